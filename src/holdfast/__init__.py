@@ -1,0 +1,33 @@
+"""Holdfast: the persistent memory of coding agents.
+
+Names are loaded when first used, so that a hook, which needs few of them, starts at once.
+"""
+
+from __future__ import annotations
+
+from holdfast._version import __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.bootstrap import Memory
+    from holdfast.domain.briefing import Briefing
+    from holdfast.domain.errors import HoldfastError
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.query import Query
+
+__all__ = ["Briefing", "HoldfastError", "Lesson", "Memory", "Query", "__version__"]
+
+_HOMES = {
+    "Briefing": "holdfast.domain.briefing",
+    "HoldfastError": "holdfast.domain.errors",
+    "Lesson": "holdfast.domain.lesson",
+    "Memory": "holdfast.bootstrap",
+    "Query": "holdfast.domain.query",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'holdfast' has no attribute {name!r}")
+    home = __import__(_HOMES[name], fromlist=[name])
+    return getattr(home, name)

@@ -1,0 +1,106 @@
+"""Composition root: Settings to Memory, everything wired in one readable function.
+
+Imports are inside the functions: a surface pays only for what it opens.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import UTC, datetime, timedelta
+
+from holdfast import plugins
+from holdfast.domain.ids import uuid7
+from holdfast.service import memory as _service
+from holdfast.settings import Settings, load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.ports.detector import Detector
+    from holdfast.ports.embedder import Embedder
+    from holdfast.ports.host import Host
+    from holdfast.ports.store import Store
+
+
+class SystemClock:
+    """The machine's clock, made strictly increasing within the process."""
+
+    def __init__(self) -> None:
+        self._last = datetime.min.replace(tzinfo=UTC)
+
+    def now(self) -> datetime:
+        """Aware UTC, later than any answer before."""
+        self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
+        return self._last
+
+    def elapsed_s(self) -> float:
+        """Monotonic seconds."""
+        return time.monotonic()
+
+    def new_id(self) -> str:
+        """A fresh UUID version 7."""
+        return uuid7(time.time_ns() // 1_000_000, os.urandom(10))
+
+
+class Memory(_service.Memory):
+    """The memory of a folder's project, wired to this machine: `with Memory() as memory: memory.recall("…")`."""
+
+    def __init__(self, folder: str = "", *, settings: Settings | None = None, cold: bool = False) -> None:
+        """Open the configured store (made on first use).
+
+        `cold` is for short-lived hooks: no embedder is loaded. Raises StoreError or InvalidValueError.
+        """
+        from holdfast.service.parts import Parts
+        from holdfast.workspace.local import LocalWorkspace
+
+        self.settings = settings or load_settings()
+        clock = SystemClock()
+        store = open_store(self.settings)
+        parts = Parts(
+            store=store,
+            workspace=LocalWorkspace(marks=store.mark, clock=clock),
+            clock=clock,
+            host=_load_host,
+            detectors=_load_detectors,
+            embedder=_no_embedder if cold else _EmbedderOnce(self.settings),
+            capture=self.settings.capture,
+            deliver=self.settings.deliver,
+            ignore=self.settings.ignore,
+            retention_days=self.settings.retention_days,
+        )
+        super().__init__(parts, os.path.abspath(folder or os.getcwd()))
+
+
+def open_store(settings: Settings) -> Store:
+    """The store behind the settings' URL, opened; its scheme names the plug-in."""
+    scheme = settings.store.partition(":")[0]
+    store: Store = plugins.load("stores", scheme, {"url": settings.store})
+    return store.__enter__()
+
+
+def _load_host(name: str) -> Host:
+    host: Host = plugins.load("hosts", name)
+    return host
+
+
+def _load_detectors() -> Sequence[Detector]:
+    return [plugins.load("detectors", name) for name in plugins.names("detectors")]
+
+
+def _no_embedder() -> Embedder | None:
+    return None
+
+
+class _EmbedderOnce:
+    """Makes the configured embedder at the first call and gives the same one ever after."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._made: Embedder | None = None
+
+    def __call__(self) -> Embedder | None:
+        if self._made is None and self._settings.embedder:
+            self._made = plugins.load("embedders", self._settings.embedder, dict(self._settings.embedder_options))
+        return self._made

@@ -1,0 +1,55 @@
+"""Briefing: the few lessons handed to a host at a moment, each with the reason it was chosen."""
+
+from __future__ import annotations
+
+from holdfast.domain.frozen import Frozen
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import Freshness, Moment
+
+
+class LaneShare(Frozen):
+    """What one lane gave to a result: its rank there (from 1), the lane's own score and its share of ours."""
+
+    lane: str
+    rank: int
+    raw: float
+    share: float
+
+
+class Why(Frozen, nested={"shares": LaneShare}):
+    """Everything a result's score is made of: score = (sum of shares) x (product of multipliers)."""
+
+    shares: tuple[LaneShare, ...] = ()
+    multipliers: tuple[tuple[str, float], ...] = ()
+    words: str = ""
+    """The reason in a few words, e.g. `anchored to src/app.py; answers this error`."""
+
+
+class Ranked(Frozen):
+    """A lesson in its place: rank from 1, fused score, freshness as checked just now."""
+
+    lesson: Lesson
+    rank: int
+    score: float
+    why: Why
+    freshness: Freshness = "unverified"
+    caveat: str = ""
+    """What changed, in words, when it is not fresh."""
+
+
+class Briefing(Frozen):
+    """At most a few lessons within a token budget, or none and what the nearest was."""
+
+    moment: Moment = "on_demand"
+    items: tuple[Ranked, ...] = ()
+    more: int = 0
+    """How many further lessons fit the question but not the delivery."""
+    tokens: int = 0
+    nearest: Ranked | None = None
+    """When nothing passed the bar: the best that did not."""
+    checkpoint_text: str = ""
+    """A task's working state, restored at a session's start or after compaction; already compiled."""
+    text: str = ""
+    """The compiled text for the host; empty when there is nothing to say."""
+    degraded: str = ""
+    """Why the answer is weaker than it could be (no embedder, deadline), or empty."""

@@ -1,0 +1,35 @@
+"""Candidate: what a detector proposes. `service/learn` decides whether and how it becomes a lesson."""
+
+from __future__ import annotations
+
+from holdfast.domain.frozen import Frozen
+from holdfast.domain.lesson import Evidence
+from holdfast.domain.vocabulary import LessonKind, ScopeLevel, Trust
+
+
+class Candidate(Frozen, nested={"evidence": Evidence}):
+    """A proposed lesson with its evidence. Paths are relative to the project's root."""
+
+    kind: LessonKind
+    insight: str
+    detector: str
+    """`name/version`, e.g. `fail_fix/1`."""
+    evidence: tuple[Evidence, ...]
+    title: str = ""
+    """Empty: made from the insight."""
+    why: str = ""
+    how: str = ""
+    snippets: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    """The subject's files, most relevant first; not every file the turn touched."""
+    symbols: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    topic_key: str = ""
+    trust: Trust = "agent"
+    confidence: float = 0.5
+    salience: float = 0.5
+    scope_level: ScopeLevel = "project"
+    error_signature: str = ""
+    command: str = ""
+    explicit: bool = False
+    """A person asked for it in so many words: active at once."""

@@ -1,0 +1,56 @@
+"""Event: one thing that happened in a session, as a host told it. Append-only; nothing rewrites one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.frozen import Frozen
+from holdfast.domain.vocabulary import EVENT_KINDS, EventId, EventKind, ProjectId, SessionId, Trust
+
+TEXT_LIMIT = 16_000
+"""Characters of an event's text that are kept; `text_length` tells how many there were."""
+
+
+class Event(Frozen):
+    """What happened, where, when, and its redacted text.
+
+    `key` makes capture idempotent: two events of one session with one key are one event (a host that fires a hook
+    twice, a transcript read twice). Hooks and transcripts of one host must give the same key to the same thing.
+    """
+
+    id: EventId
+    session: SessionId
+    host: str
+    kind: EventKind
+    at: datetime
+    key: str
+    project: ProjectId = ""  # type: ignore[assignment]
+    cwd: str = ""
+    branch: str = ""
+    commit: str = ""
+    files: tuple[str, ...] = ()
+    """Files it is about, as the host named them until `observe` makes them relative to the project's root."""
+    tool: str = ""
+    """The host's name of the tool (Bash, Edit, ...); empty for prompts and replies."""
+    command: str = ""
+    exit_code: int | None = None
+    old: str = ""
+    """For a file_edit: the text that was replaced (empty for a new file), truncated like `text`."""
+    new: str = ""
+    """For a file_edit: the text that replaced it."""
+    text: str = ""
+    text_length: int = 0
+    trust: Trust = "agent"
+    agent: str = ""
+    """The sub-agent's id; empty for the session's own agent."""
+    model: str = ""
+
+    def check(self) -> None:
+        """An event has a known kind, an aware time and a key."""
+        if self.kind not in EVENT_KINDS:
+            raise InvalidValueError(f"unknown event kind {self.kind!r}")
+        if self.at.tzinfo is None:
+            raise InvalidValueError("an event's time must be aware UTC")
+        if not self.key:
+            raise InvalidValueError("an event needs a key")

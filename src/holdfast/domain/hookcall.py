@@ -1,0 +1,29 @@
+"""HookCall: what a host told us in one hook, in our words."""
+
+from __future__ import annotations
+
+from holdfast.domain.event import Event
+from holdfast.domain.frozen import Frozen
+from holdfast.domain.vocabulary import Moment, SessionId
+
+
+class HookCall(Frozen, nested={"events": Event}):
+    """One parsed hook payload: the events to keep and the moment, if any, to deliver at."""
+
+    host: str
+    name: str
+    """The host's own name of the hook, echoed in the answer."""
+    session: SessionId
+    cwd: str
+    events: tuple[Event, ...] = ()
+    moment: Moment | None = None
+    prompt: str = ""
+    paths: tuple[str, ...] = ()
+    """Files about to be read or edited, as the host named them."""
+    command: str = ""
+    error: str = ""
+    agent: str = ""
+    """The sub-agent's id; empty for the session's own agent."""
+    ends_turn: bool = False
+    """The agent stopped or is about to lose its context: a good time to learn."""
+    ends_session: bool = False

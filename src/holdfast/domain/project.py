@@ -1,0 +1,29 @@
+"""Project and Place: which code base a folder belongs to. Never a folder's name."""
+
+from __future__ import annotations
+
+from holdfast.domain.frozen import Frozen
+from holdfast.domain.vocabulary import ProjectId
+
+
+class Project(Frozen):
+    """A code base's identity. `source` says what it rests on: file, git or path."""
+
+    id: ProjectId
+    name: str
+    """For people only; never compared."""
+    source: str
+    remote: str = ""
+    root_commit: str = ""
+
+
+class Place(Frozen, nested={"project": Project}):
+    """A folder as seen from its project: the work tree's root, where in it, and what is checked out."""
+
+    project: Project
+    root: str
+    """Absolute path of the work tree's root."""
+    prefix: str = ""
+    """The folder relative to the root, forward slashes; empty at the root."""
+    branch: str = ""
+    commit: str = ""

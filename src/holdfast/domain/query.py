@@ -1,0 +1,47 @@
+"""Query: what is asked of memory, and Hit: one answer of one index."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from holdfast.domain.frozen import Frozen
+from holdfast.domain.vocabulary import LessonId, LessonKind, ProjectId, State
+
+LANES = ("exact", "text", "path", "recent", "pinned", "vector")
+"""The indexes a store answers from; later ones (symbol, graph, links) join this list."""
+
+
+class Query(Frozen):
+    """A question to memory. Every field narrows or informs; an empty query asks for what matters in general."""
+
+    project: ProjectId = ""  # type: ignore[assignment]
+    """Lessons of this project and of the user; empty: the user's own only."""
+    text: str = ""
+    paths: tuple[str, ...] = ()
+    """Files in play, relative to the project's root."""
+    symbols: tuple[str, ...] = ()
+    command: str = ""
+    """The command about to run, as typed."""
+    error: str = ""
+    """Error output to be answered, as printed."""
+    branch: str = ""
+    prefix: str = ""
+    """Where in the project the question is asked from (the working folder, relative to the root)."""
+    as_of: datetime | None = None
+    """Answer as of that instant, in both times; None: now."""
+    states: tuple[State, ...] = ("active",)
+    kinds: tuple[LessonKind, ...] = ()
+    """Empty: every kind."""
+    exclude: tuple[LessonId, ...] = ()
+    """Never answer with these (already shown in the session)."""
+    all_projects: bool = False
+    vector: tuple[float, ...] = ()
+    """The text's embedding, unit length; empty without an embedder."""
+    embedder_id: str = ""
+
+
+class Hit(Frozen):
+    """One lesson an index answered with. `score` is the index's own, larger is better, comparable only within it."""
+
+    id: LessonId
+    score: float = 0.0

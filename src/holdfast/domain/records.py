@@ -1,0 +1,72 @@
+"""What the log keeps besides events and lessons: deliveries, outcomes, checkpoints and changes. Append-only."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from holdfast.domain.frozen import Frozen
+from holdfast.domain.vocabulary import LessonId, Moment, ProjectId, SessionId, Verdict
+
+
+class Delivery(Frozen):
+    """One lesson shown once: where, when, why."""
+
+    id: str
+    at: datetime
+    project: ProjectId
+    session: SessionId
+    host: str
+    moment: Moment
+    lesson: LessonId
+    rank: int
+    score: float
+    reason: str
+    trigger: str = ""
+    """What it was shown for: the file, the command, the first words of the prompt or of the error."""
+    tokens: int = 0
+    agent: str = ""
+
+
+class Outcome(Frozen):
+    """What became of a lesson that was shown."""
+
+    id: str
+    at: datetime
+    project: ProjectId
+    session: SessionId
+    lesson: LessonId
+    verdict: Verdict
+    note: str = ""
+
+
+class Checkpoint(Frozen):
+    """Working state of a long task; the newest of a (project, task) is the current one."""
+
+    id: str
+    at: datetime
+    project: ProjectId
+    session: SessionId
+    task: str
+    goal: str
+    done: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    branch: str = ""
+    closed: bool = False
+    """The task is finished: nothing to restore."""
+
+
+class Change(Frozen):
+    """One change of memory by a person, an agent or a detector, and how to take it back."""
+
+    id: str
+    at: datetime
+    project: ProjectId
+    verb: str
+    """remember, revise, forget, accept, reject, learn, import, undo, feedback, purge."""
+    lessons: tuple[LessonId, ...]
+    actor: str = ""
+    undone: str = ""
+    """For an undo: the id of the change it took back."""
+    summary: str = ""

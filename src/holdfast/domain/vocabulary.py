@@ -1,0 +1,85 @@
+"""The closed sets of words the domain uses, each once, and the order between them where there is one."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, NewType
+
+    EventId = NewType("EventId", str)
+    LessonId = NewType("LessonId", str)
+    ProjectId = NewType("ProjectId", str)
+    SessionId = NewType("SessionId", str)
+
+    LessonKind = Literal[
+        "decision", "constraint", "convention", "bug_cause", "failed_approach",
+        "fix", "tooling", "preference", "exploration", "checkpoint",
+    ]  # fmt: skip
+    MemoryType = Literal["semantic", "procedural", "episodic"]
+    EventKind = Literal[
+        "session_start", "prompt", "reply", "tool_use", "tool_result", "tool_failure",
+        "file_edit", "compaction", "session_end", "commit",
+    ]  # fmt: skip
+    Trust = Literal["person", "verified", "agent", "repository", "tool"]
+    State = Literal["candidate", "active", "superseded", "retired", "quarantined", "forgotten"]
+    Freshness = Literal["fresh", "moved", "drifted", "changed", "orphaned", "unverified"]
+    LinkKind = Literal["supersedes", "contradicts", "refines", "duplicates", "caused_by", "relates_to"]
+    ScopeLevel = Literal["user", "project", "team"]
+    Moment = Literal[
+        "session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction",
+        "on_demand",
+    ]  # fmt: skip
+    Verdict = Literal["heeded", "helped", "hurt"]
+else:
+    EventId = LessonId = ProjectId = SessionId = str
+    LessonKind = MemoryType = EventKind = Trust = State = Freshness = str
+    LinkKind = ScopeLevel = Moment = Verdict = str
+
+MEMORY_TYPES: dict[LessonKind, MemoryType] = {
+    "decision": "semantic",
+    "constraint": "semantic",
+    "convention": "semantic",
+    "bug_cause": "semantic",
+    "preference": "semantic",
+    "tooling": "procedural",
+    "fix": "procedural",
+    "failed_approach": "episodic",
+    "exploration": "episodic",
+    "checkpoint": "episodic",
+}
+"""What each kind of lesson remembers: what is true, how to do it, or what happened."""
+
+LESSON_KINDS: tuple[LessonKind, ...] = tuple(MEMORY_TYPES)
+
+EVENT_KINDS: tuple[EventKind, ...] = (
+    "session_start", "prompt", "reply", "tool_use", "tool_result", "tool_failure",
+    "file_edit", "compaction", "session_end", "commit",
+)  # fmt: skip
+
+TRUSTS: tuple[Trust, ...] = ("person", "verified", "agent", "repository", "tool")
+"""Who said it, most trusted first: a person, verified code, the agent, repository text, tool output or web."""
+
+FRESHNESSES: tuple[Freshness, ...] = ("fresh", "moved", "unverified", "drifted", "changed", "orphaned")
+
+MOMENT_BUDGETS: dict[Moment, int] = {
+    "session_start": 600,
+    "prompt": 400,
+    "before_file": 300,
+    "before_command": 200,
+    "after_failure": 300,
+    "after_compaction": 600,
+    "on_demand": 2000,
+}
+"""Tokens a delivery may cost at each moment."""
+
+TRANSITIONS: dict[State, tuple[State, ...]] = {
+    "candidate": ("active", "quarantined", "retired", "superseded", "forgotten"),
+    "active": ("superseded", "retired", "quarantined", "forgotten"),
+    "superseded": ("active", "forgotten"),
+    "retired": ("active", "forgotten"),
+    "quarantined": ("candidate", "active", "forgotten"),
+    "forgotten": (),
+}
+"""The lesson's state machine. Undo brings superseded and retired lessons back; a tombstone stays one."""
+
+STATES: tuple[State, ...] = tuple(TRANSITIONS)

@@ -1,0 +1,52 @@
+"""The one door to plug-ins: built-ins by file name, other people's packages by entry point.
+
+Every plug-in module or package exposes `make(options)`, which returns an object of its port.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+
+from holdfast.domain.errors import PluginNotFoundError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+KINDS = ("hosts", "detectors", "embedders", "stores")
+
+
+def names(kind: str) -> list[str]:
+    """The names of all plug-ins of a kind, built-in and installed, sorted."""
+    return sorted({*builtin_names(kind), *_entry_points(kind)})
+
+
+def builtin_names(kind: str) -> list[str]:
+    """The built-ins of a kind: its room's modules and packages whose name has no leading underscore."""
+    if kind not in KINDS:
+        raise PluginNotFoundError(f"no plug-ins of kind {kind!r}", hint=f"one of {', '.join(KINDS)}")
+    room = os.path.join(os.path.dirname(__file__), kind)
+    found = (entry.removesuffix(".py") for entry in os.listdir(room) if entry.endswith(".py") or "." not in entry)
+    return sorted(name for name in found if not name.startswith("_"))
+
+
+def load(kind: str, name: str, options: Mapping[str, str] | None = None) -> Any:
+    """Make the plug-in of that kind and name; a built-in never costs the look-up of entry points.
+
+    Raises PluginNotFoundError when there is none.
+    """
+    module_name = name.replace("-", "_")
+    if module_name in builtin_names(kind):
+        return import_module(f"holdfast.{kind}.{module_name}").make(options or {})
+    outside = _entry_points(kind)
+    if name not in outside:
+        raise PluginNotFoundError(f"no {kind[:-1]} named {name!r}", hint=f"there are: {', '.join(names(kind))}")
+    return outside[name].load()(options or {})
+
+
+def _entry_points(kind: str) -> dict[str, Any]:
+    from importlib.metadata import entry_points  # 60 ms: only when something outside is asked for
+
+    return {point.name: point for point in entry_points(group=f"holdfast.{kind}")}

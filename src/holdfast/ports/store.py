@@ -1,0 +1,139 @@
+"""Store: where events, lessons and the log are kept. At most 12 methods of at most 4 arguments each."""
+
+from __future__ import annotations
+
+from holdfast.domain.frozen import Frozen
+from holdfast.domain.vocabulary import LessonId, LessonKind, ProjectId, SessionId, State
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from typing import Protocol, Self, TypeVar
+
+    from holdfast.domain.event import Event
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.query import Hit, Query
+    from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
+
+    LogRecord = Delivery | Outcome | Checkpoint | Change
+    L = TypeVar("L", Delivery, Outcome, Checkpoint, Change)
+else:
+    Protocol = object
+
+
+class EventFilter(Frozen):
+    """Which events; all given conditions hold together. Answers are in the order the store received them."""
+
+    project: ProjectId = ""  # type: ignore[assignment]
+    session: SessionId = ""  # type: ignore[assignment]
+    after: int = 0
+    """Only events the store received after this position; `Store.find_events` returns positions with events."""
+    limit: int = 10_000
+
+
+class LessonFilter(Frozen):
+    """Which lessons, newest first; all given conditions hold together."""
+
+    project: ProjectId = ""  # type: ignore[assignment]
+    """Lessons of this project and of the user; empty with all_projects false: the user's own."""
+    all_projects: bool = False
+    states: tuple[State, ...] = ()
+    """Empty: every state but forgotten."""
+    kinds: tuple[LessonKind, ...] = ()
+    id_suffix: str = ""
+    """The end of an id, as people type it."""
+    topic_key: str = ""
+    duplicate_key: str = ""
+    """`ranking.words.duplicate_key` of the insight: normalised words; equal keys may be duplicates."""
+    path: str = ""
+    """Anchored to this file."""
+    without_vector: str = ""
+    """Lessons that have no vector of this embedder yet."""
+    as_of: datetime | None = None
+    limit: int = 1_000
+    offset: int = 0
+
+
+class LogFilter(Frozen):
+    """Which log records, newest first; all given conditions hold together."""
+
+    project: ProjectId = ""  # type: ignore[assignment]
+    """Empty: every project."""
+    session: SessionId = ""  # type: ignore[assignment]
+    lesson: LessonId = ""  # type: ignore[assignment]
+    limit: int = 1_000
+
+
+class Problem(Frozen):
+    """Something wrong with the store and the command that mends it."""
+
+    what: str
+    mend: str = ""
+
+
+class Store(Protocol):
+    """A backend. Each call is one transaction: all of it or nothing. Opened and closed by `with`.
+
+    Every method may raise StoreLockedError, StoreCorruptError, StoreReadOnlyError or StoreFullError.
+    Text given to a store is already redacted. NUL characters and lone surrogates are replaced, never an error.
+    """
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exc: object) -> None: ...
+
+    def append_events(self, events: Sequence[Event]) -> int:
+        """Keep events; returns how many were new. One with a (session, key) already kept is skipped."""
+        ...
+
+    def find_events(self, where: EventFilter) -> list[tuple[int, Event]]:
+        """(position, event) pairs in order of position; positions grow and are never used again."""
+        ...
+
+    def put(self, lessons: Sequence[Lesson], expected: Mapping[LessonId, datetime | None]) -> None:
+        """Write a version of each lesson; its full text and anchors go in the same transaction.
+
+        `expected` maps an id to the `recorded_at` of the version it replaces (None: there is none). That version is
+        closed at the new one's `recorded_at`. Raises StaleWriteError, writing nothing, when it is not the current one.
+        """
+        ...
+
+    def get(self, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
+        """The lessons in the order asked, as known at that instant; raises LessonNotFoundError for an unknown id."""
+        ...
+
+    def find(self, where: LessonFilter) -> list[Lesson]:
+        """Lessons that fit, newest first, ties by id."""
+        ...
+
+    def search(self, lane: str, query: Query, limit: int) -> list[Hit]:
+        """What one index (of `domain.query.LANES`) answers, best first, within the query's scope, states and time.
+
+        A lane with nothing to go on (no text, no vector, ...) answers nothing. Raises InvalidValueError for an
+        unknown lane.
+        """
+        ...
+
+    def record(self, entries: Sequence[LogRecord]) -> None:
+        """Append to the log; a record whose id is already there is skipped."""
+        ...
+
+    def find_records(self, kind: type[L], where: LogFilter) -> list[L]:
+        """Log records of that type, newest first."""
+        ...
+
+    def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
+        """Keep unit vectors of lessons' current versions; a revised lesson's old vector is gone with its text."""
+        ...
+
+    def mark(self, key: str, value: str | None = None) -> str:
+        """A small named value: sets it when given; returns what is kept now, or an empty string."""
+        ...
+
+    def purge(self, ids: Sequence[LessonId]) -> dict[str, int]:
+        """Erase the lessons, every version, their text, vectors and log records; rows erased by table."""
+        ...
+
+    def check(self) -> list[Problem]:
+        """Whole-file integrity and derived indexes against the rows; empty when sound. Changes nothing."""
+        ...

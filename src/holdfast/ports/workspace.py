@@ -1,0 +1,40 @@
+"""Workspace: what is on the disk and in git, read-only."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Protocol
+
+    from holdfast.domain.project import Place
+else:
+    Protocol = object
+
+
+class Workspace(Protocol):
+    """The code as it is now."""
+
+    def locate(self, folder: str) -> Place:
+        """The place of a folder: its project, work tree root, branch and commit.
+
+        Raises ProjectUnknownError when identity cannot be told in time, InvalidValueError for a folder that is
+        not there.
+        """
+        ...
+
+    def relative(self, place: Place, path: str, cwd: str = "") -> str:
+        """The path relative to the project's root with forward slashes; empty for one outside of it."""
+        ...
+
+    def blob(self, place: Place, path: str) -> str:
+        """`git1:` + git's blob id of the file as it is on the disk; empty when there is no readable file."""
+        ...
+
+    def exists(self, place: Place, path: str) -> bool:
+        """Whether something is at that path in the work tree."""
+        ...
+
+    def dirty(self, place: Place) -> Sequence[str]:
+        """Files changed against HEAD, relative, at most 50; empty without git or when it takes too long."""
+        ...

@@ -1,0 +1,257 @@
+"""Memory: the one front of all use cases, for one folder. Each method is one file of this room.
+
+Use cases are imported when called: a hook that only observes does not pay for learning.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.vocabulary import LessonId, SessionId
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import datetime
+    from typing import Any, Self
+
+    from holdfast.domain.briefing import Briefing
+    from holdfast.domain.event import Event
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
+    from holdfast.domain.vocabulary import LessonKind, ScopeLevel, State, Trust, Verdict
+    from holdfast.service.learn import LearnReport
+    from holdfast.service.parts import Parts
+    from holdfast.service.transfer import ImportReport
+
+
+class Memory:
+    """What is known about the project of one folder, and of the user."""
+
+    def __init__(self, parts: Parts, folder: str) -> None:
+        self.parts = parts
+        self.folder = folder
+        self._place: Place | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.parts.store.__exit__(None, None, None)
+
+    def at(self, folder: str) -> Memory:
+        """The same memory asked from another folder."""
+        return Memory(self.parts, folder)
+
+    @property
+    def place(self) -> Place:
+        """The project and work tree of the folder. Raises ProjectUnknownError or InvalidValueError."""
+        if self._place is None:
+            self._place = self.parts.workspace.locate(self.folder)
+        return self._place
+
+    # Capture
+
+    def observe(self, call: HookCall) -> int:
+        """Keep the call's events, redacted; returns how many were new."""
+        from holdfast.service.observe import observe
+
+        return observe(self.parts, self.place, call.events)
+
+    def append(self, events: Sequence[Event]) -> int:
+        """Keep events from anywhere (a transcript), redacted; returns how many were new."""
+        from holdfast.service.observe import observe
+
+        return observe(self.parts, self.place, events)
+
+    def learn(self, session: SessionId) -> LearnReport:
+        """Run the detectors over a session's events and admit what they find. Idempotent."""
+        from holdfast.service.learn import learn
+
+        return learn(self.parts, self.place, session)
+
+    # Delivery
+
+    def inject(self, call: HookCall) -> Briefing:
+        """What to hand to the host at the call's moment, logged as delivered; empty when nothing fits."""
+        from holdfast.service.inject import inject
+
+        return inject(self.parts, self.place, call)
+
+    def recall(
+        self,
+        text: str = "",
+        *,
+        paths: Sequence[str] = (),
+        symbols: Sequence[str] = (),
+        command: str = "",
+        error: str = "",
+        limit: int = 3,
+        budget_tokens: int = 2000,
+        as_of: datetime | None = None,
+        states: Sequence[State] = ("active",),
+        kinds: Sequence[LessonKind] = (),
+        all_projects: bool = False,
+    ) -> Briefing:
+        """The lessons that matter to the question, best first, within the budget, verified against the code now."""
+        from holdfast.service.recall import ask, question
+
+        query = question(
+            self.parts, self.place, text, paths, symbols, command, error, as_of, states, kinds, all_projects
+        )
+        return ask(self.parts, self.place, query, limit=limit, budget_tokens=budget_tokens)
+
+    # Lessons
+
+    def remember(
+        self,
+        insight: str,
+        *,
+        kind: LessonKind = "convention",
+        title: str = "",
+        why: str = "",
+        how: str = "",
+        snippets: Sequence[str] = (),
+        files: Sequence[str] = (),
+        symbols: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        topic_key: str = "",
+        scope: ScopeLevel = "project",
+        pinned: bool = False,
+        private: bool = False,
+        author: str = "",
+        trust: Trust = "person",
+    ) -> Lesson:
+        """Keep a lesson somebody states; a topic_key that is already there is revised instead of added."""
+        from holdfast.service.remember import remember
+
+        return remember(
+            self.parts, self.place, insight=insight, kind=kind, title=title, why=why, how=how,
+            snippets=snippets, files=files, symbols=symbols, tags=tags, topic_key=topic_key, scope=scope,
+            pinned=pinned, private=private, author=author, trust=trust,
+        )  # fmt: skip
+
+    def get(self, ref: str, as_of: datetime | None = None) -> Lesson:
+        """A lesson by its id or the end of it. Raises LessonNotFoundError or AmbiguousIdError."""
+        from holdfast.service.lookup import resolve
+
+        return resolve(self.parts, self.place, ref, as_of)
+
+    def lessons(
+        self,
+        *,
+        states: Sequence[State] = ("active",),
+        kinds: Sequence[LessonKind] = (),
+        path: str = "",
+        all_projects: bool = False,
+        as_of: datetime | None = None,
+        limit: int = 1000,
+    ) -> list[Lesson]:
+        """Lessons of the project and the user, newest first."""
+        from holdfast.service.lookup import list_lessons
+
+        return list_lessons(self.parts, self.place, states, kinds, path, all_projects, as_of, limit)
+
+    def revise(self, ref: str, *, author: str = "", trust: Trust = "person", **changes: Any) -> Lesson:
+        """Close the lesson and add a successor with those fields changed; returns the successor."""
+        from holdfast.service.revise import revise
+
+        return revise(self.parts, self.place, ref, changes, author=author, trust=trust)
+
+    def forget(self, ref: str, *, author: str = "") -> Lesson:
+        """Leave a tombstone; it is never shown again, and undo cannot bring it back but `revise` can restate it."""
+        from holdfast.service.forget import forget
+
+        return forget(self.parts, self.place, ref, author=author)
+
+    def purge(self, ref: str) -> dict[str, int]:
+        """Erase the lesson and all that derives from it; rows erased by table."""
+        from holdfast.service.forget import purge
+
+        return purge(self.parts, self.place, ref)
+
+    def undo(self, *, author: str = "") -> Change:
+        """Take back the last change of this project's memory. Raises InvalidValueError when there is none."""
+        from holdfast.service.undo import undo
+
+        return undo(self.parts, self.place, author=author)
+
+    # The inbox
+
+    def inbox(self) -> list[Lesson]:
+        """Candidates and quarantined lessons that wait for a person, most promising first."""
+        from holdfast.service.review import inbox
+
+        return inbox(self.parts, self.place)
+
+    def accept(self, ref: str, *, author: str = "") -> Lesson:
+        """Make a waiting lesson active."""
+        from holdfast.service.review import accept
+
+        return accept(self.parts, self.place, ref, author=author)
+
+    def reject(self, ref: str, *, author: str = "") -> Lesson:
+        """Retire a waiting lesson; the same statement will not come back."""
+        from holdfast.service.review import reject
+
+        return reject(self.parts, self.place, ref, author=author)
+
+    # What happened
+
+    def feedback(self, ref: str, verdict: Verdict, note: str = "", session: SessionId = "") -> Outcome:  # type: ignore[assignment]
+        """Record what became of a lesson that was shown."""
+        from holdfast.service.feedback import feedback
+
+        return feedback(self.parts, self.place, ref, verdict, note, session)
+
+    def log(self, *, session: SessionId = "", lesson: LessonId = "", limit: int = 50) -> list[Delivery]:  # type: ignore[assignment]
+        """Deliveries in this project, newest first."""
+        from holdfast.service.lookup import deliveries
+
+        return deliveries(self.parts, self.place, session, lesson, limit)
+
+    def changes(self, limit: int = 50) -> list[Change]:
+        """Changes of this project's memory, newest first."""
+        from holdfast.service.lookup import changes
+
+        return changes(self.parts, self.place, limit)
+
+    # Checkpoints
+
+    def save_checkpoint(self, goal: str, **state: Any) -> Checkpoint:
+        """Keep the working state of a task: done, next, open_questions, files, task, session."""
+        from holdfast.service.checkpoint import save
+
+        return save(self.parts, self.place, goal, **state)
+
+    def checkpoint(self, task: str = "") -> Checkpoint | None:
+        """The current checkpoint of a task (default: the latest of this branch), or None."""
+        from holdfast.service.checkpoint import current
+
+        return current(self.parts, self.place, task)
+
+    def close_checkpoint(self, task: str = "") -> Checkpoint | None:
+        """Mark the task finished: its checkpoint is not restored any more."""
+        from holdfast.service.checkpoint import finish
+
+        return finish(self.parts, self.place, task)
+
+    # In bulk
+
+    def import_lessons(
+        self, lines: Iterable[str], *, trust: Trust = "person", progress: Callable[[int], None] | None = None
+    ) -> ImportReport:
+        """Whole lessons from JSON lines; idempotent. A bad line is reported with its number, the others are kept."""
+        from holdfast.service.transfer import import_lessons
+
+        return import_lessons(self.parts, self.place, lines, trust=trust, progress=progress)
+
+    def export_lessons(self, *, states: Sequence[State] = ("active",), all_projects: bool = False) -> Iterator[str]:
+        """Lessons as JSON lines, redacted again, without the private ones."""
+        from holdfast.service.transfer import export_lessons
+
+        return export_lessons(self.parts, self.place, states=states, all_projects=all_projects)

@@ -1,0 +1,34 @@
+"""The ports a use case may call, wired by bootstrap."""
+
+from __future__ import annotations
+
+from holdfast.domain.frozen import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from holdfast.domain.vocabulary import Moment
+    from holdfast.ports.clock import Clock
+    from holdfast.ports.detector import Detector
+    from holdfast.ports.embedder import Embedder
+    from holdfast.ports.host import Host
+    from holdfast.ports.store import Store
+    from holdfast.ports.workspace import Workspace
+
+
+class Parts(Frozen):
+    """Everything the service room works with. Callables load what a hook would not want to pay for."""
+
+    store: Store
+    workspace: Workspace
+    clock: Clock
+    host: Callable[[str], Host]
+    """The host adapter of that name; raises PluginNotFoundError."""
+    detectors: Callable[[], Sequence[Detector]]
+    embedder: Callable[[], Embedder | None]
+    """The configured embedder, made on first use; None without one or where it would be too slow (a cold hook)."""
+    capture: bool = True
+    deliver: tuple[Moment, ...] = ()
+    ignore: tuple[str, ...] = ()
+    retention_days: int = 90

@@ -1,0 +1,126 @@
+"""Settings: the only reader of the environment and of the user's config file.
+
+A repository's own files are never read here: they cannot switch capture, network or execution on.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.frozen import Frozen
+from holdfast.domain.vocabulary import Moment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+CHANNELS: tuple[Moment, ...] = (
+    "session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction",
+)  # fmt: skip
+"""Deliveries that can each be switched off under `[deliver]`."""
+
+
+class Settings(Frozen):
+    """Where things are and what is switched on. Defaults need no file."""
+
+    home: str
+    """Folder of the database, the log and the run files; mode 0700."""
+    user_home: str
+    """The user's home folder, where hosts keep their files."""
+    store: str
+    """URL of the store, `sqlite:///absolute/path`."""
+    capture: bool = True
+    deliver: tuple[Moment, ...] = CHANNELS
+    embedder: str = ""
+    """Name of the embedder plug-in; empty: recall by words, paths and identifiers alone."""
+    embedder_options: tuple[tuple[str, str], ...] = ()
+    ignore: tuple[str, ...] = ()
+    """Globs of paths that are never captured, relative to a project's root."""
+    retention_days: int = 90
+    """Raw event text older than this is dropped; lessons never are."""
+    hook_deadline_ms: int = 500
+
+    @property
+    def config_path(self) -> str:
+        """The user's config file, there or not."""
+        return os.path.join(self.home, "config.toml")
+
+    @property
+    def database_path(self) -> str:
+        """The file behind a `sqlite:///` store URL."""
+        return self.store.removeprefix("sqlite:///")
+
+    @property
+    def log_path(self) -> str:
+        """Where hooks write what went wrong."""
+        return os.path.join(self.home, "hooks.log")
+
+    @property
+    def run_path(self) -> str:
+        """Folder of private sockets and locks."""
+        return os.path.join(self.home, "run")
+
+
+def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
+    """Settings from `HOLDFAST_*` variables over `config.toml` over defaults.
+
+    `HOLDFAST_HOME` moves everything of ours (default `~/.holdfast`); `HOLDFAST_OFF=1` stops capture and delivery.
+    Raises InvalidValueError naming the file and key for a value that cannot be.
+    """
+    env = os.environ if environ is None else environ
+    user_home = env.get("HOME") or env.get("USERPROFILE") or ""
+    home = env.get("HOLDFAST_HOME") or (os.path.join(user_home, ".holdfast") if user_home else "")
+    if not home:
+        raise InvalidValueError("no home folder", hint="set HOME or HOLDFAST_HOME")
+    home = os.path.abspath(home)
+    file = os.path.join(home, "config.toml")
+    return _settings(home, user_home, env, _load_file(file) if os.path.exists(file) else {}, file)
+
+
+def _load_file(file: str) -> dict[str, Any]:
+    import tomllib  # only users with a config file pay its 10 ms
+
+    try:
+        with open(file, "rb") as stream:
+            return tomllib.load(stream)
+    except (OSError, tomllib.TOMLDecodeError) as exc:
+        raise InvalidValueError(f"{file}: {exc}", hint=f"mend or remove {file}") from exc
+
+
+def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str, Any], name: str) -> Settings:
+    def take(table: dict[str, Any], key: str, kind: type, default: Any) -> Any:
+        value = table.get(key, default)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise InvalidValueError(f"{name}: {key} must be {kind.__name__}, not {value!r}", hint=f"edit {name}")
+        return value
+
+    off = env.get("HOLDFAST_OFF", "") not in ("", "0")
+    deliver = take(file, "deliver", dict, {})
+    embedder = take(file, "embedder", dict, {})
+    options = tuple((key, str(value)) for key, value in sorted(embedder.items()) if key != "name")
+    store = env.get("HOLDFAST_STORE") or take(file, "store", str, "sqlite:///" + os.path.join(home, "memory.db"))
+    return Settings(
+        home=home,
+        user_home=user_home,
+        store=store,
+        capture=not off and take(file, "capture", bool, True),
+        deliver=() if off else tuple(c for c in CHANNELS if take(deliver, c, bool, True)),
+        embedder=take(embedder, "name", str, ""),
+        embedder_options=options,
+        ignore=tuple(take(file, "ignore", list, [])),
+        retention_days=take(file, "retention_days", int, 90),
+        hook_deadline_ms=min(500, take(file, "hook_deadline_ms", int, 500)),
+    )
+
+
+def package_folder() -> str:
+    """The absolute folder this package is installed in."""
+    return os.path.dirname(os.path.abspath(__file__))
+
+
+def interpreter() -> str:
+    """The absolute path of the running interpreter: what a host is told to start."""
+    return os.path.abspath(sys.executable)
