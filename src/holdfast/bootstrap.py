@@ -62,7 +62,7 @@ class Memory(_service.Memory):
             store=store,
             workspace=LocalWorkspace(marks=store.mark, clock=clock),
             clock=clock,
-            host=_load_host,
+            host=load_host,
             detectors=_load_detectors,
             embedder=_no_embedder if cold else _EmbedderOnce(self.settings),
             capture=self.settings.capture,
@@ -80,7 +80,8 @@ def open_store(settings: Settings) -> Store:
     return store.__enter__()
 
 
-def _load_host(name: str) -> Host:
+def load_host(name: str) -> Host:
+    """The adapter of that host. Raises PluginNotFoundError."""
     host: Host = plugins.load("hosts", name)
     return host
 

@@ -74,7 +74,19 @@ class Memory:
 
         return learn(self.parts, self.place, session)
 
+    def learn_pending(self) -> LearnReport:
+        """Learn from every session, of any project, with events kept since the last call. Idempotent."""
+        from holdfast.service.learn import learn_pending
+
+        return learn_pending(self.parts)
+
     # Delivery
+
+    def answer_hook(self, host: str, payload: dict[str, Any]) -> str:
+        """A hook's whole answer: its events are kept, what fits its moment is delivered; the host's stdout text."""
+        from holdfast.service.hook import answer
+
+        return answer(self, host, payload)
 
     def inject(self, call: HookCall) -> Briefing:
         """What to hand to the host at the call's moment, logged as delivered; empty when nothing fits."""
