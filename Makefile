@@ -1,0 +1,70 @@
+# The one entry point, for people and for CI. `make demo` and `make test` need nothing but Python 3.11+, git and make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DEV := $(VENV)/.dev
+WHEEL := .venv-wheel/.ready
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.PHONY: help demo test check lint format types contracts unit e2e bench docs wheel clean
+
+help: ## What can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+demo: $(READY) ## Set up, then show the loop: capture, the lessons, and what the next session is given
+	$(BIN)/python examples/demo.py
+
+test: lint types contracts unit e2e ## Set up, then pass every check and every test
+
+check: test ## The same as test
+
+lint: $(DEV) ## Style, names and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python scripts/check_names.py
+
+format: $(DEV) ## Rewrite the code in the house's format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(DEV) ## mypy --strict
+	$(BIN)/mypy
+
+contracts: $(DEV) ## Who may import whom
+	$(BIN)/lint-imports
+
+unit: $(DEV) ## The tests of the source tree
+	$(BIN)/python -m pytest -q --ignore=tests/e2e
+
+e2e: $(DEV) $(WHEEL) ## The tests of the built wheel, installed as a user would
+	HOLDFAST_WHEEL_PYTHON=$(CURDIR)/.venv-wheel/bin/python $(BIN)/python -m pytest -q tests/e2e
+
+bench: $(DEV) ## Speed and quality; DATA=dir adds the measurements that need data from outside
+	$(BIN)/python benchmarks/run.py $(if $(DATA),--data $(DATA))
+
+docs: $(DEV) ## Regenerate the generated pages
+	$(BIN)/python scripts/render_cli_docs.py
+
+wheel: $(DEV) ## Build the wheel into dist/
+	rm -rf dist && $(BIN)/python -m build --quiet --wheel --no-isolation
+
+$(READY): pyproject.toml src/holdfast/_version.py
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade 'pip>=25.1'
+	$(PIP) install -e .
+	touch $@
+
+$(DEV): $(READY) pyproject.toml
+	$(PIP) install --group dev
+	touch $@
+
+$(WHEEL): $(DEV) $(shell find src pyproject.toml README.md -type f -not -name '*.pyc' | sed 's/ /\\ /g')
+	$(MAKE) wheel
+	$(PYTHON) -m venv --clear .venv-wheel
+	.venv-wheel/bin/python -m pip --quiet --disable-pip-version-check install dist/*.whl
+	touch $@
+
+clean: ## Remove everything made
+	rm -rf $(VENV) .venv-wheel dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

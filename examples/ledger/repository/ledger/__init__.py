@@ -1,0 +1,1 @@
+"""Bills, shares and reports."""
