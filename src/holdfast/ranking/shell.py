@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from holdfast.ranking.words import word_set
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,37 +15,49 @@ TARGETS = 4
 """Positional words kept behind the program and its sub-command."""
 
 _BREAKS = ("&&", "||", ";", "\n", "&")
-_IDLE = frozenset(
-    ["cd", "pushd", "popd", "export", "source", ".", "set", "unset", "echo", "printf", "true", "false", "sleep", "mkdir", "wait", "clear", "pwd", "exit", "alias", "trap", "ulimit", "umask", "shopt", "eval"]
+_IDLE = word_set(
+    """
+    cd pushd popd export source . set unset echo printf true false sleep mkdir wait clear pwd exit alias trap ulimit
+    umask shopt eval
+    """
 )
 """Programs that only prepare or report; they are the target only when alone."""
-_KEYWORDS = frozenset(["if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in"])
-_WRAPPERS = frozenset(["sudo", "time", "env", "nice", "nohup", "exec", "command", "stdbuf", "caffeinate", "xvfb-run", "npx", "bunx", "pnpx", "uvx", "doas"])
+_KEYWORDS = word_set("if then else elif fi for while until do done case esac in")
+_WRAPPERS = word_set("sudo time env nice nohup exec command stdbuf caffeinate xvfb-run npx bunx pnpx uvx doas")
 _RUNNERS = frozenset({("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("hatch", "run"), ("pdm", "run"),
                       ("pnpm", "exec"), ("pnpm", "dlx"), ("yarn", "exec"), ("bundle", "exec"), ("rye", "run"),
                       ("npm", "exec"), ("conda", "run")})  # fmt: skip
-_SUBCOMMANDS = frozenset(
-    ["git", "npm", "pnpm", "yarn", "bun", "cargo", "go", "docker", "podman", "kubectl", "make", "pip", "pip3", "uv", "poetry", "gh", "terraform", "dotnet", "mvn", "gradle", "gradlew", "rails", "bundle", "deno", "helm", "aws", "gcloud", "az", "systemctl", "brew", "apt", "apt-get", "rustup", "just", "task", "mix", "composer", "php", "flutter"]
+_SUBCOMMANDS = word_set(
+    """
+    git npm pnpm yarn bun cargo go docker podman kubectl make pip pip3 uv poetry gh terraform dotnet mvn gradle
+    gradlew rails bundle deno helm aws gcloud az systemctl brew apt apt-get rustup just task mix composer php
+    flutter
+    """
 )
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
-_VALUE_FLAGS = frozenset(
-    ["-k", "-m", "-n", "-p", "-W", "-o", "-j", "-C", "-c", "-f", "-t", "-u", "-e", "-x", "-I", "-L", "-D", "-i", "--maxfail", "--tb", "--timeout", "--cov", "--cov-report", "--prefix", "--config", "--rootdir", "--durations", "--log-level", "--features", "--package", "--jobs", "--directory", "--project", "--filter", "--reporter", "--format", "--message", "--output", "--file", "--manifest-path", "--target", "--profile", "--ignore", "--deselect", "--numprocesses", "--dist", "-run", "-count", "-timeout", "--context", "--namespace", "--env", "--python", "--with", "--extra", "--group", "--from"]
+_VALUE_FLAGS = word_set(
+    """
+    -k -m -n -p -W -o -j -C -c -f -t -u -e -x -I -L -D -i --maxfail --tb --timeout --cov --cov-report --prefix
+    --config --rootdir --durations --log-level --features --package --jobs --directory --project --filter --reporter
+    --format --message --output --file --manifest-path --target --profile --ignore --deselect --numprocesses --dist
+    -run -count -timeout --context --namespace --env --python --with --extra --group --from
+    """
 )
 """Flags whose value is the next word; a value that is no flag's is a target."""
 _BOOLEAN = {
-    "pytest": frozenset(["-x", "-s", "-v", "-q", "-l", "-vv", "-i"]),
-    "grep": frozenset(["-n", "-i", "-l", "-o", "-c", "-v", "-r", "-E", "-L", "-I"]),
-    "rg": frozenset(["-n", "-i", "-l", "-o", "-c", "-v", "-u", "-L", "-F"]),
-    "git": frozenset(["-f", "-u", "-p", "-n", "-t", "-x", "-i"]),
-    "npm": frozenset(["-D", "-f"]),
-    "pip": frozenset(["-U", "-e"]),
-    "ls": frozenset(["-t", "-i", "-n", "-p", "-o", "-L"]),
-    "rm": frozenset(["-f", "-i", "-I"]),
-    "docker": frozenset(["-i", "-t"]),
-    "node": frozenset(["-i", "-p"]),
-    "make": frozenset(["-k", "-n", "-i", "-e", "-t"]),
-    "mypy": frozenset(["-v"]),
-    "python": frozenset(["-u", "-I", "-x", "-i"]),
+    "pytest": word_set("-x -s -v -q -l -vv -i"),
+    "grep": word_set("-n -i -l -o -c -v -r -E -L -I"),
+    "rg": word_set("-n -i -l -o -c -v -u -L -F"),
+    "git": word_set("-f -u -p -n -t -x -i"),
+    "npm": word_set("-D -f"),
+    "pip": word_set("-U -e"),
+    "ls": word_set("-t -i -n -p -o -L"),
+    "rm": word_set("-f -i -I"),
+    "docker": word_set("-i -t"),
+    "node": word_set("-i -p"),
+    "make": word_set("-k -n -i -e -t"),
+    "mypy": word_set("-v"),
+    "python": word_set("-u -I -x -i"),
 }  # fmt: skip
 """Flags without a value where the program's differ from the list above."""
 

@@ -8,6 +8,7 @@ No regular expressions: see `ranking.words`.
 from __future__ import annotations
 
 from holdfast.ranking.shell import Words, parse_command
+from holdfast.ranking.words import word_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +30,12 @@ _MARKS = (": error: ", ": fatal error: ", ": error TS", ": undefined: ", ": erro
 _SHELL_ENDS = (
     ": command not found", ": not found", ": No such file or directory", ": Permission denied", ": Is a directory",
 )  # fmt: skip
-_NAMING = frozenset(
-    ["named", "module", "attribute", "name", "argument", "arguments", "command", "property", "package", "function", "symbol", "type", "option", "object", "class", "table", "column", "key", "variable", "find", "load", "import", "resolve", "method", "field", "fixture", "keyword", "reading", "undefined", "value", "script", "target", "relation", "crate", "trait", "macro", "struct", "parameter", "flag", "subcommand"]
+_NAMING = word_set(
+    """
+    named module attribute name argument arguments command property package function symbol type option object class
+    table column key variable find load import resolve method field fixture keyword reading undefined value script
+    target relation crate trait macro struct parameter flag subcommand
+    """
 )
 """Words after which a quoted text is a name, and so part of the problem."""
 _NAME_ERRORS = ("KeyError", "AttributeError", "NameError", "ImportError", "ModuleNotFoundError", "TypeError")

@@ -16,8 +16,24 @@ _JOINERS = "._-/:\\@#+$"
 _EDGES = "._-/:\\@$"
 """Joiners that mean nothing at a word's edge; `c#` and `c++` keep theirs."""
 
-STOP_WORDS = frozenset(
-    ["a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "anything", "are", "aren", "as", "at", "be", "because", "been", "before", "being", "both", "but", "by", "can", "cannot", "come", "could", "couldn", "d", "did", "didn", "do", "does", "doesn", "doing", "don", "done", "each", "else", "every", "few", "for", "from", "get", "gets", "getting", "give", "given", "gives", "go", "goes", "going", "got", "had", "hadn", "has", "hasn", "have", "haven", "having", "he", "her", "here", "him", "his", "how", "i", "if", "in", "into", "is", "isn", "it", "its", "itself", "just", "keep", "know", "let", "lets", "like", "ll", "make", "makes", "may", "me", "might", "more", "most", "much", "must", "my", "need", "needs", "no", "nor", "not", "now", "of", "off", "ok", "on", "once", "one", "only", "onto", "or", "other", "our", "out", "over", "own", "please", "put", "re", "s", "same", "shall", "she", "should", "shouldn", "so", "some", "something", "still", "such", "t", "take", "tell", "than", "thank", "thanks", "that", "the", "their", "them", "then", "there", "these", "they", "thing", "things", "this", "those", "though", "through", "to", "too", "try", "trying", "two", "under", "until", "up", "upon", "us", "use", "used", "uses", "using", "ve", "very", "via", "want", "wants", "was", "wasn", "way", "we", "well", "went", "were", "weren", "what", "when", "where", "whether", "which", "while", "who", "whose", "why", "will", "with", "within", "without", "won", "would", "wouldn", "yes", "yet", "you", "your"]
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text as a set: how word lists are written here."""
+    return frozenset(text.split())
+
+
+STOP_WORDS = word_set(
+    """
+    a about after again all also am an and any anything are aren as at be because been before being both but by can
+    cannot come could couldn d did didn do does doesn doing don done each else every few for from get gets getting
+    give given gives go goes going got had hadn has hasn have haven having he her here him his how i if in into is
+    isn it its itself just keep know let lets like ll make makes may me might more most much must my need needs no
+    nor not now of off ok on once one only onto or other our out over own please put re s same shall she should
+    shouldn so some something still such t take tell than thank thanks that the their them then there these they
+    thing things this those though through to too try trying two under until up upon us use used uses using ve very
+    via want wants was wasn way we well went were weren what when where whether which while who whose why will with
+    within without won would wouldn yes yet you your
+    """
 )
 """English words that tell nothing about a question's subject; they would match half of any store."""
 
@@ -84,8 +100,11 @@ def duplicate_key(text: str) -> str:
     return " ".join(kept)
 
 
-_FILLER = frozenset(
-    ["a", "an", "the", "please", "just", "really", "simply", "also", "is", "are", "was", "were", "be", "we", "i", "you", "it", "that", "this", "should", "must", "shall", "always", "to", "so", "remember", "note"]
+_FILLER = word_set(
+    """
+    a an the please just really simply also is are was were be we i you it that this should must shall always to so
+    remember note
+    """
 )
 _NEGATIONS = {
     "don't": "not", "dont": "not", "doesn't": "not", "didn't": "not", "isn't": "not", "aren't": "not",
