@@ -1,0 +1,64 @@
+"""Refuses names the glossary rules out, in what this repository defines (not in what it calls).
+
+    python scripts/check_names.py
+
+Exit 1 with one line a finding. The words and the reasons are in docs/reference/glossary.md.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("src", "scripts", "benchmarks", "examples", "tests")
+SKIPPED = ("examples/ledger/repository", "tests/golden")
+
+NEVER_PART = frozenset({"manager", "helper", "helpers", "utils", "util", "common", "smart", "engine"})
+"""Refused as any part of a name."""
+NEVER_WHOLE = frozenset({"data", "info", "process", "handle", "context", "misc", "stuff"})
+"""Refused as a whole name."""
+NEVER_FILE = NEVER_PART | NEVER_WHOLE | {"base"}
+SPLIT = re.compile(r"_|(?<=[a-z0-9])(?=[A-Z])")
+
+
+def main() -> int:
+    """The number of findings, at most 1."""
+    findings = [finding for file in _files() for finding in _check(file)]
+    print("\n".join(findings) if findings else "names: fine", file=sys.stderr if findings else sys.stdout)
+    return min(1, len(findings))
+
+
+def _files() -> list[Path]:
+    found = (file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py"))
+    return sorted(file for file in found if not file.relative_to(ROOT).as_posix().startswith(SKIPPED))
+
+
+def _check(file: Path) -> Iterator[str]:
+    where = file.relative_to(ROOT).as_posix()
+    if file.stem in NEVER_FILE:
+        yield f"{where}: a module named {file.stem}"
+    in_package = where.startswith("src/") and not file.stem.startswith("_")
+    if in_package and file.stem in sys.stdlib_module_names:
+        yield f"{where}: a module named like the standard library's {file.stem}"
+    for name, line in _defined(ast.parse(file.read_text(encoding="utf-8"))):
+        parts = [part.lower() for part in SPLIT.split(name)]
+        if name.lower() in NEVER_WHOLE or NEVER_PART.intersection(parts):
+            yield f"{where}:{line}: {name}"
+
+
+def _defined(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name, node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id, node.lineno
+
+
+if __name__ == "__main__":
+    sys.exit(main())
