@@ -1,0 +1,146 @@
+"""Records for tests, built the same way everywhere: give what matters, the rest is plausible and valid."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from holdfast.domain.event import Event
+from holdfast.domain.frozen import replace
+from holdfast.domain.ids import uuid7
+from holdfast.domain.lesson import Anchor, Lesson, Scope, Validity, title_of
+from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
+from holdfast.domain.vocabulary import EventId, LessonId, ProjectId, SessionId
+
+START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+"""When every test begins."""
+PROJECT = ProjectId("project-a")
+SESSION = SessionId("session-1")
+
+_made = 0
+
+
+def make_id() -> str:
+    """A new UUID version 7; ids of one test run grow and never repeat."""
+    global _made
+    _made += 1
+    return uuid7(int(START.timestamp() * 1000) + _made, _made.to_bytes(10, "big"))
+
+
+class FixedClock:
+    """A clock that stands where it is put and moves a microsecond with every look; `advance` moves it on."""
+
+    def __init__(self, at: datetime = START) -> None:
+        self.at = at
+        self.elapsed = 0.0
+
+    def now(self) -> datetime:
+        """A microsecond later than the answer before."""
+        self.at += timedelta(microseconds=1)
+        return self.at
+
+    def elapsed_s(self) -> float:
+        """Seconds advanced so far."""
+        return self.elapsed
+
+    def new_id(self) -> str:
+        """A new UUID version 7."""
+        return make_id()
+
+    def advance(self, seconds: float) -> datetime:
+        """Move on; returns the new time."""
+        self.at += timedelta(seconds=seconds)
+        self.elapsed += seconds
+        return self.at
+
+
+def make_event(**over: Any) -> Event:
+    """An event of `SESSION` in `PROJECT`: a prompt unless told otherwise, with an id and key of its own."""
+    made = EventId(over.pop("id", "") or make_id())
+    text = over.get("text", "please fix the login test")
+    plain: dict[str, Any] = {
+        "session": SESSION,
+        "host": "claude-code",
+        "kind": "prompt",
+        "at": START,
+        "key": made,
+        "project": PROJECT,
+        "cwd": "/home/dev/app",
+        "text": text,
+        "text_length": len(text),
+    }
+    return Event(**{**plain, **over, "id": made})
+
+
+def make_lesson(**over: Any) -> Lesson:
+    """An active lesson of `PROJECT`, with an id of its own.
+
+    Shorthands beside the fields: `project`, `prefix` and `branch` make the scope, `path` and `symbol` an anchor
+    (`paths` several), `valid_from` and `valid_to` the validity (from START on when not given).
+    """
+    scope = Scope(
+        level=over.pop("level", "project"),
+        project=over.pop("project", PROJECT),
+        path_prefix=over.pop("prefix", ""),
+        branch=over.pop("branch", ""),
+    )
+    paths = tuple(over.pop("paths", ())) or tuple(filter(None, (over.pop("path", ""),)))
+    symbol = over.pop("symbol", "")
+    insight = over.pop("insight", "Seed the clock before login tests; they fail near midnight otherwise.")
+    recorded = over.pop("recorded_at", START)
+    plain: dict[str, Any] = {
+        "id": LessonId(over.pop("id", "") or make_id()),
+        "kind": "convention",
+        "title": title_of(insight),
+        "insight": insight,
+        "scope": scope,
+        "validity": Validity(
+            valid_from=over.pop("valid_from", min(START, recorded)), valid_to=over.pop("valid_to", None)
+        ),
+        "recorded_at": recorded,
+        "anchors": tuple(Anchor(path=path, symbol=symbol) for path in paths),
+        "state": "active",
+    }
+    return Lesson(**{**plain, **over})
+
+
+def next_version(lesson: Lesson, seconds: float = 60, **changes: Any) -> Lesson:
+    """The lesson as recorded again that many seconds later, with changes."""
+    at = lesson.recorded_at + timedelta(seconds=seconds)
+    return replace(lesson, recorded_at=at, retracted_at=None, **changes)
+
+
+def make_delivery(**over: Any) -> Delivery:
+    """A delivery in `SESSION` of `PROJECT`, before a file."""
+    plain: dict[str, Any] = {
+        "id": make_id(), "at": START, "project": PROJECT, "session": SESSION, "host": "claude-code",
+        "moment": "before_file", "lesson": LessonId("lesson-1"), "rank": 1, "score": 0.5,
+        "reason": "anchored to src/app.py",
+    }  # fmt: skip
+    return Delivery(**{**plain, **over})
+
+
+def make_outcome(**over: Any) -> Outcome:
+    """A lesson that was heeded."""
+    plain: dict[str, Any] = {
+        "id": make_id(), "at": START, "project": PROJECT, "session": SESSION, "lesson": LessonId("lesson-1"),
+        "verdict": "heeded",
+    }  # fmt: skip
+    return Outcome(**{**plain, **over})
+
+
+def make_checkpoint(**over: Any) -> Checkpoint:
+    """The working state of a task called `login`."""
+    plain: dict[str, Any] = {
+        "id": make_id(), "at": START, "project": PROJECT, "session": SESSION, "task": "login",
+        "goal": "make the login test pass",
+    }  # fmt: skip
+    return Checkpoint(**{**plain, **over})
+
+
+def make_change(**over: Any) -> Change:
+    """A lesson was remembered."""
+    plain: dict[str, Any] = {
+        "id": make_id(), "at": START, "project": PROJECT, "verb": "remember", "lessons": (LessonId("lesson-1"),),
+    }  # fmt: skip
+    return Change(**{**plain, **over})
