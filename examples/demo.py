@@ -1,0 +1,104 @@
+"""The main job, shown: what a recorded session taught, and what the next session is given.
+
+    make demo
+
+Everything happens in a scratch home and a scratch copy of the example repository; nothing of yours is touched.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from player import Player, load_story
+
+import holdfast
+
+EXAMPLE = Path(__file__).resolve().parent / "ledger"
+ENTRY = Path(holdfast.__file__).parent / "surfaces" / "hooks" / "entry.py"
+
+
+class Demo:
+    """A scratch home with the example repository in it."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.folder = scratch / "ledger"
+        shutil.copytree(EXAMPLE / "repository", self.folder)
+        hidden = {"HOLDFAST_HOME": str(scratch / "holdfast"), "HOME": str(scratch), "PYTHONDONTWRITEBYTECODE": "1"}
+        self._env = {**os.environ, **hidden}
+        for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Split bills"]):
+            author = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
+            subprocess.run(["git", *author, *command], cwd=self.folder, env=self._env, check=True)
+
+    def say(self, title: str) -> None:
+        """A heading."""
+        print(f"\n\033[1m{title}\033[0m" if sys.stdout.isatty() else f"\n== {title}")
+
+    def run(self, *arguments: str) -> None:
+        """One holdfast command, shown with its output."""
+        print(f"$ holdfast {' '.join(arguments)}", flush=True)
+        subprocess.run([sys.executable, "-m", "holdfast", *arguments], cwd=self.folder, env=self._env, check=True)
+
+    def hook(self, what: str, payload: dict[str, object]) -> None:
+        """One hook as the host would call it, and what it hands to the agent."""
+        called = [sys.executable, "-I", "-S", str(ENTRY), "claude-code"]
+        ran = subprocess.run(
+            called,
+            input=json.dumps(payload),
+            capture_output=True,
+            text=True,
+            cwd=self.folder,
+            env=self._env,
+            check=True,
+        )
+        given = json.loads(ran.stdout).get("hookSpecificOutput", {}).get("additionalContext", "")
+        print(f"\n{what}\n  → " + (given.replace("\n", "\n    ") if given else "nothing"))
+
+
+def main() -> None:
+    """Play the demo in a folder that is removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="holdfast-demo-") as scratch:
+        play(Demo(Path(scratch)))
+
+
+def play(demo: Demo) -> None:
+    """Capture, lessons, review, and the second session."""
+    demo.say("1. A session that is already on the disk is read; no model is called")
+    demo.run("backfill", str(EXAMPLE / "session.jsonl"), "--project", str(demo.folder))
+    demo.say("2. What it taught: active lessons, and candidates that wait for a person")
+    demo.run("list")
+    demo.run("review", "--list")
+    demo.say("3. The next session is given what matters, when it matters")
+    for what, payload in second_session(demo.folder):
+        demo.hook(what, payload)
+    demo.say("4. What was shown, when and why")
+    demo.run("log")
+
+
+def second_session(folder: Path) -> list[tuple[str, dict[str, object]]]:
+    """The hooks of the story's second session, with a name for each."""
+    plan = load_story(str(EXAMPLE))["second"]
+    player = Player("9a4e1b52-0000-4000-8000-000000000002", str(folder))
+    start = next(player.start())
+    edit = next(player.step({"edit": plan["edit"], "old": "", "new": ""}))
+    command = next(player.step({"bash": plan["command"]}))
+    list(player.step(plan["failing_change"]))
+    failure = list(player.step({"bash": plan["failing_command"]}))[-1]
+    unrelated, related = (next(player.step({"prompt": plan[key]})) for key in ("unrelated_prompt", "related_prompt"))
+    return [
+        ("the session starts", start),
+        (f"prompt: {plan['unrelated_prompt']}", unrelated),
+        (f"prompt: {plan['related_prompt']}", related),
+        (f"about to edit {plan['edit']}", edit),
+        (f"about to run: {plan['command']}", command),
+        (f"failed: {plan['failing_command']}", failure),
+    ]
+
+
+if __name__ == "__main__":
+    main()
