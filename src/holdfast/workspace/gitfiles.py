@@ -1,0 +1,188 @@
+"""The few files git keeps a checkout's state in, read by hand: asking git would cost a hook more than it may take.
+
+Formats: gitrepository-layout(5), gitworktrees, git-config(1). The `GIT_DIR` variable is ignored on purpose: what counts
+is the folder.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.domain.errors import ProjectUnknownError
+from holdfast.domain.frozen import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PROJECT_FILE = os.path.join(".holdfast", "project.toml")
+
+ID_LIMIT = 100
+_ID_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:/@+")
+
+
+class Checkout(Frozen):
+    """A work tree (or a bare repository) and where git keeps its state."""
+
+    root: str
+    git: str
+    """The work tree's own git folder: HEAD is here."""
+    common: str
+    """The folder all work trees of the repository share: config, refs and objects are here."""
+
+
+def upwards(folder: str) -> Iterator[str]:
+    """The folder and all above it, nearest first."""
+    while True:
+        yield folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return
+        folder = above
+
+
+def project_roots(folder: str) -> Iterator[str]:
+    """The folders that may be the root of a project without git: the folder, and those above that are not everybody's.
+
+    A home folder or `/tmp` that was once a session's folder must not swallow all that lies in it.
+    """
+    yield folder
+    for above in upwards(os.path.dirname(folder)):
+        parent = os.path.dirname(above)
+        if parent in ("/home", "/Users") or os.path.dirname(parent) == parent:
+            return
+        yield above
+
+
+def inode(path: str) -> str:
+    """`device:inode` of a folder; empty when it is gone."""
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return ""
+    return f"{stat.st_dev}:{stat.st_ino}"
+
+
+def find_checkout(folder: str) -> Checkout | None:
+    """The innermost git checkout a folder is in, or None."""
+    for above in upwards(folder):
+        entry = os.path.join(above, ".git")
+        if os.path.isdir(entry):
+            git = entry
+        elif os.path.isfile(entry):
+            git = _follow(entry, above)
+        elif os.path.isfile(os.path.join(above, "HEAD")) and os.path.basename(above) != ".git":
+            git = above  # a bare repository, if it has the rest
+        else:
+            continue
+        if git and os.path.isfile(os.path.join(git, "HEAD")):
+            common = _common(git)
+            if os.path.isdir(os.path.join(common, "objects")):
+                return Checkout(root=above, git=git, common=common)
+    return None
+
+
+def find_committed_id(folder: str, bound: str) -> tuple[str, str] | None:
+    """The id in the nearest `.holdfast/project.toml` at or above the folder, up to `bound`, and the folder it is in.
+
+    Raises ProjectUnknownError for a file without a usable id: guessing another would split the project's memory.
+    """
+    for above in upwards(folder):
+        file = os.path.join(above, PROJECT_FILE)
+        if os.path.isfile(file):
+            return _declared_id(file), above
+        if above == bound:
+            break
+    return None
+
+
+def read_head(checkout: Checkout) -> tuple[str, str]:
+    """Branch and commit checked out; no branch when HEAD is detached, no commit before the first one."""
+    head = _read(os.path.join(checkout.git, "HEAD")).strip()
+    if not head.startswith(b"ref:"):
+        return "", parse_commit(head)
+    ref = head[4:].strip()
+    name = os.fsdecode(ref)
+    return name.removeprefix("refs/heads/"), _resolve(checkout, name)
+
+
+def read_remote(checkout: Checkout) -> str:
+    """The URL of `origin`, or of the first remote when there is no origin; as written, or empty."""
+    urls: dict[str, str] = {}
+    section = ""
+    for line in _read(os.path.join(checkout.common, "config")).decode("utf-8", "replace").splitlines():
+        line = line.strip()
+        if line.startswith("["):
+            section = _remote_name(line)
+        elif section and line[:3].lower() == "url" and line[3:].lstrip().startswith("="):
+            urls.setdefault(section, line.partition("=")[2].strip().strip('"'))
+    return urls.get("origin") or next(iter(urls.values()), "")
+
+
+def is_shallow(checkout: Checkout) -> bool:
+    """Whether the clone was cut off, so that its oldest commit is not the root."""
+    return os.path.exists(os.path.join(checkout.common, "shallow"))
+
+
+def uses_reftable(checkout: Checkout) -> bool:
+    """Whether refs are in git's binary format, which only git reads; HEAD then holds a placeholder."""
+    return os.path.isdir(os.path.join(checkout.common, "reftable"))
+
+
+def parse_commit(text: bytes) -> str:
+    """A SHA-1 or SHA-256 object id, or empty."""
+    return text.decode() if len(text) in (40, 64) and not text.strip(b"0123456789abcdef") else ""
+
+
+def _follow(entry: str, folder: str) -> str:
+    """The git folder that a `.git` file of a work tree or submodule names; empty when it is gone."""
+    text = os.fsdecode(_read(entry).strip())
+    if not text.startswith("gitdir:"):
+        return ""
+    return os.path.normpath(os.path.join(folder, text[len("gitdir:") :].strip()))
+
+
+def _common(git: str) -> str:
+    named = os.fsdecode(_read(os.path.join(git, "commondir")).strip())
+    return os.path.realpath(os.path.join(git, named)) if named else git
+
+
+def _declared_id(file: str) -> str:
+    for line in _read(file).decode("utf-8", "replace").splitlines():
+        key, equals, value = line.partition("=")
+        if key.strip().startswith("["):
+            break  # only the top-level id is ours
+        if equals and key.strip().strip("\"'") == "id":
+            found = _unquoted(value.strip())
+            if 0 < len(found) <= ID_LIMIT and _ID_CHARACTERS.issuperset(found):
+                return found
+    raise ProjectUnknownError(f"{file} has no usable id", hint=f'write id = "your-project" into {file}')
+
+
+def _unquoted(value: str) -> str:
+    quote = value[:1]
+    return value[1:].partition(quote)[0] if quote in ('"', "'") and quote else ""
+
+
+def _remote_name(line: str) -> str:
+    """`origin` of a line like `[remote "origin"]`; empty for other sections."""
+    word, _, rest = line[1:].partition(" ")
+    return rest.strip().rpartition('"')[0].lstrip('"') if word.lower() == "remote" else ""
+
+
+def _resolve(checkout: Checkout, name: str) -> str:
+    for folder in (checkout.git, checkout.common):
+        found = parse_commit(_read(os.path.join(folder, *name.split("/"))).strip())
+        if found:
+            return found
+    packed = _read(os.path.join(checkout.common, "packed-refs"))
+    at = packed.find(b" " + os.fsencode(name) + b"\n")
+    return parse_commit(packed[packed.rfind(b"\n", 0, at) + 1 : at]) if at > 0 else ""
+
+
+def _read(file: str) -> bytes:
+    try:
+        with open(file, "rb") as stream:
+            return stream.read()
+    except (OSError, ValueError):
+        return b""

@@ -1,0 +1,105 @@
+"""Asking git, with a deadline and without the `subprocess` module, whose import costs more than git's answer."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.ports.clock import Clock
+
+OUTPUT_LIMIT = 4_000_000
+
+_MISLEADING = (
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE",
+    "GIT_PREFIX", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG_PARAMETERS", "GIT_TRACE", "GIT_EXTERNAL_DIFF",
+)  # fmt: skip
+"""Variables of a surrounding git command (a hook of git's own, a rebase) that would point it elsewhere."""
+
+_QUIET = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-pager")
+"""A repository's own configuration must not start programs."""
+
+
+class Git:
+    """The git program, asked in a folder."""
+
+    def __init__(self, clock: Clock, patience: float = 1.0) -> None:
+        self._clock = clock
+        self._patience = patience
+
+    def ask(self, folder: str, arguments: Sequence[str], timeout_s: float, trusted: bool = False) -> bytes | None:
+        """What git prints on stdout; None when it fails, is not installed or takes longer (times our patience).
+
+        `trusted` also answers in a folder of another user (`safe.directory`): only for questions whose answer cannot
+        make git run anything that the repository names.
+        """
+        safe = ("-c", "safe.directory=*") if trusted else ()
+        command = ["git", "-C", folder, *_QUIET, *safe, *arguments]
+        timeout_s *= self._patience
+        if not hasattr(os, "posix_spawnp"):
+            return _ask_elsewhere(command, timeout_s)
+        reading, writing = os.pipe()
+        try:
+            child = _spawn(command, writing)
+        except OSError:
+            os.close(reading)
+            return None
+        finally:
+            os.close(writing)
+        return self._collect(child, reading, self._clock.elapsed_s() + timeout_s)
+
+    def _collect(self, child: int, reading: int, deadline: float) -> bytes | None:
+        told = None
+        try:
+            told = self._read_until(reading, deadline)
+        finally:  # also when the hook's own deadline interrupts us: no child is left behind
+            if told is None:
+                os.kill(child, 9)
+            os.close(reading)
+            _, status = os.waitpid(child, 0)
+        return told if status == 0 else None
+
+    def _read_until(self, reading: int, deadline: float) -> bytes | None:
+        """Everything up to the end of the stream; None when the deadline or the limit comes first."""
+        import select
+
+        watch = select.poll()
+        watch.register(reading, select.POLLIN | select.POLLHUP)
+        parts: list[bytes] = []
+        size = 0
+        while size <= OUTPUT_LIMIT:
+            left_ms = int((deadline - self._clock.elapsed_s()) * 1000)
+            if left_ms <= 0 or not watch.poll(left_ms):
+                return None
+            part = os.read(reading, 65_536)
+            if not part:
+                return b"".join(parts)
+            parts.append(part)
+            size += len(part)
+        return None
+
+
+def _spawn(command: list[str], writing: int) -> int:
+    silence = (
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_DUP2, writing, 1),
+        (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+    )
+    return os.posix_spawnp(command[0], command, _environment(), file_actions=silence)
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
+    return {**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
+
+
+def _ask_elsewhere(command: list[str], timeout_s: float) -> bytes | None:
+    import subprocess  # Windows: there is no posix_spawn
+
+    try:
+        told = subprocess.run(command, capture_output=True, timeout=timeout_s, env=_environment(), check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return told.stdout

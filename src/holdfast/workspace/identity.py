@@ -1,0 +1,147 @@
+"""Which project a folder is, when nothing kept answers: found once, kept as marks, never guessed from a name.
+
+Kept values, each of several lines:
+    place:<folder>            id, name, remote, root commit, URL as written, device:inode
+    git:<remote>#<root>       id
+    remote:<remote>           id, root commit (empty: seen in a shallow clone only)
+    root:<commit>             id, folder (repositories without a remote)
+    inode:<device>:<inode>    id, folder, time of birth (a freed inode number is soon another folder's)
+
+No kept row is ever re-labelled: an id once given to a repository stays with it when a remote is added or changed.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+
+from holdfast.domain.errors import ProjectUnknownError
+from holdfast.domain.project import Project
+from holdfast.workspace.gitfiles import inode, project_roots
+from holdfast.workspace.remotes import normalise_remote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.domain.vocabulary import ProjectId
+    from holdfast.workspace.gitfiles import Checkout
+    from holdfast.workspace.gitrun import Git
+
+
+def identify_checkout(marks: Callable[..., str], checkout: Checkout, url: str, root: str) -> Project:
+    """The identity of a repository, now kept. `root` is its root commit, empty while it cannot be told."""
+    remote = normalise_remote(url, checkout.root)
+    found = (
+        (remote and root and marks(f"git:{remote}#{root}"))
+        or _kept_for_place(marks, checkout, root)
+        or (_kept_for_remote(marks, remote, root) if remote else _moved_repository(marks, checkout, root))
+        or _new_id("g1-", f"{remote}\0{root}" if remote else _birth_certificate(checkout.common, root))
+    )
+    name = os.path.basename(remote or checkout.root).removesuffix(".git")
+    marks("place:" + checkout.common, "\n".join((found, name, remote, root, url, inode(checkout.common))))
+    _keep_ways_back(marks, checkout, found, remote, root)
+    return Project(id=found, name=name, source="git", remote=remote, root_commit=root)  # type: ignore[arg-type]
+
+
+def identify_folder(marks: Callable[..., str], folder: str) -> tuple[str, Project]:
+    """Root and identity of a folder without git, now kept; a folder that was moved keeps the one it had."""
+    for root in project_roots(folder):
+        found = _moved_folder(marks, root)
+        if found:
+            break
+    else:
+        root, found = folder, _new_id("p1-", _birth_certificate(folder, ""))
+    name = os.path.basename(root)
+    marks("place:" + root, "\n".join((found, name, "", "", "", inode(root))))
+    marks("inode:" + inode(root), "\n".join((found, root, _born(root))))
+    return root, Project(id=found, name=name, source="path")  # type: ignore[arg-type]
+
+
+def ask_root_commit(git: Git, checkout: Checkout, timeout_s: float) -> str:
+    """The first commit of the first-parent line: one, the same in every clone, whatever histories were merged in.
+
+    Raises ProjectUnknownError when git does not answer in time.
+    """
+    told = git.ask(checkout.root, ["rev-list", "--max-parents=0", "--first-parent", "HEAD"], timeout_s, trusted=True)
+    if not told:
+        raise ProjectUnknownError(
+            f"git did not tell the root commit of {checkout.root}", hint="run holdfast doctor in that folder"
+        )
+    return told.split()[0].decode()
+
+
+def _kept_for_place(marks: Callable[..., str], checkout: Checkout, root: str) -> str:
+    """The id this very repository had: before it got a remote, another remote, its first commit, or git at all."""
+    kept = marks("place:" + checkout.common).split("\n")
+    if len(kept) == 6 and _same_repository(kept[3], root, kept[5] == inode(checkout.common)):
+        return kept[0]
+    before = marks("place:" + checkout.root).split("\n")
+    return before[0] if len(before) == 6 and before[5] == inode(checkout.root) else ""
+
+
+def _same_repository(kept_root: str, root: str, same_inode: bool) -> bool:
+    return kept_root == root if kept_root and root else same_inode
+
+
+def _kept_for_remote(marks: Callable[..., str], remote: str, root: str) -> str:
+    """The id of another clone of the remote, where one of the two is shallow."""
+    kept = marks("remote:" + remote).split("\n")
+    return kept[0] if len(kept) == 2 and not (kept[1] and root) else ""
+
+
+def _moved_repository(marks: Callable[..., str], checkout: Checkout, root: str) -> str:
+    """Without a remote: the repository with this root commit whose folder is gone, else a moved folder."""
+    kept = marks(f"root:{root}").split("\n") if root else [""]
+    if len(kept) == 2 and not os.path.exists(kept[1]):
+        return kept[0]
+    return _moved_folder(marks, checkout.common)
+
+
+def _moved_folder(marks: Callable[..., str], folder: str) -> str:
+    """The id of the folder that had this inode, was born at this instant and is not where it was."""
+    kept = marks("inode:" + inode(folder)).split("\n")
+    if len(kept) != 3 or not kept[2] or os.path.exists(kept[1]) or kept[2] != _born(folder):
+        return ""
+    marks("place:" + kept[1], "")  # a new folder at the old path is another project
+    return kept[0]
+
+
+def _keep_ways_back(marks: Callable[..., str], checkout: Checkout, found: str, remote: str, root: str) -> None:
+    if remote:
+        marks(f"git:{remote}#{root}", found)
+        if root or not marks("remote:" + remote):
+            marks("remote:" + remote, f"{found}\n{root}")
+        return
+    marks("inode:" + inode(checkout.common), "\n".join((found, checkout.common, _born(checkout.common))))
+    if root:
+        marks(f"root:{root}", f"{found}\n{checkout.common}")
+
+
+def _new_id(prefix: str, certificate: str) -> ProjectId:
+    # A hash, not random bytes: two hooks at once on a folder's first sight must come to the same id.
+    return prefix + sha256(certificate.encode("utf-8", "surrogateescape")).hexdigest()[:32]  # type: ignore[return-value]
+
+
+def _birth_certificate(folder: str, root: str) -> str:
+    return "\0".join((folder, inode(folder), _born(folder), root))
+
+
+def _born(path: str) -> str:
+    """Nanoseconds at which the folder was made; empty where the system does not tell."""
+    told = getattr(os.stat(path), "st_birthtime", 0)
+    return repr(told) if told else _linux_birth(path)
+
+
+def _linux_birth(path: str) -> str:
+    """Asked of statx(2), which Python does not offer yet: `stx_btime` is at byte 80, valid if mask bit 0x800 is set."""
+    import ctypes  # only when a folder is seen for the first time
+
+    statx = getattr(ctypes.CDLL(None), "statx", None) if os.name == "posix" else None
+    answer = ctypes.create_string_buffer(256)
+    if statx is None or statx(-100, os.fsencode(path), 0, 0x800, answer):
+        return ""
+    told = answer.raw
+    mask = int.from_bytes(told[0:4], "little")
+    seconds = int.from_bytes(told[80:88], "little")
+    return f"{seconds}.{int.from_bytes(told[88:92], 'little'):09d}" if mask & 0x800 and seconds else ""

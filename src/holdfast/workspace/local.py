@@ -1,0 +1,183 @@
+"""LocalWorkspace: the folders of this machine. Identity by `identity`, git's small files by `gitfiles`.
+
+A folder seen before costs a few stats, two or three small files and one mark: no child process. Only the first look
+at a repository asks git (for its root commit), through `gitrun`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.project import Place, Project
+from holdfast.workspace import gitfiles
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from holdfast.ports.clock import Clock
+    from holdfast.workspace.gitfiles import Checkout
+    from holdfast.workspace.gitrun import Git
+
+BLOB_LIMIT = 5_000_000
+"""Bytes of a file that are still hashed on read."""
+
+DIRTY_LIMIT = 50
+HEAD_TIMEOUT_S = 0.1
+STATUS_TIMEOUT_S = 0.15
+ROOT_COMMIT_TIMEOUT_S = 0.3
+
+
+class LocalWorkspace:
+    """The code on this machine's disk.
+
+    `marks` keeps small named values (`Store.mark`): the identities found before. `patience` multiplies how long git
+    may take; a process nobody waits for gives it more.
+    """
+
+    def __init__(self, marks: Callable[..., str], clock: Clock, patience: float = 1.0) -> None:
+        self._marks = marks
+        self._clock = clock
+        self._patience = patience
+
+    def locate(self, folder: str) -> Place:
+        """The place of a folder: committed id, else git remote and root commit, else an id kept for the path.
+
+        Raises ProjectUnknownError when git does not answer in time, InvalidValueError for a folder that is not there.
+        """
+        folder = _real_folder(folder)
+        checkout = gitfiles.find_checkout(folder)
+        branch, commit = self._head(checkout) if checkout else ("", "")
+        committed = gitfiles.find_committed_id(folder, checkout.root if checkout else "")
+        if committed:
+            root = checkout.root if checkout else committed[1]
+            project = Project(id=committed[0], name=os.path.basename(root), source="file")  # type: ignore[arg-type]
+        elif checkout:
+            root, project = checkout.root, self._of_checkout(checkout, commit)
+        else:
+            root, project = self._of_folder(folder)
+        return Place(project=project, root=root, prefix=_inside(root, folder), branch=branch, commit=commit)
+
+    def relative(self, place: Place, path: str, cwd: str = "") -> str:
+        """The path relative to the project's root with forward slashes; empty for the root and what is outside.
+
+        A relative path is taken from `cwd`, which defaults to the root.
+        """
+        if not path or "\0" in path:
+            return ""
+        whole = os.path.normpath(os.path.join(place.root, cwd, path))
+        return _inside(place.root, whole) or _inside(place.root, _real(whole))
+
+    def blob(self, place: Place, path: str) -> str:
+        """`git1:` + git's blob id of the raw bytes on the disk; empty for no file, or one over 5 MB."""
+        whole = _join(place.root, path)
+        try:
+            if not whole or not os.path.isfile(whole) or os.path.getsize(whole) > BLOB_LIMIT:
+                return ""
+            with open(whole, "rb") as stream:
+                content = stream.read(BLOB_LIMIT + 1)
+        except OSError:
+            return ""
+        return "git1:" + _blob_id(content) if len(content) <= BLOB_LIMIT else ""
+
+    def exists(self, place: Place, path: str) -> bool:
+        """Whether something is at that path in the work tree; a dangling link is something."""
+        whole = _join(place.root, path)
+        return bool(whole) and os.path.lexists(whole)
+
+    def dirty(self, place: Place) -> Sequence[str]:
+        """Files changed against HEAD and new ones, relative, at most 50; empty without git or when it takes too long.
+
+        Nothing is asked of git in a repository of another user, whose configuration may name programs to run.
+        """
+        if not place.commit or not _ours(place.root):
+            return ()
+        arguments = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal"]
+        told = self._git().ask(place.root, arguments, STATUS_TIMEOUT_S) or b""
+        names = [os.fsdecode(line[3:]) for line in told.split(b"\0") if len(line) > 3]
+        return tuple(name for name in names if not name.endswith("/"))[:DIRTY_LIMIT]
+
+    def _git(self) -> Git:
+        from holdfast.workspace.gitrun import Git
+
+        return Git(self._clock, self._patience)
+
+    def _head(self, checkout: Checkout) -> tuple[str, str]:
+        if not gitfiles.uses_reftable(checkout):
+            return gitfiles.read_head(checkout)
+        name = self._git().ask(checkout.root, ["symbolic-ref", "-q", "--short", "HEAD"], HEAD_TIMEOUT_S, trusted=True)
+        commit = self._git().ask(checkout.root, ["rev-parse", "-q", "--verify", "HEAD"], HEAD_TIMEOUT_S, trusted=True)
+        return os.fsdecode((name or b"").strip()), gitfiles.parse_commit((commit or b"").strip())
+
+    def _of_checkout(self, checkout: Checkout, commit: str) -> Project:
+        """The kept identity of a git repository while nothing speaks against it; else found anew."""
+        kept = self._marks("place:" + checkout.common).split("\n")
+        url = gitfiles.read_remote(checkout)
+        has_root = bool(commit) and not gitfiles.is_shallow(checkout)
+        settled = len(kept) == 6 and kept[4] == url and kept[5] == gitfiles.inode(checkout.common)
+        if settled and (kept[3] or not has_root):
+            return Project(id=kept[0], name=kept[1], source="git", remote=kept[2], root_commit=kept[3])  # type: ignore[arg-type]
+        from holdfast.workspace import identity
+
+        root = identity.ask_root_commit(self._git(), checkout, ROOT_COMMIT_TIMEOUT_S) if has_root else ""
+        return identity.identify_checkout(self._marks, checkout, url, root)
+
+    def _of_folder(self, folder: str) -> tuple[str, Project]:
+        """The root and identity of a folder without git: its own, or that of the nearest folder above that has one."""
+        for root in gitfiles.project_roots(folder):
+            kept = self._marks("place:" + root).split("\n")
+            if kept[0]:
+                return root, Project(id=kept[0], name=os.path.basename(root), source="path")  # type: ignore[arg-type]
+        from holdfast.workspace.identity import identify_folder
+
+        return identify_folder(self._marks, folder)
+
+
+def _real_folder(folder: str) -> str:
+    try:
+        real = os.path.realpath(folder)
+        there = os.path.isdir(real)
+    except (OSError, ValueError):
+        there = False
+    if not folder or not there:
+        raise InvalidValueError(f"no folder {folder!r}", hint="name a folder that exists")
+    return real
+
+
+def _inside(root: str, path: str) -> str:
+    """`path` relative to `root` with forward slashes; empty when it is the root or not below it."""
+    stem = os.path.normcase(root).rstrip(os.sep) + os.sep
+    if not os.path.normcase(path).startswith(stem):
+        return ""
+    return path[len(stem) :].replace(os.sep, "/")
+
+
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except OSError:
+        return path
+
+
+def _join(root: str, path: str) -> str:
+    """The absolute path of a relative one; empty for one that would leave the root."""
+    if not path or "\0" in path:
+        return ""
+    whole = os.path.normpath(os.path.join(root, path))
+    return whole if _inside(root, whole) else ""
+
+
+def _ours(path: str) -> bool:
+    try:
+        return not hasattr(os, "getuid") or os.stat(path).st_uid == os.getuid()
+    except OSError:
+        return False
+
+
+def _blob_id(content: bytes) -> str:
+    try:
+        from _sha1 import sha1  # type: ignore[import-not-found]  # the C module alone: hashlib costs 3 ms
+    except ImportError:
+        from hashlib import sha1
+    return str(sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest())
