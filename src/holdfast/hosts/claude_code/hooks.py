@@ -1,0 +1,184 @@
+"""Claude Code's hook payloads to calls, and briefings to hook output. Lean: every hook imports it.
+
+Missing and odd-typed fields are taken as empty; only a payload without a hook's name or session is refused.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.hookcall import HookCall
+from holdfast.hosts.claude_code.toolcalls import (
+    EDIT_TOOLS,
+    Source,
+    call_failed,
+    call_files,
+    call_finished,
+    clean,
+    fields_of,
+    minute_of,
+    said,
+    text_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+    from typing import Any
+
+    from holdfast.domain.briefing import Briefing
+
+    Parser = Callable[[Source, Mapping[str, Any]], dict[str, Any]]
+
+TAKES_CONTEXT = frozenset({
+    "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart",
+})  # fmt: skip
+"""The hooks we answer whose output may hold `additionalContext`. Stop takes it too, but it would go on working."""
+
+CONTEXT_LIMIT = 9_500
+"""Characters; above 10,000 Claude Code moves the text to a file and shows its beginning only."""
+
+MACHINE_PROMPTS = frozenset({"system", "loop_wakeup", "schedule_wakeup", "poll_event"})
+"""Values of a prompt's `source` when no person wrote it."""
+
+NOT_TYPED = (
+    "<command-name>", "<command-message>", "<local-command", "<task-notification>", "<agent-message", "<bash-input>",
+    "<bash-stdout>", "<bash-stderr>", "[Request interrupted", "Caveat: The messages below",
+    "Another Claude session sent",
+)  # fmt: skip
+"""How texts begin that the host puts in the user's place."""
+
+COMPACTION_SPAN = 10
+"""Minutes within which the hook before a compaction and the transcript's mark after it are one event."""
+
+
+def parse_hook(host: str, payload: Mapping[str, Any], at: datetime, new_id: Callable[[], str]) -> HookCall:
+    """The call a payload tells of; an unknown hook gives one without events or moment."""
+    held = fields_of(payload)
+    name, session = text_of(held.get("hook_event_name")), text_of(held.get("session_id"))
+    if not name or not session:
+        raise InvalidValueError(
+            "not a Claude Code hook payload: it has no hook_event_name or session_id",
+            hint="this command is started by Claude Code; `holdfast setup claude-code` registers it",
+        )
+    cwd, agent = text_of(held.get("cwd")), text_of(held.get("agent_id"))
+    source = Source(host, session, at, new_id)
+    source.stamp.update(cwd=cwd, agent=agent)
+    parser = PARSERS.get(name)
+    told = parser(source, held) if parser else {}
+    return HookCall(host=host, name=name, session=session, cwd=cwd, agent=agent, **told)
+
+
+def render(call: HookCall, briefing: Briefing) -> str:
+    """The hook's whole stdout."""
+    if not briefing.text or call.name not in TAKES_CONTEXT:
+        return "{}"
+    from holdfast.domain.jsontext import dumps
+
+    told = {"hookEventName": call.name, "additionalContext": _within_limit(briefing.text)}
+    return dumps({"hookSpecificOutput": told})
+
+
+def typed_by_person(text: str) -> bool:
+    """Whether a text in the user's place was written by the user."""
+    return not text.startswith(NOT_TYPED)
+
+
+def compaction_key(at: datetime) -> str:
+    """The key of a compaction, which no id connects from hook to transcript."""
+    return f"compaction:{minute_of(at, COMPACTION_SPAN)}"
+
+
+def start_key(how: str, at: datetime) -> str:
+    """The key of a session's start: there is one start-up, but many resumptions."""
+    return "start:startup" if how == "startup" else f"start:{how}:{minute_of(at)}"
+
+
+def _within_limit(text: str) -> str:
+    if len(text) <= CONTEXT_LIMIT:
+        return text
+    closing = text.rstrip().rpartition("\n")[2] if text.rstrip().endswith(">") else ""
+    return text[: text.rfind("\n", 0, CONTEXT_LIMIT - len(closing)) + 1 or CONTEXT_LIMIT] + closing
+
+
+def _session_start(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
+    how = text_of(held.get("source")) or "startup"
+    event = source.event("session_start", start_key(how, source.at), how, model=text_of(held.get("model")))
+    return {"events": (event,), "moment": "after_compaction" if how == "compact" else "session_start"}
+
+
+def _prompt(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
+    prompt = clean(text_of(held.get("prompt")))
+    if not prompt or not typed_by_person(prompt) or held.get("source") in MACHINE_PROMPTS:
+        return {}
+    return {"events": tuple(said(source, "prompt", prompt, trust="person")), "moment": "prompt", "prompt": prompt}
+
+
+def _before_tool(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
+    tool, given = text_of(held.get("tool_name")), fields_of(held.get("tool_input"))
+    if tool == "Bash":
+        command = text_of(given.get("command"))
+        return {"moment": "before_command", "command": command} if command else {}
+    paths = call_files(given) if tool in EDIT_TOOLS or tool == "Read" else ()
+    return {"moment": "before_file", "paths": paths} if paths else {}
+
+
+def _after_tool(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
+    tool, given, use = _call(held)
+    return {"events": tuple(call_finished(source, tool, given, held.get("tool_response"), use))}
+
+
+def _after_failure(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
+    tool, given, use = _call(held)
+    if held.get("is_interrupt") is True:
+        # The user stopped it: a command ran for a while, and neither worked nor failed; an edit was not made.
+        return {
+            "events": tuple(call_finished(source, tool, given, {"interrupted": True}, use)) if tool == "Bash" else ()
+        }
+    events, error = call_failed(source, tool, given, text_of(held.get("error")), use)
+    told: dict[str, Any] = {"events": tuple(events), "paths": call_files(given)}
+    if error:
+        told.update(moment="after_failure", error=error, command=text_of(given.get("command")))
+    return told
+
+
+def _call(held: Mapping[str, Any]) -> tuple[str, Mapping[str, Any], str]:
+    return text_of(held.get("tool_name")), fields_of(held.get("tool_input")), text_of(held.get("tool_use_id"))
+
+
+def _before_compaction(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
+    event = source.event("compaction", compaction_key(source.at), text_of(held.get("custom_instructions")))
+    return {"events": (event,), "ends_turn": True}
+
+
+def _stop(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
+    return {"events": tuple(said(source, "reply", text_of(held.get("last_assistant_message")))), "ends_turn": True}
+
+
+def _subagent_start(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
+    prompt = clean(text_of(held.get("prompt")))
+    return {"moment": "prompt", "prompt": prompt} if prompt else {}
+
+
+def _subagent_stop(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
+    return {"events": tuple(said(source, "reply", text_of(held.get("last_assistant_message"))))}
+
+
+def _session_end(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
+    reason = text_of(held.get("reason"))
+    event = source.event("session_end", f"end:{minute_of(source.at)}", reason)
+    return {"events": (event,), "ends_session": True}
+
+
+PARSERS: dict[str, Parser] = {
+    "SessionStart": _session_start,
+    "UserPromptSubmit": _prompt,
+    "PreToolUse": _before_tool,
+    "PostToolUse": _after_tool,
+    "PostToolUseFailure": _after_failure,
+    "PreCompact": _before_compaction,
+    "Stop": _stop,
+    "SubagentStart": _subagent_start,
+    "SubagentStop": _subagent_stop,
+    "SessionEnd": _session_end,
+}

@@ -1,0 +1,217 @@
+"""What one tool call of Claude Code becomes, the same from a hook and from a transcript.
+
+Keys rest on the host's id of the call (`result:<id>`), on the words for prompts and replies, and on the minute for
+what has neither; so a thing seen by a hook and again in a transcript is one event. A prompt or reply repeated word
+for word within one session is therefore kept once: its first time.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.event import TEXT_LIMIT, Event
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+    from typing import Any
+
+EDIT_TOOLS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
+LOOKING_TOOLS = frozenset({"Read", "Grep", "Glob", "LS", "NotebookRead"})
+FILES_LIMIT = 20
+OWN_TOOL = "mcp__holdfast"
+"""Start of our own MCP tools' names: what they answer is memory already, never evidence."""
+
+INJECTED = (("<holdfast-memory>", "</holdfast-memory>", True), ("<system-reminder>", "</system-reminder>", False))
+"""Blocks that no person, agent or tool wrote: opening, closing, and whether an unclosed one runs to the end."""
+
+REJECTED = "The user doesn't want to "
+SAID = "the user said:"
+NOT_RUN = ("Sibling tool call errored", "Cancelled: parallel tool call")
+"""Failures of calls that never ran because another one failed: nothing was learnt from them."""
+
+CUT = "\n[... cut ...]\n"
+
+
+class Source:
+    """Where events come from: makes them with the session's stamp."""
+
+    def __init__(self, host: str, session: str, at: datetime, new_id: Callable[[], str]) -> None:
+        self.new_id = new_id
+        self.at = at
+        self.stamp: dict[str, Any] = {"host": host, "session": session}
+
+    def event(self, kind: str, key: str, text: str = "", **fields: Any) -> Event:
+        """An event of now with the stamp; the text is cut in the middle when it is too long, its length kept."""
+        return Event(
+            id=self.new_id(), kind=kind, key=key, at=self.at,
+            text=shorten(text), text_length=len(text), **self.stamp, **fields,
+        )  # fmt: skip
+
+
+def text_of(value: object) -> str:
+    """The text in a value, or an empty string when it is something else."""
+    return value if isinstance(value, str) else ""
+
+
+def fields_of(value: object) -> Mapping[str, Any]:
+    """The object in a value, or an empty one when it is something else."""
+    return value if isinstance(value, dict) else {}
+
+
+def shorten(text: str, limit: int = TEXT_LIMIT) -> str:
+    """At most `limit` characters: beginning and end, cut at white space so that no word (or key) is split."""
+    if len(text) <= limit:
+        return text
+    half = (limit - len(CUT)) // 2
+    head, tail = text[:half], text[-half:]
+    head_end = max(head.rfind("\n", half - 400), head.rfind(" ", half - 400))
+    tail_start = min((at for at in (tail.find("\n", 0, 400), tail.find(" ", 0, 400)) if at >= 0), default=0)
+    return head[: head_end if head_end > 0 else half] + CUT + tail[tail_start:]
+
+
+def clean(text: str) -> str:
+    """The text without injected blocks, ours and the host's."""
+    for opening, closing, to_end in INJECTED:
+        start = text.find(opening)
+        while start >= 0:
+            end = text.find(closing, start)
+            if end < 0 and not to_end:
+                break
+            text = text[:start] + (text[end + len(closing) :] if end >= 0 else "")
+            start = text.find(opening, start)
+    return text.strip()
+
+
+def digest(text: str) -> str:
+    """16 hexadecimal characters that tell texts apart, whatever their white space."""
+    from _blake2 import blake2b  # hashlib loads OpenSSL: 3 ms that a hook does not have
+
+    return blake2b(" ".join(text.split()).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def said(source: Source, kind: str, text: str, **fields: Any) -> list[Event]:
+    """The event of a prompt or a reply; none when nothing is left of the text without injected blocks."""
+    words = clean(text)
+    return [source.event(kind, f"{kind}:{digest(words)}", words, **fields)] if words else []
+
+
+def minute_of(at: datetime, span: int = 1) -> str:
+    """The time down to `span` minutes, for the keys of things that have no id."""
+    return f"{at.isoformat()[:14]}{at.minute // span * span:02d}"
+
+
+def call_files(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The file a tool was called on."""
+    path = text_of(given.get("file_path")) or text_of(given.get("notebook_path")) or text_of(given.get("path"))
+    return (path,) if path else ()
+
+
+def call_finished(source: Source, tool: str, given: Mapping[str, Any], response: object, use: str) -> list[Event]:
+    """The events of a call that did not fail."""
+    if tool.startswith(OWN_TOOL):
+        return []
+    key = _key(source, tool, given, use)
+    if tool in EDIT_TOOLS:
+        return _edits(source, tool, given, fields_of(response), key)
+    if tool == "Bash":
+        return [_command(source, given, response, key)]
+    if tool in LOOKING_TOOLS:
+        return [_look(source, tool, given, fields_of(response), key)]
+    if tool == "TodoWrite":
+        return [source.event("tool_result", key, todo_text(given.get("todos")), tool=tool)]
+    # An answer to the agent's question is the user's own word.
+    trust = "person" if tool == "AskUserQuestion" else "tool"
+    text = clean(response_text(response))
+    return [source.event("tool_result", key, text, tool=tool, trust=trust, files=call_files(given))]
+
+
+def call_failed(source: Source, tool: str, given: Mapping[str, Any], error: str, use: str) -> tuple[list[Event], str]:
+    """The events of a call that failed, and the error to answer; a user's refusal gives the user's words instead."""
+    error = clean(error).removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")
+    if tool.startswith(OWN_TOOL) or error.startswith(NOT_RUN):
+        return [], ""
+    if error.startswith(REJECTED):
+        return said(source, "prompt", error.partition(SAID)[2], trust="person"), ""
+    code, error = exit_code(error)
+    event = source.event(
+        "tool_failure", _key(source, tool, given, use), error,
+        tool=tool, command=shorten(text_of(given.get("command"))), exit_code=code, files=call_files(given),
+        trust="tool",
+    )  # fmt: skip
+    return [event], error
+
+
+def exit_code(error: str) -> tuple[int | None, str]:
+    """The code in `Exit code N` at an error's start and the rest of it; None and all of it without one."""
+    head, _, rest = error.partition("\n")
+    digits = head.removeprefix("Exit code ").strip()
+    if head.startswith("Exit code ") and digits.isdecimal() and len(digits) < 6:
+        return int(digits), rest
+    return None, error
+
+
+def response_text(response: object) -> str:
+    """The text of any tool's response: a string, content blocks, or the first text an object is known to hold."""
+    if isinstance(response, str):
+        return response
+    if isinstance(response, list):
+        return "\n".join(filter(None, (text_of(fields_of(block).get("text")) for block in response)))
+    held = fields_of(response)
+    if "answers" in held:
+        return "\n".join(f"{question} = {answer}" for question, answer in fields_of(held["answers"]).items())
+    for name in ("content", "text", "result", "message", "error", "stdout"):
+        found = response_text(held[name]) if name in held else ""
+        if found:
+            return found
+    return ""
+
+
+def todo_text(todos: object) -> str:
+    """One line for each to-do, `[x]` done, `[>]` under way, `[ ]` to come."""
+    signs = {"completed": "[x]", "in_progress": "[>]"}
+    items = [fields_of(todo) for todo in todos] if isinstance(todos, list) else []
+    return "\n".join(
+        f"{signs.get(text_of(item.get('status')), '[ ]')} {text_of(item.get('content'))}"
+        for item in items
+        if text_of(item.get("content"))
+    )
+
+
+def _key(source: Source, tool: str, given: Mapping[str, Any], use: str) -> str:
+    return f"result:{use or minute_of(source.at) + ':' + digest(tool + str(sorted(given.items(), key=str)))}"
+
+
+def _edits(source: Source, tool: str, given: Mapping[str, Any], response: Mapping[str, Any], key: str) -> list[Event]:
+    files = call_files(given)
+    if tool == "MultiEdit" and isinstance(given.get("edits"), list):
+        pairs = [(text_of(fields_of(e).get("old_string")), text_of(fields_of(e).get("new_string")))
+                 for e in given["edits"]]  # fmt: skip
+    elif tool == "Write":
+        pairs = [(text_of(response.get("originalFile")), text_of(given.get("content")))]
+    elif tool == "NotebookEdit":
+        pairs = [("", text_of(given.get("new_source")))]
+    else:
+        pairs = [(text_of(given.get("old_string")), text_of(given.get("new_string")))]
+    return [
+        source.event("file_edit", key if n == 0 else f"{key}.{n}", tool=tool, files=files,
+                     old=shorten(old), new=shorten(new))
+        for n, (old, new) in enumerate(pairs)
+    ]  # fmt: skip
+
+
+def _command(source: Source, given: Mapping[str, Any], response: object, key: str) -> Event:
+    held = fields_of(response)
+    parts = (text_of(held.get("stdout")), text_of(held.get("stderr"))) if held else (response_text(response),)
+    unknown = held.get("interrupted") or held.get("backgroundTaskId") or held.get("returnCodeInterpretation")
+    return source.event(
+        "tool_result", key, clean("\n".join(filter(None, parts))),
+        tool="Bash", command=shorten(text_of(given.get("command"))), exit_code=None if unknown else 0, trust="tool",
+    )  # fmt: skip
+
+
+def _look(source: Source, tool: str, given: Mapping[str, Any], response: Mapping[str, Any], key: str) -> Event:
+    """A file read or searched: which ones, not what was in them (it is in the repository)."""
+    found = response.get("filenames")
+    names = [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+    files = call_files(given) if tool in ("Read", "NotebookRead") else tuple(names[:FILES_LIMIT])
+    return source.event("tool_result", key, text_of(given.get("pattern")), tool=tool, files=files, trust="tool")
