@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.hookcall import HookCall
+from holdfast.domain.vocabulary import SessionId
 from holdfast.hosts.claude_code.toolcalls import (
     EDIT_TOOLS,
     Source,
@@ -66,7 +67,7 @@ def parse_hook(host: str, payload: Mapping[str, Any], at: datetime, new_id: Call
     source.stamp.update(cwd=cwd, agent=agent)
     parser = PARSERS.get(name)
     told = parser(source, held) if parser else {}
-    return HookCall(host=host, name=name, session=session, cwd=cwd, agent=agent, **told)
+    return HookCall(host=host, name=name, session=SessionId(session), cwd=cwd, agent=agent, **told)
 
 
 def render(call: HookCall, briefing: Briefing) -> str:

@@ -8,6 +8,7 @@ for word within one session is therefore kept once: its first time.
 from __future__ import annotations
 
 from holdfast.domain.event import TEXT_LIMIT, Event
+from holdfast.domain.vocabulary import EventId, EventKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,10 +41,10 @@ class Source:
         self.at = at
         self.stamp: dict[str, Any] = {"host": host, "session": session}
 
-    def event(self, kind: str, key: str, text: str = "", **fields: Any) -> Event:
+    def event(self, kind: EventKind, key: str, text: str = "", **fields: Any) -> Event:
         """An event of now with the stamp; the text is cut in the middle when it is too long, its length kept."""
         return Event(
-            id=self.new_id(), kind=kind, key=key, at=self.at,
+            id=EventId(self.new_id()), kind=kind, key=key, at=self.at,
             text=shorten(text), text_length=len(text), **self.stamp, **fields,
         )  # fmt: skip
 
@@ -89,7 +90,7 @@ def digest(text: str) -> str:
     return blake2b(" ".join(text.split()).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def said(source: Source, kind: str, text: str, **fields: Any) -> list[Event]:
+def said(source: Source, kind: EventKind, text: str, **fields: Any) -> list[Event]:
     """The event of a prompt or a reply; none when nothing is left of the text without injected blocks."""
     words = clean(text)
     return [source.event(kind, f"{kind}:{digest(words)}", words, **fields)] if words else []

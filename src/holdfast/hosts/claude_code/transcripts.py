@@ -1,0 +1,186 @@
+"""Claude Code's transcripts on disk to events: leniently, one line at a time, in bounded memory.
+
+Every line is a JSON object of its own. A message of the agent may be spread over several lines with one
+`message.id`; its texts are put together again, because the Stop hook tells them as one.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from holdfast.domain.clocktext import parse_instant
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.jsontext import loads
+from holdfast.hosts.claude_code.hooks import (
+    MACHINE_PROMPTS,
+    compaction_key,
+    start_key,
+    typed_by_person,
+)
+from holdfast.hosts.claude_code.toolcalls import (
+    Source,
+    call_failed,
+    call_finished,
+    clean,
+    fields_of,
+    response_text,
+    said,
+    text_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
+
+    from holdfast.domain.event import Event
+
+TOLD_BY = frozenset({"user", "assistant", "attachment", "system"})
+"""Types of lines that may hold something; the others are the host's own book-keeping."""
+
+SKIPPED = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+"""Marks of lines that neither a person nor the session's own agent said."""
+
+PENDING_LIMIT = 1_000
+"""Calls without a result that are remembered; an older one was interrupted and never answered."""
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def find_transcripts(home: str, config_dir: str = "") -> list[str]:
+    """Transcripts under the configuration folder's `projects`, least recently written first.
+
+    Files of sub-agents are left out: what they did came back to the session as a result.
+    """
+    root = os.path.join(config_dir or os.path.join(home, ".claude"), "projects")
+    found = []
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if name != "subagents")
+        found += [os.path.join(folder, name) for name in files if name.endswith(".jsonl")]
+    return sorted(found, key=lambda path: (_written_at(path), path))
+
+
+def parse_transcript(host: str, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
+    """Events of the lines, in their order; lines that are not whole JSON objects are skipped."""
+    reading = _Reading(Source(host, session, EPOCH, new_id))
+    for line in lines:
+        told = _object(line)
+        if told and told.get("type") in TOLD_BY:
+            yield from reading.line(told)
+    yield from reading.flush_reply()
+
+
+class _Reading:
+    """What must be remembered between lines: open tool calls, the reply being put together, the session's stamp."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.open_calls: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        self.reply_id = ""
+        self.reply_texts: list[str] = []
+        self.started = False
+
+    def line(self, told: Mapping[str, Any]) -> Iterator[Event]:
+        """The events that this line completes."""
+        message = fields_of(told.get("message"))
+        kind = told["type"]
+        if kind != "assistant" or text_of(message.get("id")) != self.reply_id:
+            yield from self.flush_reply()
+        if any(told.get(mark) is True for mark in SKIPPED):
+            return
+        self._stamp(told)
+        if not self.started and told.get("cwd"):
+            self.started = True
+            yield self.source.event("session_start", start_key("startup", self.source.at), "startup")
+        if kind == "assistant":
+            self._assistant(message)
+        elif kind == "user":
+            yield from self._user(told, message)
+        elif kind == "attachment":
+            yield from self._attachment(fields_of(told.get("attachment")))
+        elif told.get("subtype") == "compact_boundary":
+            yield self.source.event("compaction", compaction_key(self.source.at))
+
+    def flush_reply(self) -> Iterator[Event]:
+        """The reply put together so far, if there is one."""
+        if self.reply_texts:
+            yield from said(self.source, "reply", "\n".join(self.reply_texts))
+        self.reply_id, self.reply_texts = "", []
+
+    def _stamp(self, told: Mapping[str, Any]) -> None:
+        stamp = self.source.stamp
+        stamp["session"] = text_of(told.get("sessionId")) or stamp["session"]
+        stamp["cwd"] = text_of(told.get("cwd")) or stamp.get("cwd", "")
+        branch = text_of(told.get("gitBranch"))
+        stamp["branch"] = "" if branch == "HEAD" else branch
+        with suppress(InvalidValueError):  # without a time of its own, that of the line before is the best guess
+            self.source.at = parse_instant(text_of(told.get("timestamp")))
+
+    def _assistant(self, message: Mapping[str, Any]) -> None:
+        self.reply_id = text_of(message.get("id"))
+        for block in _blocks(message):
+            if block.get("type") == "text":
+                self.reply_texts.append(text_of(block.get("text")))
+            elif block.get("type") == "tool_use":
+                self._open(text_of(block.get("id")), text_of(block.get("name")), fields_of(block.get("input")))
+
+    def _open(self, use: str, tool: str, given: Mapping[str, Any]) -> None:
+        if len(self.open_calls) >= PENDING_LIMIT:
+            del self.open_calls[next(iter(self.open_calls))]
+        self.open_calls[use] = (tool, given)
+
+    def _user(self, told: Mapping[str, Any], message: Mapping[str, Any]) -> Iterator[Event]:
+        by_machine = told.get("promptSource") in MACHINE_PROMPTS
+        for block in _blocks(message):
+            if block.get("type") == "tool_result":
+                yield from self._result(block, told.get("toolUseResult"))
+            elif block.get("type") == "text" and not by_machine:
+                yield from self._prompt(text_of(block.get("text")))
+
+    def _result(self, block: Mapping[str, Any], result: object) -> Iterator[Event]:
+        use = text_of(block.get("tool_use_id"))
+        tool, given = self.open_calls.pop(use, ("", {}))
+        if not tool:
+            return  # its call is not in these lines: nothing to tell what it answers
+        content = block.get("content")
+        if block.get("is_error") is True:
+            yield from call_failed(self.source, tool, given, response_text(content), use)[0]
+        else:
+            response = result if isinstance(result, dict) else content
+            yield from call_finished(self.source, tool, given, response, use)
+
+    def _attachment(self, attachment: Mapping[str, Any]) -> Iterator[Event]:
+        """Only what the user typed while the agent worked; all else is injected text, ours among it."""
+        if attachment.get("type") == "queued_command" and attachment.get("commandMode", "prompt") == "prompt":
+            yield from self._prompt(response_text(attachment.get("prompt")))
+
+    def _prompt(self, text: str) -> Iterator[Event]:
+        words = clean(text)
+        if typed_by_person(words):
+            yield from said(self.source, "prompt", words, trust="person")
+
+
+def _object(line: str) -> Mapping[str, Any]:
+    text = line.strip("\0 \t\r\n\ufeff")
+    if not text.startswith("{"):
+        return {}
+    try:
+        return fields_of(loads(text))
+    except (InvalidValueError, RecursionError):
+        return {}  # half-written when the host was stopped
+
+
+def _blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [fields_of(block) for block in content] if isinstance(content, list) else []
+
+
+def _written_at(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
