@@ -172,7 +172,7 @@ class Lesson(
     @property
     def paths(self) -> tuple[str, ...]:
         """The distinct paths it is anchored to, in order."""
-        return tuple(dict.fromkeys(anchor.path for anchor in self.anchors))
+        return tuple(dict.fromkeys(anchor.path for anchor in self.anchors if anchor.path))
 
     @property
     def symbols(self) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ TRANSITIONS: dict[State, tuple[State, ...]] = {
     "active": ("superseded", "retired", "quarantined", "forgotten"),
     "superseded": ("active", "forgotten"),
     "retired": ("active", "forgotten"),
-    "quarantined": ("candidate", "active", "forgotten"),
+    "quarantined": ("candidate", "active", "retired", "forgotten"),
     "forgotten": (),
 }
 """The lesson's state machine. Undo brings superseded and retired lessons back; a tombstone stays one."""

@@ -1,0 +1,43 @@
+"""Feedback: what became of a lesson that was shown."""
+
+from __future__ import annotations
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.records import Delivery, Outcome
+from holdfast.ports.store import LogFilter
+from holdfast.service.lookup import resolve
+from holdfast.service.statement import clean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import LessonId, SessionId, Verdict
+    from holdfast.service.parts import Parts
+
+VERDICTS: tuple[Verdict, ...] = ("heeded", "helped", "hurt")
+
+
+def feedback(parts: Parts, place: Place, ref: str, verdict: Verdict, note: str, session: SessionId) -> Outcome:
+    """The outcome, kept. Without a session it goes to the one in which the lesson was shown last.
+
+    Raises InvalidValueError for an unknown verdict.
+    """
+    if verdict not in VERDICTS:
+        raise InvalidValueError(f"unknown verdict {verdict!r}", hint=f"one of {', '.join(VERDICTS)}")
+    lesson = resolve(parts, place, ref)
+    outcome = Outcome(
+        id=parts.clock.new_id(),
+        at=parts.clock.now(),
+        project=place.project.id,
+        session=session or _last_shown(parts, lesson.id),
+        lesson=lesson.id,
+        verdict=verdict,
+        note=clean(note),
+    )
+    parts.store.record([outcome])
+    return outcome
+
+
+def _last_shown(parts: Parts, lesson: LessonId) -> SessionId:
+    shown = parts.store.find_records(Delivery, LogFilter(lesson=lesson, limit=1))
+    return shown[0].session if shown else ""  # type: ignore[return-value]

@@ -1,0 +1,106 @@
+"""Lookup: lessons by the end of their id, lists of lessons, and the log."""
+
+from __future__ import annotations
+
+from holdfast.domain.errors import AmbiguousIdError, InvalidValueError, LessonNotFoundError
+from holdfast.domain.ids import short_id
+from holdfast.domain.records import Change, Delivery
+from holdfast.domain.vocabulary import LESSON_KINDS, STATES, LessonId, SessionId
+from holdfast.ports.store import LessonFilter, LogFilter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import LessonKind, State
+    from holdfast.service.parts import Parts
+
+FULL_ID = 36
+SHORTEST_REF = 4
+"""Characters of an id's end that one has to give at least."""
+
+
+def resolve(parts: Parts, place: Place, ref: str, as_of: datetime | None = None) -> Lesson:
+    """The lesson with that id anywhere, or whose id ends so in this project or among the user's own.
+
+    Tombstones are found too. Raises LessonNotFoundError or AmbiguousIdError.
+    """
+    wanted = ref.strip().lower()
+    if len(wanted) == FULL_ID:
+        return parts.store.get([LessonId(wanted)], as_of)[0]
+    if len(wanted) < SHORTEST_REF or wanted.strip("0123456789abcdef-"):
+        raise _not_found(place, ref)
+    found = parts.store.find(
+        LessonFilter(project=place.project.id, states=STATES, id_suffix=wanted, as_of=as_of, limit=9)
+    )
+    if not found:
+        raise _not_found(place, ref)
+    if len(found) > 1:
+        ends = ", ".join(lesson.id[-len(wanted) - 4 :] for lesson in found)
+        raise AmbiguousIdError(f"{ref} is the end of {len(found)} ids", hint=f"one of: {ends}")
+    return found[0]
+
+
+def list_lessons(
+    parts: Parts,
+    place: Place,
+    states: Sequence[State],
+    kinds: Sequence[LessonKind],
+    path: str,
+    all_projects: bool,
+    as_of: datetime | None,
+    limit: int,
+) -> list[Lesson]:
+    """Lessons that fit, newest first. No states means all but forgotten ones, no kinds means every kind."""
+    _require_words("state", states, STATES)
+    _require_words("kind", kinds, LESSON_KINDS)
+    where = LessonFilter(
+        project=place.project.id,
+        all_projects=all_projects,
+        states=tuple(states),
+        kinds=tuple(kinds),
+        path=in_project(parts, place, path) if path else "",
+        as_of=as_of,
+        limit=limit,
+    )
+    return parts.store.find(where)
+
+
+def in_project(parts: Parts, place: Place, path: str) -> str:
+    """The path, typed in the place's folder, relative to the project's root; InvalidValueError when outside of it."""
+    relative = parts.workspace.relative(place, path, folder_of(place))
+    if not relative:
+        raise InvalidValueError(f"{path} is outside of the project at {place.root}", hint="give a path inside of it")
+    return relative
+
+
+def folder_of(place: Place) -> str:
+    """The absolute folder a place was asked from."""
+    return f"{place.root}/{place.prefix}" if place.prefix else place.root
+
+
+def deliveries(parts: Parts, place: Place, session: SessionId, lesson: LessonId, limit: int) -> list[Delivery]:
+    """What was shown in this project, newest first."""
+    where = LogFilter(project=place.project.id, session=session, lesson=lesson, limit=limit)
+    return parts.store.find_records(Delivery, where)
+
+
+def changes(parts: Parts, place: Place, limit: int) -> list[Change]:
+    """What changed this project's memory, newest first."""
+    return parts.store.find_records(Change, LogFilter(project=place.project.id, limit=limit))
+
+
+def _not_found(place: Place, ref: str) -> LessonNotFoundError:
+    name = short_id(ref.strip()) if len(ref) >= FULL_ID else ref.strip()
+    return LessonNotFoundError(
+        f"no lesson {name} in project {place.project.name}", hint="holdfast list --all-projects --state all"
+    )
+
+
+def _require_words(what: str, given: Sequence[str], known: Sequence[str]) -> None:
+    for word in given:
+        if word not in known:
+            raise InvalidValueError(f"unknown {what} {word!r}", hint=f"one of {', '.join(known)}")

@@ -1,0 +1,119 @@
+"""Remember: keep a lesson that somebody states in so many words."""
+
+from __future__ import annotations
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.frozen import replace
+from holdfast.domain.lesson import Lesson, Provenance, Scope, Validity
+from holdfast.domain.vocabulary import TRUSTS, LessonId, ProjectId
+from holdfast.ports.store import LessonFilter
+from holdfast.ranking.words import duplicate_key
+from holdfast.service.ledger import note_change, put_next, twice
+from holdfast.service.revise import succeed
+from holdfast.service.statement import anchors_of, clean_all, merged, texts, with_title
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import State, Trust
+    from holdfast.service.parts import Parts
+
+CONFIDENCE: dict[Trust, float] = {"person": 0.95, "verified": 0.85, "agent": 0.7, "repository": 0.5, "tool": 0.3}
+"""How sure a statement is at first, by who made it."""
+SALIENCE = 0.7
+"""Somebody took the trouble to say it: above the 0.5 of a lesson found by itself."""
+LIVING: tuple[State, ...] = ("active", "candidate")
+
+
+def remember(parts: Parts, place: Place, *, trust: Trust, author: str, **stated: Any) -> Lesson:
+    """The lesson now kept: the new one, the successor under its topic_key, or the one that said so already.
+
+    A person's, verified code's or the agent's own statement is active at once; repository text and tool output
+    wait in the inbox. Raises InvalidValueError naming the field that cannot be.
+    """
+    if trust not in TRUSTS:
+        raise InvalidValueError(f"unknown trust {trust!r}", hint=f"one of {', '.join(TRUSTS)}")
+    draft = _draft(parts, place, with_title(clean_all(stated)), trust=trust, author=author)
+    return twice(lambda: _keep(parts, place, draft, author))
+
+
+def initial_state(trust: Trust) -> State:
+    """Active for those who may be believed at once; what a repository or a tool says waits for a person."""
+    return "active" if trust in ("person", "verified", "agent") else "candidate"
+
+
+def same_rule(lesson: Lesson) -> tuple[str, ...]:
+    """What two lessons have in common that state one rule for the same readers: scope, kind and words."""
+    return (lesson.scope.level, lesson.scope.project, lesson.kind, duplicate_key(lesson.insight))
+
+
+def find_same(parts: Parts, draft: Lesson, states: tuple[State, ...] = LIVING) -> Lesson | None:
+    """The newest lesson in one of the states that states the draft's rule, or None."""
+    rule = same_rule(draft)
+    where = LessonFilter(project=draft.scope.project, states=states, duplicate_key=rule[-1])
+    return next((lesson for lesson in parts.store.find(where) if same_rule(lesson) == rule), None)
+
+
+def _keep(parts: Parts, place: Place, draft: Lesson, author: str) -> Lesson:
+    topic = _find_topic(parts, draft)
+    if topic is not None and same_rule(topic) != same_rule(draft):
+        return succeed(parts, place, topic, _under_topic(topic, draft), author=author)
+    same = topic or find_same(parts, draft)
+    if same is not None:
+        return _refresh(parts, place, same, draft, author)
+    at = parts.clock.now()
+    fresh = replace(draft, id=LessonId(parts.clock.new_id()), recorded_at=at, validity=Validity(valid_from=at))
+    parts.store.put([fresh], {fresh.id: None})
+    note_change(parts, place, "remember", [fresh.id], actor=author)
+    return fresh
+
+
+def _find_topic(parts: Parts, draft: Lesson) -> Lesson | None:
+    if not draft.topic_key:
+        return None
+    where = LessonFilter(project=draft.scope.project, states=LIVING, topic_key=draft.topic_key)
+    return next((lesson for lesson in parts.store.find(where) if lesson.scope.level == draft.scope.level), None)
+
+
+def _under_topic(old: Lesson, draft: Lesson) -> Lesson:
+    """The draft as the successor of the lesson that holds its topic_key; a pin or a privacy mark stays."""
+    return replace(draft, pinned=old.pinned or draft.pinned, private=old.private or draft.private)
+
+
+def _refresh(parts: Parts, place: Place, same: Lesson, draft: Lesson, author: str) -> Lesson:
+    gains = merged(same, draft)
+    if same.state != "active" and draft.state == "active":
+        gains["state"] = "active"
+    if TRUSTS.index(draft.trust) < TRUSTS.index(same.trust):
+        gains["trust"] = draft.trust
+    if not gains:
+        return same
+    after = put_next(parts, same, replace(same, **gains, recorded_at=parts.clock.now()))
+    note_change(parts, place, "remember", [same.id], actor=author)
+    return after
+
+
+def _draft(parts: Parts, place: Place, stated: dict[str, Any], *, trust: Trust, author: str) -> Lesson:
+    level, files, symbols = stated.pop("scope"), texts("files", stated.pop("files")), stated.pop("symbols")
+    anchors, globs = anchors_of(parts, place, files, texts("symbols", symbols))
+    if level == "user" and any(anchor.path for anchor in anchors):
+        raise InvalidValueError(
+            "a lesson for every project cannot be about one project's files", hint="leave out the files or the scope"
+        )
+    at = parts.clock.now()
+    return Lesson(
+        id=LessonId(parts.clock.new_id()),
+        scope=Scope(level=level, project=ProjectId("") if level == "user" else place.project.id),
+        validity=Validity(valid_from=at),
+        recorded_at=at,
+        anchors=anchors,
+        globs=globs,
+        provenance=Provenance(author=author),
+        trust=trust,
+        confidence=CONFIDENCE[trust],
+        salience=SALIENCE,
+        state=initial_state(trust),
+        **stated,
+    )

@@ -1,0 +1,116 @@
+"""Revise: close a lesson and add its successor."""
+
+from __future__ import annotations
+
+from holdfast.domain.errors import IllegalTransitionError, InvalidValueError
+from holdfast.domain.frozen import replace
+from holdfast.domain.ids import short_id
+from holdfast.domain.lesson import Lesson, Link, Validity, in_state, title_of
+from holdfast.domain.vocabulary import TRANSITIONS, TRUSTS, LessonId
+from holdfast.service.ledger import note_change, twice
+from holdfast.service.lookup import resolve
+from holdfast.service.statement import anchors_of, clean_all, fresh_anchor, texts, with_title
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import Trust
+    from holdfast.service.parts import Parts
+
+FIELDS = (
+    "kind", "title", "insight", "why", "how", "snippets", "files", "symbols", "tags", "topic_key",
+    "confidence", "salience", "pinned", "private",
+)  # fmt: skip
+"""What a revision may change; the rest says where a lesson comes from."""
+RESTATED = frozenset({"insight", "why", "how", "snippets", "files", "symbols"})
+"""Changing one of these says that the lesson holds for the code as it is now."""
+
+
+def revise(
+    parts: Parts, place: Place, ref: str, changes: Mapping[str, Any], *, author: str, trust: Trust = "person"
+) -> Lesson:
+    """The successor, active and linked to the lesson it supersedes. A retired or forgotten one is restated.
+
+    Raises InvalidValueError for an unknown field, for no change at all and for an impossible value;
+    IllegalTransitionError for a lesson that has a successor already.
+    """
+    for name in changes:
+        if name not in FIELDS:
+            raise InvalidValueError(f"a lesson's {name} cannot be revised", hint=f"one of {', '.join(FIELDS)}")
+    if trust not in TRUSTS:
+        raise InvalidValueError(f"unknown trust {trust!r}", hint=f"one of {', '.join(TRUSTS)}")
+    cleaned = clean_all(changes)
+
+    def step() -> Lesson:
+        old = resolve(parts, place, ref)
+        return succeed(parts, place, old, _changed(parts, place, old, cleaned, trust, author), author=author)
+
+    return twice(step)
+
+
+def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: str) -> Lesson:
+    """Put `draft` as a new active lesson in place of `old`, in one write; returns it.
+
+    Raises IllegalTransitionError when `old` has been superseded already.
+    """
+    if old.state == "superseded":
+        raise IllegalTransitionError(
+            f"lesson {short_id(old.id)} was superseded already",
+            hint=f"holdfast show {short_id(old.id)} names its successor",
+        )
+    at = parts.clock.now()
+    links = (*(link for link in draft.links if link.kind != "supersedes"), Link(kind="supersedes", target=old.id))
+    new = replace(
+        draft,
+        id=LessonId(parts.clock.new_id()),
+        recorded_at=at,
+        retracted_at=None,
+        validity=Validity(valid_from=at),
+        links=links,
+    )
+    closed = _closed(old, new)
+    parts.store.put([*closed, new], {**{lesson.id: old.recorded_at for lesson in closed}, new.id: None})
+    note_change(parts, place, "revise", [old.id, new.id], actor=author)
+    return new
+
+
+def _closed(old: Lesson, new: Lesson) -> list[Lesson]:
+    """The old lesson's last version: superseded where its state allows, else retired, else left as it ended."""
+    for state in ("superseded", "retired"):
+        if state in TRANSITIONS[old.state]:
+            return [in_state(old, state, at=new.recorded_at)]
+    return []
+
+
+def _changed(parts: Parts, place: Place, old: Lesson, changes: Mapping[str, Any], trust: Trust, author: str) -> Lesson:
+    fields = {name: value for name, value in changes.items() if name not in ("files", "symbols")}
+    if old.state == "forgotten" and not fields.get("insight"):
+        raise InvalidValueError("a forgotten lesson has no words left", hint="restate it: give the whole insight")
+    if "insight" in fields:
+        fields = with_title({"title": "", **fields})
+    elif fields.get("title") == "":
+        fields["title"] = title_of(old.insight)
+    if "files" in changes or "symbols" in changes:
+        files = texts("files", changes.get("files", (*old.paths, *old.globs)))
+        fields["anchors"], fields["globs"] = anchors_of(
+            parts,
+            place,
+            _from_root(place, files, "files" in changes),
+            texts("symbols", changes.get("symbols", old.symbols)),
+        )
+    elif RESTATED & set(changes):
+        fields["anchors"] = tuple(fresh_anchor(parts, place, anchor) for anchor in old.anchors)
+    if all(getattr(old, name) == value for name, value in fields.items()):
+        raise InvalidValueError("nothing to revise: every field is as it was", hint="give at least one new value")
+    provenance = replace(old.provenance, author=author)
+    return replace(old, **fields, provenance=provenance, trust=trust, state="active")
+
+
+def _from_root(place: Place, files: tuple[str, ...], typed: bool) -> tuple[str, ...]:
+    """Files as somebody typed them, or kept ones made absolute so that the folder asked from does not matter."""
+    if typed:
+        return files
+    return tuple(name if "*" in name else f"{place.root}/{name}" for name in files)

@@ -1,0 +1,130 @@
+"""Statement: what somebody says a lesson is, made clean, and the lesson fields that follow from it."""
+
+from __future__ import annotations
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.frozen import replace
+from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor, title_of
+from holdfast.ranking.words import duplicate_key
+from holdfast.service.lookup import in_project
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.service.parts import Parts
+
+TEXTS = ("title", "insight", "why", "how", "topic_key")
+LISTS = ("snippets", "tags")
+HIDDEN = dict.fromkeys(
+    (*range(9), 11, 12, *range(14, 32), 0x7F, *range(0x200B, 0x2010), *range(0x202A, 0x202F), 0xFEFF)
+)
+"""Control, zero-width and bidirectional characters: they show nothing and hide something."""
+
+
+def clean(text: str) -> str:
+    """The text without secrets, private spans, hidden characters and outer blanks."""
+    from holdfast.service.redact import redact
+
+    return redact(text.translate(HIDDEN).replace("\r\n", "\n").replace("\r", "\n")).strip()
+
+
+def clean_all(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields with their texts clean and empty list items dropped. Raises InvalidValueError for a wrong type."""
+    done = dict(fields)
+    for name in TEXTS:
+        if name in done:
+            done[name] = clean(_text(name, done[name]))
+    for name in LISTS:
+        if name in done:
+            done[name] = tuple(dict.fromkeys(filter(None, (clean(item) for item in texts(name, done[name])))))
+    return done
+
+
+def with_title(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields with a title, made from the insight when none is given.
+
+    Raises InvalidValueError for an insight that is missing, too long or all private.
+    """
+    insight = fields["insight"]
+    if not insight:
+        raise InvalidValueError("a lesson needs an insight: the rule to remember", hint="state it in a sentence")
+    if insight == "[private]":
+        raise InvalidValueError(
+            "nothing is left of a lesson that is all private", hint="take <private> off, or keep it"
+        )
+    if not duplicate_key(insight):
+        raise InvalidValueError(f"an insight needs words: {insight[:40]!r}", hint="state the rule in a sentence")
+    if len(insight) > INSIGHT_LIMIT:
+        raise InvalidValueError(
+            f"an insight has at most {INSIGHT_LIMIT:,} characters, this one {len(insight):,}",
+            hint="make it several lessons, or move code into snippets",
+        )
+    return {**fields, "title": fields.get("title") or title_of(insight)}
+
+
+def anchors_of(
+    parts: Parts, place: Place, files: Sequence[str], symbols: Sequence[str]
+) -> tuple[tuple[Anchor, ...], tuple[str, ...]]:
+    """Anchors and globs: a file with its blob as it is now; symbols belong to the first file; `src/**` is a glob.
+
+    Raises InvalidValueError for a file outside of the project.
+    """
+    globs = tuple(name for name in files if "*" in name or name.endswith("/"))
+    paths = list(dict.fromkeys(in_project(parts, place, name) for name in files if name not in globs))
+    first, names = (paths[:1] or [""])[0], list(dict.fromkeys(symbols))
+    pairs = [(first, name) for name in names] + [(path, "") for path in (paths[1:] if names else paths)]
+    anchors = tuple(fresh_anchor(parts, place, Anchor(path=path, symbol=symbol)) for path, symbol in pairs)
+    return anchors, tuple(name + "**" if name.endswith("/") else name for name in globs)
+
+
+def fresh_anchor(parts: Parts, place: Place, anchor: Anchor) -> Anchor:
+    """The anchor with the file's blob, branch and commit of now; as it was when the file is not there."""
+    blob = parts.workspace.blob(place, anchor.path) if anchor.path else ""
+    if not blob and anchor.blob:
+        return anchor
+    return replace(anchor, blob=blob, commit=place.commit, branch=place.branch)
+
+
+def merged(old: Lesson, new: Lesson) -> dict[str, Any]:
+    """What `old` gains from a restatement: fields whose value changes. Texts it has stay, lists are united."""
+    gains: dict[str, Any] = {name: getattr(new, name) for name in ("why", "how", "topic_key") if not getattr(old, name)}
+    for name in ("snippets", "anchors", "globs", "tags"):
+        gains[name] = tuple(_united(getattr(old, name), getattr(new, name)))
+    gains["pinned"] = old.pinned or new.pinned
+    gains["private"] = old.private or new.private
+    gains["confidence"] = max(old.confidence, new.confidence)
+    gains["salience"] = max(old.salience, new.salience)
+    return {name: value for name, value in gains.items() if value != getattr(old, name)}
+
+
+def texts(name: str, value: Any) -> tuple[str, ...]:
+    """A list of texts as a tuple; one text is a list of one. Raises InvalidValueError for anything else."""
+    items = (value,) if isinstance(value, str) else value
+    if not isinstance(items, (list, tuple)):
+        raise InvalidValueError(f"{name} must be a list of texts")
+    return tuple(_text(name, item) for item in items)
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise InvalidValueError(f"{name} must be a text, not {type(value).__name__}")
+    return value
+
+
+def _united(old: Iterable[Any], new: Iterable[Any]) -> Iterable[Any]:
+    return dict.fromkeys((*old, *new)) if not _are_anchors(new) else _united_anchors(old, new)
+
+
+def _are_anchors(items: Iterable[Any]) -> bool:
+    return any(isinstance(item, Anchor) for item in items)
+
+
+def _united_anchors(old: Iterable[Anchor], new: Iterable[Anchor]) -> Iterable[Anchor]:
+    held = {(anchor.path, anchor.symbol): anchor for anchor in old}
+    for anchor in new:
+        held.setdefault((anchor.path, anchor.symbol), anchor)
+    return held.values()

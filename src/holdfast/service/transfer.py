@@ -1,0 +1,197 @@
+"""Transfer: whole lessons in and out in bulk, as JSON lines (`service.lessonline`).
+
+An import is idempotent. A line with an id is that lesson: the version that was known later wins, and a tombstone
+stays one. A line without an id is the lesson of its scope and kind that states the same rule, whatever became of
+it: what was revised, rejected or taken back here does not return by being imported again.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.errors import InvalidValueError, LessonNotFoundError
+from holdfast.domain.frozen import Frozen, replace
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import STATES, LessonId
+from holdfast.ports.store import LessonFilter
+from holdfast.service.ledger import note_change, twice
+from holdfast.service.lessonline import LessonLine, parse_line, render_line
+from holdfast.service.remember import find_same, same_rule
+from holdfast.service.statement import anchors_of, merged
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import datetime
+
+    from holdfast.domain.lesson import Anchor
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import State, Trust
+    from holdfast.service.parts import Parts
+
+BATCH = 500
+"""Lessons written in one transaction."""
+PAGE = 1_000
+COMPARED = tuple(
+    name for name in Lesson.fields_ if name not in ("id", "recorded_at", "retracted_at", "scope", "private")
+)
+"""Fields in which two versions of a lesson may differ for an import."""
+
+
+class ImportReport(Frozen):
+    """What an import did; each line is counted once in added, revised, unchanged or failed."""
+
+    added: int = 0
+    revised: int = 0
+    unchanged: int = 0
+    failed: tuple[tuple[int, str], ...] = ()
+    """(line number from 1, reason) of the lines that are no lessons."""
+    ignored: tuple[tuple[str, int], ...] = ()
+    """(key, how often) of keys that were not understood."""
+
+
+class _Import:
+    """One run: the batch in the making, and the counts."""
+
+    def __init__(self, parts: Parts, place: Place) -> None:
+        self.parts = parts
+        self.place = place
+        self.touched: list[LessonId] = []
+        self.counts = {"added": 0, "revised": 0, "unchanged": 0}
+        self.failed: list[tuple[int, str]] = []
+        self.ignored: dict[str, int] = {}
+        self._anchored: dict[tuple[tuple[str, ...], ...], tuple[tuple[Anchor, ...], tuple[str, ...]]] = {}
+
+    def write(self, batch: Sequence[LessonLine]) -> None:
+        """Put a batch in one transaction; what it counts is kept only when it was written."""
+        counts, after, expected = self._plan(batch)
+        if after:
+            self.parts.store.put(list(after.values()), expected)
+        self.touched += after
+        for verb in counts:
+            self.counts[verb] += counts[verb]
+
+    def anchored(self, line: LessonLine) -> Lesson:
+        """The line's lesson with its files anchored as they are now; InvalidValueError for one outside."""
+        if line.lesson.anchors or line.lesson.scope.project != self.place.project.id:
+            return line.lesson
+        asked = (line.files, line.symbols)
+        if asked not in self._anchored:
+            self._anchored[asked] = anchors_of(self.parts, replace(self.place, prefix=""), *asked)
+        anchors, folders = self._anchored[asked]
+        return replace(line.lesson, anchors=anchors, globs=(*line.lesson.globs, *folders))
+
+    def report(self) -> ImportReport:
+        """The counts so far."""
+        return ImportReport(**self.counts, failed=tuple(self.failed), ignored=tuple(sorted(self.ignored.items())))
+
+    def _plan(
+        self, batch: Sequence[LessonLine]
+    ) -> tuple[dict[str, int], dict[LessonId, Lesson], dict[LessonId, datetime | None]]:
+        counts = {"added": 0, "revised": 0, "unchanged": 0}
+        after: dict[LessonId, Lesson] = {}
+        expected: dict[LessonId, datetime | None] = {}
+        rules: dict[tuple[str, ...], LessonId] = {}
+        for line in batch:
+            rule = same_rule(line.lesson)
+            known = after.get(line.lesson.id if "id" in line.given else rules.get(rule, line.lesson.id))
+            known = known or self._known(line)
+            written = _next_version(known, line) if known is not None else line.lesson
+            if written is None:
+                counts["unchanged"] += 1
+                continue
+            counts["added" if known is None else "revised"] += 1
+            if known is None:
+                expected[written.id] = None
+            elif known.id not in after:
+                expected[known.id] = known.recorded_at
+                written = replace(written, recorded_at=self.parts.clock.now())
+            after[written.id] = written
+            rules[rule] = written.id
+        return counts, after, expected
+
+    def _known(self, line: LessonLine) -> Lesson | None:
+        if "id" not in line.given:
+            return find_same(self.parts, line.lesson, STATES)
+        try:
+            return self.parts.store.get([line.lesson.id])[0]
+        except LessonNotFoundError:
+            return None
+
+
+def import_lessons(
+    parts: Parts,
+    place: Place,
+    lines: Iterable[str],
+    *,
+    trust: Trust = "person",
+    progress: Callable[[int], None] | None = None,
+) -> ImportReport:
+    """What became of each line; `progress` is told how many lines are done. One log record for the whole run."""
+    run = _Import(parts, place)
+    try:
+        for number, batch in _batches(run, lines, trust):
+            _write_twice(run, batch)
+            if progress:
+                progress(number)
+    finally:
+        if run.touched:
+            note_change(parts, place, "import", run.touched)
+    return run.report()
+
+
+def export_lessons(
+    parts: Parts, place: Place, *, states: Sequence[State] = ("active",), all_projects: bool = False
+) -> Iterator[str]:
+    """Lessons as lines without line ends, newest first, redacted again, private ones left out."""
+    where = LessonFilter(project=place.project.id, all_projects=all_projects, states=tuple(states), limit=PAGE)
+    while page := parts.store.find(where):
+        for lesson in page:
+            if not lesson.private:
+                yield render_line(lesson, with_project=all_projects)
+        where = replace(where, offset=where.offset + len(page))
+
+
+def _write_twice(run: _Import, batch: Sequence[LessonLine]) -> None:
+    twice(lambda: run.write(batch))
+
+
+def _batches(run: _Import, lines: Iterable[str], trust: Trust) -> Iterator[tuple[int, list[LessonLine]]]:
+    batch: list[LessonLine] = []
+    number = 0
+    for number, text in enumerate(lines, 1):
+        line = _read(run, number, text, trust)
+        if line is not None:
+            batch.append(line)
+        if len(batch) == BATCH:
+            yield number, batch
+            batch = []
+    yield number, batch
+
+
+def _read(run: _Import, number: int, text: str, trust: Trust) -> LessonLine | None:
+    """The line, anchored; None for a blank line and for one that cannot be a lesson, which is written down."""
+    text = text.lstrip("\ufeff").strip()
+    if not text:
+        return None
+    clock = run.parts.clock
+    try:
+        line = parse_line(text, project=run.place.project.id, trust=trust, at=clock.now(), new_id=clock.new_id)
+        line = replace(line, lesson=run.anchored(line))
+    except InvalidValueError as exc:
+        run.failed.append((number, str(exc)))
+        return None
+    for key in line.ignored:
+        run.ignored[key] = run.ignored.get(key, 0) + 1
+    return line
+
+
+def _next_version(known: Lesson, line: LessonLine) -> Lesson | None:
+    """The known lesson as the line has it, or None when the line says nothing new."""
+    if known.state == "forgotten":
+        return None
+    if "id" not in line.given:
+        gains = merged(known, line.lesson) if known.state in ("active", "candidate") else {}
+        return replace(known, **gains) if gains else None
+    if "created_at" in line.given and line.lesson.recorded_at <= known.recorded_at:
+        return None
+    after = replace(line.lesson, scope=known.scope, private=known.private)
+    return after if any(getattr(after, name) != getattr(known, name) for name in COMPARED) else None

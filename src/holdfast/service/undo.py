@@ -1,0 +1,87 @@
+"""Undo: take back the last change of a project's memory.
+
+Lessons are versioned, so taking back needs no rule for each verb: every lesson of the change becomes again what it
+was just before it, as a new version; one that did not exist then is retired. Only words that were erased on purpose
+(forget, purge) do not come back.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from holdfast.domain.errors import InvalidValueError, LessonNotFoundError
+from holdfast.domain.frozen import replace
+from holdfast.domain.lesson import Lesson, in_state
+from holdfast.domain.records import Change
+from holdfast.domain.vocabulary import TRANSITIONS
+from holdfast.ports.store import LogFilter
+from holdfast.service.ledger import note_change, twice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import LessonId
+    from holdfast.service.parts import Parts
+
+FINAL = ("forget", "purge")
+"""Verbs that erase words."""
+NOT_CHANGES = ("undo", "feedback")
+LOOK_BACK = 10_000
+"""How many log records are read to find the last change."""
+INSTANT = timedelta(microseconds=1)
+
+
+def undo(parts: Parts, place: Place, *, author: str) -> Change:
+    """The undo's own log record; `undone` is the change taken back, `lessons` those that are different now.
+
+    Raises InvalidValueError when there is nothing to take back, or when the last change erased words.
+    """
+    change = last_change(parts, place)
+    if change is None:
+        raise InvalidValueError(f"nothing to undo in project {place.project.name}", hint="holdfast log --changes")
+    if change.verb in FINAL:
+        raise InvalidValueError(
+            f"the last change was a {change.verb}, which is final",
+            hint="holdfast remember states it again; holdfast log --changes shows what came before",
+        )
+    touched = twice(lambda: _take_back(parts, change))
+    return note_change(parts, place, "undo", touched, actor=author, undone=change.id)
+
+
+def last_change(parts: Parts, place: Place) -> Change | None:
+    """The newest change of the project that has not been taken back, or None."""
+    entries = parts.store.find_records(Change, LogFilter(project=place.project.id, limit=LOOK_BACK))
+    undone = {entry.undone for entry in entries if entry.verb == "undo"}
+    return next((entry for entry in entries if entry.verb not in NOT_CHANGES and entry.id not in undone), None)
+
+
+def _take_back(parts: Parts, change: Change) -> list[LessonId]:
+    at = parts.clock.now()
+    pairs = [(now, _before(parts, now, change, at)) for now in _current(parts, change)]
+    after = {now: then for now, then in pairs if then is not None}
+    parts.store.put(list(after.values()), {now.id: now.recorded_at for now in after})
+    return [lesson.id for lesson in after]
+
+
+def _current(parts: Parts, change: Change) -> list[Lesson]:
+    """The change's lessons as they are now, without those purged or forgotten since."""
+    found = (_known(parts, lesson, None) for lesson in change.lessons)
+    return [lesson for lesson in found if lesson is not None and lesson.state != "forgotten"]
+
+
+def _before(parts: Parts, now: Lesson, change: Change, at: datetime) -> Lesson | None:
+    """The next version of a lesson that undoes the change; None when there is nothing to do."""
+    made = _known(parts, now.id, change.at)
+    then = _known(parts, now.id, made.recorded_at - INSTANT) if made is not None else None
+    if then is not None:
+        return replace(then, recorded_at=at, retracted_at=None)
+    return in_state(now, "retired", at=at) if "retired" in TRANSITIONS[now.state] else None
+
+
+def _known(parts: Parts, lesson: LessonId, as_of: datetime | None) -> Lesson | None:
+    try:
+        return parts.store.get([lesson], as_of)[0]
+    except LessonNotFoundError:
+        return None
