@@ -1,0 +1,126 @@
+"""From starting the MCP server to its answer to tools/list, against a bare SDK server with one tool.
+
+    python benchmarks/mcp_start.py [--rounds 15] [--json FILE]
+
+Both servers are started in turn in one run, so that a busy machine slows both. Also: resident memory after a recall.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+BARE = """
+from mcp.server import MCPServer
+server = MCPServer("bare")
+@server.tool()
+def echo(text: str) -> str:
+    "Echo."
+    return text
+server.run(transport="stdio")
+"""
+OPENING = [
+    {
+        "id": 0,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "benchmark", "version": "1"},
+        },
+    },
+    {"method": "notifications/initialized"},
+    {"id": 1, "method": "tools/list", "params": {}},
+]
+RECALL = {"id": 2, "method": "tools/call", "params": {"name": "recall", "arguments": {"query": "how are amounts kept"}}}
+
+
+class Server:
+    """A server process spoken to line by line."""
+
+    def __init__(self, arguments: list[str], home: str) -> None:
+        environment = {key: held for key, held in os.environ.items() if not key.startswith("PYTHON")}
+        environment |= {"HOLDFAST_HOME": home, "HOME": home}
+        self._running = subprocess.Popen(
+            [sys.executable, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            text=True, cwd=home, env=environment,
+        )  # fmt: skip
+
+    def send(self, message: dict[str, object]) -> None:
+        assert self._running.stdin is not None
+        self._running.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self._running.stdin.flush()
+
+    def answer(self, number: int) -> dict[str, object]:
+        assert self._running.stdout is not None
+        for line in self._running.stdout:
+            message: dict[str, object] = json.loads(line)
+            if message.get("id") == number:
+                return message
+        raise RuntimeError("the server ended")
+
+    def resident_mb(self) -> float:
+        status = Path(f"/proc/{self._running.pid}/status")
+        rows = [row for row in status.read_text().splitlines() if row.startswith("VmRSS")] if status.exists() else []
+        return int(rows[0].split()[1]) / 1024 if rows else 0.0
+
+    def close(self) -> None:
+        self._running.communicate(timeout=20)
+
+
+def first_answer_s(arguments: list[str], home: str) -> tuple[float, Server]:
+    begun = time.perf_counter()
+    server = Server(arguments, home)
+    for message in OPENING:
+        server.send(message)
+    server.answer(1)
+    return time.perf_counter() - begun, server
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    times: dict[str, list[float]] = {"bare SDK, one tool": [], "holdfast mcp": []}
+    cases = {"bare SDK, one tool": ["-c", BARE], "holdfast mcp": ["-m", "holdfast.surfaces.mcp"]}
+    resident = 0.0
+    with tempfile.TemporaryDirectory() as home:
+        for _ in range(options.rounds):
+            for name, arguments in cases.items():
+                taken, server = first_answer_s(arguments, home)
+                times[name].append(taken)
+                if name == "holdfast mcp":
+                    server.send(RECALL)
+                    server.answer(2)
+                    resident = max(resident, server.resident_mb())
+                server.close()
+    report(times, resident, options.json)
+
+
+def report(times: dict[str, list[float]], resident_mb: float, file: Path | None) -> None:
+    medians = {name: sorted(taken)[len(taken) // 2] for name, taken in times.items()}
+    bare, ours = medians.values()
+    result = {
+        "median_s": {name: round(taken, 3) for name, taken in medians.items()},
+        "ratio": round(ours / bare, 3),
+        "aim_ratio": 1.3,
+        "resident_mb_after_recall": round(resident_mb, 1),
+        "aim_resident_mb": 100,
+        "rounds": len(next(iter(times.values()))),
+    }
+    for name, taken in medians.items():
+        print(f"{name:22} {taken * 1000:7.0f} ms to tools/list (median)")
+    print(f"ratio {ours / bare:.2f} (aim: at most 1.30); resident after a recall {resident_mb:.0f} MB (aim: under 100)")
+    if file:
+        file.write_text(json.dumps(result, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+"""The product's promise, end to end: what one session learns, the next one knows.
+
+A recorded story is played for real on a real repository. Hooks are run as the host runs them: by the command lines
+that `holdfast setup` wrote into its settings file. The second session works in another work tree.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mcp import Client, StdioServerParameters
+from mcp_types import TextContent
+from player import Player, load_story
+
+from tests.e2e.conftest import PYTHON, ROOT, Machine
+
+STORY = load_story(str(ROOT / "examples" / "ledger"))
+
+
+def test_what_one_session_learns_the_next_one_knows(machine: Machine) -> None:
+    machine.holdfast("setup", "claude-code")
+    _first_session(machine)
+    _wait_until_learnt(machine)
+    _accept_the_decision(machine)
+    _second_session(machine)
+
+
+def test_the_same_beside_a_running_mcp_server(machine: Machine) -> None:
+    machine.holdfast("setup", "claude-code")
+    with _running_mcp(machine, machine.repository):
+        _first_session(machine)
+        _wait_until_learnt(machine)
+    _accept_the_decision(machine)
+    with _running_mcp(machine, machine.elsewhere):
+        _second_session(machine)
+
+
+def test_the_same_through_a_real_mcp_client(machine: Machine) -> None:
+    machine.holdfast("setup", "claude-code")
+    _first_session(machine)
+    _wait_until_learnt(machine)
+    asyncio.run(_ask_over_mcp(machine))
+
+
+def test_uninstall_leaves_no_trace_of_setup(machine: Machine) -> None:
+    settings = machine.home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    before = b'{\r\n   "model": "opus",\r\n\t"hooks": { "Stop": [] }\r\n}'
+    settings.write_bytes(before)
+    machine.holdfast("setup", "claude-code")
+    assert settings.read_bytes() != before
+    machine.holdfast("uninstall")
+    assert settings.read_bytes() == before
+    assert not (machine.home / ".claude.json").exists()
+
+
+def test_backfill_twice_is_backfill_once(machine: Machine) -> None:
+    recorded = str(ROOT / "examples" / "ledger" / "session.jsonl")
+    machine.holdfast("backfill", recorded, "--project", str(machine.repository))
+    first = machine.json("list", "--state", "all")
+    machine.holdfast("backfill", recorded, "--project", str(machine.repository))
+    assert machine.json("list", "--state", "all") == first
+    assert first
+
+
+def test_the_demo_runs_and_delivers(machine: Machine) -> None:
+    ran = subprocess.run(
+        [PYTHON, str(ROOT / "examples" / "demo.py")], env=machine.env, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "<holdfast-memory" in ran.stdout
+    assert "Lisbon in spring?\n  → nothing" in ran.stdout
+
+
+def test_doctor_finds_a_fresh_installation_sound(machine: Machine) -> None:
+    machine.holdfast("setup", "claude-code")
+    machine.holdfast("doctor")
+
+
+def test_no_secret_of_a_session_reaches_the_disk(machine: Machine) -> None:
+    machine.holdfast("setup", "claude-code")
+    secret = "gh" + "p_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    player = Player("6e1f0000-0000-4000-8000-00000000000a", str(machine.repository))
+    steps = [{"prompt": f"Remember that the token is {secret} in ci"}, {"bash": f"echo {secret}"}]
+    for payload in [*player.start(), *player.play(steps), *player.end()]:
+        machine.hook(payload)
+    _wait_until_quiet(machine)
+    for file in (machine.home / ".holdfast").rglob("*"):
+        assert not file.is_file() or secret.encode() not in file.read_bytes(), file
+
+
+def _first_session(machine: Machine) -> None:
+    player = Player("5d0c2f7e-0000-4000-8000-000000000001", str(machine.repository))
+    for payload in [*player.start(), *player.play(STORY["first"]), *player.end()]:
+        machine.hook(payload)
+    machine.commit_all("Give the odd cents to the first people")
+
+
+def _wait_until_learnt(machine: Machine) -> None:
+    """The learner is another process: wait, within reason, until the explicit request has become a lesson."""
+    for _ in range(100):
+        if any("line format" in lesson["insight"] for lesson in machine.json("list")):
+            return _wait_until_quiet(machine)
+        time.sleep(0.2)
+    raise AssertionError(f"nothing was learnt: {machine.holdfast('list', '--state', 'all')}")
+
+
+def _wait_until_quiet(machine: Machine) -> None:
+    seen = None
+    for _ in range(50):
+        time.sleep(0.4)
+        listed = machine.holdfast("list", "--state", "all")
+        if listed == seen:
+            return
+        seen = listed
+
+
+def _accept_the_decision(machine: Machine) -> None:
+    waiting = machine.json("review", "--list")
+    decisions = [lesson for lesson in waiting if "odd cents to the first people" in lesson["insight"]]
+    assert decisions, waiting
+    machine.holdfast("review", "--accept", decisions[0]["id"])
+
+
+def _second_session(machine: Machine) -> None:
+    """Right lessons at each moment, each in a session of its own; then one session, in which nothing comes twice."""
+    plan = STORY["second"]
+    assert _told(machine, {"prompt": plan["unrelated_prompt"]}, "UserPromptSubmit") == ""
+    assert "line format" in _told(machine, {"prompt": plan["related_prompt"]}, "UserPromptSubmit")
+    before_file = _told(machine, {"read": plan["edit"]}, "PreToolUse")
+    assert "floats" in before_file
+    assert "odd cents" in before_file
+    assert "discover -s tests -t ." in _told(machine, {"bash": plan["command"]}, "PreToolUse")
+    list(Player("change", str(machine.elsewhere)).step(plan["failing_change"]))
+    after_failure = _told(machine, {"bash": plan["failing_command"]}, "PostToolUseFailure")
+    assert "float" in after_failure
+    assert "ledger/money.py" in after_failure
+    _nothing_comes_twice(machine)
+
+
+_sessions = itertools.count(2)
+
+
+def _told(machine: Machine, step: dict[str, Any], event: str) -> str:
+    """What the agent is told at that hook of the step, in a fresh session of the other work tree."""
+    player = Player(f"9a4e1b52-0000-4000-8000-{next(_sessions):012d}", str(machine.elsewhere))
+    given = {payload["hook_event_name"]: machine.hook(payload) for payload in player.step(step)}
+    return given[event]
+
+
+def _nothing_comes_twice(machine: Machine) -> None:
+    player = Player(f"9a4e1b52-0000-4000-8000-{next(_sessions):012d}", str(machine.elsewhere))
+    steps = [{"read": "ledger/money.py"}, {"read": "ledger/money.py"}, {"prompt": "Use floats in ledger/money.py?"}]
+    for payload in [*player.start(), *player.play(steps)]:
+        machine.hook(payload)
+    shown = [row["lesson"] for row in machine.json("log", "--session", player.session, folder=machine.elsewhere)]
+    assert shown
+    assert len(shown) == len(set(shown))
+
+
+@contextmanager
+def _running_mcp(machine: Machine, folder: Path) -> Iterator[None]:
+    """The MCP server as the host's own configuration starts it, with its private socket open."""
+    server = json.loads((machine.home / ".claude.json").read_text())["mcpServers"]["holdfast"]
+    running = subprocess.Popen(
+        [server["command"], *server["args"]], cwd=folder, env=machine.env,
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        for _ in range(100):
+            if list((machine.home / ".holdfast" / "run").glob("*.sock")) or running.poll() is not None:
+                break
+            time.sleep(0.1)
+        assert running.poll() is None
+        yield
+    finally:
+        running.communicate(timeout=20)
+        assert not list((machine.home / ".holdfast" / "run").glob("*.sock"))
+
+
+async def _ask_over_mcp(machine: Machine) -> None:
+    server = json.loads((machine.home / ".claude.json").read_text())["mcpServers"]["holdfast"]
+    parameters = StdioServerParameters(
+        command=server["command"], args=server["args"], env=machine.env, cwd=machine.elsewhere
+    )
+    async with Client(parameters) as client:
+
+        async def recall(query: str) -> str:
+            result = await client.call_tool("recall", {"query": query})
+            (content,) = result.content
+            assert isinstance(content, TextContent)
+            return content.text
+
+        assert "floats" in await recall("may I use floats for amounts in ledger/money.py")
+        assert "line format" in await recall("change the format of render_report")
+        assert "No lesson" in await recall(STORY["second"]["unrelated_prompt"])
