@@ -1,0 +1,52 @@
+"""Maximal marginal relevance: each next result is judged against those already chosen."""
+
+from __future__ import annotations
+
+from holdfast.domain.frozen import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MMR_LAMBDA = 0.7
+"""Share of relevance against novelty (Carbonell & Goldstein, SIGIR 1998)."""
+SAME_SESSION = 0.15
+"""Likeness that two lessons of one session have before any word is compared."""
+
+
+class Rival(Frozen):
+    """One lesson in the contest: its score, its words, the session it was learnt in."""
+
+    score: float
+    terms: frozenset[str] = frozenset()
+    session: str = ""
+    exact: bool = False
+    """An exact match: no novelty of others puts it behind them."""
+
+
+def diversify(rivals: Sequence[Rival], limit: int, mmr_lambda: float = MMR_LAMBDA) -> list[int]:
+    """Positions of at most `limit` rivals in the order they are chosen, greedily.
+
+    Each choice has the largest mmr_lambda x score - (1 - mmr_lambda) x likeness to the nearest one already chosen,
+    scores being relative to the best; exact matches are chosen among themselves first. Ties go to the earlier one.
+    """
+    best = max((rival.score for rival in rivals), default=0.0) or 1.0
+    nearest = [0.0] * len(rivals)
+    left = list(range(len(rivals)))
+    chosen: list[int] = []
+    while left and len(chosen) < limit:
+        pool = [i for i in left if rivals[i].exact] or left
+        pick = max(pool, key=lambda i: (mmr_lambda * rivals[i].score / best - (1 - mmr_lambda) * nearest[i], -i))
+        chosen.append(pick)
+        left.remove(pick)
+        for i in left:
+            nearest[i] = max(nearest[i], likeness(rivals[i], rivals[pick]))
+    return chosen
+
+
+def likeness(one: Rival, other: Rival) -> float:
+    """0 to 1: the share of words they have in common (Jaccard), a little more within one session."""
+    shared = len(one.terms & other.terms)
+    words = shared / (len(one.terms) + len(other.terms) - shared) if shared else 0.0
+    same = SAME_SESSION if one.session and one.session == other.session else 0.0
+    return same + (1 - same) * words

@@ -1,0 +1,50 @@
+"""A knapsack: the most valuable choice within a hard token budget."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+POOL = 40
+"""Candidates weighed against each other; those behind them are not worth the time."""
+
+
+def fit(costs: Sequence[int], values: Sequence[float], budget: int, limit: int) -> list[int]:
+    """Positions, ascending, of at most `limit` items that cost at most `budget` together and are worth most.
+
+    Exact (0/1 knapsack over the states that no other beats in cost and value). Costs are positive; so are values.
+    """
+    order = range(min(len(costs), POOL))
+    first = list(order[: max(0, limit)])
+    if sum(costs[i] for i in first) <= budget and _best_are_first(values, len(first)):
+        return first
+    nothing: _State = (0, 0.0, ())
+    by_count: list[list[_State]] = [[nothing], *([] for _ in range(max(0, limit)))]
+    for i in order:
+        for count in range(len(by_count) - 1, 0, -1):
+            grown = [
+                (cost + costs[i], value + values[i], (*taken, i))
+                for cost, value, taken in by_count[count - 1]
+                if cost + costs[i] <= budget
+            ]
+            by_count[count] = _undominated(by_count[count] + grown)
+    best = max((state for states in by_count for state in states), key=lambda s: (s[1], -s[0]))
+    return list(best[2])
+
+
+_State = tuple[int, float, tuple[int, ...]]
+
+
+def _best_are_first(values: Sequence[float], count: int) -> bool:
+    """Whether no later item is worth more than one of the first `count`."""
+    return count == 0 or max(values[count:POOL], default=0.0) <= min(values[:count])
+
+
+def _undominated(states: list[_State]) -> list[_State]:
+    """States in order of cost, each worth more than every cheaper one."""
+    kept: list[_State] = []
+    for state in sorted(states, key=lambda s: (s[0], -s[1])):
+        if not kept or state[1] > kept[-1][1]:
+            kept.append(state)
+    return kept

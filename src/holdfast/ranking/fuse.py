@@ -1,0 +1,74 @@
+"""Many ranked lists into one: weighted reciprocal rank fusion, with a floor under exact matches.
+
+A result's score can be recomputed from its `Why`: the sum of the lanes' shares times the product of the multipliers.
+"""
+
+from __future__ import annotations
+
+from math import fsum
+
+from holdfast.domain.briefing import LaneShare, Why
+from holdfast.ranking.multipliers import HIGHEST, LOWEST
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from holdfast.domain.query import Hit
+    from holdfast.domain.vocabulary import LessonId
+
+RRF_K = 60
+"""The constant of reciprocal rank fusion (Cormack, Clarke & Buettcher, SIGIR 2009)."""
+
+LANE_WEIGHTS: dict[str, float] = {
+    "exact": 1.0,
+    "text": 1.0,
+    "vector": 0.8,
+    "path": 0.8,
+    "pinned": 0.2,
+    "recent": 0.1,
+}
+"""How much a lane's first place is worth. What is merely recent or pinned only settles ties."""
+
+UNKNOWN_LANE_WEIGHT = 0.5
+"""For a lane this version does not know."""
+
+_OTHERS_MOST = (sum(LANE_WEIGHTS.values()) + UNKNOWN_LANE_WEIGHT) / (RRF_K + 1)
+EXACT_FLOOR = _OTHERS_MOST * HIGHEST / LOWEST
+"""Added to an exact match's share: more than all other lanes together can give with the best multipliers while the
+exact match has the worst. So no other lane can bury an exact match; among themselves exact matches compete as usual."""
+
+
+def fuse(rankings: Mapping[str, Sequence[Hit]]) -> dict[LessonId, tuple[LaneShare, ...]]:
+    """What each lane gives to each lesson, best sum first, ties by id; the order of lanes does not matter.
+
+    A lane of weight w adds w / (RRF_K + rank) to every lesson it holds; rank counts from 1. The exact lane adds
+    EXACT_FLOOR on top.
+    """
+    given: dict[LessonId, list[LaneShare]] = {}
+    for lane in sorted(rankings):
+        weight = LANE_WEIGHTS.get(lane, UNKNOWN_LANE_WEIGHT)
+        floor = EXACT_FLOOR if lane == "exact" else 0.0
+        for rank, hit in enumerate(rankings[lane], start=1):
+            share = LaneShare(lane=lane, rank=rank, raw=hit.score, share=floor + weight / (RRF_K + rank))
+            given.setdefault(hit.id, []).append(share)
+    best_first = sorted(given.items(), key=lambda item: (-total(item[1]), item[0]))
+    return {id: tuple(shares) for id, shares in best_first}
+
+
+def total(shares: Sequence[LaneShare]) -> float:
+    """The sum of the shares, exact to the last bit whatever their order."""
+    return fsum(share.share for share in shares)
+
+
+def score_of(why: Why) -> float:
+    """The score a `Why` stands for: sum of shares times product of multipliers, in the order they are listed."""
+    score = total(why.shares)
+    for _, factor in why.multipliers:
+        score *= factor
+    return score
+
+
+def is_exact(shares: Sequence[LaneShare]) -> bool:
+    """Whether the floor is under it."""
+    return any(share.lane == "exact" for share in shares)

@@ -1,0 +1,73 @@
+"""Bounded multipliers on a fused score. Each stays within a published range, so that what is learnt about a lesson
+never beats how well it fits the question: all learnt factors together span less than relevance alone."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.vocabulary import Freshness, LessonKind, Trust
+
+RANGES: dict[str, tuple[float, float]] = {
+    "relevance": (0.5, 1.5),
+    "freshness": (0.6, 1.0),
+    "trust": (0.92, 1.04),
+    "confidence": (0.95, 1.05),
+    "salience": (0.95, 1.05),
+    "recency": (0.94, 1.0),
+}
+"""Least and most of each multiplier."""
+
+LEARNED = ("trust", "confidence", "salience", "recency")
+"""What is known about the lesson whatever the question; the span of their product is under that of relevance."""
+
+
+def _product(which: int) -> float:
+    product = 1.0
+    for span in RANGES.values():
+        product *= span[which]
+    return product
+
+
+LOWEST, HIGHEST = _product(0), _product(1)
+"""Least and most of all multipliers together."""
+
+FRESHNESS: dict[Freshness, float] = {
+    "fresh": 1.0, "moved": 1.0, "unverified": 0.95, "drifted": 0.8, "changed": 0.7, "orphaned": 0.6,
+}  # fmt: skip
+TRUST: dict[Trust, float] = {"person": 1.04, "verified": 1.03, "agent": 1.0, "repository": 0.96, "tool": 0.92}
+
+HALF_LIFE_DAYS: dict[LessonKind, float] = {
+    "decision": 720, "constraint": 720, "convention": 720, "preference": 720,
+    "bug_cause": 360, "tooling": 240, "fix": 240, "failed_approach": 180,
+    "exploration": 60, "checkpoint": 14,
+}  # fmt: skip
+"""Days until half of a lesson's recency is gone: rules age slower than what happened."""
+
+
+def multipliers(lesson: Lesson, freshness: Freshness, relevance: float, now: datetime) -> tuple[tuple[str, float], ...]:
+    """Name and factor of each multiplier, in the order of RANGES. `relevance` is 0 to 1, fit to this question."""
+    return (
+        ("relevance", _within("relevance", relevance)),
+        ("freshness", FRESHNESS[freshness]),
+        ("trust", TRUST[lesson.trust]),
+        ("confidence", _within("confidence", lesson.confidence)),
+        ("salience", _within("salience", lesson.salience)),
+        ("recency", _within("recency", recency(lesson, now))),
+    )
+
+
+def recency(lesson: Lesson, now: datetime) -> float:
+    """1 for a lesson of now, 0.5 after its kind's half-life, towards 0; pinned lessons do not age."""
+    if lesson.pinned:
+        return 1.0
+    age_days = max(0.0, (now - lesson.recorded_at).total_seconds() / 86_400)
+    return float(0.5 ** (age_days / HALF_LIFE_DAYS[lesson.kind]))
+
+
+def _within(name: str, part: float) -> float:
+    """The point at `part` (0 to 1) of the multiplier's range."""
+    low, high = RANGES[name]
+    return low + (high - low) * min(1.0, max(0.0, part))

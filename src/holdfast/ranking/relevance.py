@@ -1,0 +1,137 @@
+"""How well a lesson's words answer a question's: the measure behind the bar below which nothing is delivered.
+
+A question's terms weigh by how much they tell: names and identifiers most, the everyday words of programming
+(`test`, `file`, `error`, ...) little, since any two texts about code share them. Words are compared by a light stem.
+The weights are fixed, not counted in the store, so that the bar means the same in a store of 20 lessons and of 10,000.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.frozen import Frozen
+from holdfast.ranking.words import terms, word_set
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from holdfast.domain.lesson import Lesson
+
+NAME_WEIGHT, WORD_WEIGHT, EVERYDAY_WEIGHT = 1.2, 1.0, 0.3
+"""Weight of a term with a digit or a joiner in it, of another word, of a word of EVERYDAY."""
+
+ASKED_LIMIT = 120
+"""Terms of a question that are weighed; a pasted log has thousands."""
+
+
+class Asked(Frozen):
+    """A question's stems with their weights, and the sum of the weights."""
+
+    weights: tuple[tuple[str, float], ...] = ()
+    weight: float = 0.0
+
+
+class Fit(Frozen):
+    """How a lesson fits: `strength`, the weight of the question's terms it has; `coverage`, their share (0 to 1)."""
+
+    strength: float = 0.0
+    coverage: float = 0.0
+    matched: tuple[str, ...] = ()
+
+
+def weigh(text: str) -> Asked:
+    """The question's stems, weighed. Of an identifier the parts count, or the whole where parts tell nothing."""
+    found: dict[str, float] = {}
+    for term in terms(text)[:ASKED_LIMIT]:
+        root = stem(term)
+        if root in EVERYDAY:
+            found[root] = EVERYDAY_WEIGHT
+        elif term.isalpha():
+            found[root] = WORD_WEIGHT
+        else:
+            found[root] = NAME_WEIGHT
+    return Asked(weights=tuple(found.items()), weight=sum(found.values()))
+
+
+def fit_of(asked: Asked, stems: frozenset[str]) -> Fit:
+    """How a lesson with those stems fits the question."""
+    matched = [(root, weight) for root, weight in asked.weights if root in stems]
+    strength = sum(weight for _, weight in matched)
+    return Fit(
+        strength=strength,
+        coverage=strength / asked.weight if asked.weight else 0.0,
+        matched=tuple(root for root, _ in sorted(matched, key=lambda pair: -pair[1])),
+    )
+
+
+def lesson_stems(lesson: Lesson) -> frozenset[str]:
+    """The stems of everything a lesson says and is anchored to."""
+    said = (lesson.title, lesson.insight, lesson.why, lesson.how, lesson.command, *lesson.tags, lesson.topic_key)
+    about = (*lesson.paths, *lesson.symbols, *lesson.globs)
+    return stems_of(" \n ".join((*said, *about)))
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """The stems of a text's terms."""
+    return frozenset(map(stem, terms(text)))
+
+
+def stem(word: str) -> str:
+    """The word without common English endings: plural, -ing, -ed, doubled consonant, final e. Not Porter's."""
+    if not word.isalpha() or len(word) < 4:
+        return word
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-3] + "y" if word.endswith("ies") and len(word) > 4 else word[:-1]
+    if word.endswith("ing") and len(word) > 5:
+        word = word[:-3]
+    elif word.endswith("ed") and len(word) > 4:
+        word = word[:-2]
+    if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "lsz":
+        word = word[:-1]
+    return word[:-1] if len(word) > 4 and word[-1] == "e" else word
+
+
+def _stems(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(stem, words))
+
+
+EVERYDAY = _stems(
+    word_set(
+        """
+        able above accept across action actual actually add address agent allow almost already always answer anything
+        app appear application apply approach argument around array ask assume attempt available avoid away back bad
+        base basic become begin behavior behaviour being belong below best better between big bit bool break bring
+        broken bug build bunch button call cannot care case catch cause certain change check choose class clean clear
+        click client close code column come command comment commit common complete condition config configuration
+        configure confirm connect connection consider contain content continue convert copy core correct correctly
+        count crash create current currently custom data database day db debug default define delete depend dependency
+        deploy describe description design detail dev developer diff different directly directory display doc docs
+        document documentation double down drop early easy edit effect element else empty enable end ensure entire
+        entry env environment error even ever everything exact exactly example except exception execute exist existing
+        expect explain export expose extra fail failed failing failure fallback false far fast feature fetch field
+        file final find fine finish first fix flag flow folder follow follow-up form format found full fully
+        function further general generate global good great group guide handle handler happen hard high hold http
+        idea ignore image implement implementation import improve include incorrect index info information initial
+        input inside install instance instead int internal invalid issue item java javascript job json key kind large
+        last later latest layer lead least leave left length less level lib library light likely limit line link
+        list little live load local locally log logging logic long look loop lost lot low machine main maintain make
+        manage manual manually map mark match maybe mean mention merge message method middle migrate mind minor miss
+        missing mode model module month move multiple name native nearly necessary never new next nice node none normal
+        note nothing number object old open option order original otherwise output outside overall package page param
+        parameter parse part pass past patch path pattern people perform person pick pipeline place plain plan point
+        possible pr prepare present prevent previous print problem proceed process produce production program project
+        proper properly property provide public pull push python quick quickly raise random rather reach read ready real
+        really reason receive recent record refactor reference reject related release remain remote remove rename
+        replace repo report repository request require resolve response rest result return review rewrite right root
+        row rule run runtime rust safe save say scope script search second section see seem select send sense sentence
+        separate server service session set setting setup several shape share short show side sign similar simple
+        simply single size skip small smart solution solve somehow sort source space spec specific specify split sql
+        stage standard start state statement status stay step stick stop store story strange string structure stuff
+        suggest suite summary support sure switch system table target task team tell term test text thing think third
+        ticket time today tool top total track translate true turn two type typescript understand unexpected unit
+        unless update upgrade user util valid validate value variable verify version view visible wait walk warning
+        watch web week weird whole wide width window word work worker working workflow world worth write wrong yaml
+        year yesterday zero
+        """
+    )
+)
+"""Stems of words that any two texts about code may share."""
