@@ -80,9 +80,10 @@ def open_store(settings: Settings) -> Store:
     return store.__enter__()
 
 
-def load_host(name: str) -> Host:
-    """The adapter of that host. Raises PluginNotFoundError."""
-    host: Host = plugins.load("hosts", name)
+def load_host(name: str, settings: Settings | None = None) -> Host:
+    """The adapter of that host; with settings it knows where the host keeps its files. Raises PluginNotFoundError."""
+    options = {"config_dir": settings.claude_config_dir} if settings else {}
+    host: Host = plugins.load("hosts", name, options)
     return host
 
 

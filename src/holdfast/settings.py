@@ -42,6 +42,8 @@ class Settings(Frozen):
     retention_days: int = 90
     """Raw event text older than this is dropped; lessons never are."""
     hook_deadline_ms: int = 500
+    claude_config_dir: str = ""
+    """Where Claude Code was told to keep its files (`CLAUDE_CONFIG_DIR`); empty: in `~/.claude`."""
 
     @property
     def config_path(self) -> str:
@@ -113,6 +115,7 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
         ignore=tuple(take(file, "ignore", list, [])),
         retention_days=take(file, "retention_days", int, 90),
         hook_deadline_ms=min(500, take(file, "hook_deadline_ms", int, 500)),
+        claude_config_dir=env.get("CLAUDE_CONFIG_DIR", ""),
     )
 
 
@@ -124,3 +127,13 @@ def package_folder() -> str:
 def interpreter() -> str:
     """The absolute path of the running interpreter: what a host is told to start."""
     return os.path.abspath(sys.executable)
+
+
+def colour_wanted() -> bool:
+    """False when NO_COLOR is set to anything (https://no-color.org)."""
+    return not os.environ.get("NO_COLOR")
+
+
+def child_environment(**over: str) -> dict[str, str]:
+    """This process's environment with those variables set: what a child of ours starts with."""
+    return {**os.environ, **over}

@@ -1,0 +1,231 @@
+"""Changes of hosts' files that can be taken back: backup, manifest, atomic write, restoration.
+
+The manifest (`manifest.json` in Holdfast's home) tells for every file we changed what was there before, where its
+backup is, what we put in, and the digest of our result: an unchanged file is restored to the byte, a file that was
+edited since loses only what is ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.domain.errors import HostConfigError
+from holdfast.ports.host import JsonEdit
+from holdfast.surfaces.cli import _jsonfile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+BOM = b"\xef\xbb\xbf"
+MANIFEST = "manifest.json"
+ATTEMPTS = 3
+"""Times we start again when a running host writes its file while we change it."""
+
+
+class Change(NamedTuple):
+    """One file to change: what it holds, what it shall hold, and what uninstall will bring back. None: no file."""
+
+    file: str
+    held: bytes | None
+    wanted: bytes | None
+    before: bytes | None
+    edits: tuple[dict[str, Any], ...]
+    """The edits within `wanted`, as the manifest keeps them, each with its owner."""
+    folders: tuple[str, ...] = ()
+    """Folders that were made for the file, innermost first."""
+
+    @property
+    def needed(self) -> bool:
+        """Whether the file is to be touched at all."""
+        return self.held != self.wanted
+
+
+class HostFiles:
+    """The hosts' files of a user, changed on behalf of one Holdfast home."""
+
+    def __init__(self, home: str) -> None:
+        self.home = home
+        self.manifest: dict[str, dict[str, Any]] = _load_manifest(os.path.join(home, MANIFEST))
+
+    def plan(self, owner: str, edits: Sequence[JsonEdit]) -> list[Change]:
+        """The changes that leave exactly these edits of the owner in place, and every other owner's."""
+        files = dict.fromkeys([edit.file for edit in edits])
+        return [self._plan_file(file, owner, [e for e in edits if e.file == file]) for file in files]
+
+    def plan_removal(self) -> list[Change]:
+        """The changes that take back everything in the manifest."""
+        return [
+            Change(file, held := _read(file), self._pristine(file, held), None, ())
+            for file in self.manifest
+        ]  # fmt: skip
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        """Write the changes that are needed, each after its backup and its line in the manifest."""
+        for change in changes:
+            if change.needed:
+                self._write(change)
+            elif not change.edits:
+                self._forget(change.file)
+
+    def _plan_file(self, file: str, owner: str, edits: Sequence[JsonEdit]) -> Change:
+        held, entry = _read(file), self.manifest.get(file, {})
+        before = self._pristine(file, held, edits)
+        others = [edit for edit in entry.get("edits", ()) if edit["owner"] != owner]
+        mine = [{"owner": owner, "path": list(e.path), "key": e.key, "ours": e.ours, "value": e.value} for e in edits]
+        kept = (*others, *mine)
+        prefix, text = _decode(file, before or b"")
+        try:
+            wanted = _jsonfile.insert(text, [_edit(file, edit) for edit in kept])
+        except HostConfigError as exc:
+            raise HostConfigError(f"{file}: {exc}", hint=exc.hint) from exc
+        return Change(file, held, prefix + wanted.encode(), before, kept)
+
+    def _pristine(self, file: str, held: bytes | None, edits: Sequence[JsonEdit] = ()) -> bytes | None:
+        """What the file holds without us."""
+        entry = self.manifest.get(file)
+        before = self._backup(entry) if entry else None
+        if entry and held is not None and _digest(held) == entry["after"]:
+            return before
+        if held is None or (entry and held == before):
+            return held
+        prefix, text = _decode(file, held)
+        ours = [*edits, *(_edit(file, edit) for edit in (entry or {}).get("edits", ()))]
+        try:
+            bare = _jsonfile.remove(text, ours, _decode(file, before or b"")[1])
+        except HostConfigError as exc:
+            raise HostConfigError(f"{file}: {exc}", hint=exc.hint) from exc
+        if entry and before is None and bare.split() in (["{", "}"], ["{}"]):
+            return None
+        return prefix + bare.encode()
+
+    def _backup(self, entry: dict[str, Any]) -> bytes | None:
+        if not entry["backup"]:
+            return None
+        path = os.path.join(self.home, "backups", entry["backup"])
+        held = _read(path)
+        if held is None:
+            raise HostConfigError(f"the backup {path} is gone", hint="mend the file it was made of by hand")
+        return held
+
+    def _write(self, change: Change) -> None:
+        if _read(change.file) != change.held:
+            raise HostConfigError(f"{change.file} was changed just now", hint="run the command again")
+        if change.edits:
+            folders = _missing_folders(os.path.dirname(change.file))
+            self._remember(change._replace(folders=tuple(folders)))
+            os.makedirs(os.path.dirname(change.file), exist_ok=True)
+        if change.wanted is None:
+            os.remove(change.file)
+            _remove_empty(self.manifest[change.file]["folders"])
+        else:
+            _replace_file(change.file, change.wanted)
+        if not change.edits:
+            self._forget(change.file)
+
+    def _remember(self, change: Change) -> None:
+        entry = self.manifest.get(change.file)
+        self.manifest[change.file] = {
+            "backup": self._keep_backup(change) if change.before is not None else "",
+            "after": _digest(change.wanted or b""),
+            "folders": list(change.folders) or (entry or {}).get("folders", []),
+            "edits": list(change.edits),
+        }
+        self._save()
+
+    def _keep_backup(self, change: Change) -> str:
+        held = change.before or b""
+        name = f"{os.path.basename(change.file)}-{_digest(change.file.encode())[:8]}-{_digest(held)[:8]}"
+        folder = os.path.join(self.home, "backups")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        _replace_file(os.path.join(folder, name), held)
+        return name
+
+    def _forget(self, file: str) -> None:
+        if self.manifest.pop(file, None) is not None:
+            self._save()
+
+    def _save(self) -> None:
+        os.makedirs(self.home, mode=0o700, exist_ok=True)
+        path = os.path.join(self.home, MANIFEST)
+        if not self.manifest:
+            if os.path.exists(path):
+                os.remove(path)
+            return
+        told = {"version": 1, "files": self.manifest}
+        _replace_file(path, json.dumps(told, ensure_ascii=False, indent=2).encode() + b"\n")
+
+
+def _load_manifest(path: str) -> dict[str, dict[str, Any]]:
+    held = _read(path)
+    if held is None:
+        return {}
+    try:
+        files: dict[str, dict[str, Any]] = json.loads(held)["files"]
+    except (ValueError, KeyError, TypeError) as exc:
+        raise HostConfigError(f"{path} is damaged: {exc}", hint=f"mend {path}; backups are beside it") from exc
+    return files
+
+
+def _edit(file: str, kept: dict[str, Any]) -> JsonEdit:
+    return JsonEdit(file=file, path=tuple(kept["path"]), key=kept["key"], value=kept["value"], ours=kept["ours"])
+
+
+def _digest(held: bytes) -> str:
+    return hashlib.sha256(held).hexdigest()
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return None
+    except OSError as exc:
+        raise HostConfigError(f"{path} cannot be read: {exc.strerror}", hint=f"look at {path}") from exc
+
+
+def _decode(file: str, held: bytes) -> tuple[bytes, str]:
+    """The byte order mark, if there is one, and the text."""
+    prefix = BOM if held.startswith(BOM) else b""
+    try:
+        return prefix, held[len(prefix) :].decode("utf-8")
+    except UnicodeDecodeError as exc:
+        raise HostConfigError(f"{file} is not UTF-8: {exc}", hint="save the file as UTF-8") from exc
+
+
+def _replace_file(path: str, held: bytes) -> None:
+    """Write in one step: a reader sees the old file or the new one. A link stays one; the mode is kept."""
+    target = os.path.realpath(path)
+    try:
+        mode = os.stat(target).st_mode & 0o7777 if os.path.exists(target) else 0o600
+        number, draft = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".holdfast-")
+    except OSError as exc:
+        raise HostConfigError(f"{path} cannot be written: {exc.strerror}", hint="check its folder's rights") from exc
+    try:
+        with os.fdopen(number, "wb") as stream:
+            stream.write(held)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(draft, mode)
+        os.replace(draft, target)
+    except OSError as exc:
+        os.remove(draft)
+        raise HostConfigError(f"{path} cannot be written: {exc.strerror}", hint="free some room on the disk") from exc
+
+
+def _missing_folders(folder: str) -> list[str]:
+    missing = []
+    while folder and not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    return missing
+
+
+def _remove_empty(folders: Sequence[str]) -> None:
+    for folder in folders:
+        if os.path.isdir(folder) and not os.listdir(folder):
+            os.rmdir(folder)
