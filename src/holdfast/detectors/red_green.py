@@ -1,0 +1,134 @@
+"""Red to green: a test run failed, files were edited, and the tests that failed passed.
+
+Handles test runners only; every other command belongs to `fail_fix`, so that one repair is found once. The test a
+developer writes first and makes pass is how features are built, not a bug: it is found with low confidence when the
+failing test was written in the session, and not at all when nothing but new code made it pass.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.domain.candidate import Candidate
+from holdfast.domain.event import Event
+from holdfast.domain.window import change_snippet, clip, edits_between, explanation, is_test_file, quote
+from holdfast.ranking.attempts import Attempt, attempts, failing_tests
+from holdfast.ranking.signature import command_target, error_signature
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from holdfast.domain.lesson import Evidence
+
+SPAN = 150
+"""Events between red and green beyond which they are not taken for cause and cure."""
+SUBJECTS = 3
+"""Edited files beyond which nobody can say which one mattered, unless the failure names them."""
+OPEN = 8
+"""Red runs that are remembered at a time."""
+
+_BUILD = re.compile(
+    r"^(?:\S+\.(?:go|rs|ts|tsx|java|c|cc|cpp|h):\d+|FAIL\t\S+ \[build failed\]|error\[E\d+\]|SyntaxError\b)",
+    re.MULTILINE,
+)
+
+
+class RedGreen:
+    """Finds what turned failing tests green."""
+
+    id = "red_green/1"
+
+    def detect(self, window: Sequence[Event]) -> list[Candidate]:
+        """One candidate for each red run that a later green one answers, in order of the green ones."""
+        found: list[Candidate] = []
+        red: list[Attempt] = []
+        for run in attempts(window):
+            if not run.tests:
+                continue
+            if not run.passed:
+                red = [*(old for old in red[1 - OPEN :] if old.target != run.target), run]
+                continue
+            answered = [old for old in red if _covers(run, old)]
+            if answered:
+                red = [old for old in red if old not in answered]
+                found += _candidates(window, answered[-1], run)
+        return found
+
+
+def make(options: Mapping[str, str]) -> RedGreen:
+    """The detector; it has no options."""
+    return RedGreen()
+
+
+def _covers(green: Attempt, red: Attempt) -> bool:
+    """The green run ran what had failed: the same target, a wider one, or a failed test by its name."""
+    if green.target == red.target:
+        return True
+    wide, narrow = green.target.replace("./...", "").strip(), red.target.replace("./...", "").strip()
+    if narrow.startswith(wide) and narrow[len(wide) : len(wide) + 1] in ("", " ", "/", ":", "."):
+        return True
+    names = failing_tests(red.event.text)
+    return len(names) == 1 and names[0].rpartition("::")[2].partition("/")[0] in green.line
+
+
+def _candidates(window: Sequence[Event], red: Attempt, green: Attempt) -> list[Candidate]:
+    if green.at - red.at > SPAN:
+        return []
+    edits = edits_between(window, red.at, green.at)
+    code = [edit for edit in edits if not is_test_file(edit.files[0])]
+    subjects = code or edits
+    named = [edit for edit in subjects if edit.files[0].rpartition("/")[2] in red.event.text]
+    files = tuple(dict.fromkeys(edit.files[0] for edit in named or subjects))
+    if not subjects or (not named and len(files) > SUBJECTS):
+        return []
+    before = [event for event in window[max(0, red.at - SPAN) : red.at] if event.kind == "file_edit"]
+    cause = explanation(window, red.at, green.at)
+    if _is_new_work(red, before, subjects) and not cause:
+        return []
+    written = {file for event in before for file in event.files}
+    confidence = 0.45 + 0.1 * bool(named) + 0.05 * green.sure + 0.1 * bool(code)
+    confidence -= 0.2 * all(file in written for file in files)
+    return [_candidate(red, green, (named or subjects)[-3:], files, cause, confidence)]
+
+
+def _is_new_work(red: Attempt, before: Sequence[Event], subjects: Sequence[Event]) -> bool:
+    """The tests failed to build, or were just written: what made them pass is the feature."""
+    tests_written = any(is_test_file(file) for event in before for file in event.files)
+    adds = all(len(edit.new) > 3 * len(edit.old) for edit in subjects)
+    return bool(_BUILD.search(red.event.text)) or (tests_written and adds)
+
+
+def _candidate(
+    red: Attempt, green: Attempt, edits: Sequence[Event], files: tuple[str, ...], cause: Evidence | None, sure: float
+) -> Candidate:
+    names = failing_tests(red.event.text)
+    signature = error_signature(red.event.text)
+    failing = ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+    what = f"`{failing}` failed" if failing else f"`{clip(red.line, 160)}` failed"
+    said = f" with: {clip(signature, 200)}" if signature else ""
+    shown = ", ".join(files[:3]) + (" and others" if len(files) > 3 else "")
+    spans = (_red_span(red.event, names), *(quote(edit) for edit in edits), quote(green.event))
+    return Candidate(
+        kind="bug_cause" if cause and not all(map(is_test_file, files)) else "fix",
+        title=clip(f"{failing or red.target}: {cause.quote if cause else signature or 'failed, then passed'}", 100),
+        insight=f"{what}{said}; an edit of {shown} made it pass." + (f" {cause.quote}" if cause else ""),
+        detector=RedGreen.id,
+        evidence=(*spans, cause) if cause else spans,
+        why=cause.quote if cause else "",
+        how=change_snippet(edits[-1]),
+        snippets=tuple(dict.fromkeys((clip(red.line, 300), clip(green.line, 300)))),
+        files=files,
+        confidence=round(min(0.9, max(0.2, sure + 0.15 * bool(cause))), 2),
+        error_signature=signature,
+        command=command_target(red.line),
+    )
+
+
+def _red_span(event: Event, names: list[str]) -> Evidence:
+    at = event.text.find(names[0]) if names else -1
+    if at < 0:
+        return quote(event)
+    start = event.text.rfind("\n", 0, at) + 1
+    end = event.text.find("\n", at)
+    return quote(event, event.text[start : end if end > 0 else None], start)

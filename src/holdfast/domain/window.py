@@ -1,0 +1,166 @@
+"""Window: how detectors read a session's events: who spoke, what failed, where a turn begins, what a sentence is.
+
+Nothing here judges words of tool output. The few texts compared are the fixed openings a host itself writes, and
+they are compared at the start of a text, never inside it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.domain.lesson import Evidence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.domain.event import Event
+
+QUOTE_LIMIT = 400
+"""Characters of evidence quoted for one event."""
+
+NOT_SPOKEN = (
+    "<task-notification", "<local-command", "<command-", "<bash-", "<system-reminder", "<teammate-message",
+    "<agent-message", "<user-prompt-submit-hook", "<holdfast-memory", "Caveat: The messages below",
+    "This session is being continued", "Another Claude session", "Base directory for this skill",
+    "Operation stopped by hook", "Stop hook feedback", "PreToolUse:", "PostToolUse:", "API Error",
+)  # fmt: skip
+"""Openings of prompts that a program wrote in the user's place."""
+
+INTERRUPT = "[Request interrupted by user"
+"""Opening of the line a host leaves where the user pressed escape."""
+
+_REFUSALS = (
+    "The user doesn't want to", "The user does not want to", "User rejected", INTERRUPT, "<tool_use_error>",
+    "Permission for this action", "Permission to use", "Working directory ", "Cancelled: ", "Sibling tool call",
+    "File has not been read yet", "File has been modified since", "File has been unexpectedly modified",
+    "String to replace not found", "InputValidationError", "Claude requested permissions",
+)  # fmt: skip
+"""Openings of failures that say the host or the user stopped the tool; the tool itself did not fail."""
+
+_STATUS = re.compile(r"Exit code (\d{1,3})\b")
+_CAUSE = re.compile(
+    r"\b(?:because|root cause|(?:issue|problem|cause|culprit|reason|bug|error|failure) (?:is|was|here is)|caused by"
+    r"|turns out|(?:fails?|failed|failing|breaks?) (?:because|since|when|as)|doesn't (?:support|exist|accept|allow)"
+    r"|does not (?:support|exist|accept|allow)|is not (?:supported|allowed)|expects?|requires?|must not|must be"
+    r"|needs to be)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[^\s.!?\n](?:[^.!?\n]|[.!?](?=[\w`'\"/)]))*[.!?]*")
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_TEST_FILE = re.compile(
+    r"(?:^|/)(?:tests?|specs?|__tests__|testdata|e2e)/|(?:^|/)test_[^/]*$|[._-](?:test|spec)s?\.\w+$"
+)
+
+
+def spoken(event: Event) -> str:
+    """What a person typed in that prompt; empty for other events and for prompts that a program wrote."""
+    if event.kind != "prompt" or event.agent or event.trust in ("tool", "repository"):
+        return ""
+    text = event.text.lstrip()
+    return "" if text.startswith(NOT_SPOKEN) or text.startswith(INTERRUPT) else event.text
+
+
+def interrupted(event: Event) -> bool:
+    """The user stopped the agent here."""
+    return event.kind in ("prompt", "tool_failure") and event.text.lstrip().startswith(INTERRUPT)
+
+
+def refused(event: Event) -> bool:
+    """The user or the host stopped the tool: nothing was learnt about the command."""
+    return event.kind == "tool_failure" and event.text.lstrip().startswith(_REFUSALS)
+
+
+def failed(event: Event) -> bool:
+    """The host or the exit status says that the tool failed, by its own doing."""
+    if event.kind == "tool_failure":
+        return not refused(event)
+    return event.kind == "tool_result" and event.exit_code is not None and event.exit_code != 0
+
+
+def ended_well(event: Event) -> bool:
+    """The tool came back without a failure; a command without a known exit status did not."""
+    return event.kind == "tool_result" and (event.exit_code == 0 or (event.exit_code is None and not event.command))
+
+
+def status(event: Event) -> int | None:
+    """The exit status, from the record or the line a host puts in front of a failure's output."""
+    if event.exit_code is not None:
+        return event.exit_code
+    found = _STATUS.match(event.text) if event.kind == "tool_failure" else None
+    return int(found.group(1)) if found else None
+
+
+def explanation(window: Sequence[Event], first: int, last: int) -> Evidence | None:
+    """The first sentence the agent wrote between two positions that gives a cause, or None."""
+    for event in window[first + 1 : last]:
+        if event.kind != "reply" or event.agent:
+            continue
+        for sentence, start in sentences(event.text[:4_000]):
+            if 30 <= len(sentence) <= 300 and not sentence.endswith("?") and _CAUSE.search(sentence):
+                return quote(event, sentence, start)
+    return None
+
+
+def is_test_file(path: str) -> bool:
+    """The path looks like a test by folder or name, as common test runners find them."""
+    return bool(_TEST_FILE.search(path))
+
+
+def sentences(text: str) -> Iterator[tuple[str, int]]:
+    """(sentence, start) of prose; fenced code and quoted lines are left out, offsets are into `text`."""
+    clean = _FENCE.sub(lambda found: " " * (found.end() - found.start()), text)
+    for line_start, line in _lines(clean):
+        if line.lstrip().startswith((">", "|")):
+            continue
+        for found in _SENTENCE.finditer(line):
+            yield found.group().strip(), line_start + found.start()
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    start = 0
+    for line in text.splitlines(keepends=True):
+        yield start, line.rstrip("\r\n")
+        start += len(line)
+
+
+def quote(event: Event, span: str = "", start: int = -1) -> Evidence:
+    """Evidence for that span of the event's text (default: its beginning); an event without it is named alone."""
+    if not span:
+        start, span = 0, event.text
+    span = span[:QUOTE_LIMIT]
+    if start < 0:
+        start = event.text.find(span)
+    if start < 0 or not span:
+        return Evidence(event=event.id, quote="")
+    return Evidence(event=event.id, quote=span, start=start, end=start + len(span))
+
+
+def clip(text: str, limit: int) -> str:
+    """The text cut at a word within so many characters, with an ellipsis when something was cut."""
+    text = text.strip()
+    if len(text) <= limit:
+        return text
+    head = text[: limit - 1]
+    return (head.rsplit(" ", 1)[0] if " " in head[limit // 2 :] else head) + "…"
+
+
+def edits_between(window: Sequence[Event], first: int, last: int) -> list[Event]:
+    """The file edits strictly between two positions of the window."""
+    return [event for event in window[first + 1 : last] if event.kind == "file_edit" and event.files]
+
+
+def change_snippet(edit: Event, limit: int = 320) -> str:
+    """The edit as a few `-`/`+` lines: only lines that differ, within so many characters."""
+    old, new = edit.old.splitlines(), edit.new.splitlines()
+    gone, come = set(old) - set(new), set(new) - set(old)
+    lines = [f"- {line.strip()}" for line in old if line in gone and line.strip()]
+    lines += [f"+ {line.strip()}" for line in new if line in come and line.strip()]
+    kept: list[str] = []
+    for line in lines:
+        if sum(map(len, kept)) + len(line) > limit:
+            break
+        kept.append(line)
+    if not kept and lines:
+        kept = [clip(lines[0], limit)]
+    return "\n".join(kept)
