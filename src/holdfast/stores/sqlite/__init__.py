@@ -1,0 +1,30 @@
+"""The SQLite backend: everything of one user in one file."""
+
+from __future__ import annotations
+
+from holdfast.domain.errors import InvalidValueError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holdfast.stores.sqlite.store import SqliteStore
+
+
+def make(options: Mapping[str, str]) -> SqliteStore:
+    """A store, not opened yet, for `url` = `sqlite:///absolute/path`.
+
+    `timeout_s` (default 30) is how long a call may wait for another process before StoreLockedError.
+    Raises InvalidValueError for another kind of URL.
+    """
+    from holdfast.stores.sqlite.store import SqliteStore
+
+    url = options.get("url", "")
+    path = url.removeprefix("sqlite://")
+    if path == url or not path.startswith("/") or path.endswith("/"):
+        raise InvalidValueError(f"not a SQLite URL: {url!r}", hint="write sqlite:///absolute/path/memory.db")
+    try:
+        timeout_s = float(options.get("timeout_s", "30"))
+    except ValueError as exc:
+        raise InvalidValueError(f"timeout_s is not a number: {options['timeout_s']!r}") from exc
+    return SqliteStore(path, timeout_s)

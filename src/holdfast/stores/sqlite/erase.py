@@ -1,0 +1,70 @@
+"""Purging: a lesson and everything that derives from it is gone, from the rows, the indexes and the file's bytes."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from holdfast.domain.records import Change
+from holdfast.stores.sqlite import derived
+from holdfast.stores.sqlite.connection import Connection
+from holdfast.stores.sqlite.rows import clean, document, record_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+_BY_ROW = {"anchors": "lesson", "tokens": "lesson", "vectors": "lesson", "lesson_text": "rowid"}
+_BY_ID = ("deliveries", "outcomes", "change_lessons")
+
+
+def purge(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
+    """Erase; returns rows erased by table, tables with none left out.
+
+    Events stay: they are what happened, not what was learnt. A change that names other lessons too keeps those and
+    loses its summary. Links of other lessons to an erased id stay: an id says nothing.
+    """
+    erased: dict[str, int] = {}
+
+    def count(table: str, cursor: sqlite3.Cursor) -> None:
+        erased[table] = erased.get(table, 0) + max(0, cursor.rowcount)
+
+    for id_ in dict.fromkeys(clean(id_) for id_ in ids):
+        for (row,) in sql.execute("SELECT row FROM lessons WHERE id = ?", (id_,)).fetchall():
+            for table, column in _BY_ROW.items():
+                count(table, sql.execute(f"DELETE FROM {table} WHERE {column} = ?", (row,)))
+        count("lessons", sql.execute("DELETE FROM lessons WHERE id = ?", (id_,)))
+        erased["changes"] = erased.get("changes", 0) + _purge_changes(sql, id_)
+        for table in _BY_ID:
+            count(table, sql.execute(f"DELETE FROM {table} WHERE lesson = ?", (id_,)))
+    if erased.get("lesson_text"):
+        # deleted text stays in the index's segments until they are merged
+        sql.execute("INSERT INTO lesson_text (lesson_text) VALUES ('optimize')")
+    return {table: rows for table, rows in erased.items() if rows}
+
+
+def flush(connection: Connection) -> None:
+    """Move the write-ahead log into the file and empty it: erased text must not live on there.
+
+    While another process reads, the log cannot be emptied now; it is by the last one to close.
+    """
+    with connection._turns:
+        connection.sql.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+
+def _purge_changes(sql: sqlite3.Connection, id_: str) -> int:
+    found: list[tuple[str, str]] = sql.execute(
+        "SELECT id, doc FROM changes WHERE id IN (SELECT change FROM change_lessons WHERE lesson = ?)", (id_,)
+    ).fetchall()
+    for change_id, doc in found:
+        change = record_of(Change, doc)
+        rest = tuple(lesson for lesson in change.lessons if lesson != id_)
+        if rest:
+            kept: Any = record_of(Change, doc, lessons=rest, summary="")
+            sql.execute("UPDATE changes SET doc = ? WHERE id = ?", (document(kept)[1], change_id))
+        else:
+            sql.execute("DELETE FROM changes WHERE id = ?", (change_id,))
+    return len(found)
+
+
+__all__ = ["derived", "flush", "purge"]

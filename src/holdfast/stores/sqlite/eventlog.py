@@ -1,0 +1,96 @@
+"""Events and the log: append-only records, each kept once."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.event import Event
+from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
+from holdfast.stores.sqlite.rows import clean, document, micros, record_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from holdfast.ports.store import EventFilter, L, LogFilter, LogRecord
+
+TABLES: dict[type, tuple[str, tuple[str, ...]]] = {
+    Delivery: ("deliveries", ("project", "session", "lesson")),
+    Outcome: ("outcomes", ("project", "session", "lesson")),
+    Checkpoint: ("checkpoints", ("project", "session")),
+    Change: ("changes", ("project",)),
+}
+"""Each kind of record's table and the columns it can be asked by."""
+
+
+def append(sql: sqlite3.Connection, events: Sequence[Event]) -> int:
+    """Keep the events that are not there yet; returns how many those were."""
+    before = sql.total_changes
+    sql.executemany(
+        "INSERT INTO events (session, key, project, doc) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [(event.session, event.key, event.project, doc) for event, doc in map(document, events)],
+    )
+    return sql.total_changes - before
+
+
+def find_events(sql: sqlite3.Connection, where: EventFilter) -> list[tuple[int, Event]]:
+    """(position, event) in order of position."""
+    clauses: list[str] = ["position > ?"]
+    args: list[Any] = [where.after]
+    for column, value in (("project", where.project), ("session", where.session)):
+        if value:
+            clauses.append(f"{column} = ?")
+            args.append(clean(value))
+    rows = sql.execute(
+        f"SELECT position, doc FROM events WHERE {' AND '.join(clauses)} ORDER BY position LIMIT ?",
+        (*args, max(0, where.limit)),
+    )
+    return [(position, record_of(Event, doc)) for position, doc in rows]
+
+
+def record(sql: sqlite3.Connection, entries: Sequence[LogRecord]) -> None:
+    """Append the records whose ids are not there yet."""
+    for given in entries:
+        entry, doc = document(given)
+        table, columns = _table(type(entry))
+        names = ("id", "at", *columns, "doc")
+        values = (entry.id, micros(entry.at), *(getattr(entry, name) for name in columns), doc)
+        new = sql.execute(
+            f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))}) ON CONFLICT DO NOTHING",
+            values,
+        ).rowcount
+        if new and isinstance(entry, Change):
+            sql.executemany(
+                "INSERT OR IGNORE INTO change_lessons VALUES (?, ?)", [(lesson, entry.id) for lesson in entry.lessons]
+            )
+
+
+def find_records(sql: sqlite3.Connection, kind: type[L], where: LogFilter) -> list[L]:
+    """Records of that type, newest first. A record of a kind without sessions or lessons fits no such filter."""
+    table, columns = _table(kind)
+    clauses: list[str] = ["1"]
+    args: list[Any] = []
+    for column, value in (("project", where.project), ("session", where.session), ("lesson", where.lesson)):
+        if not value:
+            continue
+        clauses.append(f"{column} = ?" if column in columns else _elsewhere(kind, column))
+        args.append(clean(value))
+    rows = sql.execute(
+        f"SELECT doc FROM {table} WHERE {' AND '.join(clauses)} ORDER BY at DESC, position DESC LIMIT ?",
+        (*args, max(0, where.limit)),
+    )
+    return [record_of(kind, doc) for (doc,) in rows]
+
+
+def _elsewhere(kind: type, column: str) -> str:
+    if kind is Change and column == "lesson":
+        return "id IN (SELECT change FROM change_lessons WHERE lesson = ?)"
+    return "? IS NULL"
+
+
+def _table(kind: type) -> tuple[str, tuple[str, ...]]:
+    if kind not in TABLES:
+        raise InvalidValueError(f"the log does not keep {kind.__name__}")
+    return TABLES[kind]

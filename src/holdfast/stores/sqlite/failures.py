@@ -1,0 +1,53 @@
+"""The driver's and the file system's errors as ours: the one place that knows their codes."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+
+from holdfast.domain.errors import (
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreLockedError,
+    StoreReadOnlyError,
+)
+
+IOERR_WRITE = 778
+"""A write the system refused for another reason than a full disk: a quota, a size limit, a failing disk."""
+
+HINTS = {
+    StoreLockedError: "try again; `holdfast status` shows what is running",
+    StoreCorruptError: "holdfast doctor",
+    StoreReadOnlyError: "make the file and its folder writable, or set HOLDFAST_HOME to a folder that is",
+    StoreFullError: "free some disk space and try again",
+}
+
+_BY_CODE: dict[int, type[StoreError]] = {
+    3: StoreReadOnlyError,  # PERM
+    5: StoreLockedError,  # BUSY
+    6: StoreLockedError,  # LOCKED
+    8: StoreReadOnlyError,  # READONLY
+    11: StoreCorruptError,  # CORRUPT
+    13: StoreFullError,  # FULL
+    14: StoreReadOnlyError,  # CANTOPEN
+    26: StoreCorruptError,  # NOTADB
+}
+_BY_ERRNO: dict[int, type[StoreError]] = {
+    errno.EACCES: StoreReadOnlyError,
+    errno.EPERM: StoreReadOnlyError,
+    errno.EROFS: StoreReadOnlyError,
+    errno.ENOSPC: StoreFullError,
+    errno.EDQUOT: StoreFullError,
+    errno.EFBIG: StoreFullError,
+}
+
+
+def translate(exc: sqlite3.Error | OSError, path: str) -> StoreError:
+    """Our error for one of theirs, naming the file; a plain StoreError when nothing more can be said."""
+    if isinstance(exc, OSError):
+        kind = _BY_ERRNO.get(exc.errno or 0, StoreError)
+    else:
+        code = getattr(exc, "sqlite_errorcode", None) or 0
+        kind = StoreFullError if code == IOERR_WRITE else _BY_CODE.get(code & 0xFF, StoreError)
+    return kind(f"{path}: {exc}", hint=HINTS.get(kind, "holdfast doctor"))

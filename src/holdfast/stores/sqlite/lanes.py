@@ -1,0 +1,298 @@
+"""The indexes of current lessons, each answering with ids and its own scores, larger better.
+
+- exact: 0 to 1. Equal error signature, command or topic key 1; an error of nearly the same words .6 to .9; a symbol .9,
+  a path .8, a file's name .6, an identifier of the text .5, a symbol's last part .4, the last four divided by
+  1 + log2(lessons that have it). Several hits add up as independent chances do.
+- text: BM25, weighted by column (title 5, insight 3, error 3, reason 2, expanded 2).
+- path: 1 the file itself, .8 a glob, .6 a folder above it that is an anchor (times .7 a level), .4 another file of
+  its folder, .2 and halving a file of a folder above (not of the root).
+- recent: seconds since 1970 when recorded. pinned: salience.
+
+Every lane keeps to the query's scope, states, kinds and exclusions inside its SQL.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+
+from holdfast.domain.query import Hit
+from holdfast.domain.vocabulary import LessonId
+from holdfast.ranking import words
+from holdfast.stores.sqlite import derived
+from holdfast.stores.sqlite.rows import clean, clean_all, slots
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from holdfast.domain.query import Query
+
+    Clause = tuple[str, list[Any]]
+
+COMMON = 200
+"""A term in more lessons of the scope than this says little; it is asked for only when no rarer one is there."""
+SCORED = 3_000
+"""Most lessons scored in one text search: the newest that match."""
+TERM_LIMIT = 64
+QUESTION_LIMIT = 8_000
+"""Characters of a question that are looked at: half from its start, half from its end."""
+COLUMN_WEIGHTS = "5.0, 3.0, 2.0, 2.0, 3.0, 0.0"
+NEAR_ERROR = 0.6
+"""Least share of common words (Jaccard) for two error signatures to be nearly the same."""
+
+
+def search(sql: sqlite3.Connection, lane: str, query: Query, limit: int) -> list[Hit]:
+    """What one of these lanes answers, best first, at most `limit`."""
+    if limit <= 0 or not query.states:
+        return []
+    return _LANES[lane](sql, query, limit)
+
+
+def visible(query: Query) -> Clause:
+    """SQL on `lessons l` for: current, and within the query's scope, states, kinds, branch, prefix, exclusions."""
+    clauses = ["l.retracted_at IS NULL", f"l.state IN ({slots(len(query.states))})"]
+    args: list[Any] = list(query.states)
+    if not query.all_projects:
+        clauses.append("l.owner IN ('', ?)")
+        args.append(clean(query.project))
+    if query.kinds:
+        clauses.append(f"l.kind IN ({slots(len(query.kinds))})")
+        args += query.kinds
+    if query.exclude:
+        clauses.append(f"l.id NOT IN ({slots(len(query.exclude))})")
+        args += clean_all(query.exclude)
+    if query.branch:
+        clauses.append("(l.branch IN ('', ?) OR l.owner <> ?)")
+        args += [clean(query.branch), clean(query.project)]
+    if query.prefix:
+        clauses.append(
+            "(l.path_prefix = '' OR l.owner <> ? OR instr(? || '/', l.path_prefix || '/') = 1"
+            " OR instr(l.path_prefix || '/', ? || '/') = 1)"
+        )
+        args += [clean(query.project), clean(query.prefix), clean(query.prefix)]
+    return " AND ".join(clauses), args
+
+
+def best(sql: sqlite3.Connection, query: Query, scores: dict[int, float], limit: int) -> list[Hit]:
+    """The visible ones of scored rows, best first, newer first among equals."""
+    seen, args = visible(query)
+    hits: list[tuple[float, int, str]] = []
+    rows = sorted(scores, key=lambda row: (-scores[row], -row))
+    for start in range(0, len(rows), 500):
+        some = rows[start : start + 500]
+        found = sql.execute(
+            f"SELECT l.row, l.id FROM lessons l WHERE l.row IN ({slots(len(some))}) AND {seen}", (*some, *args)
+        )
+        hits += [(-scores[row], -row, id_) for row, id_ in found]
+        if len(hits) >= limit:
+            break
+    return [Hit(id=LessonId(id_), score=-score) for score, _, id_ in sorted(hits)[:limit]]
+
+
+def _exact(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
+    asked = _asked_tokens(query)
+    chances: dict[int, float] = {}
+    for token in asked:
+        owner, args = _owners(query)
+        found = sql.execute(f"SELECT lesson, weight FROM tokens WHERE token = ?{owner}", (token, *args)).fetchall()
+        for row, weight in found:
+            sure = weight >= derived.TOPIC or len(found) == 1
+            share = weight if sure else weight / (1 + math.log2(len(found)))
+            chances[row] = 1 - (1 - chances.get(row, 0.0)) * (1 - share)
+    for row, share in _near_errors(sql, query).items():
+        chances[row] = max(share, chances.get(row, 0.0))
+    return best(sql, query, chances, limit)
+
+
+def _asked_tokens(query: Query) -> list[str]:
+    from holdfast.ranking.signature import command_target, error_signature
+
+    text = _looked_at(query.text)
+    error = error_signature(clean(query.error)) if query.error else ""
+    command = command_target(clean(query.command)) if query.command else ""
+    tokens = ["error " + error] if error else []
+    tokens += ["run " + command] if command else []
+    for symbol in clean_all(query.symbols):
+        tokens += [symbol.casefold(), symbol.replace("::", ".").rpartition(".")[2].casefold()]
+    tokens += [text.strip().casefold()] if 0 < len(text) <= 100 else []
+    tokens += derived.identifiers(f"{text} {query.command and clean(query.command)}")
+    return list(dict.fromkeys(tokens))[:TERM_LIMIT]
+
+
+def _near_errors(sql: sqlite3.Connection, query: Query) -> dict[int, float]:
+    """Lessons whose error signature has nearly the words of the query's: rows and chances of .6 to .9."""
+    if not query.error:
+        return {}
+    from holdfast.ranking.signature import error_signature
+
+    asked = frozenset(words.terms(error_signature(clean(query.error))))
+    if len(asked) < 3:
+        return {}
+    found: dict[int, float] = {}
+    for row, error in _matching(sql, query, [*asked][:TERM_LIMIT], "error", 50):
+        have = frozenset(words.terms(error))
+        share = len(asked & have) / len(asked | have)
+        if share >= NEAR_ERROR:
+            found[row] = 0.9 * share if share < 1 else 0.9
+    return found
+
+
+def _text(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
+    wanted = words.terms(_looked_at(query.text))[: TERM_LIMIT * 2]
+    chosen = _rare(sql, query, wanted)
+    if not chosen:
+        return []
+    seen, args = visible(query)
+    rows = sql.execute(
+        f"SELECT l.id, m.score FROM (SELECT rowid AS row, bm25(lesson_text, {COLUMN_WEIGHTS}) AS score"
+        " FROM lesson_text WHERE lesson_text MATCH ? ORDER BY rowid DESC LIMIT ?) m"
+        f" JOIN lessons l ON l.row = m.row WHERE {seen} ORDER BY m.score, l.row DESC LIMIT ?",
+        (_match(query, chosen), SCORED, *args, limit),
+    )
+    return [Hit(id=LessonId(id_), score=-score) for id_, score in rows]
+
+
+def _matching(
+    sql: sqlite3.Connection, query: Query, terms: Sequence[str], column: str, limit: int
+) -> list[tuple[int, str]]:
+    """Rows, and that column's text, that best match the terms in that column."""
+    chosen = _rare(sql, query, terms)
+    if not chosen:
+        return []
+    return sql.execute(
+        f"SELECT rowid, {column} FROM lesson_text WHERE lesson_text MATCH ? ORDER BY rank LIMIT ?",
+        (_match(query, chosen, column), limit),
+    ).fetchall()
+
+
+def _rare(sql: sqlite3.Connection, query: Query, terms: Sequence[str]) -> list[str]:
+    """The terms worth asking for: known, and not common while a rarer one is there.
+
+    Counting stops just above COMMON, so that a look costs the same in a large store.
+    """
+    counted = [(_count(sql, _match(query, [term]), COMMON + 1), term) for term in terms]
+    known = [(count, term) for count, term in counted if count]
+    rare = [term for count, term in known if count <= COMMON]
+    return (rare or [term for _, term in known])[:TERM_LIMIT]
+
+
+def _count(sql: sqlite3.Connection, match: str, most: int) -> int:
+    counting = "SELECT count(*) FROM (SELECT 1 FROM lesson_text WHERE lesson_text MATCH ? LIMIT ?)"
+    count: int = sql.execute(counting, (match, most)).fetchone()[0]
+    return count
+
+
+def _match(query: Query, terms: Sequence[str], column: str = "") -> str:
+    """An FTS expression in which the terms are only ever quoted strings."""
+    anything = " OR ".join(f'"{term}"' for term in terms if '"' not in term) or '""'
+    anything = f"{column} : ({anything})" if column else f"({anything})"
+    if query.all_projects:
+        return anything
+    scopes = " OR ".join(dict.fromkeys((derived.scope_token(""), derived.scope_token(clean(query.project)))))
+    return f"scope : ({scopes}) AND {anything}"
+
+
+def _path(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
+    scores: dict[int, float] = {}
+
+    def found(rows: Sequence[tuple[int]], score: float) -> None:
+        for (row,) in rows:
+            scores[row] = max(score, scores.get(row, 0.0))
+
+    owner, args = _owners(query)
+    for path in clean_all(query.paths):
+        for glob in _globs(sql, query):
+            if glob_matches(glob, path):
+                found(sql.execute(f"SELECT lesson FROM anchors WHERE path = ?{owner}", (glob, *args)).fetchall(), 0.8)
+        folders = _above(path)
+        for level, anchor in enumerate([path, *folders]):
+            score = 1.0 if level == 0 else 0.6 * 0.7 ** (level - 1)
+            found(sql.execute(f"SELECT lesson FROM anchors WHERE path = ?{owner}", (anchor, *args)).fetchall(), score)
+        for level, folder in enumerate(folders or [""]):
+            beside = f"SELECT lesson FROM anchors WHERE folder = ? AND is_glob = 0{owner} ORDER BY lesson DESC LIMIT ?"
+            score = 0.4 if level == 0 else 0.4 * 0.5**level
+            found(sql.execute(beside, (folder, *args, SCORED)).fetchall(), score)
+    return best(sql, query, scores, limit)
+
+
+def _above(path: str) -> list[str]:
+    """The folders a path is in, nearest first, without the root."""
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:count]) for count in range(len(parts), 0, -1)]
+
+
+def _globs(sql: sqlite3.Connection, query: Query) -> list[str]:
+    owner, args = _owners(query)
+    return [glob for (glob,) in sql.execute(f"SELECT DISTINCT path FROM anchors WHERE is_glob = 1{owner}", args)]
+
+
+def glob_matches(glob: str, path: str) -> bool:
+    """Whether a path fits a glob: `*` and `?` stay within a folder, `**` is any number of folders.
+
+    A glob without a slash fits the file's name in any folder.
+    """
+    wanted = glob.split("/") if "/" in glob else ["**", glob]
+    return _segments_match(wanted, path.split("/"))
+
+
+def _segments_match(wanted: list[str], parts: list[str]) -> bool:
+    if not wanted:
+        return not parts
+    if wanted[0] == "**":
+        if wanted[1:] in ([], [""]):
+            return True
+        return any(_segments_match(wanted[1:], parts[skip:]) for skip in range(len(parts)))
+    return bool(parts) and _wildcard(wanted[0], parts[0]) and _segments_match(wanted[1:], parts[1:])
+
+
+def _wildcard(pattern: str, text: str) -> bool:
+    """`*` and `?` against one name: the usual walk that returns to the last star."""
+    at = here = mark = 0
+    star = -1
+    while here < len(text):
+        if at < len(pattern) and pattern[at] in ("?", text[here]) and pattern[at] != "*":
+            at, here = at + 1, here + 1
+        elif at < len(pattern) and pattern[at] == "*":
+            star, mark, at = at, here, at + 1
+        elif star >= 0:
+            mark += 1
+            at, here = star + 1, mark
+        else:
+            return False
+    return not pattern[at:].strip("*")
+
+
+def _recent(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
+    seen, args = visible(query)
+    rows = sql.execute(
+        f"SELECT l.id, l.recorded_at FROM lessons l WHERE {seen} ORDER BY l.recorded_at DESC, l.row DESC LIMIT ?",
+        (*args, limit),
+    )
+    return [Hit(id=LessonId(id_), score=at / 1_000_000) for id_, at in rows]
+
+
+def _pinned(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
+    seen, args = visible(query)
+    rows = sql.execute(
+        f"SELECT l.id, l.salience FROM lessons l WHERE l.pinned = 1 AND {seen}"
+        " ORDER BY l.salience DESC, l.recorded_at DESC, l.row DESC LIMIT ?",
+        (*args, limit),
+    )
+    return [Hit(id=LessonId(id_), score=salience) for id_, salience in rows]
+
+
+def _owners(query: Query) -> Clause:
+    if query.all_projects:
+        return "", []
+    return " AND owner IN ('', ?)", [clean(query.project)]
+
+
+def _looked_at(text: str) -> str:
+    text = clean(text)
+    half = QUESTION_LIMIT // 2
+    return text if len(text) <= QUESTION_LIMIT else f"{text[:half]} {text[-half:]}"
+
+
+_LANES = {"exact": _exact, "text": _text, "path": _path, "recent": _recent, "pinned": _pinned}

@@ -1,0 +1,186 @@
+"""Lesson versions: written, read by id, listed. A version is closed by its successor and never changed otherwise."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from holdfast.domain.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import STATES
+from holdfast.ranking.words import duplicate_key
+from holdfast.stores.sqlite import derived
+from holdfast.stores.sqlite.rows import clean, clean_all, document, instant, micros, record_of, slots
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from typing import Any
+
+    from holdfast.domain.vocabulary import LessonId
+    from holdfast.ports.store import LessonFilter
+
+CLOSED = "('superseded', 'retired', 'forgotten')"
+"""States that say `no longer true`: their validity is closed, which must not hide them from who asks for them."""
+
+
+def put(sql: sqlite3.Connection, lessons: Sequence[Lesson], expected: Mapping[LessonId, datetime | None]) -> None:
+    """Write a version of each; see the port. A second version of one id in a call replaces the first."""
+    written: dict[str, datetime | None] = {}
+    for given in lessons:
+        lesson, doc = document(given)
+        expects = written[lesson.id] if lesson.id in written else expected.get(given.id)
+        _put_one(sql, lesson, doc, expects)
+        written[lesson.id] = lesson.recorded_at
+
+
+def insert(sql: sqlite3.Connection, lesson: Lesson, doc: str, row: int | None = None) -> int:
+    """A new current version with its derived rows; returns its row."""
+    owner = owner_of(lesson)
+    valid = lesson.validity
+    values = (
+        row, lesson.id, micros(lesson.recorded_at), None, owner, lesson.state, lesson.kind, lesson.scope.branch,
+        lesson.scope.path_prefix, int(lesson.pinned), lesson.salience, micros(valid.valid_from),
+        None if valid.valid_to is None else micros(valid.valid_to), lesson.topic_key,
+        duplicate_key(lesson.insight), doc,
+    )  # fmt: skip
+    made = sql.execute(f"INSERT INTO lessons VALUES ({slots(len(values))})", values).lastrowid or 0
+    derived.index(sql, made, lesson, owner)
+    return made
+
+
+def owner_of(lesson: Lesson) -> str:
+    """The project a lesson is seen in; empty for the user's own, which are seen everywhere."""
+    return "" if lesson.scope.level == "user" else lesson.scope.project
+
+
+def get(sql: sqlite3.Connection, ids: Sequence[str], as_of: datetime | None) -> list[Lesson]:
+    """The lessons in the order asked, as known then. Raises LessonNotFoundError."""
+    known, args = known_then(as_of)
+    found: dict[str, Lesson] = {}
+    wanted = clean_all(ids)
+    for start in range(0, len(wanted), 500):
+        some = wanted[start : start + 500]
+        rows = sql.execute(
+            f"SELECT l.id, l.retracted_at, l.doc FROM lessons l WHERE l.id IN ({slots(len(some))}) AND {known}",
+            (*some, *args),
+        )
+        found.update((id_, lesson_of(doc, retracted)) for id_, retracted, doc in rows)
+    for id_ in wanted:
+        if id_ not in found:
+            when = f" as of {as_of:%Y-%m-%d %H:%M:%S} UTC" if as_of else ""
+            raise LessonNotFoundError(f"no lesson {id_}{when}", hint="holdfast list --all-projects")
+    return [found[id_] for id_ in wanted]
+
+
+def find(sql: sqlite3.Connection, where: LessonFilter) -> list[Lesson]:
+    """Lessons that fit, newest first, ties by id."""
+    clauses, args = _conditions(where)
+    rows = sql.execute(
+        f"SELECT l.retracted_at, l.doc FROM lessons l WHERE {' AND '.join(clauses)} "
+        "ORDER BY l.recorded_at DESC, l.id LIMIT ? OFFSET ?",
+        (*args, max(0, where.limit), max(0, where.offset)),
+    )
+    return [lesson_of(doc, retracted) for retracted, doc in rows]
+
+
+def lesson_of(doc: str, retracted_at: int | None) -> Lesson:
+    """The version of a row."""
+    return record_of(Lesson, doc, retracted_at=None if retracted_at is None else instant(retracted_at))
+
+
+def known_then(as_of: datetime | None) -> tuple[str, list[int]]:
+    """SQL for: this version was what we knew at that instant (None: is what we know)."""
+    if as_of is None:
+        return "l.retracted_at IS NULL", []
+    at = micros(as_of)
+    return "l.recorded_at <= ? AND (l.retracted_at IS NULL OR l.retracted_at > ?)", [at, at]
+
+
+def true_then(as_of: datetime | None) -> tuple[str, list[int]]:
+    """SQL for: it held at that instant, or says itself that it no longer does. None asks nothing.
+
+    A store has no clock: whoever asks about now looks at the validity of what it is given.
+    """
+    if as_of is None:
+        return "1", []
+    at = micros(as_of)
+    return (
+        f"(l.state IN {CLOSED} OR (l.valid_from <= ? AND (l.valid_to IS NULL OR l.valid_to > ?)))",
+        [at, at],
+    )
+
+
+def _put_one(sql: sqlite3.Connection, lesson: Lesson, doc: str, expects: datetime | None) -> None:
+    current = sql.execute(
+        "SELECT row, recorded_at, doc FROM lessons WHERE id = ? AND retracted_at IS NULL", (lesson.id,)
+    ).fetchone()
+    if (current and current[1]) != (expects and micros(expects)):
+        raise StaleWriteError(
+            f"lesson {lesson.id} was changed by somebody else", hint="read it again and repeat the change"
+        )
+    at = micros(lesson.recorded_at)
+    if current is None:
+        _require_new(sql, lesson)
+        insert(sql, lesson, doc)
+        return
+    if at <= current[1]:
+        raise InvalidValueError(f"lesson {lesson.id}: a version must be recorded later than the one it replaces")
+    sql.execute("UPDATE lessons SET retracted_at = ? WHERE row = ?", (at, current[0]))
+    vectors = _kept_vectors(sql, current[0], current[2], lesson)
+    derived.drop(sql, current[0])
+    row = insert(sql, lesson, doc)
+    sql.executemany(
+        "INSERT INTO vectors (lesson, embedder, scale, codes) VALUES (?, ?, ?, ?)", [(row, *kept) for kept in vectors]
+    )
+
+
+def _require_new(sql: sqlite3.Connection, lesson: Lesson) -> None:
+    if sql.execute("SELECT 1 FROM lessons WHERE id = ?", (lesson.id,)).fetchone():
+        raise StaleWriteError(f"lesson {lesson.id} has no current version", hint="read it again")
+
+
+def _kept_vectors(sql: sqlite3.Connection, row: int, doc: str, lesson: Lesson) -> list[tuple[Any, ...]]:
+    """Vectors of the old version that still fit the new one: when it says the same, only its state changed."""
+    found = sql.execute("SELECT embedder, scale, codes FROM vectors WHERE lesson = ?", (row,)).fetchall()
+    if not found or lesson.state not in derived.SEARCHABLE:
+        return []
+    same = derived.text_columns(lesson_of(doc, None)) == derived.text_columns(lesson)
+    return found if same else []
+
+
+def _conditions(where: LessonFilter) -> tuple[list[str], list[Any]]:
+    states = where.states or tuple(state for state in STATES if state != "forgotten")
+    known, known_args = known_then(where.as_of)
+    true, true_args = true_then(where.as_of)
+    clauses = [known, true, f"l.state IN ({slots(len(states))})"]
+    args: list[Any] = [*known_args, *true_args, *states]
+
+    def also(clause: str, *values: Any) -> None:
+        clauses.append(clause)
+        args.extend(clean(value) if isinstance(value, str) else value for value in values)
+
+    if not where.all_projects:
+        also("l.owner IN ('', ?)", where.project)
+    if where.kinds:
+        also(f"l.kind IN ({slots(len(where.kinds))})", *where.kinds)
+    if where.id_suffix:
+        also("substr(l.id, -length(?)) = ?", where.id_suffix, where.id_suffix)
+    if where.topic_key:
+        also("l.topic_key = ?", where.topic_key)
+    if where.duplicate_key:
+        also("l.duplicate_key = ?", where.duplicate_key)
+    if where.path:
+        also(*_anchored(where))
+    if where.without_vector:
+        also("NOT EXISTS (SELECT 1 FROM vectors v WHERE v.lesson = l.row AND v.embedder = ?)", where.without_vector)
+    return clauses, args
+
+
+def _anchored(where: LessonFilter) -> tuple[str, str]:
+    if where.as_of is None and "forgotten" not in where.states:
+        return "l.row IN (SELECT lesson FROM anchors WHERE path = ? AND is_glob = 0)", where.path
+    return (
+        "EXISTS (SELECT 1 FROM json_each(l.doc, '$.anchors') a WHERE json_extract(a.value, '$.path') = ?)",
+        where.path,
+    )

@@ -1,0 +1,79 @@
+"""Records to rows and back, and what SQL text cannot hold made harmless."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from holdfast.domain.frozen import Frozen
+from holdfast.domain.jsontext import dumps, loads
+from holdfast.domain.plain import from_plain, to_plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, TypeVar
+
+    R = TypeVar("R", bound=Frozen)
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+UNKNOWN = "\ufffd"
+"""Stands where a NUL character or a lone surrogate was."""
+
+
+def micros(at: datetime) -> int:
+    """Microseconds since 1970."""
+    since = at - EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def instant(at: int) -> datetime:
+    """The aware UTC time of microseconds since 1970."""
+    return EPOCH + timedelta(microseconds=at)
+
+
+def clean(text: str) -> str:
+    """The text with NUL characters and lone surrogates replaced, of the same length."""
+    if "\0" in text:
+        text = text.replace("\0", UNKNOWN)
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = "".join(UNKNOWN if "\ud800" <= c <= "\udfff" else c for c in text)
+    return text
+
+
+def clean_all(texts: Iterable[str]) -> list[str]:
+    """Each text cleaned."""
+    return [clean(text) for text in texts]
+
+
+def document(record: R) -> tuple[R, str]:
+    """The record as it can be kept (cleaned when it must be) and its JSON."""
+    plain = to_plain(record)
+    doc = dumps(plain)
+    if "\\u0000" not in doc and clean(doc) == doc:
+        return record, doc
+    plain = _scrub(plain)
+    return from_plain(type(record), plain), dumps(plain)
+
+
+def record_of(kind: type[R], doc: str, **known: Any) -> R:
+    """The record of a document; `known` are fields the row tells better than the document."""
+    return from_plain(kind, {**loads(doc), **known})
+
+
+def slots(count: int) -> str:
+    """`?, ?, ?`: as many placeholders."""
+    return ", ".join("?" * count)
+
+
+def _scrub(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [_scrub(item) for item in value]
+    if isinstance(value, dict):
+        return {clean(key): _scrub(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,61 @@
+"""The schema's history: numbered SQL files, each applied once, with its record, in one transaction."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+
+from holdfast.domain.errors import SchemaTooNewError
+from holdfast.stores.sqlite.connection import SCHEMA, Connection
+
+FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
+
+
+def upgrade(connection: Connection) -> None:
+    """Apply the migrations the file lacks. Raises SchemaTooNewError for a file of a newer Holdfast."""
+    sql = connection.sql
+    if sql.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        connection.lock()
+        try:
+            sql.execute("PRAGMA journal_mode=WAL")
+        finally:
+            connection.unlock()
+    for name in sorted(os.listdir(FOLDER)):
+        if name.endswith(".sql"):
+            with connection.writing() as writer:
+                _apply(writer, name, connection.path)
+
+
+def build(sql: sqlite3.Connection) -> None:
+    """The whole current schema in an empty database."""
+    for name in sorted(os.listdir(FOLDER)):
+        if name.endswith(".sql"):
+            _apply(sql, name, ":memory:")
+
+
+def _apply(sql: sqlite3.Connection, name: str, path: str) -> None:
+    has = sql.execute("PRAGMA user_version").fetchone()[0]
+    if has > SCHEMA:
+        raise SchemaTooNewError(
+            f"{path} has schema {has}, this Holdfast knows {SCHEMA}", hint="upgrade: pip install -U holdfast"
+        )
+    number = int(name[:4])
+    if number <= has:
+        return
+    with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+        for statement in statements(file.read()):
+            sql.execute(statement)
+    sql.execute("INSERT INTO migrations VALUES (?, ?)", (number, name.removesuffix(".sql")))
+    sql.execute(f"PRAGMA user_version={number}")
+
+
+def statements(script: str) -> list[str]:
+    """The script's statements one by one: the driver's own `executescript` would commit before the first."""
+    found: list[str] = []
+    rest = ""
+    for line in script.splitlines(keepends=True):
+        rest += line
+        if sqlite3.complete_statement(rest):
+            found.append(rest.strip())
+            rest = ""
+    return found

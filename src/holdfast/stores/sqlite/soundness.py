@@ -1,0 +1,70 @@
+"""Whether the file is sound and its indexes say what the rows say."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from holdfast.domain.errors import StoreCorruptError
+from holdfast.ports.store import Problem
+from holdfast.stores.sqlite.connection import Connection
+from holdfast.stores.sqlite.derived import SEARCHABLE
+
+MEND = "restore a backup, or `holdfast export` what can be read and import it into a new store"
+
+_COUNTS = {
+    "a searchable lesson has no full text": (
+        "SELECT count(*) FROM lessons l WHERE l.retracted_at IS NULL AND l.state IN {states}"
+        " AND l.row NOT IN (SELECT rowid FROM lesson_text)"
+    ),
+    "full text of a lesson that is not current": (
+        "SELECT count(*) FROM lesson_text t WHERE t.rowid NOT IN"
+        " (SELECT row FROM lessons WHERE retracted_at IS NULL AND state IN {states})"
+    ),
+    "an anchor of a lesson that is not current": (
+        "SELECT count(*) FROM anchors WHERE lesson NOT IN (SELECT row FROM lessons WHERE retracted_at IS NULL)"
+    ),
+    "a token of a lesson that is not current": (
+        "SELECT count(*) FROM tokens WHERE lesson NOT IN (SELECT row FROM lessons WHERE retracted_at IS NULL)"
+    ),
+    "a vector of a lesson that is not current": (
+        "SELECT count(*) FROM vectors WHERE lesson NOT IN (SELECT row FROM lessons WHERE retracted_at IS NULL)"
+    ),
+    "a version recorded after it was retracted": (
+        "SELECT count(*) FROM lessons WHERE retracted_at IS NOT NULL AND retracted_at <= recorded_at"
+    ),
+}
+
+
+def check(connection: Connection) -> list[Problem]:
+    """Problems found by SQLite's own check, the full text's check and by comparing the indexes with the rows."""
+    try:
+        with connection.reading() as sql:
+            found = _integrity(sql)
+            return found or [*_full_text(sql), *_counts(sql)]
+    except StoreCorruptError as exc:
+        return [Problem(what=str(exc), mend=MEND)]
+
+
+def _integrity(sql: sqlite3.Connection) -> list[Problem]:
+    lines = [line for (line,) in sql.execute("PRAGMA integrity_check(20)")]
+    return [] if lines == ["ok"] else [Problem(what=f"integrity check: {line}", mend=MEND) for line in lines]
+
+
+def _full_text(sql: sqlite3.Connection) -> list[Problem]:
+    try:
+        sql.execute("SAVEPOINT looking")  # the check is spelt as an insert; it writes nothing
+        sql.execute("INSERT INTO lesson_text (lesson_text) VALUES ('integrity-check')")
+    except sqlite3.DatabaseError as exc:
+        if (getattr(exc, "sqlite_errorcode", 0) or 0) & 0xFF != 11:
+            raise
+        return [Problem(what=f"the full text does not fit the lessons: {exc}", mend=MEND)]
+    finally:
+        if sql.in_transaction:
+            sql.execute("ROLLBACK TO looking")
+    return []
+
+
+def _counts(sql: sqlite3.Connection) -> list[Problem]:
+    states = "('" + "', '".join(SEARCHABLE) + "')"
+    counted = {what: sql.execute(query.format(states=states)).fetchone()[0] for what, query in _COUNTS.items()}
+    return [Problem(what=f"{what} ({count} times)", mend=MEND) for what, count in counted.items() if count]

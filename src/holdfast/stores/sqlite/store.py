@@ -1,0 +1,144 @@
+"""`SqliteStore`: the Store port on one SQLite file.
+
+Invariants: a call is one transaction; a lesson's derived rows (`derived`) change in the transaction that changes the
+lesson; indexes hold current versions only, and a search about the past rebuilds them in memory for that instant
+(`past`). What is loaded here is what a hook needs; vectors, the past, purging and checking load when called.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.query import LANES
+from holdfast.stores.sqlite import eventlog, lanes, lessons
+from holdfast.stores.sqlite.connection import Connection
+from holdfast.stores.sqlite.rows import clean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from typing import Self
+
+    from holdfast.domain.event import Event
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.query import Hit, Query
+    from holdfast.domain.vocabulary import LessonId
+    from holdfast.ports.store import EventFilter, L, LessonFilter, LogFilter, LogRecord, Problem
+    from holdfast.stores.sqlite.past import Past
+    from holdfast.stores.sqlite.vectors import Vectors
+
+
+class SqliteStore:
+    """See `ports.store.Store` for what each method promises. Safe to share between threads."""
+
+    def __init__(self, path: str, timeout_s: float = 30.0) -> None:
+        self.path = path
+        self._connection = Connection(path, timeout_s)
+        self._vectors: Vectors | None = None
+        self._past: Past | None = None
+
+    def __enter__(self) -> Self:
+        self._connection.open()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._past is not None:
+            self._past.close()
+            self._past = None
+        self._vectors = None
+        self._connection.close()
+
+    def append_events(self, events: Sequence[Event]) -> int:
+        """Keep events; returns how many were new."""
+        with self._connection.writing() as sql:
+            return eventlog.append(sql, events)
+
+    def find_events(self, where: EventFilter) -> list[tuple[int, Event]]:
+        """(position, event) pairs in order of position."""
+        with self._connection.reading() as sql:
+            return eventlog.find_events(sql, where)
+
+    def put(self, lessons_: Sequence[Lesson], expected: Mapping[LessonId, datetime | None]) -> None:
+        """Write a version of each lesson; a person's is flushed to the disk before this returns."""
+        durable = any(lesson.trust == "person" for lesson in lessons_)
+        with self._connection.writing(durable=durable) as sql:
+            lessons.put(sql, lessons_, expected)
+
+    def get(self, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
+        """The lessons in the order asked, as known at that instant."""
+        with self._connection.reading() as sql:
+            return lessons.get(sql, ids, as_of)
+
+    def find(self, where: LessonFilter) -> list[Lesson]:
+        """Lessons that fit, newest first, ties by id."""
+        with self._connection.reading() as sql:
+            return lessons.find(sql, where)
+
+    def search(self, lane: str, query: Query, limit: int) -> list[Hit]:
+        """What one index answers, best first. The scores of each lane are told in `lanes`."""
+        if lane not in LANES:
+            raise InvalidValueError(f"unknown lane {lane!r}", hint=f"one of {', '.join(LANES)}")
+        with self._connection.reading() as sql:
+            if query.as_of is not None:
+                sql = self._past_of(query).sql(sql, query)
+            if lane == "vector":
+                return self._vector_index().search(sql, query, limit)
+            return lanes.search(sql, lane, query, limit)
+
+    def record(self, entries: Sequence[LogRecord]) -> None:
+        """Append to the log; a record whose id is already there is skipped."""
+        with self._connection.writing() as sql:
+            eventlog.record(sql, entries)
+
+    def find_records(self, kind: type[L], where: LogFilter) -> list[L]:
+        """Log records of that type, newest first."""
+        with self._connection.reading() as sql:
+            return eventlog.find_records(sql, kind, where)
+
+    def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
+        """Keep unit vectors of lessons' current versions; an id without one is skipped."""
+        from holdfast.stores.sqlite.vectors import write
+
+        with self._connection.writing() as sql:
+            write(sql, embedder_id, vectors)
+
+    def mark(self, key: str, value: str | None = None) -> str:
+        """A small named value: sets it when given; returns what is kept now, or an empty string."""
+        key = clean(key)
+        with self._connection.reading() as sql:
+            row = sql.execute("SELECT value FROM marks WHERE key = ?", (key,)).fetchone()
+        kept: str = row[0] if row else ""
+        if value is None or value == kept:
+            return kept
+        with self._connection.writing() as sql:
+            sql.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (key, clean(value)))
+        return clean(value)
+
+    def purge(self, ids: Sequence[LessonId]) -> dict[str, int]:
+        """Erase the lessons and all that derives from them; rows erased by table."""
+        from holdfast.stores.sqlite.erase import flush, purge
+
+        with self._connection.writing(durable=True) as sql:
+            erased = purge(sql, ids)
+        flush(self._connection)
+        return erased
+
+    def check(self) -> list[Problem]:
+        """What is wrong with the file; empty when sound. Changes nothing."""
+        from holdfast.stores.sqlite.soundness import check
+
+        return check(self._connection)
+
+    def _vector_index(self) -> Vectors:
+        if self._vectors is None:
+            from holdfast.stores.sqlite.vectors import Vectors
+
+            self._vectors = Vectors()
+        return self._vectors
+
+    def _past_of(self, query: Query) -> Past:
+        if self._past is None:
+            from holdfast.stores.sqlite.past import Past
+
+            self._past = Past()
+        return self._past
