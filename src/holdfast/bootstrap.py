@@ -12,16 +12,23 @@ from datetime import UTC, datetime, timedelta
 from holdfast import plugins
 from holdfast.domain.ids import uuid7
 from holdfast.service import memory as _service
-from holdfast.settings import Settings, load_settings
+from holdfast.settings import Settings, load_settings, read_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from holdfast.ports.detector import Detector
     from holdfast.ports.embedder import Embedder
     from holdfast.ports.host import Host
     from holdfast.ports.store import Store
+
+
+HOOK_WAIT_S = 0.3
+"""How long a hook waits for another process to let go of the store: well within its deadline."""
+
+PATIENCE = 20.0
+"""How many times longer git may take where nobody waits for a hook's answer."""
 
 
 class SystemClock:
@@ -50,17 +57,18 @@ class Memory(_service.Memory):
     def __init__(self, folder: str = "", *, settings: Settings | None = None, cold: bool = False) -> None:
         """Open the configured store (made on first use).
 
-        `cold` is for short-lived hooks: no embedder is loaded. Raises StoreError or InvalidValueError.
+        `cold` is for short-lived hooks: no embedder is loaded, nothing is waited for long. Raises StoreError or
+        InvalidValueError.
         """
         from holdfast.service.parts import Parts
         from holdfast.workspace.local import LocalWorkspace
 
         self.settings = settings or load_settings()
         clock = SystemClock()
-        store = open_store(self.settings)
+        store = open_store(self.settings, HOOK_WAIT_S if cold else None)
         parts = Parts(
             store=store,
-            workspace=LocalWorkspace(marks=store.mark, clock=clock),
+            workspace=LocalWorkspace(marks=store.mark, clock=clock, patience=1.0 if cold else PATIENCE),
             clock=clock,
             host=load_host,
             detectors=_load_detectors,
@@ -73,10 +81,14 @@ class Memory(_service.Memory):
         super().__init__(parts, os.path.abspath(folder or os.getcwd()))
 
 
-def open_store(settings: Settings) -> Store:
-    """The store behind the settings' URL, opened; its scheme names the plug-in."""
+def open_store(settings: Settings, wait_s: float | None = None) -> Store:
+    """The store behind the settings' URL, opened; its scheme names the plug-in.
+
+    `wait_s` is how long a call may wait for another process; the store's own patience when it is not given.
+    """
     scheme = settings.store.partition(":")[0]
-    store: Store = plugins.load("stores", scheme, {"url": settings.store})
+    options = {"url": settings.store} | ({} if wait_s is None else {"timeout_s": str(wait_s)})
+    store: Store = plugins.load("stores", scheme, options)
     return store.__enter__()
 
 
@@ -85,6 +97,18 @@ def load_host(name: str, settings: Settings | None = None) -> Host:
     options = {"config_dir": settings.claude_config_dir} if settings else {}
     host: Host = plugins.load("hosts", name, options)
     return host
+
+
+def load_embedder(name: str, options: Mapping[str, str]) -> Embedder:
+    """The embedder of that name. The variable that `api_key_env` names is read now, and only now.
+
+    Raises PluginNotFoundError, InvalidValueError or EmbedderError.
+    """
+    held = dict(options)
+    if held.get("api_key_env"):
+        held["api_key"] = read_secret(held["api_key_env"])
+    embedder: Embedder = plugins.load("embedders", name, held)
+    return embedder
 
 
 def _load_detectors() -> Sequence[Detector]:
@@ -104,5 +128,5 @@ class _EmbedderOnce:
 
     def __call__(self) -> Embedder | None:
         if self._made is None and self._settings.embedder:
-            self._made = plugins.load("embedders", self._settings.embedder, dict(self._settings.embedder_options))
+            self._made = load_embedder(self._settings.embedder, dict(self._settings.embedder_options))
         return self._made

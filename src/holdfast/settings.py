@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.errors import EmbedderError, InvalidValueError
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.vocabulary import Moment
 
@@ -21,6 +21,9 @@ CHANNELS: tuple[Moment, ...] = (
     "session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction",
 )  # fmt: skip
 """Deliveries that can each be switched off under `[deliver]`."""
+
+SOCKET_FOLDER_LIMIT = 85
+"""Bytes: a Unix socket's address holds 103 (macOS), of which the socket's own name needs up to 18."""
 
 
 class Settings(Frozen):
@@ -103,6 +106,8 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
     deliver = take(file, "deliver", dict, {})
     embedder = take(file, "embedder", dict, {})
     options = tuple((key, str(value)) for key, value in sorted(embedder.items()) if key != "name")
+    if "api_key" in embedder:
+        raise InvalidValueError(f"{name}: a key does not belong in a file", hint="name its variable: api_key_env = …")
     store = env.get("HOLDFAST_STORE") or take(file, "store", str, "sqlite:///" + os.path.join(home, "memory.db"))
     return Settings(
         home=home,
@@ -119,6 +124,17 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
     )
 
 
+def read_secret(variable: str) -> str:
+    """The value of an environment variable that holds a key. It never becomes part of the Settings, which are shown.
+
+    Raises EmbedderError, naming the variable, when it is not set.
+    """
+    value = os.environ.get(variable, "")
+    if not value:
+        raise EmbedderError(f"the variable {variable} is not set", hint=f"export {variable}=… or change `api_key_env`")
+    return value
+
+
 def package_folder() -> str:
     """The absolute folder this package is installed in."""
     return os.path.dirname(os.path.abspath(__file__))
@@ -127,6 +143,18 @@ def package_folder() -> str:
 def interpreter() -> str:
     """The absolute path of the running interpreter: what a host is told to start."""
     return os.path.abspath(sys.executable)
+
+
+def socket_folder(run_path: str) -> str:
+    """Folder of the private sockets: the run folder, or one in /tmp where its path is too long for a socket's address.
+
+    The folder in /tmp is only to be used when it is ours and closed to others; both ends check that.
+    """
+    if len(os.fsencode(run_path)) <= SOCKET_FOLDER_LIMIT:
+        return run_path
+    from binascii import crc32
+
+    return f"/tmp/holdfast-{os.getuid()}-{crc32(os.fsencode(run_path)):08x}"
 
 
 def colour_wanted() -> bool:

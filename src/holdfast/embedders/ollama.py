@@ -1,0 +1,42 @@
+"""Embedder behind an Ollama server: `POST /api/embed`.
+
+Options: `model`, `dimension`, `url` (default the local server, http://127.0.0.1:11434), `api_key_env` (for a server
+behind a gateway), `batch` (32), `timeout_s` (60: the first call may load the model), `query_timeout_s` (2),
+`longest` (characters of a text, 8000).
+Source: Ollama's API documentation, "Generate Embeddings".
+"""
+
+from __future__ import annotations
+
+from holdfast.embedders._remote import Endpoint, RemoteEmbedder, number_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from holdfast.ports.embedder import Embedder
+
+LOCAL = "http://127.0.0.1:11434"
+
+
+class OllamaEmbedder(RemoteEmbedder):
+    """Unit vectors from an Ollama server."""
+
+    batch = 32
+
+    def question(self, texts: Sequence[str]) -> dict[str, Any]:
+        """The request's body."""
+        return {"model": self.model, "input": list(texts), "truncate": True}
+
+    def rows(self, told: Mapping[str, Any]) -> Any:
+        """The vectors in the order of the texts."""
+        return told.get("embeddings")
+
+
+def make(options: Mapping[str, str]) -> Embedder:
+    """The embedder those options describe; nothing is sent yet. Raises InvalidValueError for one that is missing."""
+    url = (options.get("url") or LOCAL).rstrip("/")
+    timeout_s = number_of(options, "timeout_s", 60.0, 0.01)
+    endpoint = Endpoint(url + "/api/embed", api_key=options.get("api_key", ""), timeout_s=timeout_s)
+    return OllamaEmbedder(endpoint, options)
