@@ -1,0 +1,110 @@
+"""What the processes of one user share besides the store: the hooks' log, and the turn to learn.
+
+Lean, and imported only when something failed or is to be learnt.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from holdfast.domain.errors import HoldfastError
+
+LOG_LIMIT = 256_000
+"""Bytes; when the log is longer, its older half goes."""
+
+LINE_LIMIT = 2_000
+NAP_S = 0.05
+
+
+class LearningTurn:
+    """`with LearningTurn(run_path, wait_s) as ours:` whether it is our turn to learn; only one process's at a time."""
+
+    def __init__(self, run_path: str, wait_s: float = 0.0) -> None:
+        self._run_path = run_path
+        self._wait_s = wait_s
+        self._lock = -1
+
+    def __enter__(self) -> bool:
+        os.makedirs(self._run_path, mode=0o700, exist_ok=True)
+        flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
+        self._lock = os.open(os.path.join(self._run_path, "learner.lock"), flags, 0o600)
+        deadline = time.monotonic() + self._wait_s
+        while not _take(self._lock):
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(NAP_S)
+        return True
+
+    def __exit__(self, *exc: object) -> None:
+        os.close(self._lock)
+
+
+def _take(lock: int) -> bool:
+    try:
+        try:
+            from fcntl import LOCK_EX, LOCK_NB, flock
+        except ImportError:
+            import msvcrt
+
+            msvcrt.locking(lock, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        else:
+            flock(lock, LOCK_EX | LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def note(path: str, subject: str, exc: BaseException) -> None:
+    """Append a line saying what failed and why; does nothing where there is no place to write."""
+    if not path:
+        return
+    line = _line(subject, exc)
+    try:
+        _append(path, line.encode("utf-8", "replace"))
+    except OSError:
+        return  # a read-only or full disk: the host must not hear of it
+
+
+def _line(subject: str, exc: BaseException) -> str:
+    from holdfast.service.redact import redact
+
+    hint = f" ({exc.hint})" if isinstance(exc, HoldfastError) and exc.hint else ""
+    told = redact(f"{subject}: {type(exc).__name__}: {exc}{hint}{_where(exc)}")
+    clean = "".join(char if char.isprintable() else " " for char in told[:LINE_LIMIT])
+    return f"{_now()} {clean.strip()}\n"
+
+
+def _where(exc: BaseException) -> str:
+    """The place in our code, for what was not raised on purpose."""
+    trace = exc.__traceback__
+    if trace is None or isinstance(exc, HoldfastError):
+        return ""
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
+
+
+def _now() -> str:
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _append(path: str, line: bytes) -> None:
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    log = os.open(path, flags, 0o600)
+    try:
+        size = os.fstat(log).st_size
+        if size > LOG_LIMIT:
+            _forget_older_half(log, size)
+        os.write(log, line)
+    finally:
+        os.close(log)
+
+
+def _forget_older_half(log: int, size: int) -> None:
+    os.lseek(log, size - LOG_LIMIT // 2, os.SEEK_SET)
+    newer = os.read(log, LOG_LIMIT // 2).partition(b"\n")[2]
+    os.ftruncate(log, 0)
+    os.write(log, newer)

@@ -1,0 +1,175 @@
+"""A hook call: one JSON object in, one out, exit 0, whatever is broken.
+
+A running `holdfast mcp` answers through its private socket; without one the hook answers alone, in this process.
+A second thread speaks `{}` when the deadline comes first: unlike a signal it also wakes while SQLite waits in C.
+The process leaves by `os._exit`: nothing it opened needs an orderly end, and taking the interpreter down costs 3 ms.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from _thread import allocate_lock, start_new_thread
+
+from holdfast.domain.errors import HoldfastError, InvalidValueError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.service.memory import Memory
+    from holdfast.settings import Settings
+
+PAYLOAD_LIMIT = 16_000_000
+"""Bytes; a longer payload is not read to its end."""
+
+DEADLINE_S = 0.5
+SPARE_S = 0.08
+"""What the deadline loses to the interpreter's start before we see the clock, and to writing down why we were late."""
+
+NOTHING = "{}"
+
+
+class Desk:
+    """Where the one answer is given: the first to speak has spoken, everybody later is too late."""
+
+    def __init__(self) -> None:
+        self.began = time.monotonic()
+        self.deadline_s = DEADLINE_S
+        self.log_path = ""
+        self.subject = ""
+        self._first = allocate_lock()
+
+    def say(self, text: str) -> bool:
+        """Print the answer unless one was given before; whether it was ours."""
+        if not self._first.acquire(False):
+            return False
+        rest = text.encode("utf-8", "replace")
+        try:
+            while rest:
+                rest = rest[os.write(1, rest) :]
+        except OSError:
+            pass  # the host has stopped listening
+        return True
+
+    def complain(self, step: str, exc: BaseException) -> None:
+        """Write down why something was not done."""
+        from holdfast.runfiles import note
+
+        note(self.log_path, f"{self.subject} {step}", exc)
+
+    def watch(self) -> None:
+        """Speak at the deadline and leave; runs in a thread of its own."""
+        while (left := self.began + self.deadline_s - SPARE_S - time.monotonic()) > 0:
+            time.sleep(min(left, 0.1))
+        if self.say(NOTHING):
+            start_new_thread(_leave_soon, ())  # writing it down needs imports, and the other thread may be in one
+            self.complain("deadline", TimeoutError(f"no answer within {self.deadline_s * 1000:.0f} ms"))
+            os._exit(0)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Answer the hook on stdin and leave the process with exit status 0."""
+    if arguments[:1] == ["--learn"]:
+        from holdfast.surfaces.hooks.learner import main as learn
+
+        return learn(arguments[1:])
+    desk = Desk()
+    try:
+        _start_watch(desk)
+        _serve(desk, arguments[0] if arguments else "")
+    except BaseException as exc:  # the host must not feel it, whatever it is
+        desk.say(NOTHING)
+        _last_words(desk, exc)
+    finally:
+        desk.say(NOTHING)
+        os._exit(0)
+
+
+def _start_watch(desk: Desk) -> None:
+    try:
+        start_new_thread(desk.watch, ())
+    except RuntimeError:
+        return  # no more threads for this user: each wait of ours has its own limit
+
+
+def _leave_soon() -> None:
+    time.sleep(0.05)
+    os._exit(0)
+
+
+def _serve(desk: Desk, host: str) -> None:
+    from holdfast.settings import load_settings
+
+    settings = load_settings()
+    desk.log_path, desk.subject = settings.log_path, host
+    desk.deadline_s = max(SPARE_S, settings.hook_deadline_ms / 1000)
+    payload = _read_payload()
+    if not settings.capture and not settings.deliver:
+        return
+    from holdfast.surfaces.hooks.rendezvous import ask_server
+
+    answer = ask_server(settings, host, payload)
+    if answer is None:
+        folder = _answer_alone(desk, settings, host, payload)
+    else:
+        folder, text = answer
+        desk.say(text)
+    if folder:
+        from holdfast.surfaces.hooks.handover import start_learner
+
+        start_learner(folder)
+
+
+def _read_payload() -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while part := os.read(0, 1_048_576):
+        parts.append(part)
+        size += len(part)
+        if size > PAYLOAD_LIMIT:
+            raise InvalidValueError(f"a hook payload of more than {PAYLOAD_LIMIT:,} bytes")
+    return b"".join(parts)
+
+
+def _answer_alone(desk: Desk, settings: Settings, host: str, payload: bytes) -> str:
+    """Answer in this process; returns the folder of which to learn now, or an empty string."""
+    from holdfast.bootstrap import Memory
+    from holdfast.domain.jsontext import loads
+    from holdfast.service import hook
+
+    told = loads(payload.decode("utf-8", "replace"))
+    if not isinstance(told, dict):
+        raise InvalidValueError("a hook payload that is not a JSON object")
+    memory = Memory(_folder(), settings=settings, cold=True)
+    call = hook.parse(memory, host, told)
+    desk.subject = f"{host} {call.name}"
+    desk.say(hook.respond(memory, call, desk.complain))
+    return (call.cwd or _folder()) if call.ends_session or _starts_with_leftovers(memory, call) else ""
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.sep  # the folder is gone; the payload says where we are
+
+
+def _starts_with_leftovers(memory: Memory, call: HookCall) -> bool:
+    """Whether a session begins and an earlier one, which crashed, was never learnt from."""
+    if call.moment != "session_start" or not memory.parts.capture:
+        return False
+    from holdfast.surfaces.hooks.handover import has_leftovers
+
+    return has_leftovers(memory.parts.store, call.session)
+
+
+def _last_words(desk: Desk, exc: BaseException) -> None:
+    try:
+        desk.complain("hook", exc)
+        if not desk.log_path and isinstance(exc, HoldfastError):
+            print(f"holdfast: {exc}", file=sys.stderr)
+    except BaseException:
+        os._exit(0)  # a full disk, a closed stderr: there is nobody left to tell
