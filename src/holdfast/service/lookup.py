@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from holdfast.domain.errors import AmbiguousIdError, InvalidValueError, LessonNotFoundError
+from holdfast.domain.frozen import Frozen
 from holdfast.domain.ids import short_id
-from holdfast.domain.records import Change, Delivery
+from holdfast.domain.records import Change, Delivery, Outcome
 from holdfast.domain.vocabulary import LESSON_KINDS, STATES, LessonId, SessionId
 from holdfast.ports.store import LessonFilter, LogFilter
 
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
 FULL_ID = 36
 SHORTEST_REF = 4
 """Characters of an id's end that one has to give at least."""
+
+
+class History(Frozen):
+    """What happened to one lesson, each newest first."""
+
+    changes: tuple[Change, ...] = ()
+    deliveries: tuple[Delivery, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
 
 
 def resolve(parts: Parts, place: Place, ref: str, as_of: datetime | None = None) -> Lesson:
@@ -91,6 +100,16 @@ def deliveries(parts: Parts, place: Place, session: SessionId, lesson: LessonId,
 def changes(parts: Parts, place: Place, limit: int) -> list[Change]:
     """What changed this project's memory, newest first."""
     return parts.store.find_records(Change, LogFilter(project=place.project.id, limit=limit))
+
+
+def history(parts: Parts, lesson: LessonId) -> History:
+    """All that the log knows of a lesson, in every project."""
+    store, where = parts.store, LogFilter(lesson=lesson)
+    return History(
+        changes=tuple(store.find_records(Change, where)),
+        deliveries=tuple(store.find_records(Delivery, where)),
+        outcomes=tuple(store.find_records(Outcome, where)),
+    )
 
 
 def _not_found(place: Place, ref: str) -> LessonNotFoundError:

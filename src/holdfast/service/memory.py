@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Place
     from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
-    from holdfast.domain.vocabulary import LessonKind, ScopeLevel, State, Trust, Verdict
+    from holdfast.domain.vocabulary import Freshness, LessonKind, ScopeLevel, State, Trust, Verdict
     from holdfast.service.learn import LearnReport
+    from holdfast.service.lookup import History
     from holdfast.service.parts import Parts
     from holdfast.service.transfer import ImportReport
 
@@ -167,6 +168,19 @@ class Memory:
         from holdfast.service.lookup import list_lessons
 
         return list_lessons(self.parts, self.place, states, kinds, path, all_projects, as_of, limit)
+
+    def verdicts(self, lessons: Sequence[Lesson]) -> list[tuple[Freshness, str]]:
+        """Each lesson's freshness against the code as it is now, and what changed, in words."""
+        from holdfast.service.freshness import FreshnessCheck
+
+        check = FreshnessCheck(self.parts, self.place)
+        return [check.judge(lesson) for lesson in lessons]
+
+    def history(self, lesson: LessonId) -> History:
+        """What happened to a lesson: its changes, deliveries and outcomes, each newest first."""
+        from holdfast.service.lookup import history
+
+        return history(self.parts, lesson)
 
     def revise(self, ref: str, *, author: str = "", trust: Trust = "person", **changes: Any) -> Lesson:
         """Close the lesson and add a successor with those fields changed; returns the successor."""

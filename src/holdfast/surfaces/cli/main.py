@@ -1,1 +1,176 @@
-"""The command line's entry point."""
+"""The command line's entry point: finds a command's module when it is asked for, and turns errors into exit codes."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast._version import __version__
+from holdfast.domain.errors import HoldfastError
+from holdfast.settings import colour_wanted
+from holdfast.surfaces.cli.call import Call, folder_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMMANDS = {
+    "setup": "Register hooks and the MCP server with a host.",
+    "uninstall": "Take back what setup changed.",
+    "backfill": "Learn from transcripts that are on this machine already.",
+    "remember": "Keep a lesson.",
+    "recall": "Ask memory; the best lessons first.",
+    "show": "Print everything about one lesson.",
+    "list": "List lessons, newest first.",
+    "revise": "Replace a lesson by a better one.",
+    "forget": "Put a lesson out of use for good, or erase it.",
+    "undo": "Take back the last change of this project's memory.",
+    "review": "Go through the lessons that wait for a person.",
+    "feedback": "Say whether a lesson helped.",
+    "checkpoint": "Save, show or close the working state of a task.",
+    "log": "Print what was shown when and why, or what changed.",
+    "status": "Print where things are and how much there is.",
+    "doctor": "Prove that memory works, and name what does not.",
+    "import": "Read lessons from JSON lines.",
+    "export": "Write lessons as JSON lines.",
+    "mcp": "Run the MCP server on stdin and stdout.",
+    "hook": "Answer one hook of a host.",
+    "completion": "Print the completion script of a shell.",
+}
+"""Every command and its one line of help, in the order of the help: listing them imports none of them."""
+
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_BUG = 70
+EXIT_INTERRUPTED = 130
+
+EXIT_CODES: dict[type[BaseException], int] = {
+    click.UsageError: EXIT_USAGE,
+    click.ClickException: EXIT_FAILED,
+    click.Abort: EXIT_INTERRUPTED,
+    KeyboardInterrupt: EXIT_INTERRUPTED,
+    HoldfastError: EXIT_FAILED,
+    OSError: EXIT_FAILED,
+    Exception: EXIT_BUG,
+}
+"""Exit code by error class: the first line that fits."""
+
+
+class Holdfast(click.Group):
+    """A group whose commands are loaded when asked for, with one place where errors end."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands' names, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, from its module: dashes become underscores, names of Python's own get one at the end."""
+        if cmd_name not in COMMANDS:
+            return None
+        name = cmd_name.replace("-", "_")
+        module = import_module(
+            f"holdfast.surfaces.cli.{name}_" if name in RESERVED else f"holdfast.surfaces.cli.{name}"
+        )
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands' list in the help, without loading them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command asked for; an unknown one is answered with the nearest name."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"no such command {args[0]!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def main(self, args: Sequence[str] | None = None, **extra: Any) -> Any:  # type: ignore[override]
+        """Run, then exit with the code that fits what happened."""
+        extra["standalone_mode"] = False
+        extra.setdefault("prog_name", "holdfast")
+        try:
+            answer = super().main(args, **extra)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _leave_pipe()
+        except BaseException as exc:
+            if isinstance(exc, (SystemExit, GeneratorExit)):
+                raise
+            sys.exit(_report(exc))
+        sys.exit(answer if isinstance(answer, int) else 0)
+
+
+RESERVED = frozenset({"import", "list"})
+"""Commands whose module cannot, or should not, have their name."""
+
+
+@click.command(
+    cls=Holdfast,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Examples:\n\n\b\n  holdfast setup claude-code\n  holdfast recall 'flaky login test'\n  holdfast doctor",
+)
+@click.version_option(__version__, message="holdfast %(version)s")
+@folder_option
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Persistent memory for coding agents: what one session learns, the next one knows."""
+    ctx.ensure_object(Call)
+    if not colour_wanted():
+        ctx.color = False
+
+
+def main() -> None:
+    """The `holdfast` program."""
+    cli.main()
+
+
+def _report(exc: BaseException) -> int:
+    """Say on stderr what went wrong and what to do; returns the exit code."""
+    code = next((code for kind, code in EXIT_CODES.items() if isinstance(exc, kind)), EXIT_BUG)
+    if isinstance(exc, click.ClickException):
+        exc.show()
+    elif code == EXIT_INTERRUPTED:
+        click.echo(err=True)  # the shell's prompt starts on a line of its own
+    elif code == EXIT_BUG:
+        _say_bug(exc)
+    else:
+        _say("error", _message(exc), "red")
+        hint = exc.hint if isinstance(exc, HoldfastError) else "holdfast doctor says what is wrong with this machine"
+        if hint:
+            _say("hint", hint, "cyan")
+    return code
+
+
+def _message(exc: BaseException) -> str:
+    if isinstance(exc, OSError) and exc.strerror:
+        return f"{exc.filename}: {exc.strerror}" if exc.filename else exc.strerror
+    return str(exc)
+
+
+def _say_bug(exc: BaseException) -> None:
+    import traceback
+
+    traceback.print_exception(exc)
+    _say("error", f"a bug in holdfast {__version__}: {type(exc).__name__}: {exc}", "red")
+    _say("hint", "report the lines above together with the output of: holdfast doctor --report", "cyan")
+
+
+def _say(label: str, text: str, colour: str) -> None:
+    click.echo(f"{click.style(label, fg=colour)}: {text}", err=True, color=None if colour_wanted() else False)
+
+
+def _leave_pipe() -> None:
+    """The reader went away (`| head`): no message, and nothing left in the buffer to fail at exit."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(0)

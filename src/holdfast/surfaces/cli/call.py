@@ -1,0 +1,82 @@
+"""One call of a command: the folder it is about, how it answers, and the memory it opens."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.bootstrap import Memory
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+class Call:
+    """What the options every command shares were set to."""
+
+    def __init__(self) -> None:
+        self.folder = ""
+        self.as_json = False
+
+    def open(self) -> Memory:
+        """The memory of the call's folder; use it with `with`."""
+        from holdfast.bootstrap import Memory
+
+        return Memory(self.folder)
+
+
+def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+    if value:
+        setattr(ctx.ensure_object(Call), param.name or "", value)
+
+
+def folder_option(command: F) -> F:
+    """The option -C, --folder of a command; kept in the `Call`."""
+    kind = click.Path(exists=True, file_okay=False, resolve_path=True)
+    text = "Work in this folder instead of the current one."
+    option = click.option("-C", "--folder", type=kind, expose_value=False, callback=_keep, help=text)
+    return option(command)
+
+
+def json_option(command: F) -> F:
+    """The option --json of a command; kept in the `Call`."""
+    text = "Print JSON, for programs."
+    option = click.option("--json", "as_json", is_flag=True, expose_value=False, callback=_keep, help=text)
+    return option(command)
+
+
+pass_call = click.make_pass_decorator(Call, ensure=True)
+
+
+def say(text: str = "") -> None:
+    """Print a result, on stdout."""
+    click.echo(text)
+
+
+def note(text: str) -> None:
+    """Talk to the person, on stderr."""
+    click.echo(text, err=True)
+
+
+def answer_json(value: Any) -> None:
+    """Print a value as one JSON document, indented on a terminal."""
+    import json
+
+    indent = 2 if sys.stdout.isatty() else None
+    click.echo(json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def read_text(text: str) -> str:
+    """The text, or all of stdin for `-`."""
+    if text != "-":
+        return text
+    return sys.stdin.buffer.read().decode("utf-8", "replace")
+
+
+def examples(*lines: str) -> str:
+    """An epilog with those commands, one a line."""
+    return "Examples:\n\n\b\n" + "\n".join(f"  {line}" for line in lines)

@@ -1,0 +1,30 @@
+"""`holdfast feedback`: say whether a lesson helped."""
+
+from __future__ import annotations
+
+import click
+
+from holdfast.domain.ids import short_id
+from holdfast.domain.plain import to_plain
+from holdfast.domain.vocabulary import SessionId, Verdict
+from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say
+
+
+@click.command(
+    epilog=examples("holdfast feedback 1f0c9a2b helped", "holdfast feedback 1f0c9a2b hurt --note 'true until 2.0 only'")
+)
+@click.argument("ref", metavar="ID")
+@click.argument("verdict", type=click.Choice(["heeded", "helped", "hurt"]))
+@click.option("--note", default="", help="What happened, in words.")
+@click.option("--session", default="", help="The session it is about; else the one that was shown the lesson last.")
+@json_option
+@folder_option
+@pass_call
+def command(call: Call, ref: str, verdict: Verdict, note: str, session: str) -> None:
+    """Say whether a lesson that was shown helped. ID is the end of its id."""
+    with call.open() as memory:
+        outcome = memory.feedback(ref, verdict, note, SessionId(session))
+    if call.as_json:
+        answer_json(to_plain(outcome))
+    else:
+        say(f"{short_id(outcome.lesson)}  {outcome.verdict}")

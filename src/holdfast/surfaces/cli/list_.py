@@ -1,0 +1,79 @@
+"""`holdfast list`: lessons, newest first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.domain.clocktext import parse_instant
+from holdfast.domain.vocabulary import LESSON_KINDS, STATES
+from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
+from holdfast.surfaces.cli.rows import lesson_cells, lesson_json, table
+
+if TYPE_CHECKING:
+    from holdfast.domain.lesson import Lesson
+
+
+@click.command(
+    "list",
+    epilog=examples(
+        "holdfast list",
+        "holdfast list --kind constraint --path src/app.py",
+        "holdfast list --state all --all-projects --json",
+        "holdfast list --as-of 2026-03-01",
+    ),
+)
+@click.option(
+    "--state",
+    "states",
+    multiple=True,
+    type=click.Choice([*STATES, "all"]),
+    help="Only lessons in this state; all but forgotten ones with all.  [default: active]",
+)
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(LESSON_KINDS), help="Only lessons of this kind.")
+@click.option("--path", default="", help="Only lessons about this file.")
+@click.option("--all-projects", is_flag=True, help="Lessons of every project on this machine.")
+@click.option("--as-of", default="", help="As known at that time, e.g. 2026-03-01T12:00:00Z.")
+@click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Most lessons to print.")
+@json_option
+@folder_option
+@pass_call
+def command(
+    call: Call,
+    states: tuple[str, ...],
+    kinds: tuple[str, ...],
+    path: str,
+    all_projects: bool,
+    as_of: str,
+    limit: int,
+) -> None:
+    """List lessons, newest first.
+
+    Each line is id, kind, title, where it belongs, and its freshness against the code as it is now; or its state
+    where that is not active.
+    """
+    with call.open() as memory:
+        found = memory.lessons(
+            states=() if "all" in states else states or ("active",),
+            kinds=kinds,
+            path=path,
+            all_projects=all_projects,
+            as_of=parse_instant(as_of) if as_of else None,
+            limit=limit + 1,
+        )
+        shown = found[:limit]
+        verdicts = memory.verdicts(shown)
+    pairs = list(zip(shown, verdicts, strict=True))
+    if call.as_json:
+        answer_json(
+            {"lessons": [lesson_json(lesson, *verdict) for lesson, verdict in pairs], "more": len(found) > limit}
+        )
+        return
+    for line in table([lesson_cells(lesson, _last(lesson, verdict[0])) for lesson, verdict in pairs]):
+        say(line)
+    note(f"{len(shown)} lesson{'s' if len(shown) != 1 else ''}" + (", and more: --limit" if len(found) > limit else ""))
+
+
+def _last(lesson: Lesson, freshness: str) -> str:
+    return freshness if lesson.state == "active" else lesson.state

@@ -1,0 +1,93 @@
+"""`holdfast log`: what was shown when and why, and what changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.domain.errors import LessonNotFoundError
+from holdfast.domain.ids import short_id
+from holdfast.domain.plain import to_plain
+from holdfast.domain.vocabulary import LessonId, SessionId
+from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
+from holdfast.surfaces.cli.rows import table
+
+if TYPE_CHECKING:
+    from holdfast.bootstrap import Memory
+    from holdfast.domain.records import Change, Delivery
+
+NAMED = 3
+"""Lessons of a change that are named; an import has thousands."""
+
+
+@click.command(
+    epilog=examples(
+        "holdfast log", "holdfast log --session 4f5a --json", "holdfast log --lesson 1f0c9a2b", "holdfast log --changes"
+    )
+)
+@click.option("--session", default="", help="Only this session's deliveries.")
+@click.option("--lesson", "ref", default="", help="Only deliveries of the lesson whose id ends so.")
+@click.option("--changes", "only_changes", is_flag=True, help="Changes of memory instead of deliveries.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="Most lines to print.")
+@json_option
+@folder_option
+@pass_call
+def command(call: Call, session: str, ref: str, only_changes: bool, limit: int) -> None:
+    """Print what was shown when and why, newest first; or what changed memory.
+
+    Each line is time, moment, lesson, title, what it was shown for, and why.
+    """
+    with call.open() as memory:
+        if only_changes:
+            _print_changes(call, memory, memory.changes(limit))
+            return
+        lesson = memory.get(ref).id if ref else LessonId("")
+        _print_deliveries(call, memory, memory.log(session=SessionId(session), lesson=lesson, limit=limit))
+
+
+def _print_deliveries(call: Call, memory: Memory, deliveries: list[Delivery]) -> None:
+    if call.as_json:
+        answer_json({"deliveries": [to_plain(entry) for entry in deliveries]})
+        return
+    titles = _titles(memory, [entry.lesson for entry in deliveries])
+    rows = [
+        [f"{d.at:%Y-%m-%d %H:%M:%S}", d.moment, short_id(d.lesson), titles[d.lesson], d.trigger, d.reason]
+        for d in deliveries
+    ]
+    for line in table(rows):
+        say(line)
+    note(f"{len(deliveries)} deliver{'ies' if len(deliveries) != 1 else 'y'} (UTC)")
+
+
+def _print_changes(call: Call, memory: Memory, changes: list[Change]) -> None:
+    if call.as_json:
+        answer_json({"changes": [to_plain(entry) for entry in changes]})
+        return
+    undone = {entry.undone for entry in changes if entry.undone}
+    titles = _titles(memory, [lesson for entry in changes for lesson in entry.lessons[:NAMED]])
+    rows = [
+        [f"{c.at:%Y-%m-%d %H:%M:%S}", c.verb, _named(c, titles), "undone" if c.id in undone else c.actor or c.summary]
+        for c in changes
+    ]
+    for line in table(rows):
+        say(line)
+    note(f"{len(changes)} change{'s' if len(changes) != 1 else ''} (UTC)")
+
+
+def _named(change: Change, titles: dict[LessonId, str]) -> str:
+    named = ", ".join(f"{short_id(lesson)} {titles[lesson]}" for lesson in change.lessons[:NAMED])
+    more = len(change.lessons) - NAMED
+    return named + (f", {more} more" if more > 0 else "")
+
+
+def _titles(memory: Memory, ids: list[LessonId]) -> dict[LessonId, str]:
+    """The lessons' titles as they are now; purged ones have none."""
+    return {lesson: _title(memory, lesson) for lesson in dict.fromkeys(ids)}
+
+
+def _title(memory: Memory, lesson: LessonId) -> str:
+    try:
+        return memory.parts.store.get([lesson])[0].title
+    except LessonNotFoundError:
+        return "(erased)"

@@ -1,0 +1,120 @@
+"""`holdfast recall`: ask memory."""
+
+from __future__ import annotations
+
+from math import fsum, prod
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.domain.clocktext import parse_instant
+from holdfast.domain.ids import short_id
+from holdfast.domain.vocabulary import LESSON_KINDS, STATES
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    read_text,
+    say,
+)
+from holdfast.surfaces.cli.rows import place_of, ranked_json, table
+
+if TYPE_CHECKING:
+    from holdfast.domain.briefing import Briefing, Ranked
+
+
+@click.command(
+    epilog=examples(
+        "holdfast recall 'flaky login test'",
+        "holdfast recall --path src/app.py --why",
+        "pytest 2>&1 | holdfast recall --error -",
+        "holdfast recall retry --as-of 2026-03-01 --json",
+    )
+)
+@click.argument("text", nargs=-1)
+@click.option("--path", "paths", multiple=True, help="A file the work is about; may be repeated.")
+@click.option("--symbol", "symbols", multiple=True, help="A function or class the work is about.")
+@click.option("--command", default="", help="A command about to be run.")
+@click.option("--error", default="", help="Error output to be answered; - reads it from stdin.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(LESSON_KINDS), help="Only lessons of this kind.")
+@click.option("--state", "states", multiple=True, type=click.Choice(STATES), help="Instead of active ones.")
+@click.option("--all-projects", is_flag=True, help="Lessons of every project on this machine.")
+@click.option("--as-of", default="", help="Answer as of that time, e.g. 2026-03-01T12:00:00Z.")
+@click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="Most lessons to print.")
+@click.option("--budget", default=2000, show_default=True, type=click.IntRange(1), help="Most tokens they may cost.")
+@click.option("--why", is_flag=True, help="Print what each score is made of.")
+@json_option
+@folder_option
+@pass_call
+def command(call: Call, /, text: tuple[str, ...], why: bool, budget: int, as_of: str, error: str, **asked: Any) -> None:
+    """Ask memory; the best lessons first.
+
+    Each line is rank, id, kind, title, where it belongs, and its freshness against the code as it is now.
+    """
+    asked["states"] = asked["states"] or ("active",)
+    with call.open() as memory:
+        briefing = memory.recall(
+            read_text(" ".join(text)),
+            error=read_text(error),
+            as_of=parse_instant(as_of) if as_of else None,
+            budget_tokens=budget,
+            **asked,
+        )
+    if call.as_json:
+        answer_json(briefing_json(briefing))
+    else:
+        _print(briefing, why)
+
+
+def briefing_json(briefing: Briefing) -> dict[str, Any]:
+    """A briefing with every part of every score."""
+    return {
+        "items": [ranked_json(item) for item in briefing.items],
+        "more": briefing.more,
+        "tokens": briefing.tokens,
+        "nearest": ranked_json(briefing.nearest) if briefing.nearest else None,
+        "degraded": briefing.degraded,
+    }
+
+
+def _print(briefing: Briefing, why: bool) -> None:
+    lines = table([_cells(item) for item in briefing.items])
+    for line, item in zip(lines, briefing.items, strict=True):
+        say(line)
+        for detail in _explained(item) if why else ():
+            say(detail)
+    _talk(briefing)
+
+
+def _cells(item: Ranked) -> list[str]:
+    lesson = item.lesson
+    return [str(item.rank), short_id(lesson.id), lesson.kind, lesson.title, place_of(lesson), item.freshness]
+
+
+def _explained(item: Ranked) -> list[str]:
+    """The score's parts, and the score computed from them anew."""
+    shares, factors = item.why.shares, item.why.multipliers
+    score = fsum(share.share for share in shares) * prod(factor for _, factor in factors)
+    lines = [f"   {item.why.words}"] if item.why.words else []
+    lines += [f"   + {share.share:.6f}  {share.lane} (rank {share.rank}, {share.raw:.4g})" for share in shares]
+    lines += [f"   x {factor:.4f}    {name}" for name, factor in factors]
+    lines.append(f"   = {score:.6f}" + (f"  ({item.caveat})" if item.caveat else ""))
+    return lines
+
+
+def _talk(briefing: Briefing) -> None:
+    shown = len(briefing.items)
+    if shown:
+        more = f" of {shown + briefing.more}" if briefing.more else ""
+        note(f"{shown}{more} lesson{'s' if shown + briefing.more != 1 else ''}, {briefing.tokens} tokens")
+    elif briefing.nearest:
+        nearest = briefing.nearest.lesson
+        note(f"nothing fits; the nearest is {short_id(nearest.id)}  {nearest.title}")
+    else:
+        note("nothing fits")
+    if briefing.degraded:
+        note(f"note: {briefing.degraded}")

@@ -1,0 +1,48 @@
+"""`holdfast remember`: keep a lesson."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from holdfast.domain.vocabulary import LESSON_KINDS
+from holdfast.surfaces.cli.call import Call, examples, folder_option, json_option, note, pass_call, read_text
+from holdfast.surfaces.cli.written import print_written
+
+
+@click.command(
+    epilog=examples(
+        "holdfast remember 'Seed the clock before login tests' --file tests/conftest.py",
+        "holdfast remember 'Retries are capped at 3' --kind constraint --why 'the gateway bans us'",
+        "holdfast remember 'Answer in British English' --kind preference --scope user",
+        "git log -1 --format=%b | holdfast remember - --kind decision --topic storage",
+    )
+)
+@click.argument("text")
+@click.option("--kind", default="convention", show_default=True, type=click.Choice(LESSON_KINDS), help="What it is.")
+@click.option("--title", default="", help="A headline of at most 100 characters; else the first line.")
+@click.option("--why", default="", help="The reason.")
+@click.option("--how", default="", help="What to do instead.")
+@click.option("--snippet", "snippets", multiple=True, help="Code or a command that proves it; may be repeated.")
+@click.option("--file", "files", multiple=True, help="A file it is about, or a glob; may be repeated.")
+@click.option("--symbol", "symbols", multiple=True, help="A function or class in the first file, e.g. Store.put.")
+@click.option("--tag", "tags", multiple=True, help="A word to find it by; may be repeated.")
+@click.option("--topic", "topic_key", default="", help="A stable key: saving it again revises the lesson.")
+@click.option("--scope", default="project", show_default=True, type=click.Choice(["project", "user", "team"]))
+@click.option("--pin", "pinned", is_flag=True, help="Always among the first at a session's start.")
+@click.option("--private", is_flag=True, help="Never exported.")
+@json_option
+@folder_option
+@pass_call
+def command(call: Call, /, text: str, **stated: Any) -> None:
+    """Keep a lesson. TEXT is the rule in a sentence or two; - reads it from stdin.
+
+    Saying the same again does not add a second lesson.
+    """
+    with call.open() as memory:
+        lesson = memory.remember(read_text(text), **stated)
+        missing = [path for path in lesson.paths if not memory.parts.workspace.exists(memory.place, path)]
+    print_written(call, lesson)
+    for path in missing:
+        note(f"note: there is no {path} now")

@@ -1,0 +1,126 @@
+"""`holdfast review`: the inbox, in the terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.domain.errors import HoldfastError, InvalidValueError
+from holdfast.domain.ids import short_id
+from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
+from holdfast.surfaces.cli.rows import lesson_cells, lesson_json, table
+from holdfast.surfaces.cli.show import lesson_lines
+
+if TYPE_CHECKING:
+    from holdfast.bootstrap import Memory
+    from holdfast.domain.lesson import Lesson
+
+ANSWERS = "a accept   e edit   r reject   l later   q quit"
+EDITED = ("insight", "why", "how")
+
+
+@click.command(
+    epilog=examples(
+        "holdfast review",
+        "holdfast review --list",
+        "holdfast review --accept 1f0c9a2b --accept 77ab03e1 --reject 90d2c4aa",
+    )
+)
+@click.option("--list", "only_list", is_flag=True, help="Print the inbox and leave it as it is.")
+@click.option("--accept", "accepted", metavar="ID", multiple=True, help="Make this lesson active; may be repeated.")
+@click.option("--reject", "rejected", metavar="ID", multiple=True, help="Retire this lesson; may be repeated.")
+@json_option
+@folder_option
+@pass_call
+def command(call: Call, only_list: bool, accepted: tuple[str, ...], rejected: tuple[str, ...]) -> None:
+    """Go through the lessons that wait for a person, most promising first.
+
+    For each: accept it, edit it (in $EDITOR, then it is active), reject it, or leave it for later. An answer takes
+    effect at once; `holdfast undo` takes it back.
+    """
+    with call.open() as memory:
+        if accepted or rejected:
+            done = [memory.accept(ref) for ref in accepted] + [memory.reject(ref) for ref in rejected]
+            _print(call, done, "done")
+        elif only_list or call.as_json:
+            _print(call, memory.inbox(), "waiting")
+        elif not sys.stdin.isatty():
+            raise InvalidValueError("review asks questions and needs a terminal", hint="holdfast review --list")
+        else:
+            _walk(memory)
+
+
+def _print(call: Call, lessons: list[Lesson], word: str) -> None:
+    if call.as_json:
+        answer_json({"lessons": [lesson_json(lesson) for lesson in lessons]})
+        return
+    for line in table([lesson_cells(lesson, lesson.state) for lesson in lessons]):
+        say(line)
+    note(f"{len(lessons)} {word}")
+
+
+def _walk(memory: Memory) -> None:
+    waiting = memory.inbox()
+    counts = {"accepted": 0, "edited": 0, "rejected": 0, "later": 0}
+    for number, lesson in enumerate(waiting, 1):
+        say(f"\n{number} of {len(waiting)}")
+        for line in lesson_lines(lesson, *memory.verdicts([lesson])[0]):
+            say(line)
+        outcome = _ask(memory, lesson)
+        if outcome == "quit":
+            break
+        counts[outcome] += 1
+    note("nothing waits" if not waiting else ", ".join(f"{count} {word}" for word, count in counts.items() if count))
+
+
+def _ask(memory: Memory, lesson: Lesson) -> str:
+    """What was done: accepted, edited, rejected, later or quit. A wrong key asks again."""
+    while True:
+        say(ANSWERS)
+        key = click.getchar().lower()
+        try:
+            if key == "a":
+                memory.accept(lesson.id)
+                return "accepted"
+            if key == "e" and _edit(memory, lesson):
+                return "edited"
+            if key == "r":
+                memory.reject(lesson.id)
+                return "rejected"
+        except HoldfastError as exc:  # of this one lesson; the next ones can be answered
+            note(f"error: {exc}")
+            continue
+        if key in "lq":
+            return {"l": "later", "q": "quit"}[key]
+
+
+def _edit(memory: Memory, lesson: Lesson) -> bool:
+    """Let the person rewrite the lesson; false when nothing was changed."""
+    edited = click.edit(_sheet(lesson), extension=".txt")
+    changes = {name: text for name, text in _parse_sheet(edited or "").items() if text != getattr(lesson, name)}
+    if edited is None or not changes:
+        note("not changed")
+        return False
+    revised = memory.revise(lesson.id, **changes)
+    note(f"active as {short_id(revised.id)}")
+    return True
+
+
+def _sheet(lesson: Lesson) -> str:
+    """What the editor shows: a headed part for each text."""
+    parts = "".join(f"== {name}\n{getattr(lesson, name)}\n\n" for name in EDITED)
+    return parts + "# Lines that begin with # are left out. Save and close to make the lesson active.\n"
+
+
+def _parse_sheet(text: str) -> dict[str, str]:
+    """The texts by name, of the parts that are there."""
+    found: dict[str, list[str]] = {}
+    part: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("== ") and line[3:].strip() in EDITED:
+            part = found.setdefault(line[3:].strip(), [])
+        elif not line.startswith("#"):
+            part.append(line)
+    return {name: "\n".join(lines).strip() for name, lines in found.items()}

@@ -1,0 +1,53 @@
+"""`holdfast revise`: replace a lesson by a better one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.ids import short_id
+from holdfast.domain.vocabulary import LESSON_KINDS
+from holdfast.surfaces.cli.call import Call, examples, folder_option, json_option, note, pass_call, read_text
+from holdfast.surfaces.cli.written import print_written
+
+
+@click.command(
+    epilog=examples(
+        "holdfast revise 1f0c9a2b --insight 'Retries are capped at 5'",
+        "holdfast revise 1f0c9a2b --why 'the gateway bans us' --file src/gateway.py",
+        "holdfast revise 1f0c9a2b --pin",
+    )
+)
+@click.argument("ref", metavar="ID")
+@click.option("--insight", help="The rule; - reads it from stdin.")
+@click.option("--kind", type=click.Choice(LESSON_KINDS), help="What it is.")
+@click.option("--title", help="A headline of at most 100 characters.")
+@click.option("--why", help="The reason.")
+@click.option("--how", help="What to do instead.")
+@click.option("--snippet", "snippets", multiple=True, help="Replaces all snippets; may be repeated.")
+@click.option("--file", "files", multiple=True, help="Replaces all files; may be repeated.")
+@click.option("--symbol", "symbols", multiple=True, help="Replaces all symbols; may be repeated.")
+@click.option("--tag", "tags", multiple=True, help="Replaces all tags; may be repeated.")
+@click.option("--topic", "topic_key", help="A stable key.")
+@click.option("--pin/--unpin", "pinned", default=None, help="Always among the first at a session's start, or not.")
+@click.option("--private/--shared", default=None, help="Never exported, or exported.")
+@json_option
+@folder_option
+@pass_call
+def command(call: Call, /, ref: str, **options: Any) -> None:
+    """Replace a lesson by a better one. ID is the end of its id.
+
+    The old lesson is kept as superseded; give only what changes.
+    """
+    changes = {name: value for name, value in options.items() if value is not None and value != ()}
+    if not changes:
+        raise InvalidValueError("nothing to revise", hint="give at least one option, e.g. --insight '…'")
+    if "insight" in changes:
+        changes["insight"] = read_text(changes["insight"])
+    with call.open() as memory:
+        old = memory.get(ref)
+        lesson = memory.revise(old.id, **changes)
+    print_written(call, lesson)
+    note(f"supersedes {short_id(old.id)}")

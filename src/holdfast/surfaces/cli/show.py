@@ -1,0 +1,114 @@
+"""`holdfast show`: everything about one lesson."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.domain.clocktext import parse_instant
+from holdfast.domain.ids import short_id
+from holdfast.domain.plain import to_plain
+from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say
+from holdfast.surfaces.cli.rows import coloured, lesson_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.service.lookup import History
+
+LABEL = 10
+"""Width of the labels' column."""
+
+
+@click.command(
+    epilog=examples(
+        "holdfast show 1f0c9a2b", "holdfast show 1f0c9a2b --json", "holdfast show 1f0c9a2b --as-of 2026-03-01"
+    )
+)
+@click.argument("ref", metavar="ID")
+@click.option("--as-of", default="", help="As known at that time, e.g. 2026-03-01T12:00:00Z.")
+@json_option
+@folder_option
+@pass_call
+def command(call: Call, ref: str, as_of: str) -> None:
+    """Print everything about one lesson: where it comes from, what became of it, whether the code still fits.
+
+    ID is the end of its id, at least four characters.
+    """
+    with call.open() as memory:
+        lesson = memory.get(ref, parse_instant(as_of) if as_of else None)
+        freshness, caveat = memory.verdicts([lesson])[0]
+        history = memory.history(lesson.id)
+    if call.as_json:
+        logs = {name: [to_plain(entry) for entry in getattr(history, name)] for name in history.fields_}
+        answer_json({**lesson_json(lesson, freshness, caveat), **logs})
+        return
+    for line in lesson_lines(lesson, freshness, caveat):
+        say(line)
+    for line in _history_lines(history):
+        say(line)
+
+
+def lesson_lines(lesson: Lesson, freshness: str, caveat: str) -> list[str]:
+    """The lesson in lines of label and value, its evidence quoted."""
+    rows = [("id", lesson.id), ("title", lesson.title), ("insight", lesson.insight)]
+    rows += [("why", lesson.why), ("how", lesson.how), *(("snippet", snippet) for snippet in lesson.snippets)]
+    rows += [("kind", f"{lesson.kind} ({lesson.memory_type})"), ("state", coloured(lesson.state))]
+    rows += [("freshness", coloured(freshness) + (f": {caveat}" if caveat else ""))]
+    rows += [("where", _where(lesson)), *(("file", name) for name in (*lesson.paths, *lesson.globs))]
+    rows += [("symbol", name) for name in lesson.symbols]
+    rows += [("answers", lesson.error_signature), ("command", lesson.command), ("tags", ", ".join(lesson.tags))]
+    rows += [("topic", lesson.topic_key), ("trust", _trust(lesson)), ("marks", _marks(lesson))]
+    rows += [("valid", _span(lesson.validity.valid_from, lesson.validity.valid_to))]
+    rows += [("recorded", _span(lesson.recorded_at, lesson.retracted_at)), ("from", _source(lesson))]
+    rows += [("evidence", f'"{span.quote}"') for span in lesson.provenance.evidence]
+    rows += [("link", f"{link.kind} {short_id(link.target)}") for link in lesson.links]
+    return [line for label, value in rows if value for line in _lines(label, value)]
+
+
+def _history_lines(history: History) -> Iterator[str]:
+    for change in reversed(history.changes):
+        yield from _lines(
+            "change", f"{_when(change.at)}  {change.verb}" + (f"  {change.actor}" if change.actor else "")
+        )
+    for shown in reversed(history.deliveries):
+        yield from _lines("shown", f"{_when(shown.at)}  {shown.moment}  {shown.trigger}  {shown.reason}")
+    for outcome in reversed(history.outcomes):
+        yield from _lines("outcome", f"{_when(outcome.at)}  {outcome.verdict}  {outcome.note}")
+
+
+def _lines(label: str, value: str) -> list[str]:
+    first, *rest = value.rstrip().splitlines() or [""]
+    return [f"{label:<{LABEL}}{first}", *(" " * LABEL + line for line in rest)]
+
+
+def _where(lesson: Lesson) -> str:
+    scope = lesson.scope
+    parts = [scope.level, scope.path_prefix, f"branch {scope.branch}" if scope.branch else ""]
+    return " ".join(filter(None, parts))
+
+
+def _trust(lesson: Lesson) -> str:
+    return f"{lesson.trust}, confidence {lesson.confidence:.2f}, salience {lesson.salience:.2f}"
+
+
+def _marks(lesson: Lesson) -> str:
+    return ", ".join(mark for mark in ("pinned", "private") if getattr(lesson, mark))
+
+
+def _source(lesson: Lesson) -> str:
+    source = lesson.provenance
+    named = [source.detector or source.author or "a person", source.host, source.session]
+    seen = f"seen in {len(lesson.sessions_seen)} sessions" if len(lesson.sessions_seen) > 1 else ""
+    return "  ".join(filter(None, [*named, seen]))
+
+
+def _span(begun: datetime, ended: datetime | None) -> str:
+    return f"{_when(begun)} to {_when(ended)}" if ended else f"since {_when(begun)}"
+
+
+def _when(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC"

@@ -1,0 +1,35 @@
+"""`holdfast undo`: take back the last change."""
+
+from __future__ import annotations
+
+import click
+
+from holdfast.domain.ids import short_id
+from holdfast.domain.plain import to_plain
+from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
+from holdfast.surfaces.cli.rows import lesson_cells, table
+
+SHOWN = 10
+
+
+@click.command(epilog=examples("holdfast undo", "holdfast log --changes", "holdfast undo --json"))
+@json_option
+@folder_option
+@pass_call
+def command(call: Call) -> None:
+    """Take back the last change of this project's memory; repeat it to go further back.
+
+    A whole import is one change, and so is what one session taught. Forgetting and purging are final.
+    """
+    with call.open() as memory:
+        change = memory.undo()
+        undone = next((entry for entry in memory.changes(10_000) if entry.id == change.undone), change)
+        lessons = memory.parts.store.get(change.lessons[:SHOWN])
+    if call.as_json:
+        answer_json({"undone": to_plain(undone), "change": to_plain(change)})
+        return
+    say(f"undone: {undone.verb} of {undone.at:%Y-%m-%d %H:%M} UTC, {len(change.lessons)} lessons")
+    for line in table([lesson_cells(lesson, lesson.state) for lesson in lessons]):
+        say(line)
+    if len(change.lessons) > SHOWN:
+        note(f"and {len(change.lessons) - SHOWN} more, the last being {short_id(change.lessons[-1])}")
