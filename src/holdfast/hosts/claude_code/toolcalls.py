@@ -22,7 +22,7 @@ FILES_LIMIT = 20
 OWN_TOOL = "mcp__holdfast"
 """Start of our own MCP tools' names: what they answer is memory already, never evidence."""
 
-INJECTED = (("<holdfast-memory>", "</holdfast-memory>", True), ("<system-reminder>", "</system-reminder>", False))
+INJECTED = (("<holdfast-memory", "</holdfast-memory>", True), ("<system-reminder>", "</system-reminder>", False))
 """Blocks that no person, agent or tool wrote: opening, closing, and whether an unclosed one runs to the end."""
 
 REJECTED = "The user doesn't want to "
