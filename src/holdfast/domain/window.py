@@ -145,6 +145,12 @@ def clip(text: str, limit: int) -> str:
     return (head.rsplit(" ", 1)[0] if " " in head[limit // 2 :] else head) + "…"
 
 
+def capital(rule: str) -> str:
+    """The rule as a sentence: its first letter large, unless the first word is an identifier."""
+    first = rule.split(" ", 1)[0]
+    return rule[:1].upper() + rule[1:] if first.rstrip(",.;:'").isalpha() and first[1:].islower() else rule
+
+
 def edits_between(window: Sequence[Event], first: int, last: int) -> list[Event]:
     """The file edits strictly between two positions of the window."""
     return [event for event in window[first + 1 : last] if event.kind == "file_edit" and event.files]

@@ -1,0 +1,176 @@
+"""Correction: right after the agent worked, the user rejects or redirects it in words that make a rule.
+
+Only what a person typed counts, only its first sentences, and only a sentence that says what to do or not to do:
+a bare "no", a question, an answer to the agent's own question, a pasted log and a new task are quiet.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.domain.candidate import Candidate
+from holdfast.domain.window import capital, clip, interrupted, quote, sentences, spoken
+from holdfast.ranking.words import terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from holdfast.domain.event import Event
+
+PROMPT_LIMIT, LINE_LIMIT = 1_500, 14
+"""Longer prompts are tasks or pasted text, not corrections."""
+LOOKED_AT = 4
+"""Sentences from the start of a prompt that may correct."""
+SENTENCE_LIMIT = 280
+LEAST_TERMS = 3
+"""Telling words a rule needs to be understood without the conversation."""
+
+_ORDER = (
+    r"(?:please )?(?:don't|do not|dont|never|use|keep|leave|put|make|move|call|name|write|run|follow|avoid|stick to"
+    r"|always|we (?:want|use|never|don't|do not|should|need|always|only|have)|it (?:should|must|has to)"
+    r"|they (?:should|must)|(?:the|all|every|this|these) [^,.;]{2,60} (?:should|must|has to|have to|needs? to|stays?)\b"
+    r"|you (?:should|shouldn't|must|need to)|let's|only)"
+)
+_REJECTED = re.compile(
+    r"(?:no|nope|nah|stop|wrong|wait|hold on|not (?:like that|that|this)"
+    r"|that's (?:not (?:right|it|what)[^,.;!]*|wrong))\b[\s,.!:;-]+"
+    rf"(?:(?:no|wait|please|just|that's wrong|but)[\s,]+)*(?P<rule>{_ORDER}\b.*)",
+    re.IGNORECASE,
+)
+_SHOULD = re.compile(r"(?:no|nope|wrong)\b[\s,.!:;-]+(?P<rule>\S+ (?:should|must)\b.*)", re.IGNORECASE)
+_ACTUALLY = re.compile(rf"actually[\s,]+(?P<rule>{_ORDER}\b.*)", re.IGNORECASE)
+_NOT = re.compile(
+    r"(?P<rule>(?:please )?(?:don't|do not|dont|never|stop \w+ing|let's not|avoid|you (?:shouldn't|should not|must not))"
+    r"\b.*)",
+    re.IGNORECASE,
+)
+_INSTEAD = re.compile(
+    r"(?P<rule>(?:[\w' ]{0,40}\b)?(?:use|using|prefer|put|call|do|keep|go with)\b.+?"
+    r"(?:\binstead of\b|\brather than\b|, not?\b).+|instead of .+|(?:use|using|prefer|go with)\b.+\binstead\b.*)",
+    re.IGNORECASE,
+)
+_MODAL = re.compile(
+    r"(?P<rule>[^,;:?]{3,80}\b(?:must|should) (?:never|always|only)\b.*|[^,;:?]{3,80}\bmust not\b.*)", re.I
+)
+_SAID = re.compile(
+    r"(?P<rule>(?:as )?I (?:already )?(?:said|told you|asked (?:you )?(?:for|to)|meant|wanted)\b.*)", re.IGNORECASE
+)
+_WE = re.compile(
+    r"(?P<rule>(?:in this (?:repo|project|codebase),? )?we (?:never|always|don't|do not|only|no longer)\b.*)",
+    re.IGNORECASE,
+)
+
+_GENERAL = (_WE, _SAID, _MODAL)
+"""Forms that hold whatever was asked before."""
+_LED = (_NOT, _INSTEAD, _WE, _SAID, _MODAL)
+"""Forms that may follow an opening word."""
+_FORMS = (_REJECTED, _SHOULD, _ACTUALLY, _WE, _SAID, _NOT, _INSTEAD, _MODAL)
+
+_HARMLESS = re.compile(
+    r"no (?:problem|worries|need|idea|rush|hurry|thanks|thank you|changes?|errors?|more|longer|matter|one|way|such"
+    r"|matching)\b|no[,.]? thanks|not (?:sure|yet|bad|really|now)|wait for\b|never ?mind|stop (?:here|there|now)\b"
+    r"|(?:no,? )?(?:I )?(?:don't|do not) (?:worry|know|think|see|understand|care|remember|mind|have|get|need to)"
+    r"|we (?:don't|do not) (?:know|have|see|think|need)\b|no,? (?:that's|it's|this is) (?:fine|ok|okay|good|great)",
+    re.IGNORECASE,
+)
+_PASSING = re.compile(
+    r"\b(?:just yet|for now|right now|for the moment|at the moment|this time|in this (?:branch|pr|commit|change)|today"
+    r"|until (?:i|we)|before (?:i|we) (?:decide|discuss)|let's see)\b",
+    re.IGNORECASE,
+)
+_OURS = re.compile(
+    r"\b(?:we|our|us|repo|repository|project|codebase|code base|everywhere|always|never|convention)\b", re.IGNORECASE
+)
+_LEAD = re.compile(
+    r"(?:(?:no|nope|wait|actually|please|ok(?:ay)?|so|and|but|well|hmm+|omf?g|ffs|dude|hey|I think|also)[\s,.!:;-]+)+",
+    re.IGNORECASE,
+)
+
+
+class Correction:
+    """Finds rules in what the user says against the agent's last work."""
+
+    id = "correction/1"
+
+    def detect(self, window: Sequence[Event]) -> list[Candidate]:
+        """At most one candidate for each prompt, in order."""
+        found: list[Candidate] = []
+        turn: list[Event] = []
+        for event in window:
+            said = spoken(event)
+            if said:
+                made = _correction(event, said, turn)
+                found += [made] if made else []
+                turn = []
+            elif event.kind != "session_start":
+                turn.append(event)
+        return found
+
+
+def make(options: Mapping[str, str]) -> Correction:
+    """The detector; it has no options."""
+    return Correction()
+
+
+def _correction(event: Event, said: str, turn: Sequence[Event]) -> Candidate | None:
+    worked = [done for done in turn if done.kind == "file_edit" or done.command]
+    if not worked or len(said) > PROMPT_LIMIT or said.count("\n") > LINE_LIMIT:
+        return None
+    asked = _asked(turn)
+    for n, (sentence, start) in enumerate(sentences(said)):
+        if n >= LOOKED_AT:
+            break
+        rule = _rule(sentence, asked=asked)
+        if rule:
+            return _candidate(event, rule, (sentence, start), turn)
+    return None
+
+
+def _asked(turn: Sequence[Event]) -> bool:
+    """The agent's last words were a question: what follows answers it."""
+    last = next((done for done in reversed(turn) if done.kind == "reply"), None)
+    return last is not None and "?" in last.text.rstrip()[-200:]
+
+
+def _rule(sentence: str, *, asked: bool) -> str:
+    """The part of the sentence that says what to do; empty when it is none or cannot stand alone."""
+    if len(sentence) > SENTENCE_LIMIT or _PASSING.search(sentence) or _HARMLESS.match(sentence):
+        return ""
+    question = sentence.rstrip().endswith("?")
+    for form in _GENERAL if asked else _FORMS:
+        if question and form is not _INSTEAD:
+            continue
+        match = form.match(_polite(sentence) if form in _LED else sentence)
+        if match and len(terms(match["rule"])) >= LEAST_TERMS:
+            return match["rule"].strip()
+    return ""
+
+
+def _polite(sentence: str) -> str:
+    lead = _LEAD.match(sentence)
+    return sentence[lead.end() :] if lead else sentence
+
+
+def _candidate(event: Event, rule: str, span: tuple[str, int], turn: Sequence[Event]) -> Candidate:
+    edited = list(dict.fromkeys(file for done in reversed(turn) if done.kind == "file_edit" for file in done.files))
+    named = [file for file in edited if file.rpartition("/")[2] in event.text]
+    files = tuple((named or edited)[:5])
+    general = bool(_OURS.search(rule))
+    stopped = any(interrupted(done) for done in turn)
+    after = f"edits of {', '.join(files[:3])}" if files else f"`{_last_command(turn)}`"
+    return Candidate(
+        kind="convention" if general else "preference",
+        insight=clip(capital(rule), 400),
+        detector=Correction.id,
+        evidence=(quote(event, *span),),
+        why=f"The user said so after {after}.",
+        files=files,
+        trust="person",
+        confidence=round(0.45 + 0.15 * general + 0.1 * stopped, 2),
+        salience=0.6,
+    )
+
+
+def _last_command(turn: Sequence[Event]) -> str:
+    return next((clip(done.command.replace("\n", " "), 120) for done in reversed(turn) if done.command), "")

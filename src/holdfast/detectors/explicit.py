@@ -1,0 +1,179 @@
+"""Explicit: the user asks in so many words to remember something, or states a standing rule. Active at once.
+
+Because these need no second look, they must be meant: only what a person typed, only a form that asks for memory
+("remember that ...", "from now on ...", a leading `#`, "always ... in this repo"), never questions about the past,
+quotes, code, headings or long pasted text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.domain.candidate import Candidate
+from holdfast.domain.window import capital, clip, quote, sentences, spoken
+from holdfast.ranking.words import terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from holdfast.domain.event import Event
+    from holdfast.domain.vocabulary import LessonKind
+
+PROMPT_LIMIT = 2_500
+"""Longer prompts are pasted text or a task's whole description."""
+RULE_LIMIT = 500
+LEAST_TERMS = 2
+"""Telling words a rule needs."""
+TURN_FILES = 3
+
+_LEAD = r"(?:(?:ok(?:ay)?|also|and|so|but|please|hey|btw|note|great|thanks|yes|no|claude)[\s,.!:;-]+)*"
+_ASKED = re.compile(
+    rf"{_LEAD}(?:(?:can|could|would|will) you )?(?:please )?"
+    r"(?:remember|memori[sz]e|keep in mind|don't forget|do not forget|make a note|take note|note to self"
+    r"|note for the future|for future reference|for the record)"
+    r"(?P<that>(?:\s+(?:that|this)\b(?!\s+(?:time|when|one)\b))?\s*[:,-]?\s+(?:to (?=\w))?)(?P<rule>.+)",
+    re.IGNORECASE,
+)
+_FROM_NOW = re.compile(
+    rf"{_LEAD}(?:from now on|from here on(?: out)?|going forward|in (?:the )?future|for all future \w+"
+    r"|as a (?:general )?rule)[\s,:]+(?P<rule>.+)",
+    re.IGNORECASE,
+)
+_FROM_NOW_LAST = re.compile(
+    rf"{_LEAD}(?P<rule>.{{10,}}?)[\s,]+(?:from now on|going forward|in (?:the )?future)\W*$", re.IGNORECASE
+)
+_STANDING = re.compile(
+    rf"{_LEAD}(?P<rule>(?:always|never)\b.{{6,}}"
+    r"|(?:in (?:this|the|our) (?:repo|repository|project|codebase|code base),? )(?:we )?(?:always|never)\b.{6,}"
+    r"|(?:you (?:must|should) (?:always|never))\b.{6,}|don't ever\b.{6,}"
+    r"|(?:we|I) (?:always|never) (?:want|use|do)\b.{6,})",
+    re.IGNORECASE,
+)
+_SHORTCUT = re.compile(r"#(?!#)\s*(?P<rule>[A-Za-z][^\n]{8,300})\s*\Z")
+_NOT_SHORTCUT = re.compile(
+    r"#(?:include|define|ifdef|ifndef|endif|pragma|if|else|region|!)\b|#\w+\s*\Z|#[0-9a-f]{3,8}\b", re.IGNORECASE
+)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|should|must|has|have|had|needs?|use[sd]?|runs?|can|cannot|can't|will|won't|only|always|never"
+    r"|don't|doesn't|do not|does not|lives?|belongs?|goes|means?|requires?|expects?|breaks?|fails?)\b",
+    re.IGNORECASE,
+)
+"""What makes a fact of a bare "remember ..." without that, to or a colon."""
+
+_PAST = re.compile(
+    r"(?:when|how|what|where|why|who|if|whether|the time|last time|me\b|you\b|us\b|i'm\b|i am\b|to ask|correctly"
+    r"|right)\b",
+    re.IGNORECASE,
+)
+"""What follows "remember" when somebody only recalls."""
+_STATE = re.compile(
+    r"(?:always|never) (?:been|had|seen|the (?:same|case)|works?|worked|fails?|failed|heard|happened|did)\b",
+    re.IGNORECASE,
+)
+"""A report of how things were, not a rule."""
+_EVERYWHERE = re.compile(
+    r"\b(?:in (?:all|every|any) (?:of )?(?:my |our )?(?:projects?|repos?|repositories)|across (?:all )?(?:my |our )?projects"
+    r"|for me(?: personally)?\b|everywhere I work|my (?:personal )?preference)\b",
+    re.IGNORECASE,
+)
+_PREFERENCE = re.compile(r"\b(?:I|me|my|prefer|like|want|style|tone|answer|reply|explain)\b")
+_TOOLING = re.compile(
+    r"`[^`]+`|\b(?:run|command|install|start|deploy|build|port|env|environment|version)\b", re.IGNORECASE
+)
+_LAW = re.compile(r"\b(?:never|must not|must|don't|do not|forbidden|not allowed|cannot)\b", re.IGNORECASE)
+
+
+class Explicit:
+    """Finds what the user asked to remember."""
+
+    id = "explicit/1"
+
+    def detect(self, window: Sequence[Event]) -> list[Candidate]:
+        """One candidate for each thing asked, in order."""
+        found: list[Candidate] = []
+        files: tuple[str, ...] = ()
+        for event in window:
+            said = spoken(event)
+            if said and len(said) <= PROMPT_LIMIT:
+                found += _asked_in(event, said, files)
+            if said:
+                files = ()
+            elif event.kind == "file_edit":
+                files = tuple(dict.fromkeys((*event.files, *files)))[:TURN_FILES]
+        return found
+
+
+def make(options: Mapping[str, str]) -> Explicit:
+    """The detector; it has no options."""
+    return Explicit()
+
+
+def _asked_in(event: Event, said: str, files: tuple[str, ...]) -> list[Candidate]:
+    shortcut = _SHORTCUT.match(said.strip())
+    if shortcut and not _NOT_SHORTCUT.match(said.strip()):
+        return _candidate(event, shortcut["rule"], (said.strip(), said.find(said.strip())), files)
+    if said.lstrip().startswith("#"):
+        return []  # a heading: pasted text
+    found: list[Candidate] = []
+    for sentence, start in sentences(said):
+        rule = _rule(sentence)
+        if rule:
+            found += _candidate(event, rule, (sentence, start), files)
+    return found
+
+
+def _rule(sentence: str) -> str:
+    """What is to be remembered, or an empty string."""
+    if sentence.endswith("?") and not re.match(rf"{_LEAD}(?:can|could|would|will) you", sentence, re.IGNORECASE):
+        return ""
+    if _is_quoted(sentence):
+        return ""
+    for form in (_ASKED, _FROM_NOW, _FROM_NOW_LAST, _STANDING):
+        match = form.match(sentence)
+        if match and not _STATE.search(sentence) and (form is not _ASKED or _is_request(match)):
+            rule = match["rule"].strip().rstrip("?").strip()
+            return rule if len(terms(rule)) >= LEAST_TERMS and len(rule) <= RULE_LIMIT else ""
+    return ""
+
+
+def _is_request(match: re.Match[str]) -> bool:
+    """The words behind "remember" are a fact or a task to keep, not something recalled."""
+    if _PAST.match(match["rule"]):
+        return False
+    return bool(match["that"].strip(" ,-")) or bool(_VERB.search(match["rule"]))
+
+
+def _is_quoted(sentence: str) -> bool:
+    """List items, headings and quoted sentences belong to a document, not to the conversation."""
+    return sentence.startswith(("-", "*", "#", "|", '"', "\u201c", "//", "/*", "<")) or bool(
+        re.match(r"\d+[.)]", sentence)
+    )
+
+
+def _candidate(event: Event, rule: str, span: tuple[str, int], files: tuple[str, ...]) -> list[Candidate]:
+    everywhere = bool(_EVERYWHERE.search(span[0]))
+    named = tuple(file for file in files if file.rpartition("/")[2] in event.text)
+    insight = clip(capital(rule), RULE_LIMIT)
+    return [
+        Candidate(
+            kind=_kind(rule),
+            insight=insight,
+            detector=Explicit.id,
+            evidence=(quote(event, *span),),
+            files=() if everywhere else named,
+            trust="person",
+            confidence=0.9,
+            salience=0.8,
+            scope_level="user" if everywhere else "project",
+            explicit=True,
+        )
+    ]
+
+
+def _kind(rule: str) -> LessonKind:
+    if _PREFERENCE.search(rule):
+        return "preference"
+    if _LAW.search(rule):
+        return "constraint"
+    return "tooling" if _TOOLING.search(rule) else "convention"
