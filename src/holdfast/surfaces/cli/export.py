@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import IO
+
 import click
 
 from holdfast.domain.vocabulary import STATES
 from holdfast.surfaces.cli.call import Call, examples, folder_option, note, pass_call
+from holdfast.surfaces.cli.rows import chosen_states
 
 
 @click.command(
@@ -27,15 +30,14 @@ from holdfast.surfaces.cli.call import Call, examples, folder_option, note, pass
 @click.option("-o", "--output", type=click.File("wb", lazy=False, atomic=True), default="-", help="A file for it.")
 @folder_option
 @pass_call
-def command(call: Call, form: str, states: tuple[str, ...], all_projects: bool, output: click.utils.LazyFile) -> None:
+def command(call: Call, form: str, states: tuple[str, ...], all_projects: bool, output: IO[bytes]) -> None:
     """Write lessons of the project and your own as JSON lines, newest first.
 
     Secrets are redacted again, private lessons are left out. `holdfast import` reads it back, here or elsewhere.
     """
-    wanted = () if "all" in states else states or ("active",)
     count = 0
     with call.open() as memory:
-        for line in memory.export_lessons(states=wanted, all_projects=all_projects):
+        for line in memory.export_lessons(states=chosen_states(states), all_projects=all_projects):
             output.write(line.encode("utf-8", "replace") + b"\n")
             count += 1
     note(f"{count} lesson{'s' if count != 1 else ''}")

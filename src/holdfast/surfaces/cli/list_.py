@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.domain.clocktext import parse_instant
-from holdfast.domain.vocabulary import LESSON_KINDS, STATES
+from holdfast.domain.vocabulary import LESSON_KINDS, STATES, LessonKind, State
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
-from holdfast.surfaces.cli.rows import lesson_cells, lesson_json, table
+from holdfast.surfaces.cli.rows import chosen_states, lesson_cells, lesson_json, table
 
 if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 @pass_call
 def command(
     call: Call,
-    states: tuple[str, ...],
-    kinds: tuple[str, ...],
+    states: tuple[State, ...],
+    kinds: tuple[LessonKind, ...],
     path: str,
     all_projects: bool,
     as_of: str,
@@ -55,7 +55,7 @@ def command(
     """
     with call.open() as memory:
         found = memory.lessons(
-            states=() if "all" in states else states or ("active",),
+            states=chosen_states(states),
             kinds=kinds,
             path=path,
             all_projects=all_projects,
@@ -66,9 +66,8 @@ def command(
         verdicts = memory.verdicts(shown)
     pairs = list(zip(shown, verdicts, strict=True))
     if call.as_json:
-        answer_json(
-            {"lessons": [lesson_json(lesson, *verdict) for lesson, verdict in pairs], "more": len(found) > limit}
-        )
+        plain = [lesson_json(lesson, *verdict) for lesson, verdict in pairs]
+        answer_json({"lessons": plain, "more": len(found) > limit})
         return
     for line in table([lesson_cells(lesson, _last(lesson, verdict[0])) for lesson, verdict in pairs]):
         say(line)

@@ -69,10 +69,8 @@ class Holdfast(click.Group):
         """The command, from its module: dashes become underscores, names of Python's own get one at the end."""
         if cmd_name not in COMMANDS:
             return None
-        name = cmd_name.replace("-", "_")
-        module = import_module(
-            f"holdfast.surfaces.cli.{name}_" if name in RESERVED else f"holdfast.surfaces.cli.{name}"
-        )
+        name = cmd_name.replace("-", "_") + ("_" if cmd_name in RESERVED else "")
+        module = import_module(f"holdfast.surfaces.cli.{name}")
         command: click.Command = module.command
         return command
 
@@ -89,8 +87,8 @@ class Holdfast(click.Group):
             from difflib import get_close_matches
 
             near = get_close_matches(args[0], COMMANDS, 1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise click.UsageError(f"no such command {args[0]!r}.{hint}", ctx)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"no such command {args[0]!r}{hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def main(self, args: Sequence[str] | None = None, **extra: Any) -> Any:  # type: ignore[override]
@@ -137,7 +135,9 @@ def _report(exc: BaseException) -> int:
     """Say on stderr what went wrong and what to do; returns the exit code."""
     code = next((code for kind, code in EXIT_CODES.items() if isinstance(exc, kind)), EXIT_BUG)
     if isinstance(exc, click.ClickException):
-        exc.show()
+        _say("error", exc.format_message(), "red")
+        if isinstance(exc, click.UsageError) and exc.ctx:
+            _say("hint", f"{exc.ctx.command_path} --help", "cyan")
     elif code == EXIT_INTERRUPTED:
         click.echo(err=True)  # the shell's prompt starts on a line of its own
     elif code == EXIT_BUG:

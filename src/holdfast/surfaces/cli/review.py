@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -99,7 +99,9 @@ def _ask(memory: Memory, lesson: Lesson) -> str:
 def _edit(memory: Memory, lesson: Lesson) -> bool:
     """Let the person rewrite the lesson; false when nothing was changed."""
     edited = click.edit(_sheet(lesson), extension=".txt")
-    changes = {name: text for name, text in _parse_sheet(edited or "").items() if text != getattr(lesson, name)}
+    changes: dict[str, Any] = {
+        name: text for name, text in _parse_sheet(edited or "").items() if text != getattr(lesson, name)
+    }
     if edited is None or not changes:
         note("not changed")
         return False

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.domain.briefing import Ranked
+    from holdfast.domain.vocabulary import State
 
 COLOURS = {
     "fresh": "green", "active": "green", "moved": "cyan", "candidate": "yellow", "drifted": "yellow",
@@ -52,6 +53,11 @@ def ranked_json(ranked: Ranked) -> dict[str, Any]:
         },
         "lesson": lesson_json(ranked.lesson),
     }
+
+
+def chosen_states(given: Sequence[str]) -> tuple[State, ...]:
+    """The states that `--state` options ask for: active by default; `all` is every one but forgotten."""
+    return () if "all" in given else tuple(given) or ("active",)  # type: ignore[arg-type]
 
 
 def lesson_cells(lesson: Lesson, last: str) -> list[str]:

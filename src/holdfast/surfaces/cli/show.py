@@ -71,9 +71,7 @@ def lesson_lines(lesson: Lesson, freshness: str, caveat: str) -> list[str]:
 
 def _history_lines(history: History) -> Iterator[str]:
     for change in reversed(history.changes):
-        yield from _lines(
-            "change", f"{_when(change.at)}  {change.verb}" + (f"  {change.actor}" if change.actor else "")
-        )
+        yield from _lines("change", f"{_when(change.at)}  {change.verb}  {change.actor}")
     for shown in reversed(history.deliveries):
         yield from _lines("shown", f"{_when(shown.at)}  {shown.moment}  {shown.trigger}  {shown.reason}")
     for outcome in reversed(history.outcomes):

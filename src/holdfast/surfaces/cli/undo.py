@@ -28,7 +28,9 @@ def command(call: Call) -> None:
     if call.as_json:
         answer_json({"undone": to_plain(undone), "change": to_plain(change)})
         return
-    say(f"undone: {undone.verb} of {undone.at:%Y-%m-%d %H:%M} UTC, {len(change.lessons)} lessons")
+    say(
+        f"undone: {undone.verb} of {undone.at:%Y-%m-%d %H:%M} UTC, {len(change.lessons)} lesson{'s' if len(change.lessons) != 1 else ''}"
+    )
     for line in table([lesson_cells(lesson, lesson.state) for lesson in lessons]):
         say(line)
     if len(change.lessons) > SHOWN:
