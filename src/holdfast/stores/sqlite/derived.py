@@ -114,7 +114,7 @@ def _is_exact(word: str) -> bool:
 
 def _has_hump(word: str) -> bool:
     """camelCase, or PascalCase of two words; not ALL CAPS and not Capitalised."""
-    return any(a.islower() and b.isupper() for a, b in zip(word[:-1], word[1:], strict=True))
+    return any(word[i].islower() and word[i + 1].isupper() for i in range(len(word) - 1))
 
 
 def _is_code(word: str) -> bool:

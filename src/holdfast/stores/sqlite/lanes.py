@@ -33,12 +33,16 @@ if TYPE_CHECKING:
 
 COMMON = 200
 """A term in more lessons of the scope than this says little; it is asked for only when no rarer one is there."""
-SCORED = 3_000
-"""Most lessons scored in one text search: the newest that match."""
+COMMON_SHARE = 0.004
+"""As COMMON, for a store of more than 50,000 lessons: the share of them."""
+SCORED, SCORED_OF_COMMON = 3_000, 500
+"""Most lessons scored in one text search, and in one by common terms alone: the newest that match."""
 TERM_LIMIT = 64
 QUESTION_LIMIT = 8_000
 """Characters of a question that are looked at: half from its start, half from its end."""
 COLUMN_WEIGHTS = "5.0, 3.0, 2.0, 2.0, 3.0, 0.0"
+LEAST_EXACT = 0.33
+"""A name that many lessons share points at none of them."""
 NEAR_ERROR = 0.6
 """Least share of common words (Jaccard) for two error signatures to be nearly the same."""
 
@@ -99,11 +103,11 @@ def _exact(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
         found = sql.execute(f"SELECT lesson, weight FROM tokens WHERE token = ?{owner}", (token, *args)).fetchall()
         for row, weight in found:
             sure = weight >= derived.TOPIC or len(found) == 1
-            share = weight if sure else weight / (1 + math.log2(len(found)))
+            share = weight if sure else weight / (1 + math.log2(len(found)) / 4)
             chances[row] = 1 - (1 - chances.get(row, 0.0)) * (1 - share)
     for row, share in _near_errors(sql, query).items():
         chances[row] = max(share, chances.get(row, 0.0))
-    return best(sql, query, chances, limit)
+    return best(sql, query, {row: chance for row, chance in chances.items() if chance >= LEAST_EXACT}, limit)
 
 
 def _asked_tokens(query: Query) -> list[str]:
@@ -131,7 +135,12 @@ def _near_errors(sql: sqlite3.Connection, query: Query) -> dict[int, float]:
     if len(asked) < 3:
         return {}
     found: dict[int, float] = {}
-    for row, error in _matching(sql, query, [*asked][:TERM_LIMIT], "error", 50):
+    terms = sorted(term for term, common in _known(sql, query, sorted(asked)) if not common)[:TERM_LIMIT]
+    if not terms:
+        return {}
+    match = _match(query, terms, column="error")
+    near = "SELECT rowid, error FROM lesson_text WHERE lesson_text MATCH ? ORDER BY rank LIMIT 50"
+    for row, error in sql.execute(near, (match,)):
         have = frozenset(words.terms(error))
         share = len(asked & have) / len(asked | have)
         if share >= NEAR_ERROR:
@@ -140,58 +149,57 @@ def _near_errors(sql: sqlite3.Connection, query: Query) -> dict[int, float]:
 
 
 def _text(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
-    wanted = words.terms(_looked_at(query.text))[: TERM_LIMIT * 2]
-    chosen = _rare(sql, query, wanted)
-    if not chosen:
+    known = _known(sql, query, words.terms(_looked_at(query.text))[: TERM_LIMIT * 2])
+    rare = [term for term, common in known if not common][:TERM_LIMIT]
+    if rare:
+        return _by_words(sql, query, _match(query, rare), SCORED, limit)
+    common = [term for term, _ in known][:TERM_LIMIT]
+    if not common:
         return []
+    hits = _by_words(sql, query, _match(query, common, " AND "), SCORED, limit)
+    if len(hits) < limit and len(common) > 1:
+        seen = {hit.id for hit in hits}
+        some = _by_words(sql, query, _match(query, common), SCORED_OF_COMMON, limit)
+        hits += [hit for hit in some if hit.id not in seen]
+    return hits[:limit]
+
+
+def _by_words(sql: sqlite3.Connection, query: Query, match: str, scored: int, limit: int) -> list[Hit]:
+    """The visible lessons of that expression, best BM25 first."""
     seen, args = visible(query)
     rows = sql.execute(
         f"SELECT l.id, m.score FROM (SELECT rowid AS row, bm25(lesson_text, {COLUMN_WEIGHTS}) AS score"
         " FROM lesson_text WHERE lesson_text MATCH ? ORDER BY rowid DESC LIMIT ?) m"
         f" JOIN lessons l ON l.row = m.row WHERE {seen} ORDER BY m.score, l.row DESC LIMIT ?",
-        (_match(query, chosen), SCORED, *args, limit),
+        (match, scored, *args, limit),
     )
     return [Hit(id=LessonId(id_), score=-score) for id_, score in rows]
 
 
-def _matching(
-    sql: sqlite3.Connection, query: Query, terms: Sequence[str], column: str, limit: int
-) -> list[tuple[int, str]]:
-    """Rows, and that column's text, that best match the terms in that column."""
-    chosen = _rare(sql, query, terms)
-    if not chosen:
-        return []
-    return sql.execute(
-        f"SELECT rowid, {column} FROM lesson_text WHERE lesson_text MATCH ? ORDER BY rank LIMIT ?",
-        (_match(query, chosen, column), limit),
-    ).fetchall()
+def _known(sql: sqlite3.Connection, query: Query, terms: Sequence[str]) -> list[tuple[str, bool]]:
+    """The terms that any lesson has, and whether each is common: in more than COMMON, or COMMON_SHARE of all.
 
-
-def _rare(sql: sqlite3.Connection, query: Query, terms: Sequence[str]) -> list[str]:
-    """The terms worth asking for: known, and not common while a rarer one is there.
-
-    Counting stops just above COMMON, so that a look costs the same in a large store.
+    Counting stops there and looks past scopes (a quarter of the cost), so that a look costs the same in a large store.
     """
-    counted = [(_count(sql, _match(query, [term]), COMMON + 1), term) for term in terms]
-    known = [(count, term) for count, term in counted if count]
-    rare = [term for count, term in known if count <= COMMON]
-    return (rare or [term for _, term in known])[:TERM_LIMIT]
-
-
-def _count(sql: sqlite3.Connection, match: str, most: int) -> int:
+    newest: int = sql.execute("SELECT coalesce(max(row), 0) FROM lessons").fetchone()[0]
+    most = max(COMMON, int(newest * COMMON_SHARE))
     counting = "SELECT count(*) FROM (SELECT 1 FROM lesson_text WHERE lesson_text MATCH ? LIMIT ?)"
-    count: int = sql.execute(counting, (match, most)).fetchone()[0]
-    return count
+    counts = [(term, sql.execute(counting, (_quoted(term), most + 1)).fetchone()[0]) for term in terms]
+    return [(term, count > most) for term, count in counts if count]
 
 
-def _match(query: Query, terms: Sequence[str], column: str = "") -> str:
+def _match(query: Query, terms: Sequence[str], joined: str = " OR ", column: str = "") -> str:
     """An FTS expression in which the terms are only ever quoted strings."""
-    anything = " OR ".join(f'"{term}"' for term in terms if '"' not in term) or '""'
-    anything = f"{column} : ({anything})" if column else f"({anything})"
+    asked = f"({joined.join(map(_quoted, terms))})"
+    asked = f"{column} : {asked}" if column else asked
     if query.all_projects:
-        return anything
+        return asked
     scopes = " OR ".join(dict.fromkeys((derived.scope_token(""), derived.scope_token(clean(query.project)))))
-    return f"scope : ({scopes}) AND {anything}"
+    return f"scope : ({scopes}) AND {asked}"
+
+
+def _quoted(term: str) -> str:
+    return '"' + term.replace('"', '""') + '"'
 
 
 def _path(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
@@ -276,7 +284,7 @@ def _recent(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
 def _pinned(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
     seen, args = visible(query)
     rows = sql.execute(
-        f"SELECT l.id, l.salience FROM lessons l WHERE l.pinned = 1 AND {seen}"
+        f"SELECT l.id, l.salience FROM lessons l INDEXED BY lessons_pinned WHERE l.pinned = 1 AND {seen}"
         " ORDER BY l.salience DESC, l.recorded_at DESC, l.row DESC LIMIT ?",
         (*args, limit),
     )
