@@ -1,0 +1,273 @@
+"""One hook call in a cold process over 10,000 lessons, as a ratio to `python -c pass` of the same interpreter.
+
+    python benchmarks/hook.py [--rounds 60] [--lessons 10000] [--json FILE]
+
+Every kind of hook, both ways: answered alone, and through the socket of a running server. Within a round the bare
+interpreter and the hooks take turns, so that a busy machine slows them alike. Aims: median at most 2.5, 95th
+percentile at most 4 (both over the median of the bare interpreter). Nothing is asserted; also listed are modules a hook
+loaded that it should not have, and how often the answer held a lesson.
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import holdfast
+from holdfast.bootstrap import Memory
+from holdfast.domain.lesson import Anchor, Lesson, Scope, Validity, title_of
+from holdfast.settings import load_settings, socket_folder
+
+PACKAGE = Path(holdfast.__file__).parent
+ENTRY = PACKAGE / "surfaces" / "hooks" / "entry.py"
+WAYS = ("alone", "socket")
+
+AREAS = ["billing", "login", "search", "export", "cache", "queue", "report", "invoice", "webhook", "session", "ledger"]
+THINGS = ["client", "parser", "worker", "store", "router", "view", "schema", "policy", "mailer", "index", "gateway"]
+RULES = [
+    "Call {symbol} before the {thing} is closed; the {area} rows are lost otherwise",
+    "{symbol} must not be retried inside a transaction, the {area} {thing} locks itself",
+    "Amounts in the {area} {thing} are integers of cents, never floats",
+    "Run the {area} tests with TZ=UTC; {symbol} rounds to local midnight",
+    "The {area} {thing} is generated from the schema: edit the template and run make {area}",
+    "Use {symbol} instead of building {area} URLs by hand, it escapes the tenant",
+    "A {thing} of {area} may be None until migration {number} has run",
+]
+FORBIDDEN = (
+    "argparse", "asyncio", "contextlib", "dataclasses", "enum", "hashlib", "importlib.metadata", "inspect", "json",
+    "logging", "pathlib", "random", "re", "selectors", "shutil", "socket", "subprocess", "tempfile", "threading",
+    "tomllib", "traceback", "typing", "uuid",
+)  # fmt: skip
+
+
+class Bench:
+    """A scratch home with a repository, a full store, and payloads as Claude Code sends them."""
+
+    def __init__(self, folder: Path, lessons: int) -> None:
+        self.folder = folder
+        self.repository = folder / "ledger"
+        self.rng = random.Random(7)
+        self.turn = 0
+        self.env = {key: held for key, held in os.environ.items() if not key.startswith(("PYTHON", "HOLDFAST", "GIT"))}
+        self.env |= {"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home")}
+        self._make_repository()
+        self._fill(lessons)
+
+    def _make_repository(self) -> None:
+        self.repository.mkdir()
+        for area in AREAS:
+            (self.repository / area).mkdir()
+            for thing in THINGS:
+                (self.repository / area / f"{thing}.py").write_text(f"def {area}_{thing}():\n    pass\n")
+        who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
+        for arguments in (
+            ["init", "-q", "-b", "main"], ["remote", "add", "origin", "git@example.com:ada/ledger.git"],
+            ["add", "-A"], [*who, "commit", "-q", "-m", "Begin"],
+        ):  # fmt: skip
+            subprocess.run(["git", *arguments], cwd=self.repository, check=True, env=self.env)
+
+    def _fill(self, count: int) -> None:
+        with Memory(str(self.repository), settings=load_settings(self.env)) as memory:
+            place = memory.place
+            for begin in range(0, count, 1000):
+                batch = [self._lesson(memory, place.project.id) for _ in range(min(1000, count - begin))]
+                memory.parts.store.put(batch, {})
+
+    def _lesson(self, memory: Memory, project: Any) -> Lesson:
+        area, thing = self.rng.choice(AREAS), self.rng.choice(THINGS)
+        words = {
+            "area": area, "thing": thing, "symbol": f"{area}_{thing}_{self.rng.randrange(400)}",
+            "number": self.rng.randrange(2000),
+        }  # fmt: skip
+        insight = self.rng.choice(RULES).format(**words)
+        at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=self.rng.randrange(400_000))
+        failed = self.rng.random() < 0.1
+        return Lesson(
+            id=memory.parts.clock.new_id(),  # type: ignore[arg-type]
+            kind="fix" if failed else self.rng.choice(["decision", "constraint", "convention", "bug_cause", "tooling"]),
+            title=title_of(insight),
+            insight=insight,
+            why=f"Seen when the {area} {thing} was moved to the new pool; it took {words['number']} s to find.",
+            scope=Scope(level="project", project=project),
+            validity=Validity(valid_from=at),
+            recorded_at=at,
+            anchors=(Anchor(path=f"{area}/{thing}.py"),),
+            confidence=self.rng.uniform(0.4, 1),
+            salience=self.rng.random(),
+            state="active",
+            error_signature=f"KeyError: {area}_{thing}" if failed else "",
+            command=f"pytest tests/test_{area}.py" if failed else "",
+        )
+
+    def payloads(self) -> dict[str, dict[str, Any]]:
+        """One payload of each kind of hook, in a session of its own, so that none has been answered before."""
+        self.turn += 1
+        area, thing = self.rng.choice(AREAS), self.rng.choice(THINGS)
+        shared = {
+            "session_id": f"bench-{self.turn}", "transcript_path": "/nowhere.jsonl", "cwd": str(self.repository),
+            "permission_mode": "default",
+        }  # fmt: skip
+        path = str(self.repository / area / f"{thing}.py")
+        command = f"cd {self.repository} && pytest tests/test_{area}.py -q"
+        edit = {"file_path": path, "old_string": "pass", "new_string": f"return {self.turn}"}
+        use = {"tool_use_id": f"toolu_{self.turn}"}
+        error = (
+            f"Exit code 1\nTraceback (most recent call last):\n  File \"{path}\", line 3\nKeyError: '{area}_{thing}'"
+        )
+        told: dict[str, dict[str, Any]] = {
+            "SessionStart": {"source": "startup"},
+            "UserPromptSubmit": {"prompt": f"the {area} {thing} loses rows after {self.turn} retries, please fix it"},
+            "PreToolUse Edit": {"tool_name": "Edit", "tool_input": edit, **use},
+            "PreToolUse Bash": {"tool_name": "Bash", "tool_input": {"command": command}, **use},
+            "PostToolUse Edit": {"tool_name": "Edit", "tool_input": edit, "tool_response": {"filePath": path}, **use},
+            "PostToolUse Bash": {
+                "tool_name": "Bash", "tool_input": {"command": command},
+                "tool_response": {"stdout": "3 passed in 0.11s\n" * 40, "stderr": "", "interrupted": False},
+                "tool_use_id": f"toolu_{self.turn}b",
+            },
+            "PostToolUseFailure": {
+                "tool_name": "Bash", "tool_input": {"command": command}, "error": error,
+                "tool_use_id": f"toolu_{self.turn}c",
+            },
+            "PreCompact": {"trigger": "auto", "custom_instructions": None},
+            "Stop": {"stop_hook_active": False, "last_assistant_message": f"Done: {area} keeps its rows now."},
+        }  # fmt: skip
+        return {name: {**shared, "hook_event_name": name.split()[0], **more} for name, more in told.items()}
+
+    def hook_ms(self, payload: dict[str, Any]) -> tuple[float, str]:
+        """Wall milliseconds of one hook process, and what it printed."""
+        return self._run_ms([sys.executable, "-I", "-S", str(ENTRY), "claude-code"], json.dumps(payload).encode())
+
+    def bare_ms(self) -> float:
+        """Wall milliseconds of an interpreter that does nothing."""
+        return self._run_ms([sys.executable, "-c", "pass"], b"")[0]
+
+    def _run_ms(self, command: list[str], given: bytes) -> tuple[float, str]:
+        """Started without `subprocess`, whose own work would be counted on both sides of the ratio."""
+        stdin, stdout = self.folder / "stdin", self.folder / "stdout"
+        stdin.write_bytes(given)
+        actions = [
+            (os.POSIX_SPAWN_OPEN, 0, str(stdin), os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, str(stdout), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+        ]
+        begun = time.perf_counter()
+        child = os.posix_spawn(command[0], command, self.env, file_actions=actions)
+        _, status = os.waitpid(child, 0)
+        took_ms = (time.perf_counter() - begun) * 1000
+        if status:
+            raise RuntimeError(f"{command} ended with {status}")
+        return took_ms, stdout.read_text()
+
+    def serve(self) -> subprocess.Popen[bytes]:
+        """A running server, whose socket is there."""
+        command = [sys.executable, "-m", "holdfast.surfaces.mcp"]
+        running = subprocess.Popen(
+            command, cwd=self.repository, env=self.env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+        )
+        folder = Path(socket_folder(load_settings(self.env).run_path))
+        for _ in range(200):
+            if any(folder.glob("*.sock")):
+                time.sleep(4)  # let it do what it does after its start
+                return running
+            time.sleep(0.05)
+        raise RuntimeError("the server opened no socket")
+
+    def loaded(self, payload: dict[str, Any]) -> list[str]:
+        """Modules a hook answered alone has loaded although no hook should."""
+        code = (
+            "import os,sys; sys.argv=['entry','claude-code']; kept=os._exit\n"
+            "def leave(code): sys.stderr.write('\\n'.join(sys.modules)); sys.stderr.flush(); kept(code)\n"
+            f"os._exit=leave; exec(compile(open({str(ENTRY)!r}).read(), {str(ENTRY)!r}, 'exec'), "
+            f"{{'__name__':'__main__','__file__':{str(ENTRY)!r}}})"
+        )
+        ran = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", code], env=self.env, input=json.dumps(payload), capture_output=True,
+            text=True, check=True,
+        )  # fmt: skip
+        return sorted(set(ran.stderr.split()) & set(FORBIDDEN))
+
+
+def percentile(values: list[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(len(values) * share))]
+
+
+def measure(bench: Bench, rounds: int) -> tuple[list[float], dict[str, list[float]], dict[str, int]]:
+    """Milliseconds of the bare interpreter and of each kind of hook, and how often the kind's answer held a lesson."""
+    bare: list[float] = []
+    took: dict[str, list[float]] = {}
+    spoke: dict[str, int] = {}
+    for _ in range(rounds + 3):
+        for kind, payload in bench.payloads().items():
+            bare.append(bench.bare_ms())
+            took_ms, printed = bench.hook_ms(payload)
+            took.setdefault(kind, []).append(took_ms)
+            spoke[kind] = spoke.get(kind, 0) + (len(printed) > 2)
+    return bare[len(took) * 3 :], {kind: values[3:] for kind, values in took.items()}, spoke
+
+
+def table_rows(way: str, measured: tuple[list[float], dict[str, list[float]], dict[str, int]]) -> list[dict[str, Any]]:
+    bare, took, spoke = measured
+    unit = statistics.median(bare)
+    return [
+        {
+            "way": way, "hook": kind, "rounds": len(values), "bare_ms": round(unit, 2),
+            "median_ms": round(statistics.median(values), 2),
+            "median_ratio": round(statistics.median(values) / unit, 2),
+            "p95_ratio": round(percentile(values, 0.95) / unit, 2), "max_ms": round(max(values), 1),
+            "answers_with_lessons": spoke[kind],
+        }
+        for kind, values in took.items()
+    ]  # fmt: skip
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description="Measure one hook call.")
+    options.add_argument("--rounds", type=int, default=60)
+    options.add_argument("--lessons", type=int, default=10_000)
+    options.add_argument("--json", default="")
+    given = options.parse_args()
+    compileall.compile_dir(PACKAGE, quiet=2)
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(folder), given.lessons)
+        result = run(bench, given.rounds)
+    for row in result["rows"]:
+        print("{way:7} {hook:19} median {median_ms:6.1f} ms {median_ratio:5.2f}x   p95 {p95_ratio:5.2f}x   "
+              "max {max_ms:6.1f} ms   with lessons {answers_with_lessons}/{rounds}".format(**row))  # fmt: skip
+    print(
+        f"bare interpreter: {result['rows'][0]['bare_ms']} ms; not allowed but loaded: {result['forbidden'] or 'none'}"
+    )
+    if result["log"]:
+        print("the hooks' log:", *result["log"][-5:], sep="\n  ")
+    if given.json:
+        Path(given.json).write_text(json.dumps(result, indent=2) + "\n")
+
+
+def run(bench: Bench, rounds: int) -> dict[str, Any]:
+    rows = table_rows("alone", measure(bench, rounds))
+    forbidden = {kind: loaded for kind, payload in bench.payloads().items() if (loaded := bench.loaded(payload))}
+    server = bench.serve()
+    try:
+        rows += table_rows("socket", measure(bench, rounds))
+    finally:
+        server.communicate(timeout=20)
+    log = Path(load_settings(bench.env).log_path)
+    return {
+        "name": "hook", "lessons": "10,000 or as given", "python": sys.version.split()[0], "rows": rows,
+        "aims": {"median_ratio": 2.5, "p95_ratio": 4.0}, "forbidden": forbidden,
+        "log": log.read_text().splitlines() if log.exists() else [],
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
