@@ -58,7 +58,7 @@ def compile_line(lesson: Lesson, caveat: str = "", budget: int = LINE_TOKENS) ->
     """
     head = f"- [{short_id(lesson.id)}] "
     rule, why, how = _sentence(lesson.insight), _sentence(lesson.why), _sentence(lesson.how)
-    where = ", ".join(_where(lesson))
+    where = ", ".join(name for name in _where(lesson) if name not in caveat)
     choices = (
         ([rule, why, how], [where, caveat]),
         ([rule, how], [where, caveat]),

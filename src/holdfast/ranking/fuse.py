@@ -30,6 +30,9 @@ LANE_WEIGHTS: dict[str, float] = {
 }
 """How much a lane's first place is worth. What is merely recent or pinned only settles ties."""
 
+EXACT_BAR = 0.4
+"""Score of the exact lane from which a hit is one exact thing; below, the name is one that many lessons have."""
+
 UNKNOWN_LANE_WEIGHT = 0.5
 """For a lane this version does not know."""
 
@@ -43,13 +46,13 @@ def fuse(rankings: Mapping[str, Sequence[Hit]]) -> dict[LessonId, tuple[LaneShar
     """What each lane gives to each lesson, best sum first, ties by id; the order of lanes does not matter.
 
     A lane of weight w adds w / (RRF_K + rank) to every lesson it holds; rank counts from 1. The exact lane adds
-    EXACT_FLOOR on top.
+    EXACT_FLOOR on top for hits from EXACT_BAR on.
     """
     given: dict[LessonId, list[LaneShare]] = {}
     for lane in sorted(rankings):
         weight = LANE_WEIGHTS.get(lane, UNKNOWN_LANE_WEIGHT)
-        floor = EXACT_FLOOR if lane == "exact" else 0.0
         for rank, hit in enumerate(rankings[lane], start=1):
+            floor = EXACT_FLOOR if lane == "exact" and hit.score >= EXACT_BAR else 0.0
             share = LaneShare(lane=lane, rank=rank, raw=hit.score, share=floor + weight / (RRF_K + rank))
             given.setdefault(hit.id, []).append(share)
     best_first = sorted(given.items(), key=lambda item: (-total(item[1]), item[0]))
@@ -71,4 +74,4 @@ def score_of(why: Why) -> float:
 
 def is_exact(shares: Sequence[LaneShare]) -> bool:
     """Whether the floor is under it."""
-    return any(share.lane == "exact" for share in shares)
+    return any(share.lane == "exact" and share.raw >= EXACT_BAR for share in shares)

@@ -24,9 +24,9 @@ ASKED_LIMIT = 120
 
 
 class Asked(Frozen):
-    """A question's stems with their weights, and the sum of the weights."""
+    """A question's stems, each with its weight and the word it is of, and the sum of the weights."""
 
-    weights: tuple[tuple[str, float], ...] = ()
+    stems: tuple[tuple[str, float, str], ...] = ()
     weight: float = 0.0
 
 
@@ -36,30 +36,31 @@ class Fit(Frozen):
     strength: float = 0.0
     coverage: float = 0.0
     matched: tuple[str, ...] = ()
+    """The question's words it has, the most telling first."""
 
 
 def weigh(text: str) -> Asked:
     """The question's stems, weighed. Of an identifier the parts count, or the whole where parts tell nothing."""
-    found: dict[str, float] = {}
+    found: dict[str, tuple[str, float, str]] = {}
     for term in terms(text)[:ASKED_LIMIT]:
         root = stem(term)
         if root in EVERYDAY:
-            found[root] = EVERYDAY_WEIGHT
+            found[root] = root, EVERYDAY_WEIGHT, term
         elif term.isalpha():
-            found[root] = WORD_WEIGHT
+            found[root] = root, WORD_WEIGHT, term
         else:
-            found[root] = NAME_WEIGHT
-    return Asked(weights=tuple(found.items()), weight=sum(found.values()))
+            found[root] = root, NAME_WEIGHT, term
+    return Asked(stems=tuple(found.values()), weight=sum(weight for _, weight, _ in found.values()))
 
 
 def fit_of(asked: Asked, stems: frozenset[str]) -> Fit:
     """How a lesson with those stems fits the question."""
-    matched = [(root, weight) for root, weight in asked.weights if root in stems]
-    strength = sum(weight for _, weight in matched)
+    matched = [(weight, word) for root, weight, word in asked.stems if root in stems]
+    strength = sum(weight for weight, _ in matched)
     return Fit(
         strength=strength,
         coverage=strength / asked.weight if asked.weight else 0.0,
-        matched=tuple(root for root, _ in sorted(matched, key=lambda pair: -pair[1])),
+        matched=tuple(word for _, word in sorted(matched, key=lambda pair: -pair[0])),
     )
 
 

@@ -18,6 +18,8 @@ SIGNATURE_LIMIT = 200
 """Longest signature, in characters."""
 HEAD_LIMIT, TAIL_LIMIT = 8_000, 24_000
 """Characters looked at from the start and from the end of an output."""
+ALIKE = 0.6
+"""Least share of common words (Jaccard) of two signatures of nearly the same error."""
 
 _TYPE_ENDINGS = ("Error", "Exception", "Warning", "Interrupt", "Exit", "Failure", "Fault", "Panic")
 _LEADS = (
@@ -62,6 +64,16 @@ def error_signature(text: str) -> str:
     return ""
 
 
+def alike(one: str, other: str) -> bool:
+    """Whether two signatures stand for nearly the same error: most words in common, and every name in quotes."""
+    if one == other:
+        return bool(one)
+    if one.partition(":")[0] != other.partition(":")[0] or _names(one) != _names(other):
+        return False
+    mine, theirs = frozenset(one.split()), frozenset(other.split())
+    return len(mine & theirs) >= ALIKE * len(mine | theirs)
+
+
 def command_target(command: str) -> str:
     """What a command runs: program, sub-command and targets, without what does not change the work.
 
@@ -69,6 +81,10 @@ def command_target(command: str) -> str:
     redirections are dropped. Of a chain the last part that does something counts. Empty for an empty command.
     """
     return parse_command(command)
+
+
+def _names(signature: str) -> list[str]:
+    return [word for quoted, word in Words(signature).quoted() if quoted]
 
 
 def _exception(line: str) -> str:

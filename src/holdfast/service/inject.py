@@ -1,0 +1,260 @@
+"""What to hand to a host at a moment: at most three lessons within the moment's budget, or nothing.
+
+A lesson is shown once per session and agent. A compaction takes the agent's memory away, so what was shown before the
+last delivery after a compaction counts as not shown. A restored checkpoint is logged like a lesson, under its own id.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.errors import HoldfastError
+from holdfast.domain.query import Query
+from holdfast.domain.records import Delivery
+from holdfast.domain.vocabulary import MOMENT_BUDGETS, LessonId
+from holdfast.ports.store import LogFilter
+from holdfast.ranking.bar import Evidence, is_decisive, passes, passes_by_words
+from holdfast.ranking.relevance import fit_of, weigh
+from holdfast.ranking.signature import alike, command_target, error_signature
+from holdfast.service.checkpoint import current, render
+from holdfast.service.recall import Draw, Found, brief, draw, question, weigh_up
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.domain.project import Place
+    from holdfast.domain.records import Checkpoint
+    from holdfast.domain.vocabulary import Moment
+    from holdfast.service.parts import Parts
+
+LIMIT = 3
+CHECKPOINT_DAYS = 14
+"""A checkpoint older than this is not restored by itself."""
+CHECKPOINT_TOKENS = 300
+"""Most of a delivery that a checkpoint takes while there may be lessons beside it."""
+COUNTED = 100
+"""How far further lessons are counted."""
+TRIGGER_LIMIT = 120
+STRONG_WORDS = 2.0
+"""Strength from which words alone link a lesson to a failure; the exception's type does not count."""
+STANDING_KINDS = ("constraint", "convention", "preference", "tooling", "decision")
+"""Kinds that hold for all work; those without a place have no file or command to be shown at."""
+KNOWN_FAILURES = ("fix", "bug_cause", "failed_approach", "tooling", "constraint", "convention", "preference")
+
+
+def inject(parts: Parts, place: Place, call: HookCall) -> Briefing:
+    """The delivery for the call's moment, logged; empty when nothing fits or the channel is off.
+
+    Never raises for a lane or a store that is broken: `degraded` says what was.
+    """
+    moment = call.moment
+    if moment is None or moment == "on_demand" or moment not in parts.deliver:
+        return Briefing(moment=moment or "on_demand")
+    try:
+        turn = _Turn(parts, place, call, moment)
+        briefing = _MOMENTS[moment](turn)
+        turn.log(briefing)
+    except HoldfastError as exc:
+        return Briefing(moment=moment, degraded=str(exc))
+    return briefing
+
+
+class _Turn:
+    """One call with what its session was shown already."""
+
+    def __init__(self, parts: Parts, place: Place, call: HookCall, moment: Moment) -> None:
+        self.parts, self.place, self.call, self.moment = parts, place, call, moment
+        self.budget = MOMENT_BUDGETS[moment]
+        where = LogFilter(project=place.project.id, session=call.session)
+        self.told = [told for told in parts.store.find_records(Delivery, where) if told.agent == call.agent]
+        self.shown = () if moment == "after_compaction" else _still_known(self.told)
+        self.checkpoint: Checkpoint | None = None
+
+    def query(self, **fields: object) -> Query:
+        """A query of this place that leaves out what was shown."""
+        return Query(
+            project=self.place.project.id,
+            branch=self.place.branch,
+            prefix=self.place.prefix,
+            exclude=self.shown,
+            **fields,  # type: ignore[arg-type]
+        )
+
+    def files(self) -> tuple[str, ...]:
+        """The call's files, relative to the project."""
+        relative = [self.parts.workspace.relative(self.place, path, self.call.cwd) for path in self.call.paths]
+        return tuple(dict.fromkeys(path for path in relative if path))
+
+    def deliver(self, query: Query, lanes: Iterable[str], admit: Callable[[Found], bool], extra: int = 0) -> Briefing:
+        """The best of what the lanes bring and the moment admits, with the checkpoint if one is restored."""
+        drawn = draw(self.parts, query, lanes, admit=admit)
+        return self.compose(drawn, extra)
+
+    def compose(self, drawn: Draw, extra: int = 0) -> Briefing:
+        """Lessons and checkpoint within the budget."""
+        room = CHECKPOINT_TOKENS if drawn.found else self.budget - FRAME
+        return brief(
+            weigh_up(self.parts, self.place, drawn.found, _BECAUSE.get(self.moment, "")),
+            moment=self.moment,
+            limit=LIMIT,
+            budget_tokens=self.budget,
+            checkpoint_text=render(self.checkpoint, room) if self.checkpoint else "",
+            extra=extra,
+            hint="holdfast list" if self.moment == "session_start" else "holdfast recall",
+            degraded=drawn.degraded,
+        )
+
+    def restorable(self, own: bool) -> Checkpoint | None:
+        """The current checkpoint when it is recent and was not restored yet; `own`: also one of this very session."""
+        found = current(self.parts, self.place)
+        if found is None or found.id in self.shown or (found.session == self.call.session and not own):
+            return None
+        recent = self.parts.clock.now() - found.at <= timedelta(days=CHECKPOINT_DAYS)
+        return found if recent else None
+
+    def log(self, briefing: Briefing) -> None:
+        """Record what is shown: lessons, and the checkpoint under its own id."""
+        shown = [(item.lesson.id, item.rank, item.score, item.why.words) for item in briefing.items]
+        if self.checkpoint and briefing.checkpoint_text:
+            shown.append((LessonId(self.checkpoint.id), 0, 0.0, "the task's state was restored"))
+        if not shown:
+            return
+        at, trigger, cost = self.parts.clock.now(), _trigger(self.call), briefing.tokens // len(shown)
+        self.parts.store.record(
+            [
+                Delivery(
+                    id=self.parts.clock.new_id(), at=at, project=self.place.project.id, session=self.call.session,
+                    host=self.call.host, moment=self.moment, lesson=lesson, rank=rank, score=score, reason=words,
+                    trigger=trigger, tokens=cost, agent=self.call.agent,
+                )
+                for lesson, rank, score, words in shown
+            ]
+        )  # fmt: skip
+
+
+FRAME = 60
+"""Tokens of the fence and its introduction, with room to spare."""
+
+
+def _session_start(turn: _Turn) -> Briefing:
+    """The checkpoint, lessons for the branch, the dirty files and the task, standing rules, and how many more."""
+    turn.checkpoint = turn.restorable(own=True)
+    files = [*turn.parts.workspace.dirty(turn.place), *(turn.checkpoint.files if turn.checkpoint else ())]
+    words = f"{_branch_words(turn.place.branch)} {turn.checkpoint.goal if turn.checkpoint else ''}".strip()
+    query = turn.query(text=words, paths=tuple(dict.fromkeys(files))[:20])
+    count = len(turn.parts.store.search("recent", turn.query(), COUNTED))
+    drawn = draw(turn.parts, query, ("path", "text", "exact", "pinned", "recent"), pool=20, admit=_opens)
+    return turn.compose(drawn, extra=max(0, count - len(drawn.found)))
+
+
+def _prompt(turn: _Turn) -> Briefing:
+    """Lessons above the bar; the checkpoint when this session's start delivered nothing."""
+    if not any(told.moment in ("session_start", "after_compaction") for told in turn.told):
+        turn.checkpoint = turn.restorable(own=False)
+    asked = question(turn.parts, turn.place, turn.call.prompt)
+    query = turn.query(text=asked.text, paths=asked.paths, symbols=asked.symbols, error=asked.error)
+    lanes = ("exact", "text", "path", "pinned")
+    return turn.deliver(query, lanes, lambda found: passes(Evidence(shares=found.shares, fit=found.fit)))
+
+
+def _before_file(turn: _Turn) -> Briefing:
+    """Lessons anchored to the file, a glob that fits it, or its folder."""
+    files = turn.files()
+    return turn.deliver(turn.query(paths=files), ("path",), _is_near) if files else Briefing(moment=turn.moment)
+
+
+def _before_command(turn: _Turn) -> Briefing:
+    """What is known of this command: how it failed before, how it is to be run."""
+    target = command_target(turn.call.command)
+    if not target:
+        return Briefing(moment=turn.moment)
+
+    def about_it(found: Found) -> bool:
+        return bool(found.lesson.command) and found.lesson.command == target and found.lesson.kind in KNOWN_FAILURES
+
+    return turn.deliver(turn.query(command=turn.call.command), ("exact",), about_it)
+
+
+def _after_failure(turn: _Turn) -> Briefing:
+    """What answered this error before: the same error or nearly, the same command, or a strong match of its words."""
+    signature, target = error_signature(turn.call.error), command_target(turn.call.command)
+    if not signature and not target:
+        return Briefing(moment=turn.moment)
+    message = weigh(signature.partition(": ")[2])
+
+    def answers(found: Found) -> bool:
+        lesson = found.lesson
+        if signature and lesson.error_signature:
+            return alike(signature, lesson.error_signature)
+        same_command = bool(target) and lesson.command == target and lesson.kind in KNOWN_FAILURES
+        told = fit_of(message, found.stems)
+        return same_command or (told.strength >= STRONG_WORDS and passes_by_words(told))
+
+    query = turn.query(
+        text=signature, error=turn.call.error if signature else "", command=turn.call.command, paths=turn.files()
+    )
+    return turn.deliver(query, ("exact", "text"), answers)
+
+
+def _after_compaction(turn: _Turn) -> Briefing:
+    """The task's state, and the lessons about its files."""
+    turn.checkpoint = turn.restorable(own=True)
+    if turn.checkpoint is None:
+        return _session_start(turn)
+    query = turn.query(text=turn.checkpoint.goal, paths=turn.checkpoint.files)
+    return turn.deliver(query, ("path", "text", "exact", "pinned"), _opens)
+
+
+_BECAUSE: dict[Moment, str] = {
+    "before_file": "about this file",
+    "before_command": "about this command",
+    "after_failure": "answers this failure",
+}
+"""Reasons that follow from the moment."""
+
+_MOMENTS: dict[Moment, Callable[[_Turn], Briefing]] = {
+    "session_start": _session_start,
+    "prompt": _prompt,
+    "before_file": _before_file,
+    "before_command": _before_command,
+    "after_failure": _after_failure,
+    "after_compaction": _after_compaction,
+}
+
+
+def _still_known(told: Iterable[Delivery]) -> tuple[LessonId, ...]:
+    """What the agent was shown and still has: deliveries (newest first) since the last one after a compaction."""
+    known: dict[LessonId, None] = {}
+    restored = None
+    for delivery in told:
+        if restored is not None and delivery.at < restored:
+            break
+        known[delivery.lesson] = None
+        if delivery.moment == "after_compaction" and restored is None:
+            restored = delivery.at
+    return tuple(known)
+
+
+def _opens(found: Found) -> bool:
+    """Whether a lesson is worth a session's first words: it fits the work at hand, is pinned, or always holds."""
+    lesson = found.lesson
+    standing = lesson.kind in STANDING_KINDS and lesson.trust in ("person", "verified") and not lesson.anchors
+    return lesson.pinned or standing or passes(Evidence(shares=found.shares, fit=found.fit))
+
+
+def _is_near(found: Found) -> bool:
+    return any(share.lane == "path" and is_decisive(share) for share in found.shares)
+
+
+def _branch_words(branch: str) -> str:
+    """A branch's words: `feature/login-retry` as text; the usual trunk says nothing."""
+    return "" if branch in ("main", "master", "develop", "trunk") else branch.replace("/", " ").replace("-", " ")
+
+
+def _trigger(call: HookCall) -> str:
+    """What it was shown for: the file, the command, the first words of the prompt or of the error."""
+    said = call.error or call.command or (call.paths[0] if call.paths else "") or call.prompt or call.name
+    return " ".join(said.split())[:TRIGGER_LIMIT]

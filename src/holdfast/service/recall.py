@@ -1,0 +1,277 @@
+"""The read path: a question's lanes are asked, fused, checked against the code, held to the bar, diversified and
+fitted to a budget."""
+
+from __future__ import annotations
+
+from holdfast.domain.briefing import Briefing, Ranked, Why
+from holdfast.domain.errors import EmbedderError, InvalidValueError, StoreError
+from holdfast.domain.frozen import Frozen, replace
+from holdfast.domain.query import LANES, Query
+from holdfast.ranking.bar import Evidence, is_decisive, passes
+from holdfast.ranking.compile import LINE_TOKENS, Line, compile_line, frame_tokens, more_line, render_block
+from holdfast.ranking.diversify import Rival, diversify
+from holdfast.ranking.fit import fit
+from holdfast.ranking.fuse import fuse, is_exact, score_of
+from holdfast.ranking.multipliers import multipliers
+from holdfast.ranking.relevance import Fit, fit_of, lesson_stems, weigh
+from holdfast.ranking.signature import command_target, error_signature
+from holdfast.service.clues import clues_in
+from holdfast.service.freshness import FreshnessCheck
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+
+    from holdfast.domain.briefing import LaneShare
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.domain.query import Hit
+    from holdfast.domain.vocabulary import LessonId, LessonKind, Moment, State
+    from holdfast.service.parts import Parts
+
+DEPTH = 30
+"""How many each lane is asked for."""
+POOL = 12
+"""Lessons that are read and weighed for a delivery of a few."""
+TEXT_LIMIT = 6_000
+"""Characters of a question that are looked at: its head and its tail, half each."""
+ON_DEMAND_LINE_TOKENS = 300
+SETTLING = ("pinned", "recent")
+"""Lanes that settle ties; what only they bring answers no particular question."""
+PARTICULAR = tuple(lane for lane in LANES if lane != "recent")
+"""Lanes for a question about something: how recent a lesson is only weighs in its multiplier."""
+
+
+class Found(Frozen):
+    """A lesson that lanes answered with, and how its words fit the question."""
+
+    lesson: Lesson
+    shares: tuple[LaneShare, ...]
+    fit: Fit
+    stems: frozenset[str]
+
+
+class Draw(Frozen):
+    """What the lanes gave, weighed, best first; `degraded` says which could not answer."""
+
+    found: tuple[Found, ...] = ()
+    degraded: str = ""
+
+
+def question(
+    parts: Parts,
+    place: Place,
+    text: str = "",
+    paths: Sequence[str] = (),
+    symbols: Sequence[str] = (),
+    command: str = "",
+    error: str = "",
+    as_of: datetime | None = None,
+    states: Sequence[State] = ("active",),
+    kinds: Sequence[LessonKind] = (),
+    all_projects: bool = False,
+) -> Query:
+    """The query for a question asked at a place. Paths, identifiers and an error in the text inform it like given ones.
+
+    Raises InvalidValueError when there is an `as_of` without a time zone.
+    """
+    if as_of is not None and as_of.tzinfo is None:
+        raise InvalidValueError("as_of must be an aware time", hint="add a zone, e.g. 2026-11-21T08:45:29Z")
+    asked = shorten(text)
+    clues = clues_in(asked)
+    named = [*paths, *clues.paths]
+    relative = [parts.workspace.relative(place, path) for path in named]
+    return Query(
+        project=place.project.id,
+        text=asked,
+        paths=tuple(dict.fromkeys(path for path in relative if path)),
+        symbols=tuple(dict.fromkeys([*symbols, *clues.symbols])),
+        command=command,
+        error=error or (asked if error_signature(asked) else ""),
+        branch=place.branch,
+        prefix=place.prefix,
+        as_of=as_of,
+        states=tuple(states),
+        kinds=tuple(kinds),
+        all_projects=all_projects,
+    )
+
+
+def ask(
+    parts: Parts, place: Place, query: Query, *, limit: int, budget_tokens: int, moment: Moment = "on_demand"
+) -> Briefing:
+    """The few lessons that answer the query, or none and the nearest. A question without anything asks in general."""
+    query, degraded = _with_vector(parts, query)
+    general = not (query.text or query.paths or query.symbols or query.command or query.error)
+    drawn = draw(parts, query, LANES if general else PARTICULAR, pool=max(POOL, 2 * limit))
+    good = [found for found in drawn.found if general or passes(Evidence(shares=found.shares, fit=found.fit))]
+    notes = "; ".join(filter(None, (degraded, drawn.degraded)))
+    if not good:
+        near = [found for found in drawn.found if any(share.lane not in SETTLING for share in found.shares)]
+        ranked = weigh_up(parts, place, near)
+        return Briefing(moment=moment, nearest=ranked[0][0] if ranked else None, degraded=notes)
+    ranked = weigh_up(parts, place, good)
+    return brief(ranked, moment=moment, limit=limit, budget_tokens=budget_tokens, degraded=notes)
+
+
+def draw(
+    parts: Parts,
+    query: Query,
+    lanes: Iterable[str] = LANES,
+    pool: int = POOL,
+    admit: Callable[[Found], bool] | None = None,
+) -> Draw:
+    """Ask the lanes, fuse, read the best `pool` lessons and measure how their words fit, best first.
+
+    `admit` drops what a moment has no use for. Raises StoreError when no lane could answer.
+    """
+    rankings, failures = _ask_lanes(parts, query, lanes)
+    given = fuse(rankings)
+    ids = list(given)[:pool]
+    asked = weigh(asked_words(query))
+    found = []
+    for lesson in parts.store.get(ids, query.as_of) if ids else ():
+        stems = lesson_stems(lesson)
+        found.append(Found(lesson=lesson, shares=given[lesson.id], fit=fit_of(asked, stems), stems=stems))
+    kept = tuple(one for one in found if admit is None or admit(one))
+    return Draw(found=kept, degraded="; ".join(failures))
+
+
+def weigh_up(parts: Parts, place: Place, found: Sequence[Found], because: str = "") -> list[tuple[Ranked, Found]]:
+    """Each with its score, reason and freshness as of now, best first. Ranks are set when they are chosen.
+
+    `because` is the moment's own reason; otherwise lanes and words give it.
+    """
+    check = FreshnessCheck(parts, place)
+    now = parts.clock.now()
+    weighed = []
+    for one in found:
+        freshness, caveat = check.judge(one.lesson)
+        relevance = max(one.fit.coverage, _named(one.shares))
+        why = Why(
+            shares=one.shares,
+            multipliers=multipliers(one.lesson, freshness, relevance, now),
+            words=because or reason(one),
+        )
+        ranked = Ranked(lesson=one.lesson, rank=1, score=score_of(why), why=why, freshness=freshness, caveat=caveat)
+        weighed.append((ranked, one))
+    return sorted(weighed, key=lambda pair: (-pair[0].score, pair[0].lesson.id))
+
+
+def brief(
+    ranked: Sequence[tuple[Ranked, Found]],
+    *,
+    moment: Moment,
+    limit: int,
+    budget_tokens: int,
+    checkpoint_text: str = "",
+    extra: int = 0,
+    hint: str = "holdfast recall",
+    degraded: str = "",
+) -> Briefing:
+    """Choose, order and compile: at most `limit` lessons within the budget, the frame and checkpoint included.
+
+    `extra` counts lessons that fit but were not read; `hint` is what reaches those left out.
+    """
+    rivals = [
+        Rival(score=r.score, terms=f.stems, session=f.lesson.provenance.session, exact=is_exact(f.shares))
+        for r, f in ranked
+    ]
+    order = diversify(rivals, max(limit * 2, limit))
+    line_budget = ON_DEMAND_LINE_TOKENS if moment == "on_demand" else LINE_TOKENS
+    lines = [compile_line(ranked[i][0].lesson, ranked[i][0].caveat, line_budget) for i in order]
+    total = len(ranked) + extra
+    room = budget_tokens - frame_tokens(more_line(max(total, 1), hint), checkpoint_text)
+    taken = fit([line.tokens for line in lines], [rivals[i].score for i in order], room, limit) if lines else []
+    items = tuple(replace(ranked[order[at]][0], rank=n) for n, at in enumerate(taken, start=1))
+    text = _render([lines[at] for at in taken], total - len(items), hint, checkpoint_text)
+    from holdfast.ranking.tokens import count_tokens
+
+    return Briefing(
+        moment=moment,
+        items=items,
+        more=total - len(items),
+        tokens=count_tokens(text),
+        checkpoint_text=checkpoint_text,
+        text=text,
+        degraded=degraded,
+    )
+
+
+def reason(found: Found) -> str:
+    """Why it was chosen, in a few words."""
+    said = []
+    for share in found.shares:
+        if share.lane in SETTLING or (share.lane in _REASONS and is_decisive(share)):
+            said.append(_REASONS[share.lane])
+    if found.fit.matched:
+        said.append("shares " + ", ".join(found.fit.matched[:4]))
+    return "; ".join(said) or "nearest"
+
+
+_REASONS = {
+    "exact": "names the same thing", "path": "about this file", "vector": "alike in meaning", "pinned": "pinned",
+    "recent": "recent",
+}  # fmt: skip
+
+
+def shorten(text: str) -> str:
+    """The head and the tail of a long text; a pasted log says what matters at its ends."""
+    if len(text) <= TEXT_LIMIT:
+        return text
+    return text[: TEXT_LIMIT // 2] + "\n" + text[-TEXT_LIMIT // 2 :]
+
+
+def asked_words(query: Query) -> str:
+    """Everything in the query that words can fit."""
+    error = error_signature(query.error) if query.error and query.error != query.text else ""
+    return " \n ".join(filter(None, (query.text, error, command_target(query.command), *query.symbols)))
+
+
+def _render(lines: Sequence[Line], more: int, hint: str, checkpoint_text: str) -> str:
+    if not lines and not checkpoint_text:
+        return ""
+    return render_block([line.text for line in lines], more_line(more, hint), checkpoint_text)
+
+
+def _named(shares: Sequence[LaneShare]) -> float:
+    """A place or name in common is as good as half of the words."""
+    return 0.5 if any(is_decisive(share) for share in shares) else 0.0
+
+
+def _ask_lanes(parts: Parts, query: Query, lanes: Iterable[str]) -> tuple[dict[str, list[Hit]], list[str]]:
+    """What each lane answers, and words for those that could not; raises when none could."""
+    answers: dict[str, list[Hit]] = {}
+    failures: list[str] = []
+    failed: StoreError | None = None
+    for lane in lanes:
+        if lane == "vector" and not query.vector:
+            continue
+        try:
+            answers[lane] = parts.store.search(lane, query, DEPTH)
+        except StoreError as exc:
+            failed = exc
+            failures.append(f"{lane}: {exc}")
+    if failed is not None and not answers:
+        raise failed
+    return answers, failures
+
+
+def _with_vector(parts: Parts, query: Query) -> tuple[Query, str]:
+    """The query with its text's vector when an embedder is there; without, and why, when it fails."""
+    if not query.text.strip() or query.vector:
+        return query, ""
+    try:
+        embedder = parts.embedder()
+        if embedder is None:
+            return query, ""
+        vector = embedder.embed([query.text])[0]
+    except EmbedderError as exc:
+        return query, f"without vectors: {exc}"
+    return replace(query, vector=tuple(vector), embedder_id=embedder.id), ""
+
+
+def without(ids: Iterable[LessonId], query: Query) -> Query:
+    """The query, never answering with these."""
+    return replace(query, exclude=tuple(dict.fromkeys([*query.exclude, *ids])))
