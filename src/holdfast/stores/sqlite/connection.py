@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import fcntl
 import os
-import sqlite3
 import time
 from _thread import RLock
 
 from holdfast.domain.errors import StoreError, StoreLockedError
+from holdfast.stores.sqlite.driver import sqlite3
 from holdfast.stores.sqlite.failures import HINTS, translate
 
 SCHEMA = 1

@@ -5,13 +5,12 @@ All of it can be made again from the documents. A version that is no longer curr
 
 from __future__ import annotations
 
-import sqlite3
-
 from holdfast.domain.lesson import Lesson
 from holdfast.ranking import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable
 
 SEARCHABLE = ("candidate", "active", "superseded", "retired", "quarantined")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from holdfast.domain.records import Change
 from holdfast.stores.sqlite import derived
 from holdfast.stores.sqlite.connection import Connection
@@ -11,6 +9,7 @@ from holdfast.stores.sqlite.rows import clean, document, record_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Sequence
     from typing import Any
 

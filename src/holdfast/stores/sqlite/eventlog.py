@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.event import Event
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
@@ -11,6 +9,7 @@ from holdfast.stores.sqlite.rows import clean, document, micros, record_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Sequence
     from typing import Any
 

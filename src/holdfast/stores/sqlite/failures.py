@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import sqlite3
 
 from holdfast.domain.errors import (
     StoreCorruptError,
@@ -12,6 +11,7 @@ from holdfast.domain.errors import (
     StoreLockedError,
     StoreReadOnlyError,
 )
+from holdfast.stores.sqlite.driver import sqlite3
 
 IOERR_WRITE = 778
 """A write the system refused for another reason than a full disk: a quota, a size limit, a failing disk."""

@@ -14,7 +14,6 @@ Every lane keeps to the query's scope, states, kinds and exclusions inside its S
 from __future__ import annotations
 
 import math
-import sqlite3
 
 from holdfast.domain.query import Hit
 from holdfast.domain.vocabulary import LessonId
@@ -24,6 +23,7 @@ from holdfast.stores.sqlite.rows import clean, clean_all, slots
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Sequence
     from typing import Any
 

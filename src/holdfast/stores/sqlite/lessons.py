@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from holdfast.domain.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import STATES
@@ -13,6 +11,7 @@ from holdfast.stores.sqlite.rows import clean, clean_all, document, instant, mic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Mapping, Sequence
     from datetime import datetime
     from typing import Any

@@ -6,9 +6,8 @@ its answer (some 0.3 ms a lesson known then) and further lanes of the same quest
 
 from __future__ import annotations
 
-import sqlite3
-
 from holdfast.stores.sqlite import lessons
+from holdfast.stores.sqlite.driver import sqlite3
 from holdfast.stores.sqlite.rows import clean, micros
 from holdfast.stores.sqlite.schema import build
 

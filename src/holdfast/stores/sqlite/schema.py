@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 
 from holdfast.domain.errors import SchemaTooNewError
 from holdfast.stores.sqlite.connection import SCHEMA, Connection
+from holdfast.stores.sqlite.driver import sqlite3
 
 FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from array import array
 
 from holdfast.domain.query import Hit
@@ -12,6 +11,7 @@ from holdfast.stores.sqlite.rows import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Mapping, Sequence
 
     from holdfast.domain.query import Query
