@@ -120,6 +120,7 @@ class _Reading:
 
     def _assistant(self, message: Mapping[str, Any]) -> None:
         self.reply_id = text_of(message.get("id"))
+        self.source.stamp["model"] = text_of(message.get("model"))
         for block in _blocks(message):
             if block.get("type") == "text":
                 self.reply_texts.append(text_of(block.get("text")))

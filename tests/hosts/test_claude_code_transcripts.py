@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.bootstrap import load_host
+from holdfast.hosts.claude_code import make
+from tests.hosts.golden import AT, ROOT, ids
+
+HOST = load_host("claude-code")
+SESSION = (ROOT / "claude_code" / "transcript_of_a_session" / "transcript.jsonl").read_text("utf-8").splitlines(True)
+
+
+def hook_key(name: str, **fields: Any) -> str:
+    payload = {"session_id": "s", "cwd": "/p", "hook_event_name": name, **fields}
+    (event,) = HOST.parse_hook(payload, AT, ids()).events
+    return event.key
+
+
+def test_what_a_hook_saw_has_the_same_key_in_the_transcript() -> None:
+    keys = {event.key for event in HOST.parse_transcript(SESSION, "", ids())}
+    assert hook_key("SessionStart", source="startup") in keys
+    assert hook_key("UserPromptSubmit", prompt="A dinner for three loses a cent. Please mend it.") in keys
+    assert hook_key("PostToolUse", tool_name="Edit", tool_use_id="toolu_3", tool_input={}) in keys
+    assert hook_key("PostToolUseFailure", tool_name="Bash", tool_use_id="toolu_2", tool_input={}, error="x") in keys
+    assert hook_key("Stop", last_assistant_message="Mended: the totals are Decimal now.") in keys
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_damaged_line_costs_at_most_what_it_held(data: st.DataObject) -> None:
+    lines = list(SESSION)
+    at = data.draw(st.integers(0, len(lines) - 1))
+    cut = data.draw(st.integers(0, len(lines[at])))
+    lines[at] = lines[at][:cut] + data.draw(st.sampled_from(["", "\n", "\0\n", "{\n", "\ud800\n"]))
+    whole = {event.key for event in HOST.parse_transcript(SESSION, "", ids())}
+    left = {event.key for event in HOST.parse_transcript(lines, "", ids())}
+    # A reply of which one part is lost has other words, and so another key.
+    assert {key for key in left if not key.startswith("reply:")} <= whole
+    assert len(whole) - len(left) <= 4
+
+
+def test_deep_nesting_is_a_damaged_line() -> None:
+    deep = '{"type":"user","message":' + "[" * 100_000 + "\n"
+    assert [event.kind for event in HOST.parse_transcript([deep, *SESSION], "", ids())][:2] == [
+        "session_start",
+        "prompt",
+    ]
+
+
+def test_calls_that_are_never_answered_do_not_pile_up() -> None:
+    def line(n: int) -> str:
+        block = {"type": "tool_use", "id": f"u{n}", "name": "Bash", "input": {"command": "x"}}
+        return json.dumps({"type": "assistant", "message": {"id": f"m{n}", "content": [block]}})
+
+    answer = {"type": "tool_result", "tool_use_id": "u2999", "content": "ok"}
+    lines = [*map(line, range(3000)), json.dumps({"type": "user", "message": {"content": [answer]}})]
+    (event,) = HOST.parse_transcript(lines, "s", ids())
+    assert event.key == "result:u2999"
+
+
+def test_transcripts_are_found_oldest_first_without_those_of_sub_agents(tmp_path: Path) -> None:
+    projects = tmp_path / ".claude" / "projects"
+    for age, name in ((30, "-p/old.jsonl"), (10, "-q/new.jsonl"), (20, "-p/old/subagents/agent-1.jsonl")):
+        (projects / name).parent.mkdir(parents=True, exist_ok=True)
+        (projects / name).write_text("{}\n")
+        os.utime(projects / name, (1_700_000_000 - age, 1_700_000_000 - age))
+    (projects / "-p" / "notes.txt").write_text("no")
+    found = [os.path.relpath(path, projects) for path in HOST.find_transcripts(str(tmp_path))]
+    assert found == ["-p/old.jsonl", "-q/new.jsonl"]
+    elsewhere = make({"config_dir": str(tmp_path / ".claude")})
+    assert list(elsewhere.find_transcripts("/nowhere")) == list(HOST.find_transcripts(str(tmp_path)))
+    assert list(HOST.find_transcripts(str(tmp_path / "nobody"))) == []
