@@ -246,6 +246,12 @@ class Memory:
 
         return changes(self.parts, self.place, limit)
 
+    def heartbeat(self) -> list[Event]:
+        """The newest event of each host and kind on this machine, newest first."""
+        from holdfast.service.heartbeat import last_events
+
+        return last_events(self.parts.store)
+
     # Checkpoints
 
     def save_checkpoint(self, goal: str, **state: Any) -> Checkpoint:

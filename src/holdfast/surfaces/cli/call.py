@@ -70,6 +70,11 @@ def answer_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=indent))
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 lesson`, `2 lessons`: the number and its word."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def read_text(text: str) -> str:
     """The text, or all of stdin for `-`."""
     if text != "-":

@@ -8,7 +8,17 @@ import click
 
 from holdfast.domain.clocktext import parse_instant
 from holdfast.domain.vocabulary import LESSON_KINDS, STATES, LessonKind, State
-from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
 from holdfast.surfaces.cli.rows import chosen_states, lesson_cells, lesson_json, table
 
 if TYPE_CHECKING:
@@ -71,7 +81,7 @@ def command(
         return
     for line in table([lesson_cells(lesson, _last(lesson, verdict[0])) for lesson, verdict in pairs]):
         say(line)
-    note(f"{len(shown)} lesson{'s' if len(shown) != 1 else ''}" + (", and more: --limit" if len(found) > limit else ""))
+    note(counted(len(shown), "lesson") + (", and more: --limit" if len(found) > limit else ""))
 
 
 def _last(lesson: Lesson, freshness: str) -> str:

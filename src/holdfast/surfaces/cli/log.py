@@ -10,7 +10,17 @@ from holdfast.domain.errors import LessonNotFoundError
 from holdfast.domain.ids import short_id
 from holdfast.domain.plain import to_plain
 from holdfast.domain.vocabulary import LessonId, SessionId
-from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
 from holdfast.surfaces.cli.rows import table
 
 if TYPE_CHECKING:
@@ -57,7 +67,7 @@ def _print_deliveries(call: Call, memory: Memory, deliveries: list[Delivery]) ->
     ]
     for line in table(rows):
         say(line)
-    note(f"{len(deliveries)} deliver{'ies' if len(deliveries) != 1 else 'y'} (UTC)")
+    note(counted(len(deliveries), "delivery", "deliveries") + " (UTC)")
 
 
 def _print_changes(call: Call, memory: Memory, changes: list[Change]) -> None:
@@ -72,7 +82,7 @@ def _print_changes(call: Call, memory: Memory, changes: list[Change]) -> None:
     ]
     for line in table(rows):
         say(line)
-    note(f"{len(changes)} change{'s' if len(changes) != 1 else ''} (UTC)")
+    note(counted(len(changes), "change") + " (UTC)")
 
 
 def _named(change: Change, titles: dict[LessonId, str]) -> str:

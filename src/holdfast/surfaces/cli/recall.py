@@ -13,6 +13,7 @@ from holdfast.domain.vocabulary import LESSON_KINDS, STATES
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
+    counted,
     examples,
     folder_option,
     json_option,
@@ -109,8 +110,7 @@ def _explained(item: Ranked) -> list[str]:
 def _talk(briefing: Briefing) -> None:
     shown = len(briefing.items)
     if shown:
-        more = f" of {shown + briefing.more}" if briefing.more else ""
-        note(f"{shown}{more} lesson{'s' if shown + briefing.more != 1 else ''}, {briefing.tokens} tokens")
+        note(f"{shown} of {counted(shown + briefing.more, 'lesson')}, {counted(briefing.tokens, 'token')}")
     elif briefing.nearest:
         nearest = briefing.nearest.lesson
         note(f"nothing fits; the nearest is {short_id(nearest.id)}  {nearest.title}")

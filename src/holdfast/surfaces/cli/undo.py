@@ -6,7 +6,17 @@ import click
 
 from holdfast.domain.ids import short_id
 from holdfast.domain.plain import to_plain
-from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
 from holdfast.surfaces.cli.rows import lesson_cells, table
 
 SHOWN = 10
@@ -28,9 +38,7 @@ def command(call: Call) -> None:
     if call.as_json:
         answer_json({"undone": to_plain(undone), "change": to_plain(change)})
         return
-    say(
-        f"undone: {undone.verb} of {undone.at:%Y-%m-%d %H:%M} UTC, {len(change.lessons)} lesson{'s' if len(change.lessons) != 1 else ''}"
-    )
+    say(f"undone: {undone.verb} of {undone.at:%Y-%m-%d %H:%M} UTC, {counted(len(change.lessons), 'lesson')}")
     for line in table([lesson_cells(lesson, lesson.state) for lesson in lessons]):
         say(line)
     if len(change.lessons) > SHOWN:

@@ -1,0 +1,197 @@
+"""Check-ups: one function for each part of an installation, which tells what it found."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib.util import cache_from_source
+from typing import TYPE_CHECKING, Any
+
+from holdfast.bootstrap import open_store
+from holdfast.domain.errors import HoldfastError
+from holdfast.service.heartbeat import last_events
+from holdfast.settings import interpreter, package_folder
+from holdfast.surfaces.cli._hostfiles import HostFiles
+from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.settings import Settings
+
+SETUP = "holdfast setup claude-code"
+WAIT_S = 3.0
+"""How long a locked database is waited for."""
+VERSION_TIMEOUT_S = 10.0
+LEAN_MODULES = ("bootstrap.py", "settings.py", "service/memory.py", "service/hook.py", "surfaces/hooks/client.py")
+"""Some of what a hook imports: without their compiled form each hook compiles them anew."""
+LOG_LINES = 3
+
+
+def check_store(settings: Settings) -> Iterator[Finding]:
+    """The database: opens, is sound, is the user's alone, and hears from hooks."""
+    path = settings.database_path
+    if settings.store.startswith("sqlite:") and not os.path.exists(path):
+        yield from _check_new_store(settings)
+        return
+    modes = list(_check_modes(settings))  # before opening, which mends the database's own
+    try:
+        with open_store(settings, WAIT_S) as store:
+            yield Finding(OK, "database", f"{path} opens ({os.path.getsize(path) / 1e6:.1f} MB)")
+            problems = store.check()
+            yield from (Finding(BAD, "database", problem.what, problem.mend) for problem in problems)
+            if not problems:
+                yield Finding(OK, "integrity", "rows and indexes agree")
+            yield from modes
+            heard = last_events(store)
+    except (HoldfastError, OSError) as exc:
+        yield failure("database", exc)
+        return
+    if not heard:
+        yield Finding(NOTE, "heartbeat", "no hook was heard yet: restart running sessions of the host")
+    else:
+        ago = datetime.now(UTC) - heard[0].at
+        yield Finding(OK, "heartbeat", f"{heard[0].kind} from {heard[0].host}, {ago.total_seconds() / 3600:.1f} h ago")
+
+
+def _check_new_store(settings: Settings) -> Iterator[Finding]:
+    above = settings.home
+    while not os.path.exists(above):
+        above = os.path.dirname(above)
+    if os.access(above, os.W_OK):
+        yield Finding(NOTE, "database", f"{settings.database_path} is not there yet: it is made at first use")
+    else:
+        yield Finding(BAD, "database", f"{above} cannot be written", f"chmod u+w {shlex.quote(above)}")
+
+
+def _check_modes(settings: Settings) -> Iterator[Finding]:
+    path = settings.database_path
+    exposed = [name for name in (path, path + "-wal", path + "-shm") if _mode(name) & 0o077]
+    for name in exposed:
+        yield Finding(BAD, "permissions", f"others can read {name}", f"chmod 600 {shlex.quote(name)}")
+    if _mode(settings.home) & 0o022:
+        yield Finding(
+            BAD, "permissions", f"others can write {settings.home}", f"chmod 700 {shlex.quote(settings.home)}"
+        )
+    elif not exposed:
+        yield Finding(OK, "permissions", "the database is yours alone")
+
+
+def _mode(path: str) -> int:
+    try:
+        return stat.S_IMODE(os.stat(path).st_mode)
+    except OSError:
+        return 0
+
+
+def check_hosts(settings: Settings) -> Iterator[Finding]:
+    """What setup wrote is still in the hosts' files, and names programs that are there."""
+    try:
+        manifest = HostFiles(settings.home).manifest
+    except HoldfastError as exc:
+        yield failure("hooks", exc)
+        return
+    if not manifest:
+        yield Finding(BAD, "hooks", "no host is set up: nothing is captured or delivered", SETUP)
+    for file, entry in manifest.items():
+        yield from _check_file(file, entry["edits"])
+
+
+def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[Finding]:
+    try:
+        with open(file, encoding="utf-8-sig") as stream:
+            held = json.load(stream)
+    except (OSError, ValueError) as exc:
+        yield Finding(BAD, "hooks", f"{file} cannot be read: {exc}", SETUP)
+        return
+    missing = [edit for edit in edits if not _is_there(held, edit)]
+    gone = sorted({path for edit in edits for path in _programs(edit["value"]) if not os.path.exists(path)})
+    for edit in missing:
+        where = ".".join([*edit["path"], *filter(None, [edit["key"]])])
+        yield Finding(BAD, "hooks", f"our entry is missing in {file}: {where}", _setup_of(edit))
+    for path in gone:
+        yield Finding(BAD, "hooks", f"{file} names {path}, which is gone", SETUP)
+    if not missing and not gone:
+        yield Finding(OK, "hooks", f"{len(edits)} entries in {file}")
+
+
+def _is_there(held: Any, edit: dict[str, Any]) -> bool:
+    for key in edit["path"]:
+        held = held.get(key) if isinstance(held, dict) else None
+    if edit["key"]:
+        return isinstance(held, dict) and held.get(edit["key"]) == edit["value"]
+    return isinstance(held, list) and edit["value"] in held
+
+
+def _programs(value: Any) -> Iterator[str]:
+    """Absolute paths that an entry's commands name."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _programs(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if key == "command" and isinstance(item, str):
+                yield from (word for word in shlex.split(item) if os.path.isabs(word))
+            else:
+                yield from _programs(item)
+
+
+def _setup_of(edit: dict[str, Any]) -> str:
+    host, scope, folder = edit["owner"].split(":", 2)
+    return f"holdfast setup {host}" + (f" --project -C {shlex.quote(folder)}" if scope == "project" else "")
+
+
+def check_program() -> Iterator[Finding]:
+    """The interpreter, and the compiled form of what hooks import."""
+    package = package_folder()
+    yield Finding(OK, "program", f"Python {sys.version.split()[0]} at {interpreter()}")
+    stale = [name for name in LEAN_MODULES if not _is_compiled(os.path.join(package, *name.split("/")))]
+    if stale:
+        mend = f"{shlex.quote(interpreter())} -m compileall -q {shlex.quote(package)}"
+        yield Finding(NOTE, "start-up", f"{stale[0]} is not compiled: every hook starts slowly", mend)
+    else:
+        yield Finding(OK, "start-up", "what hooks import is compiled")
+
+
+def _is_compiled(source: str) -> bool:
+    compiled = cache_from_source(source)
+    return os.path.exists(compiled) and os.path.getmtime(compiled) >= os.path.getmtime(source)
+
+
+def check_host_version() -> Iterator[Finding]:
+    """Claude Code's own version, when it is on the PATH."""
+    program = shutil.which("claude")
+    if program is None:
+        yield Finding(NOTE, "host", "claude is not on the PATH: its version is not known")
+        return
+    try:
+        done = subprocess.run([program, "--version"], capture_output=True, timeout=VERSION_TIMEOUT_S, check=False)
+    except (OSError, subprocess.SubprocessError) as exc:
+        yield Finding(BAD, "host", f"claude --version: {exc}", "claude doctor")
+        return
+    told = done.stdout.decode("utf-8", "replace").strip().partition("\n")[0]
+    if done.returncode:
+        yield Finding(BAD, "host", f"claude --version ended with exit {done.returncode}", "claude doctor")
+    else:
+        yield Finding(OK, "host", f"claude {told}")
+
+
+def check_switches(settings: Settings) -> Iterator[Finding]:
+    """What the user has switched off, and what hooks wrote into their log."""
+    if not settings.capture:
+        yield Finding(NOTE, "capture", "is off: HOLDFAST_OFF or capture = false in " + settings.config_path)
+    if not settings.deliver:
+        yield Finding(NOTE, "delivery", "is off")
+    try:
+        with open(settings.log_path, encoding="utf-8", errors="replace") as stream:
+            lines = stream.read().splitlines()
+    except OSError:
+        return
+    for line in lines[-LOG_LINES:]:
+        yield Finding(NOTE, "hooks.log", line[:300])

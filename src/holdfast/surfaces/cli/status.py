@@ -1,0 +1,97 @@
+"""`holdfast status`: where things are and how much there is."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.domain.clocktext import render_instant
+from holdfast.domain.plain import to_plain
+from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say
+from holdfast.surfaces.cli.rows import table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.bootstrap import Memory
+
+EVERYTHING = 1_000_000
+
+
+@click.command(epilog=examples("holdfast status", "holdfast status --json", "holdfast -C ~/src/app status"))
+@json_option
+@folder_option
+@pass_call
+def command(call: Call) -> None:
+    """Print this folder's project, where its memory is, how much there is, and when each hook was last heard of."""
+    with call.open() as memory:
+        told = _gather(memory)
+    if call.as_json:
+        answer_json(told)
+        return
+    for line in _lines(told):
+        say(line)
+
+
+def _gather(memory: Memory) -> dict[str, Any]:
+    place, settings = memory.place, memory.settings
+    lessons = memory.lessons(states=(), limit=EVERYTHING)
+    checkpoint = memory.checkpoint()
+    path = settings.database_path
+    return {
+        "project": dict(place.project.__dict__) | {"root": place.root, "prefix": place.prefix, "branch": place.branch},
+        "store": {"url": settings.store, "bytes": os.path.getsize(path) if os.path.exists(path) else None},
+        "lessons": {
+            "by_state": dict(Counter(lesson.state for lesson in lessons)),
+            "by_kind": dict(Counter(lesson.kind for lesson in lessons if lesson.state == "active")),
+        },
+        "inbox": sum(lesson.state in ("candidate", "quarantined") for lesson in lessons),
+        "checkpoint": to_plain(checkpoint) if checkpoint else None,
+        "capture": settings.capture,
+        "deliver": list(settings.deliver),
+        "embedder": settings.embedder,
+        "heartbeat": [
+            {"host": event.host, "event": event.kind, "at": render_instant(event.at)} for event in memory.heartbeat()
+        ],
+    }
+
+
+def _lines(told: dict[str, Any]) -> Iterator[str]:
+    project, store = told["project"], told["store"]
+    identity = project["remote"] or {"file": "named by .holdfast/project.toml", "path": "known by its path"}.get(
+        project["source"], "known by its first commit"
+    )
+    yield from table(
+        [
+            ["project", f"{project['name']} ({identity})"],
+            ["folder", project["root"] + (f" on {project['branch']}" if project["branch"] else "")],
+            ["store", f"{store['url']}{_size(store['bytes'])}"],
+            ["lessons", _counts(told["lessons"]["by_state"])],
+            ["active", _counts(told["lessons"]["by_kind"])],
+            ["inbox", f"{told['inbox']} waiting" + (": holdfast review" if told["inbox"] else "")],
+            ["task", told["checkpoint"]["goal"] if told["checkpoint"] else "none"],
+            ["capture", "on" if told["capture"] else "off"],
+            ["delivery", ", ".join(told["deliver"]) or "off"],
+            ["embedder", told["embedder"] or "none: words, paths and identifiers"],
+            *_heartbeat(told["heartbeat"]),
+        ]
+    )
+
+
+def _heartbeat(events: list[dict[str, str]]) -> Iterator[list[str]]:
+    for event in events:
+        yield ["heard", f"{event['at'][:19].replace('T', ' ')} UTC  {event['host']}  {event['event']}"]
+    if not events:
+        yield ["heard", "nothing from any hook yet: holdfast setup claude-code"]
+
+
+def _counts(counts: dict[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(f"{count:,} {word}" for word, count in ordered) or "none"
+
+
+def _size(count: int | None) -> str:
+    return "" if count is None else f"  {count / 1e6:.1f} MB"
