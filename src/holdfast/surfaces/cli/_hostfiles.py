@@ -74,9 +74,11 @@ class HostFiles:
     def _plan_file(self, file: str, owner: str, edits: Sequence[JsonEdit]) -> Change:
         held, entry = _read(file), self.manifest.get(file, {})
         before = self._pristine(file, held, edits)
-        others = [edit for edit in entry.get("edits", ()) if edit["owner"] != owner]
         mine = [{"owner": owner, "path": list(e.path), "key": e.key, "ours": e.ours, "value": e.value} for e in edits]
-        kept = (*others, *mine)
+        held_edits = entry.get("edits", ())
+        owners = dict.fromkeys([*(edit["owner"] for edit in held_edits), owner])
+        by_owner = {name: [edit for edit in held_edits if edit["owner"] == name] for name in owners} | {owner: mine}
+        kept = tuple(edit for name in owners for edit in by_owner[name])
         prefix, text = _decode(file, before or b"")
         try:
             wanted = _jsonfile.insert(text, [_edit(file, edit) for edit in kept])

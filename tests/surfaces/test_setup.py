@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from holdfast.surfaces.cli.main import cli
+
+SETTINGS = b'{\r\n   "model": "opus",\r\n\t"hooks": { "Stop": [] }\r\n}'
+EVENTS = {
+    "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PreCompact", "Stop",
+    "SubagentStart", "SubagentStop", "SessionEnd",
+}  # fmt: skip
+
+
+class Machine:
+    """A user's home with Holdfast's own folder in it."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.settings = home / ".claude" / "settings.json"
+        self.state = home / ".claude.json"
+
+    def run(self, *args: str) -> Result:
+        return CliRunner().invoke(cli, args)
+
+    def ok(self, *args: str) -> str:
+        result = self.run(*args)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    def write(self, path: Path, held: bytes) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(held)
+
+    def files(self) -> dict[str, bytes]:
+        """Every file that is not Holdfast's own."""
+        return {
+            str(path.relative_to(self.home)): path.read_bytes()
+            for path in sorted(self.home.rglob("*"))
+            if path.is_file() and ".holdfast" not in path.parts
+        }
+
+
+@pytest.fixture
+def machine(home: Path) -> Machine:
+    return Machine(home.parent)
+
+
+def handlers(held: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {event: groups[-1]["hooks"][0] for event, groups in held["hooks"].items()}
+
+
+def test_setup_registers_every_hook_and_the_server(machine: Machine) -> None:
+    machine.ok("setup", "claude-code")
+    found = handlers(json.loads(machine.settings.read_text()))
+    assert set(found) == EVENTS
+    for handler in found.values():
+        interpreter, *flags, entry, host = shlex.split(handler["command"])
+        assert os.path.isabs(interpreter)
+        assert flags == ["-I", "-S"]
+        assert entry.endswith("holdfast/surfaces/hooks/entry.py")
+        assert host == "claude-code"
+    server = json.loads(machine.state.read_text())["mcpServers"]["holdfast"]
+    assert os.path.isabs(server["command"])
+    assert server["args"] == ["-m", "holdfast.surfaces.mcp"]
+
+
+def test_hooks_that_deliver_are_waited_for_and_the_session_end_keeps_its_own_limit(machine: Machine) -> None:
+    machine.ok("setup", "claude-code")
+    found = handlers(json.loads(machine.settings.read_text()))
+    assert {event for event, handler in found.items() if handler.get("async")} == {
+        "PostToolUse",
+        "Stop",
+        "SubagentStop",
+    }
+    assert "timeout" not in found["SessionEnd"]
+
+
+def test_setup_twice_is_setup_once(machine: Machine) -> None:
+    machine.write(machine.settings, SETTINGS)
+    machine.ok("setup", "claude-code")
+    once = machine.files()
+    assert "unchanged" in machine.ok("setup", "claude-code")
+    assert machine.files() == once
+
+
+def test_setup_replaces_what_another_installation_left(machine: Machine) -> None:
+    machine.ok("setup", "claude-code")
+    held = machine.settings.read_text()
+    machine.write(machine.settings, held.replace("-I -S ", "-I -S /old/place/").encode())
+    machine.ok("setup", "claude-code")
+    assert machine.settings.read_text() == held
+
+
+def test_uninstall_restores_every_byte(machine: Machine) -> None:
+    machine.write(machine.settings, SETTINGS)
+    machine.write(machine.state, b'\xef\xbb\xbf{"numStartups":3,"projects":{}}')
+    before = machine.files()
+    machine.ok("setup", "claude-code")
+    assert machine.files() != before
+    machine.ok("uninstall")
+    assert machine.files() == before
+
+
+def test_uninstall_removes_files_and_folders_that_setup_made(machine: Machine) -> None:
+    machine.ok("setup", "claude-code")
+    machine.ok("uninstall")
+    assert machine.files() == {}
+    assert not machine.settings.parent.exists()
+    assert not (machine.home / ".holdfast" / "manifest.json").exists()
+
+
+def test_uninstall_keeps_what_the_user_and_the_host_wrote_since(machine: Machine) -> None:
+    machine.write(machine.settings, SETTINGS)
+    machine.ok("setup", "claude-code")
+    machine.write(machine.settings, machine.settings.read_bytes().replace(b"opus", b"sonnet"))
+    state = json.loads(machine.state.read_text())
+    machine.write(machine.state, json.dumps({"numStartups": 1, **state}).encode())
+    machine.ok("uninstall")
+    assert machine.settings.read_bytes() == SETTINGS.replace(b"opus", b"sonnet")
+    assert json.loads(machine.state.read_text()) == {"numStartups": 1}
+
+
+def test_setup_after_an_edit_still_comes_out_to_the_byte(machine: Machine) -> None:
+    machine.write(machine.settings, SETTINGS)
+    machine.ok("setup", "claude-code")
+    machine.write(machine.settings, machine.settings.read_bytes().replace(b"opus", b"sonnet"))
+    machine.ok("setup", "claude-code")
+    machine.ok("uninstall")
+    assert machine.settings.read_bytes() == SETTINGS.replace(b"opus", b"sonnet")
+
+
+def test_project_scope_touches_nothing_that_a_team_shares(machine: Machine) -> None:
+    shop = machine.home / "my shop"
+    (shop / ".git").mkdir(parents=True)
+    (shop / "src").mkdir()
+    machine.ok("setup", "claude-code", "--project", "-C", str(shop / "src"))
+    assert set(machine.files()) == {".claude.json", "my shop/.claude/settings.local.json"}
+    projects = json.loads(machine.state.read_text())["projects"]
+    assert list(projects) == [str(shop)]
+    assert "holdfast" in projects[str(shop)]["mcpServers"]
+
+
+def test_both_scopes_share_a_file_and_leave_it_together(machine: Machine) -> None:
+    machine.write(machine.state, b'{"numStartups": 3}\n')
+    shop = machine.home / "shop"
+    (shop / ".git").mkdir(parents=True)
+    before = machine.files()
+    machine.ok("setup", "claude-code", "-C", str(shop))
+    machine.ok("setup", "claude-code", "--project", "-C", str(shop))
+    held = json.loads(machine.state.read_text())
+    assert "holdfast" in held["mcpServers"]
+    assert "holdfast" in held["projects"][str(shop)]["mcpServers"]
+    once = machine.files()
+    machine.ok("setup", "claude-code", "-C", str(shop))
+    assert machine.files() == once
+    machine.ok("uninstall")
+    assert machine.files() == before
+
+
+@pytest.mark.parametrize("command", ["setup claude-code --dry-run", "uninstall --dry-run"])
+def test_a_dry_run_changes_nothing(machine: Machine, command: str) -> None:
+    machine.write(machine.settings, SETTINGS)
+    if command.startswith("uninstall"):
+        machine.ok("setup", "claude-code")
+    before = machine.files()
+    assert "settings.json" in machine.ok(*command.split())
+    assert machine.files() == before
+
+
+def test_a_settings_file_we_cannot_read_stops_setup_before_anything_is_written(machine: Machine) -> None:
+    machine.write(machine.settings, b'{"model": "opus",}')
+    before = machine.files()
+    result = machine.run("setup", "claude-code")
+    assert result.exit_code == 1
+    assert "settings.json: not valid JSON" in result.stderr
+    assert "hint:" in result.stderr
+    assert machine.files() == before
+    assert not (machine.home / ".holdfast" / "manifest.json").exists()
+
+
+def test_a_linked_settings_file_stays_a_link_and_keeps_its_mode(machine: Machine) -> None:
+    dotfiles = machine.home / "dotfiles" / "settings.json"
+    machine.write(dotfiles, SETTINGS)
+    dotfiles.chmod(0o640)
+    machine.settings.parent.mkdir()
+    machine.settings.symlink_to(dotfiles)
+    machine.ok("setup", "claude-code")
+    assert machine.settings.is_symlink()
+    assert set(handlers(json.loads(dotfiles.read_text()))) == EVENTS
+    assert stat.S_IMODE(dotfiles.stat().st_mode) == 0o640
+    machine.ok("uninstall")
+    assert machine.settings.is_symlink()
+    assert dotfiles.read_bytes() == SETTINGS
+
+
+def test_the_folder_claude_code_was_told_to_use_is_respected(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(machine.home / "conf"))
+    machine.ok("setup", "claude-code")
+    assert set(machine.files()) == {"conf/settings.json", "conf/.claude.json"}
+
+
+def test_a_file_the_user_deleted_is_not_brought_back(machine: Machine) -> None:
+    machine.write(machine.settings, SETTINGS)
+    machine.ok("setup", "claude-code")
+    machine.settings.unlink()
+    machine.ok("uninstall")
+    assert machine.files() == {}
+    assert "nothing to take back" in machine.run("uninstall").stderr
+
+
+def test_json_tells_what_happened(machine: Machine) -> None:
+    machine.write(machine.settings, SETTINGS)
+    told = json.loads(machine.ok("setup", "claude-code", "--json"))
+    assert told["scope"] == "user"
+    assert told["files"] == [
+        {"file": str(machine.settings), "change": "changed"},
+        {"file": str(machine.state), "change": "created"},
+    ]
+    told = json.loads(machine.ok("uninstall", "--json"))
+    assert [file["change"] for file in told["files"]] == ["changed", "removed"]
+
+
+def test_a_lost_backup_is_an_error_and_not_a_loss(machine: Machine) -> None:
+    machine.write(machine.settings, SETTINGS)
+    machine.ok("setup", "claude-code")
+    for backup in (machine.home / ".holdfast" / "backups").iterdir():
+        backup.unlink()
+    before = machine.files()
+    result = machine.run("uninstall")
+    assert result.exit_code == 1
+    assert "backup" in result.stderr
+    assert machine.files() == before
+
+
+def test_a_damaged_manifest_is_named(machine: Machine) -> None:
+    machine.write(machine.home / ".holdfast" / "manifest.json", b"{")
+    result = machine.run("uninstall")
+    assert result.exit_code == 1
+    assert "manifest.json is damaged" in result.stderr
