@@ -16,7 +16,8 @@ from holdfast.domain.errors import HoldfastError, InvalidValueError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
     from holdfast.domain.hookcall import HookCall
     from holdfast.service.memory import Memory
@@ -136,6 +137,7 @@ def _read_payload() -> bytes:
 
 def _answer_alone(desk: Desk, settings: Settings, host: str, payload: bytes) -> str:
     """Answer in this process; returns the folder of which to learn now, or an empty string."""
+    _load_c_halves()
     from holdfast.bootstrap import Memory
     from holdfast.domain.jsontext import loads
     from holdfast.service import hook
@@ -148,6 +150,37 @@ def _answer_alone(desk: Desk, settings: Settings, host: str, payload: bytes) -> 
     desk.subject = f"{host} {call.name}"
     desk.say(hook.respond(memory, call, desk.complain))
     return (call.cwd or _folder()) if call.ends_session or _starts_with_leftovers(memory, call) else ""
+
+
+def _load_c_halves() -> None:
+    """Load `datetime` and SQLite's driver without the Python modules around them: 3.5 of a hook's 25 ms.
+
+    From Python 3.12 on `datetime` is its C half. The driver asks `functools` for `lru_cache` alone, once, when it is
+    loaded; with that comes `collections`. Where an interpreter differs, the usual imports follow.
+    """
+    try:
+        import _datetime  # type: ignore[import-not-found]
+
+        sys.modules.setdefault("datetime", _datetime)
+        if "functools" in sys.modules:
+            return
+        sys.modules["functools"] = _Functools  # type: ignore[assignment]
+        try:
+            import _sqlite3  # noqa: F401 - the store finds it loaded
+        finally:
+            del sys.modules["functools"]
+    except (ImportError, AttributeError, TypeError):
+        return
+
+
+class _Functools:
+    """Stands in for `functools` while the driver is loaded."""
+
+    @staticmethod
+    def lru_cache(size: int) -> Callable[[Any], Any]:
+        from _functools import _lru_cache_wrapper
+
+        return lambda function: _lru_cache_wrapper(function, size, False, None)
 
 
 def _folder() -> str:
