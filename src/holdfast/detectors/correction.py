@@ -41,8 +41,8 @@ _REJECTED = re.compile(
 _SHOULD = re.compile(r"(?:no|nope|wrong)\b[\s,.!:;-]+(?P<rule>\S+ (?:should|must)\b.*)", re.IGNORECASE)
 _ACTUALLY = re.compile(rf"actually[\s,]+(?P<rule>{_ORDER}\b.*)", re.IGNORECASE)
 _NOT = re.compile(
-    r"(?P<rule>(?:please )?(?:don't|do not|dont|never|stop \w+ing|let's not|avoid|you (?:shouldn't|should not|must not))"
-    r"\b.*)",
+    r"(?P<rule>(?:please )?(?:don't|do not|dont|never|stop \w+ing|let's not|avoid"
+    r"|you (?:shouldn't|should not|must not))\b.*)",
     re.IGNORECASE,
 )
 _INSTEAD = re.compile(

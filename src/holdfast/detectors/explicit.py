@@ -73,8 +73,8 @@ _STATE = re.compile(
 )
 """A report of how things were, not a rule."""
 _EVERYWHERE = re.compile(
-    r"\b(?:in (?:all|every|any) (?:of )?(?:my |our )?(?:projects?|repos?|repositories)|across (?:all )?(?:my |our )?projects"
-    r"|for me(?: personally)?\b|everywhere I work|my (?:personal )?preference)\b",
+    r"\b(?:in (?:all|every|any) (?:of )?(?:my |our )?(?:projects?|repos?|repositories)"
+    r"|across (?:all )?(?:my |our )?projects|for me(?: personally)?\b|everywhere I work|my (?:personal )?preference)\b",
     re.IGNORECASE,
 )
 _PREFERENCE = re.compile(r"\b(?:I|me|my|prefer|like|want|style|tone|answer|reply|explain)\b")

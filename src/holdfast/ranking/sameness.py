@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from holdfast.domain.frozen import Frozen
+from holdfast.ranking.words import word_set
 
 SHORTEST = 0.7
 """Least share of the longer rule's words that the shorter one must have to be the same rule."""
@@ -19,28 +20,28 @@ OVERLAP = 0.6
 """Least share of common words for two rules to be about the same thing."""
 
 _WORD = re.compile(r"\d[\w.,:%/-]*|[\w`@$][\w`@$./\\:+#-]*(?:'\w+)?", re.UNICODE)
-_EMPTY = frozenset(
+_EMPTY = word_set(
     """
     a an the this that these those it its is are was were be been being of in on at by for and to with as we you i our
     your my us me should must shall would will need needs please just really very also so then there here do does did
     have has had always use uses using used make makes made sure
-    """.split()  # noqa: SIM905 - a word list reads better as text
+    """
 )
-_DENY = frozenset(
-    ["not", "no", "never", "don't", "dont", "doesn't", "doesnt", "didn't", "isn't", "aren't", "without", "avoid", "stop", "cannot", "can't", "won't", "shouldn't", "mustn't", "nor", "neither", "instead", "rather", "over", "forbidden", "disallowed", "except", "unless"]
+_DENY = word_set(
+    """
+    not no never don't dont doesn't doesnt didn't isn't aren't without avoid stop cannot can't won't shouldn't mustn't
+    nor neither instead rather over forbidden disallowed except unless
+    """
 )
 """Words that deny what follows, up to the next turn of the sentence."""
 _TURN = re.compile(r"[,;.!?]$|^(?:but|because|since|when|while|if|and|then|use|prefer|so)$")
-_OPPOSITES = {
-    frozenset(pair.split())
-    for pair in (
-        "before after", "enable disable", "enabled disabled", "allow deny", "allow forbid", "add remove", "true false",
-        "on off", "sync async", "first last", "left right", "up down", "min max", "minimum maximum", "more less",
-        "public private", "required optional", "upper lower", "uppercase lowercase", "tabs spaces", "single double",
-        "keep delete", "keep remove", "include exclude", "open closed", "start stop", "all none", "old new", "read write",
-        "local remote", "above below", "increase decrease", "merge rebase", "safe unsafe", "mutable immutable",
-    )
-}  # fmt: skip
+_OPPOSITES = """
+    before after, enable disable, enabled disabled, allow deny, allow forbid, add remove, true false, on off,
+    sync async, first last, left right, up down, min max, minimum maximum, more less, public private,
+    required optional, upper lower, uppercase lowercase, tabs spaces, single double, keep delete, keep remove,
+    include exclude, open closed, start stop, all none, old new, read write, local remote, above below,
+    increase decrease, merge rebase, safe unsafe, mutable immutable
+    """
 
 
 class Reading(Frozen):
@@ -134,7 +135,7 @@ def _turned(a: Reading, b: Reading, common: set[str]) -> bool:
 
 def _has_opposites(a: Reading, b: Reading) -> bool:
     left, right = set(a.stems), set(b.stems)
-    return any({x, y} in _PAIRS for x in left - right for y in right - left)
+    return any(frozenset((x, y)) in _PAIRS for x in left - right for y in right - left)
 
 
-_PAIRS = {frozenset(map(_stem, pair)) for pair in _OPPOSITES}
+_PAIRS = {frozenset(map(_stem, pair.split())) for pair in _OPPOSITES.split(",")}

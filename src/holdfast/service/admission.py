@@ -1,0 +1,272 @@
+"""Admission: whether and how a candidate becomes a lesson. One `Admission` takes the candidates of one session.
+
+A candidate that repeats a lesson is one more sighting of it, never a second lesson; the second session makes a waiting
+lesson active. A person's explicit request is active at once; what a tool or a repository says never becomes so by
+itself; what looks like an attack is quarantined; what contradicts an active lesson waits, with a link to it; what was
+rejected or forgotten does not come back.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.frozen import Frozen, replace
+from holdfast.domain.lesson import (
+    INSIGHT_LIMIT,
+    TITLE_LIMIT,
+    Anchor,
+    Lesson,
+    Link,
+    Provenance,
+    Scope,
+    Validity,
+    title_of,
+)
+from holdfast.domain.vocabulary import STATES, TRUSTS, LessonId, ProjectId
+from holdfast.ports.store import LessonFilter
+from holdfast.ranking.sameness import opposed, same
+from holdfast.ranking.words import duplicate_key
+from holdfast.service.ledger import note_change
+from holdfast.service.statement import clean, fresh_anchor, merged
+from holdfast.service.suspicion import suspicion
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from holdfast.domain.candidate import Candidate
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import EventId, SessionId, State
+    from holdfast.service.parts import Parts
+
+SESSIONS_KEPT = 50
+"""Sessions a lesson remembers having been seen in."""
+EVIDENCE_KEPT = 12
+"""Quoted spans a lesson keeps."""
+FILES_KEPT = 8
+NEIGHBOURS = 1_000
+"""Newest lessons of the project that a candidate is compared with, beside those of equal words."""
+RECURRENCE = 2
+"""Sessions that make a waiting lesson active."""
+SHARED_WORDS = 0.4
+"""Least share of words in common before two rules are compared closely."""
+
+
+class Source(Frozen):
+    """The session that candidates come from, and when its events happened."""
+
+    session: SessionId
+    host: str
+    times: Mapping[EventId, datetime]
+
+
+class Admission:
+    """Takes candidates one by one and writes the outcome as one change."""
+
+    def __init__(self, parts: Parts, place: Place, source: Source) -> None:
+        self.parts = parts
+        self.place = place
+        self.source = source
+        self.added = 0
+        self.merged = 0
+        self.changed: dict[LessonId, Lesson] = {}
+        """Lessons to be written, by id, as they will be."""
+        self._expected: dict[LessonId, datetime | None] = {}
+        self._near: list[Lesson] | None = None
+        self._gone: frozenset[str] | None = None
+
+    def take(self, candidates: Iterable[Candidate]) -> None:
+        """Decide on each, the surest first, so that a repetition joins the better one."""
+        for candidate in sorted(candidates, key=lambda c: (not c.explicit, -c.confidence)):
+            draft = self._draft(candidate)
+            if draft is None or duplicate_key(draft.insight) in self._forgotten():
+                continue
+            known = self._known(draft)
+            if known is None:
+                self._add(draft)
+            else:
+                self._join(known, draft, explicit=candidate.explicit)
+
+    def write(self) -> None:
+        """Put all changes and log them, in one transaction each; nothing when there are none."""
+        if self.changed:
+            self.parts.store.put(list(self.changed.values()), self._expected)
+            note_change(self.parts, self.place, "learn", list(self.changed))
+
+    # The draft
+
+    def _draft(self, candidate: Candidate) -> Lesson | None:
+        """The candidate as a lesson of now; None when redaction leaves nothing to say."""
+        insight = clean(candidate.insight)[:INSIGHT_LIMIT]
+        if not duplicate_key(insight) or insight == "[private]":
+            return None
+        at = self.parts.clock.now()
+        told = [self.source.times[e.event] for e in candidate.evidence if e.event in self.source.times]
+        level = candidate.scope_level
+        return Lesson(
+            id=LessonId(self.parts.clock.new_id()),
+            kind=candidate.kind,
+            title=clean(candidate.title)[:TITLE_LIMIT].strip() or title_of(insight),
+            insight=insight,
+            why=clean(candidate.why),
+            how=clean(candidate.how),
+            snippets=tuple(filter(None, map(clean, candidate.snippets))),
+            scope=Scope(level=level, project=ProjectId("") if level == "user" else self.place.project.id),
+            validity=Validity(valid_from=min([*told, at])),
+            recorded_at=at,
+            anchors=() if level == "user" else self._anchors(candidate),
+            tags=candidate.tags,
+            topic_key=candidate.topic_key,
+            provenance=self._provenance(candidate),
+            trust=candidate.trust,
+            confidence=candidate.confidence,
+            salience=candidate.salience,
+            state=_first_state(candidate),
+            error_signature=clean(candidate.error_signature),
+            command=clean(candidate.command),
+            sessions_seen=(self.source.session,),
+        )
+
+    def _anchors(self, candidate: Candidate) -> tuple[Anchor, ...]:
+        paths = [path for path in dict.fromkeys(candidate.files) if _is_inside(path)][:FILES_KEPT]
+        anchors = [Anchor(path=paths[0], symbol=symbol) for symbol in dict.fromkeys(candidate.symbols) if paths]
+        anchors += [Anchor(path=path) for path in (paths[1:] if anchors else paths)]
+        return tuple(fresh_anchor(self.parts, self.place, anchor) for anchor in anchors)
+
+    def _provenance(self, candidate: Candidate) -> Provenance:
+        spans = tuple(replace(span, quote=clean(span.quote)) for span in candidate.evidence[:EVIDENCE_KEPT])
+        return Provenance(
+            host=self.source.host, session=self.source.session, detector=candidate.detector, evidence=spans
+        )
+
+    # What is known already
+
+    def _known(self, draft: Lesson) -> Lesson | None:
+        """The lesson that says the same, as it is after this session's changes; None when it is new."""
+        key = duplicate_key(draft.insight)
+        where = LessonFilter(project=draft.scope.project, states=STATES, duplicate_key=key)
+        equal = [self._now(lesson) for lesson in self.parts.store.find(where)]
+        equal += [lesson for lesson in self.changed.values() if duplicate_key(lesson.insight) == key]
+        for lesson in equal:
+            if _same_readers(lesson, draft) and not opposed(lesson.insight, draft.insight):
+                return lesson
+        return next((lesson for lesson in self._neighbours(draft) if _repeats(lesson, draft)), None)
+
+    def _neighbours(self, draft: Lesson) -> list[Lesson]:
+        """Lessons of the same readers that share a file or the kind, and enough words to be worth a look."""
+        if self._near is None:
+            where = LessonFilter(project=self.place.project.id, limit=NEIGHBOURS)
+            self._near = self.parts.store.find(where)
+        words = set(duplicate_key(draft.insight).split())
+        lessons = [self._now(lesson) for lesson in self._near]
+        lessons += [new for id, new in self.changed.items() if self._expected[id] is None]
+        return [lesson for lesson in lessons if _is_near(lesson, draft, words)]
+
+    def _now(self, lesson: Lesson) -> Lesson:
+        return self.changed.get(lesson.id, lesson)
+
+    def _forgotten(self) -> frozenset[str]:
+        """Keys of what was forgotten: read from the versions before the tombstones."""
+        if self._gone is None:
+            store = self.parts.store
+            tombs = store.find(LessonFilter(project=self.place.project.id, states=("forgotten",)))
+            keys: set[str] = set()
+            for tomb in tombs:
+                for before in store.get([tomb.id], _just_before(tomb.recorded_at)):
+                    keys.add(duplicate_key(before.insight))
+            self._gone = frozenset(keys)
+        return self._gone
+
+    # Decisions
+
+    def _add(self, draft: Lesson) -> None:
+        links = tuple(
+            Link(kind="contradicts", target=lesson.id)
+            for lesson in self._neighbours(draft)
+            if lesson.state == "active" and opposed(lesson.insight, draft.insight)
+        )
+        state: State = "candidate" if links and draft.state == "active" else draft.state
+        self._keep(replace(draft, links=links, state=state), None)
+        self.added += 1
+
+    def _join(self, known: Lesson, draft: Lesson, *, explicit: bool) -> None:
+        """One more sighting of a lesson; a rejected one only counts when a person now asks for it in a new session."""
+        seen_here = self.source.session in known.sessions_seen
+        if known.state in ("forgotten", "superseded") or (known.state == "retired" and (seen_here or not explicit)):
+            return
+        seen = known.sessions_seen if seen_here else (*known.sessions_seen, self.source.session)[-SESSIONS_KEPT:]
+        state = _next_state(known, draft, len(set(seen)))
+        if seen_here and state == known.state:
+            return
+        changes = merged(known, draft)
+        changes.pop("topic_key", None)
+        source = known.provenance
+        evidence = tuple(dict.fromkeys((*source.evidence, *draft.provenance.evidence)))[:EVIDENCE_KEPT]
+        after = replace(
+            known, **{**changes, "state": state, "sessions_seen": seen, "recorded_at": self.parts.clock.now(),
+                      "trust": min(known.trust, draft.trust, key=TRUSTS.index),
+                      "provenance": replace(source, evidence=evidence)}
+        )  # fmt: skip
+        if state == "active" and known.validity.valid_to is not None:
+            after = replace(after, validity=Validity(valid_from=known.validity.valid_from))
+        self._keep(after, known)
+        self.merged += not seen_here
+
+    def _keep(self, lesson: Lesson, before: Lesson | None) -> None:
+        self._expected.setdefault(lesson.id, before.recorded_at if before else None)
+        self.changed[lesson.id] = lesson
+
+
+def _first_state(candidate: Candidate) -> State:
+    """Where a new lesson begins: quarantined, active for a person's explicit request, else waiting."""
+    words = (candidate.title, candidate.insight, candidate.why, candidate.how, *candidate.snippets)
+    if suspicion("\n".join(words)) or any(suspicion(span.quote) for span in candidate.evidence):
+        return "quarantined"
+    return "active" if candidate.explicit and candidate.trust == "person" else "candidate"
+
+
+def _next_state(known: Lesson, draft: Lesson, sessions: int) -> State:
+    """The state after one more sighting."""
+    if "quarantined" in (known.state, draft.state) or known.state == "active":
+        return known.state
+    contradicts = any(link.kind == "contradicts" for link in known.links)
+    if draft.state == "active" and not contradicts:
+        return "active"
+    believed = min(known.trust, draft.trust, key=TRUSTS.index) not in ("tool", "repository")
+    recurs = known.state == "candidate" and sessions >= RECURRENCE
+    return "active" if recurs and believed and not contradicts else known.state
+
+
+def _repeats(lesson: Lesson, draft: Lesson) -> bool:
+    """The draft says what the lesson says: in other words, or as the same cure of the same failure."""
+    if lesson.kind != draft.kind and not same(lesson.insight, draft.insight):
+        return False
+    failure = (draft.error_signature, draft.command)
+    cured = (
+        all(failure) and failure == (lesson.error_signature, lesson.command) and set(lesson.paths) == set(draft.paths)
+    )
+    if cured and lesson.kind == draft.kind and lesson.how == draft.how:
+        return True
+    return same(lesson.insight, draft.insight)
+
+
+def _same_readers(lesson: Lesson, draft: Lesson) -> bool:
+    return (lesson.scope.level, lesson.scope.project) == (draft.scope.level, draft.scope.project)
+
+
+def _is_near(lesson: Lesson, draft: Lesson, words: set[str]) -> bool:
+    if not _same_readers(lesson, draft):
+        return False
+    if lesson.kind != draft.kind and not set(lesson.paths) & set(draft.paths):
+        return False
+    others = set(duplicate_key(lesson.insight).split())
+    return len(words & others) >= SHARED_WORDS * min(len(words), len(others))
+
+
+def _is_inside(path: str) -> bool:
+    return bool(path) and not path.startswith(("/", "\\", "..")) and path[1:2] != ":"
+
+
+def _just_before(at: datetime) -> datetime:
+    from datetime import timedelta
+
+    return at - timedelta(microseconds=1)

@@ -1,0 +1,189 @@
+"""Learn: run the detectors over a session's events and admit what they find.
+
+Idempotent by evidence: what rests on the same words of the same event, found by the same detector, is decided on
+once. So a session can be learnt from as often as it grows, and a newer wording of an old find changes nothing.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from holdfast.domain.errors import InvalidValueError, ProjectUnknownError
+from holdfast.domain.frozen import Frozen
+from holdfast.domain.vocabulary import LessonId
+from holdfast.ports.store import EventFilter
+from holdfast.service.admission import Admission, Source
+from holdfast.service.ledger import twice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.domain.candidate import Candidate
+    from holdfast.domain.event import Event
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import ProjectId, SessionId
+    from holdfast.service.parts import Parts
+
+POSITION = "learned_position"
+"""Mark: every event up to that position has been learnt from."""
+DECIDED = "learned:"
+"""Start of the mark that holds what was decided on in a session, as digests and spans: no words."""
+PAGE = 10_000
+
+
+class LearnReport(Frozen):
+    """What became of the candidates of one call."""
+
+    found: int = 0
+    """Candidates the detectors proposed, those decided on before among them."""
+    admitted: int = 0
+    """New lessons."""
+    merged: int = 0
+    """Further sightings of lessons that were there."""
+    active: tuple[LessonId, ...] = ()
+    """Of the lessons written: those that are delivered from now on."""
+    waiting: tuple[LessonId, ...] = ()
+    """Of the lessons written: those in the inbox."""
+    failed: tuple[str, ...] = ()
+    """Detectors that raised, with the error's type; the others were heard."""
+
+    @property
+    def lessons(self) -> tuple[LessonId, ...]:
+        """Every lesson written."""
+        return (*self.active, *self.waiting)
+
+
+def learn(parts: Parts, place: Place, session: SessionId) -> LearnReport:
+    """Learn from a session's events of the place's project; nothing when there are none or nothing new is found."""
+    events = list(_events(parts, place.project.id, session))
+    candidates, failed = _detect(parts, events)
+    if not candidates:
+        return LearnReport(failed=failed)
+    decided = _Decided(parts, session)
+    new = [candidate for candidate in candidates if decided.is_new(candidate)]
+    times = {event.id: event.at for event in events}
+    source = Source(session=session, host=events[-1].host, times=times)
+    report = _admit(parts, place, new, source) if new else LearnReport()
+    decided.keep()
+    return _sum([LearnReport(found=len(candidates) - len(new), failed=failed), report])
+
+
+def learn_pending(parts: Parts) -> LearnReport:
+    """Learn from every session with events after the mark, each in the place where it last worked.
+
+    Sessions whose folder is gone, or is another project now, are passed over.
+    """
+    after = int(parts.store.mark(POSITION) or 0)
+    newest, waiting = after, dict[tuple["ProjectId", "SessionId"], str]()
+    while page := parts.store.find_events(EventFilter(after=newest, limit=PAGE)):
+        newest = page[-1][0]
+        for _, event in page:
+            waiting[event.project, event.session] = event.cwd
+    reports = [
+        learn(parts, place, session)
+        for (project, session), cwd in waiting.items()
+        if (place := _place(parts, project, cwd)) is not None
+    ]
+    if newest > after:
+        parts.store.mark(POSITION, str(newest))
+    return _sum(reports)
+
+
+def admit(parts: Parts, place: Place, candidates: Sequence[Candidate], session: SessionId, host: str) -> LearnReport:
+    """Decide on candidates from anywhere, as if that session had shown them; equal ones are one sighting."""
+    return _admit(parts, place, candidates, Source(session=session, host=host, times={}))
+
+
+def _admit(parts: Parts, place: Place, candidates: Sequence[Candidate], source: Source) -> LearnReport:
+    def step() -> LearnReport:
+        admission = Admission(parts, place, source)
+        admission.take(candidates)
+        admission.write()
+        written = admission.changed.values()
+        return LearnReport(
+            found=len(candidates),
+            admitted=admission.added,
+            merged=admission.merged,
+            active=tuple(lesson.id for lesson in written if lesson.state == "active"),
+            waiting=tuple(lesson.id for lesson in written if lesson.state != "active"),
+        )
+
+    return twice(step)
+
+
+def _events(parts: Parts, project: ProjectId, session: SessionId) -> Iterator[Event]:
+    after = 0
+    while page := parts.store.find_events(EventFilter(project=project, session=session, after=after, limit=PAGE)):
+        after = page[-1][0]
+        yield from (event for _, event in page)
+
+
+def _place(parts: Parts, project: ProjectId, cwd: str) -> Place | None:
+    try:
+        place = parts.workspace.locate(cwd)
+    except (InvalidValueError, ProjectUnknownError):
+        return None
+    return place if project in ("", place.project.id) else None
+
+
+def _detect(parts: Parts, events: Sequence[Event]) -> tuple[list[Candidate], tuple[str, ...]]:
+    """Every detector's candidates, and which detectors raised: one bad plug-in must not silence the others."""
+    found: list[Candidate] = []
+    failed: list[str] = []
+    for detector in parts.detectors() if events else ():
+        try:
+            found += detector.detect(events)
+        except Exception as exc:
+            failed.append(f"{detector.id}: {type(exc).__name__}: {exc}")
+    return found, tuple(failed)
+
+
+class _Decided:
+    """What was decided on in a session: a digest of detector and first event, with the quoted span."""
+
+    def __init__(self, parts: Parts, session: SessionId) -> None:
+        self._parts = parts
+        self._name = DECIDED + session
+        self._spans: dict[str, list[tuple[int, int]]] = {}
+        self._changed = False
+        for entry in parts.store.mark(self._name).split():
+            digest, start, end = entry.split(":")
+            self._spans.setdefault(digest, []).append((int(start), int(end)))
+
+    def is_new(self, candidate: Candidate) -> bool:
+        """Whether nothing with overlapping evidence was decided on before; from now on it is."""
+        first = candidate.evidence[0] if candidate.evidence else None
+        where = first.event if first else candidate.insight
+        span = (first.start, first.end) if first else (0, 0)
+        spans = self._spans.setdefault(_digest(candidate.detector.partition("/")[0], where), [])
+        if any(_overlap(span, other) for other in spans):
+            return False
+        spans.append(span)
+        self._changed = True
+        return True
+
+    def keep(self) -> None:
+        """Write it down; the lessons themselves are written before, so that a crash between loses nothing."""
+        if self._changed:
+            entries = [f"{digest}:{a}:{b}" for digest, spans in self._spans.items() for a, b in spans]
+            self._parts.store.mark(self._name, " ".join(entries))
+
+
+def _digest(*words: str) -> str:
+    return blake2b("\0".join(words).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] == other[0] or max(one[0], other[0]) < min(one[1], other[1])
+
+
+def _sum(reports: Sequence[LearnReport]) -> LearnReport:
+    return LearnReport(
+        found=sum(report.found for report in reports),
+        admitted=sum(report.admitted for report in reports),
+        merged=sum(report.merged for report in reports),
+        active=tuple(id for report in reports for id in report.active),
+        waiting=tuple(id for report in reports for id in report.waiting),
+        failed=tuple(dict.fromkeys(name for report in reports for name in report.failed)),
+    )
