@@ -162,8 +162,6 @@ NAMES: tuple[tuple[str, int], ...] = (
     ("_auth", WEAK),
     ("sig=", WEAK),
     ("signature=", WEAK),
-    ("session_id", WEAK),
-    ("sessionid", WEAK),
 )
 """(lower-case part of a name, how surely its value is secret). See `redact_values.is_secret` for what each asks."""
 
@@ -197,8 +195,15 @@ STAND_INS = (
 )  # fmt: skip
 """Texts that make a value a stand-in wherever they occur in it."""
 
-PUBLIC = ("AAAA", "sha1-", "sha256-", "sha384-", "sha512-", "_ZN", "_RN", "ssh-", "urn-", "MII")
-"""Beginnings of long random-looking words that everybody may see: SSH public keys, integrity hashes, symbols."""
+PUBLIC = (
+    "AAAA", "sha1-", "sha256-", "sha384-", "sha512-", "_ZN", "_RN", "ssh-", "urn-", "MII",
+    "toolu_", "srvtoolu_", "msg_", "req_", "call_", "resp_", "chatcmpl-",
+)  # fmt: skip
+"""Beginnings of long random-looking words that everybody may see: SSH public keys, certificates, integrity hashes,
+symbols of compilers, ids of model requests."""
 
 PUBLIC_BEFORE = ("h1:", "base64,", "SHA256:", "sha256:", "sha512:", "MD5:", "integrity=")
 """Texts right before such a word that say the same."""
+
+HASH_MARKS = ("sha512-", "sha384-", "sha256-")
+"""Texts a line or two before that make it the rest of a wrapped integrity hash."""

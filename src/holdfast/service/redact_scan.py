@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     Span = tuple[int, int, str]
 
 BEGIN, END = "-----BEGIN ", "-----END "
+JUDGED = 256
+"""Characters of a value that are looked at to tell whether it is secret."""
+
 QUOTES = "\"'`"
 BLANKS = " \t"
 SCHEMES = ("bearer", "basic", "token", "digest", "negotiate", "apikey", "hmac", "aws4-hmac-sha256", "key")
@@ -145,20 +148,19 @@ def _pem_end(text: str, body: int) -> int:
     return _pem_body(text, body)
 
 
-def _pem_body(text: str, here: int) -> int:
-    end = here
+def _pem_body(text: str, start: int) -> int:
+    """Where a block without an end mark ends: after its last line of base64, `start` when there is none."""
+    here = end = start
     for _ in range(400):
         line = _line_end(text, here)
         piece = text[here:line].strip(" \t\r\"'0123456789→|>:,\\")
-        if len(piece) >= 16 and run(piece, 0, rules.BASE64) < len(piece) and ": " not in piece[:20]:
-            break
-        if 0 < len(piece) < 16 and run(piece, 0, rules.BASE64) < len(piece):
-            break
-        end = line if len(piece) >= 16 or end > here else end
-        if len(piece) < 16 and end != line and piece:
-            break
-        if line >= len(text):
-            break
+        is_body = bool(piece) and run(piece, 0, rules.BASE64) == len(piece)
+        if is_body and (len(piece) >= 16 or end == here - 1 or end == here - 2):
+            end = line
+        elif piece and ": " not in piece[:24]:  # neither a blank line nor a header such as `Proc-Type: 4,ENCRYPTED`
+            return end
+        if line >= len(text) or (is_body and len(piece) < 16):
+            return end
         here = line + (2 if text.startswith("\\n", line) else 1)
     return end
 
@@ -182,6 +184,8 @@ def find_values(text: str, low: str) -> Iterator[Span]:
 
 
 def _value_of(text: str, at: int, name: str, strength: int) -> tuple[int, int] | None:
+    if text[max(0, at - 10) : at].lower().rstrip("_-").endswith(("public", "publickey")):
+        return None
     after = at + len(name)
     rest = 0 if name.endswith("=") else run(text, after, _IDENTIFIER, 64)
     if rest and not _holds_it(text[after : after + rest]):
@@ -192,7 +196,7 @@ def _value_of(text: str, at: int, name: str, strength: int) -> tuple[int, int] |
     begin, end, quoted = _literal(text, here)
     if not quoted and _is_annotation(text, end):
         begin, end, quoted = _literal(text, text.index("=", end))
-    value = text[begin:end]
+    value = text[begin : min(end, begin + JUDGED)]
     if not value or value[0] == "[":
         return None
     exported = not quoted and text[here : here + 1] == "=" and begin == here + 1 and text[at : after + rest].isupper()
@@ -323,7 +327,8 @@ def _authorizations(text: str, low: str) -> Iterator[Span]:
         if low[begin : begin + word] in SCHEMES:
             begin += word + run(text, begin + word, BLANKS, 8)
         size = run(text, begin, rules.WIDE)
-        if size >= 8 and has_digit(text[begin : begin + size]) and not is_stand_in(text[begin : begin + size]):
+        value = text[begin : begin + size]
+        if size >= 8 and text[begin + size : begin + size + 1] != "(" and has_digit(value) and not is_stand_in(value):
             yield begin, begin + size, "header"
 
 
@@ -387,6 +392,9 @@ def find_random(text: str) -> Iterator[Span]:
 
 def _is_public(text: str, at: int, end: int) -> bool:
     if text.startswith(rules.PUBLIC, at) or text[max(0, at - 10) : at].endswith(rules.PUBLIC_BEFORE):
+        return True
+    lead = text[max(0, at - 96) : at]
+    if any(mark in lead for mark in rules.HASH_MARKS):
         return True
     return _is_wrapped(text, at, end) or _is_encoded_text(text[at:end])
 

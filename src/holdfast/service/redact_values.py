@@ -10,8 +10,11 @@ CODE_MARKS = "()[]{}<>$`|"
 SEPARATORS = "-_./:"
 RANDOM_BITS = 4.0
 """Least Shannon entropy, in bits a character, of a bare random word of 32 characters or more (random base62: 4.5)."""
-RANDOM_CHANGES = 0.42
+RANDOM_CHANGES = 0.36
 """Least share of neighbours of different class (lower, upper, digit); random base62 has .62, camelCase under .35."""
+
+RANDOM_SPELT = 0.5
+"""Share of characters in runs of three or more small letters that no random word reaches (random base62: .16)."""
 
 
 def entropy(value: str) -> float:
@@ -103,7 +106,9 @@ def _is_word(part: str) -> bool:
     if part.isdigit():
         return len(part) <= 4
     stem = part.rstrip(rules.DIGITS)
-    return stem.isalpha() and len(part) - len(stem) <= 2 and _changes(stem) <= 0.4
+    if not stem.isalpha() or len(part) - len(stem) > 2:
+        return False
+    return len(stem) < 12 or stem.isupper() or _spelt(stem) >= RANDOM_SPELT
 
 
 def _is_code(value: str) -> bool:
@@ -118,12 +123,15 @@ def _is_code(value: str) -> bool:
 def is_random(word: str) -> bool:
     """Whether a bare word of 32 characters or more looks drawn at random: letters of both cases, digits, high
     entropy, and its classes change as often as chance would have it."""
-    core = "".join(char for char in word if char.isalnum())
+    parts = word.replace("_", " ").replace("-", " ").replace("/", " ").replace("+", " ").split()
+    if any(len(part) >= 5 and part.isalpha() and part[1:].islower() for part in parts):
+        return False
+    core = "".join(parts)
     if len(core) < 28 or core.lower() == core or core.upper() == core or not has_digit(core):
         return False
     if not core.lower().strip(rules.HEX):
         return False
-    return entropy(core) >= RANDOM_BITS and _changes(core) >= RANDOM_CHANGES
+    return entropy(core) >= RANDOM_BITS and _changes(core) >= RANDOM_CHANGES and _spelt(core) < RANDOM_SPELT
 
 
 def _changes(word: str) -> float:
@@ -131,6 +139,12 @@ def _changes(word: str) -> float:
     kinds = ["d" if char.isdigit() else "u" if char.isupper() else "l" for char in word]
     changed = sum(kinds[at] != kinds[at - 1] for at in range(1, len(kinds)))
     return changed / max(1, len(kinds) - 1)
+
+
+def _spelt(word: str) -> float:
+    """The share of characters in runs of three or more small letters, as words have them, 0 to 1."""
+    runs = "".join(char if char.islower() else " " for char in word).split()
+    return sum(len(run) for run in runs if len(run) >= 3) / len(word)
 
 
 _NO_SEPARATORS = {ord(mark): None for mark in SEPARATORS + " "}
