@@ -64,12 +64,18 @@ def _is_hidden(event: Event, inside: list[str], files: tuple[str, ...], ignore: 
 def _inside(parts: Parts, place: Place, path: str, cwd: str) -> str:
     """The path relative to the root, or to the event's own folder when that is of another machine; else empty."""
     clean = _clean(path)
-    found = parts.workspace.relative(place, clean, cwd)
+    found = "" if _has_drive(cwd) else parts.workspace.relative(place, clean, cwd)
     if found or not cwd:
         return found
-    stem = cwd.replace("\\", "/").rstrip("/") + "/"
-    clean = clean.replace("\\", "/")
-    return _tidy(clean.removeprefix(stem)) if clean.startswith(stem) else ""
+    stem, clean = cwd.replace("\\", "/").rstrip("/") + "/", clean.replace("\\", "/")
+    if clean.startswith("/") or _has_drive(clean):
+        return _tidy(clean.removeprefix(stem)) if clean.startswith(stem) else ""
+    return _tidy(clean)
+
+
+def _has_drive(path: str) -> bool:
+    """Whether it is a Windows path such as `C:\\app`, which means nothing on this machine."""
+    return path[1:3] in (":\\", ":/") and path[0].isalpha()
 
 
 def _tidy(path: str) -> str:
