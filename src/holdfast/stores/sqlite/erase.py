@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from holdfast.domain.records import Change
-from holdfast.stores.sqlite import derived
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.rows import clean, document, record_of
 
@@ -64,6 +63,3 @@ def _purge_changes(sql: sqlite3.Connection, id_: str) -> int:
         else:
             sql.execute("DELETE FROM changes WHERE id = ?", (change_id,))
     return len(found)
-
-
-__all__ = ["derived", "flush", "purge"]

@@ -84,14 +84,14 @@ def best(sql: sqlite3.Connection, query: Query, scores: dict[int, float], limit:
     seen, args = visible(query)
     hits: list[tuple[float, int, str]] = []
     rows = sorted(scores, key=lambda row: (-scores[row], -row))
-    for start in range(0, len(rows), 500):
-        some = rows[start : start + 500]
+    start, size = 0, limit + 20  # most are visible: rarely is a second, larger look needed
+    while start < len(rows) and len(hits) < limit:
+        some = rows[start : start + size]
+        start, size = start + size, 500
         found = sql.execute(
             f"SELECT l.row, l.id FROM lessons l WHERE l.row IN ({slots(len(some))}) AND {seen}", (*some, *args)
         )
         hits += [(-scores[row], -row, id_) for row, id_ in found]
-        if len(hits) >= limit:
-            break
     return [Hit(id=LessonId(id_), score=-score) for score, _, id_ in sorted(hits)[:limit]]
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.query import Query
+    from holdfast.stores.sqlite.vectors import Vectors
 
 
 class Past:
@@ -24,6 +25,7 @@ class Past:
     def __init__(self) -> None:
         self._key: tuple[Any, ...] = ()
         self._made: sqlite3.Connection | None = None
+        self._vectors: Vectors | None = None
 
     def sql(self, live: sqlite3.Connection, query: Query) -> sqlite3.Connection:
         """A database whose current lessons are those known and true at the query's instant, in its scope."""
@@ -35,11 +37,20 @@ class Past:
             self._made, self._key = _snapshot(live, query), key
         return self._made
 
+    @property
+    def vectors(self) -> Vectors:
+        """The vector index of that instant."""
+        if self._vectors is None:
+            from holdfast.stores.sqlite.vectors import Vectors
+
+            self._vectors = Vectors()
+        return self._vectors
+
     def close(self) -> None:
         """Let go of the memory."""
         if self._made is not None:
             self._made.close()
-            self._made = None
+        self._made = self._vectors = None
 
 
 def _snapshot(live: sqlite3.Connection, query: Query) -> sqlite3.Connection:

@@ -79,10 +79,12 @@ class SqliteStore:
         if lane not in LANES:
             raise InvalidValueError(f"unknown lane {lane!r}", hint=f"one of {', '.join(LANES)}")
         with self._connection.reading() as sql:
-            if query.as_of is not None:
-                sql = self._past_of(query).sql(sql, query)
+            past = None if query.as_of is None else self._past_index()
+            if past is not None:
+                sql = past.sql(sql, query)
             if lane == "vector":
-                return self._vector_index().search(sql, query, limit)
+                vectors = self._vector_index() if past is None else past.vectors
+                return vectors.search(sql, query, limit)
             return lanes.search(sql, lane, query, limit)
 
     def record(self, entries: Sequence[LogRecord]) -> None:
@@ -136,7 +138,7 @@ class SqliteStore:
             self._vectors = Vectors()
         return self._vectors
 
-    def _past_of(self, query: Query) -> Past:
+    def _past_index(self) -> Past:
         if self._past is None:
             from holdfast.stores.sqlite.past import Past
 

@@ -1,0 +1,251 @@
+"""The store's contract: events and versions of lessons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.domain.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
+from holdfast.domain.event import Event
+from holdfast.domain.frozen import replace
+from holdfast.domain.lesson import Link, in_state
+from holdfast.domain.vocabulary import LessonId, SessionId
+from holdfast.ports.store import EventFilter, LessonFilter, Store
+from holdfast.ranking.words import duplicate_key
+from holdfast.testing._store_questions import (
+    EMBEDDER,
+    HOSTILE,
+    OTHER,
+    found,
+    minutes,
+)
+from holdfast.testing.builders import (
+    PROJECT,
+    SESSION,
+    START,
+    make_event,
+    make_lesson,
+    next_version,
+)
+
+
+class EventContract:
+    """Events."""
+
+    def test_events_come_back_whole_in_the_order_received(self, store: Store) -> None:
+        events = [
+            make_event(kind="file_edit", files=("a.py", "b.py"), old="x", new="y", exit_code=0, at=minutes(9)),
+            make_event(kind="tool_failure", command="pytest", exit_code=1, branch="main", model="m", at=minutes(1)),
+        ]
+        assert store.append_events(events) == 2
+        kept = store.find_events(EventFilter())
+        assert [event for _, event in kept] == events
+        assert kept[0][0] < kept[1][0]
+
+    def test_an_event_with_a_kept_session_and_key_is_skipped(self, store: Store) -> None:
+        first, again = make_event(key="k", text="first"), make_event(key="k", text="again")
+        elsewhere = make_event(key="k", session=SessionId("session-2"))
+        assert store.append_events([first, again]) == 1
+        assert store.append_events([again, elsewhere]) == 1
+        assert [event for _, event in store.find_events(EventFilter())] == [first, elsewhere]
+
+    def test_appending_nothing_keeps_nothing(self, store: Store) -> None:
+        assert store.append_events([]) == 0
+        assert store.find_events(EventFilter()) == []
+
+    def test_events_are_filtered_by_project_session_position_and_limit(self, store: Store) -> None:
+        events = [
+            make_event(), make_event(project=OTHER), make_event(session=SessionId("session-2")), make_event(),
+        ]  # fmt: skip
+        store.append_events(events)
+        kept = store.find_events(EventFilter())
+
+        def keys(where: EventFilter) -> list[Event]:
+            return [event for _, event in store.find_events(where)]
+
+        assert keys(EventFilter(project=PROJECT)) == [events[0], events[2], events[3]]
+        assert keys(EventFilter(session=SESSION)) == [events[0], events[1], events[3]]
+        assert keys(EventFilter(project=PROJECT, session=SESSION, after=kept[0][0])) == [events[3]]
+        assert keys(EventFilter(after=kept[1][0], limit=1)) == [events[2]]
+        assert keys(EventFilter(limit=0)) == []
+
+    def test_what_text_cannot_hold_is_replaced_in_an_event(self, store: Store) -> None:
+        store.append_events([make_event(key="k\0", text="a\0b\ud800c 😀", files=("x\udfff.py",))])
+        ((_, event),) = store.find_events(EventFilter())
+        assert event.text == "a\ufffdb\ufffdc 😀"
+        assert event.files == ("x\ufffd.py",)
+        assert store.append_events([make_event(key="k\0")]) == 0
+
+    def test_a_text_of_five_megabytes_is_kept(self, store: Store) -> None:
+        store.append_events([make_event(text="long " * 1_000_000)])
+        assert len(store.find_events(EventFilter())[0][1].text) == 5_000_000
+
+
+class LessonContract:
+    """Versions of lessons: put, get, find."""
+
+    def test_a_lesson_comes_back_as_it_was_put(self, store: Store) -> None:
+        lesson = make_lesson(
+            why="because", how="so", snippets=("a()", "b()"), paths=("a.py", "b/c.py"), globs=("docs/**",),
+            tags=("x",), topic_key="k", trust="person", confidence=0.75, salience=1.0, private=True, branch="dev",
+            prefix="packages/api", links=(Link(kind="refines", target=LessonId("other")),), level="team",
+            error_signature="E", command="c", sessions_seen=(SESSION,), revival="numpy>=3", valid_to=minutes(9),
+        )  # fmt: skip
+        store.put([lesson], {lesson.id: None})
+        assert store.get([lesson.id]) == [lesson]
+
+    def test_an_unknown_id_raises_lesson_not_found(self, store: Store) -> None:
+        lesson = make_lesson()
+        store.put([lesson], {})
+        for unknown in ("nope", "", "\ud800", "%"):
+            with pytest.raises(LessonNotFoundError):
+                store.get([lesson.id, LessonId(unknown)])
+
+    def test_lessons_come_in_the_order_asked(self, store: Store) -> None:
+        lessons = [make_lesson() for _ in range(700)]
+        store.put(lessons, {})
+        asked = [lesson.id for lesson in reversed(lessons)]
+        assert [lesson.id for lesson in store.get(asked)] == asked
+        assert store.get([]) == []
+
+    def test_the_replaced_version_is_closed_when_the_new_one_begins(self, store: Store) -> None:
+        first = make_lesson()
+        second = next_version(first, insight="Different now")
+        store.put([first], {})
+        store.put([second], {first.id: first.recorded_at})
+        assert store.get([first.id]) == [second]
+        (past,) = store.get([first.id], as_of=first.recorded_at)
+        assert past == replace(first, retracted_at=second.recorded_at)
+
+    def test_a_stale_write_writes_nothing(self, store: Store) -> None:
+        first = make_lesson()
+        second, stale, new = next_version(first), next_version(first, 90, insight="stale"), make_lesson()
+        store.put([first], {})
+        store.put([second], {first.id: first.recorded_at})
+        for expected in ({first.id: first.recorded_at}, {first.id: None}, {}):
+            with pytest.raises(StaleWriteError):
+                store.put([new, stale], expected)
+        with pytest.raises(StaleWriteError):
+            store.put([new], {new.id: first.recorded_at})
+        assert store.get([first.id]) == [second]
+        with pytest.raises(LessonNotFoundError):
+            store.get([new.id])
+
+    def test_a_version_cannot_be_recorded_before_the_one_it_replaces(self, store: Store) -> None:
+        lesson = make_lesson()
+        store.put([lesson], {})
+        with pytest.raises(InvalidValueError):
+            store.put([lesson], {lesson.id: lesson.recorded_at})
+        assert store.get([lesson.id]) == [lesson]
+
+    def test_two_versions_of_one_lesson_in_one_call_follow_each_other(self, store: Store) -> None:
+        first = make_lesson()
+        second = next_version(first)
+        store.put([first, second], {first.id: None})
+        assert store.get([first.id]) == [second]
+        assert store.get([first.id], as_of=first.recorded_at)[0].retracted_at == second.recorded_at
+
+    def test_revising_closes_one_lesson_and_adds_its_successor_in_one_call(self, store: Store) -> None:
+        chain = [make_lesson(insight="version 0")]
+        store.put(chain, {})
+        for i in range(1, 5):
+            old, at = chain[-1], minutes(i)
+            new = make_lesson(insight=f"version {i}", recorded_at=at, links=(Link(kind="supersedes", target=old.id),))
+            store.put([in_state(old, "superseded", at=at), new], {old.id: old.recorded_at})
+            chain.append(new)
+        assert found(store, "text", text="version") == [chain[-1].id]
+        for i, lesson in enumerate(chain):
+            assert found(store, "text", text="version", as_of=minutes(i + 0.5)) == [lesson.id]
+        assert [lesson.state for lesson in store.get([lesson.id for lesson in chain])] == ["superseded"] * 4 + [
+            "active"
+        ]
+
+    def test_before_it_was_recorded_a_lesson_is_unknown(self, store: Store) -> None:
+        lesson = make_lesson(recorded_at=minutes(5), valid_from=START)
+        store.put([lesson], {})
+        with pytest.raises(LessonNotFoundError):
+            store.get([lesson.id], as_of=minutes(4))
+        assert store.get([lesson.id], as_of=minutes(5)) == [lesson]
+        assert store.find(LessonFilter(project=PROJECT, as_of=minutes(4))) == []
+
+    def test_as_of_asks_what_was_true_as_well_as_what_was_known(self, store: Store) -> None:
+        lesson = make_lesson(valid_from=minutes(10), valid_to=minutes(20))
+        store.put([lesson], {})
+        for at, true in ((5, False), (10, True), (19, True), (20, False)):
+            assert bool(store.find(LessonFilter(project=PROJECT, as_of=minutes(at)))) is true
+            assert bool(found(store, "recent", as_of=minutes(at))) is true
+
+    def test_a_lesson_that_says_it_ended_can_be_asked_for_as_of_later(self, store: Store) -> None:
+        lesson = make_lesson()
+        ended = in_state(lesson, "retired", at=minutes(5))
+        store.put([lesson, ended], {})
+        assert store.find(LessonFilter(project=PROJECT, states=("retired",), as_of=minutes(9))) == [ended]
+        assert found(store, "recent", states=("retired",), as_of=minutes(9)) == [lesson.id]
+        assert found(store, "recent", as_of=minutes(4)) == [lesson.id]
+
+    def test_what_text_cannot_hold_is_replaced_in_a_lesson(self, store: Store) -> None:
+        lesson = make_lesson(insight="a\0b \udc00 end", title="t\0", tags=("\ud800",), path="x\0.py")
+        store.put([lesson], {})
+        (kept,) = store.get([lesson.id])
+        assert (kept.insight, kept.title, kept.tags) == ("a\ufffdb \ufffd end", "t\ufffd", ("\ufffd",))
+        assert store.find(LessonFilter(project=PROJECT, path="x\0.py")) == [kept]
+
+    def test_find_answers_newest_first_in_pages(self, store: Store) -> None:
+        lessons = [make_lesson(recorded_at=minutes(i // 2)) for i in range(7)]
+        store.put(lessons, {})
+        expected = sorted(lessons, key=lambda lesson: (-lesson.recorded_at.timestamp(), lesson.id))
+        assert store.find(LessonFilter(project=PROJECT)) == expected
+        assert store.find(LessonFilter(project=PROJECT, limit=3, offset=2)) == expected[2:5]
+        assert store.find(LessonFilter(project=PROJECT, limit=0)) == []
+
+    def test_find_keeps_to_the_project_and_the_user(self, store: Store) -> None:
+        mine, theirs = make_lesson(), make_lesson(project=OTHER)
+        users, team = make_lesson(level="user", project=""), make_lesson(level="team")
+        store.put([mine, theirs, users, team], {})
+
+        def ids(where: LessonFilter) -> set[str]:
+            return {lesson.id for lesson in store.find(where)}
+
+        assert ids(LessonFilter(project=PROJECT)) == {mine.id, users.id, team.id}
+        assert ids(LessonFilter()) == {users.id}
+        assert ids(LessonFilter(all_projects=True)) == {mine.id, theirs.id, users.id, team.id}
+
+    def test_find_leaves_tombstones_out_unless_asked(self, store: Store) -> None:
+        lesson = make_lesson(path="a.py")
+        gone = in_state(lesson, "forgotten", at=minutes(1))
+        store.put([lesson, gone], {})
+        assert store.find(LessonFilter(project=PROJECT)) == []
+        assert store.find(LessonFilter(project=PROJECT, states=("forgotten",))) == [gone]
+        assert store.find(LessonFilter(project=PROJECT, states=("forgotten",), path="a.py")) == [gone]
+
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            {"kinds": ("fix",)},
+            {"id_suffix": "LAST8"},
+            {"topic_key": "db/engine"},
+            {"path": "src/app.py"},
+            {"states": ("candidate",)},
+            {"duplicate_key": duplicate_key("Never call commit twice")},
+            {"without_vector": EMBEDDER},
+        ],
+        ids=lambda asked: next(iter(asked)),
+    )
+    def test_find_filters_by(self, store: Store, asked: dict[str, Any]) -> None:
+        wanted = make_lesson(
+            kind="fix", topic_key="db/engine", path="src/app.py", state="candidate", insight="Never call commit twice."
+        )
+        other = make_lesson(path="src/app.pyx", topic_key="db/engines", insight="Call commit twice")
+        store.put([wanted, other], {})
+        store.put_vectors(EMBEDDER, {other.id: (0.0, 1.0, 0.0)})
+        if "id_suffix" in asked:
+            asked = {"id_suffix": wanted.id[-8:]}
+        assert store.find(LessonFilter(project=PROJECT, **asked)) == [wanted]
+        assert store.find(LessonFilter(project=PROJECT, as_of=minutes(1), **asked)) == [wanted]
+
+    def test_filters_take_hostile_text_as_text(self, store: Store) -> None:
+        store.put([make_lesson()], {})
+        for text in filter(None, HOSTILE):
+            for name in ("id_suffix", "topic_key", "duplicate_key", "path"):
+                assert store.find(LessonFilter(project=PROJECT, **dict[str, Any]([(name, text)]))) == []

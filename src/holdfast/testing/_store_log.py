@@ -1,0 +1,186 @@
+"""The store's contract: vectors, the log, marks, purging and checking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from holdfast.domain.errors import LessonNotFoundError
+from holdfast.domain.frozen import replace
+from holdfast.domain.lesson import in_state
+from holdfast.domain.query import Query
+from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
+from holdfast.domain.vocabulary import LessonId, SessionId
+from holdfast.ports.store import EventFilter, LessonFilter, LogFilter, Store
+from holdfast.testing._store_questions import (
+    EMBEDDER,
+    OTHER,
+    assert_in_lanes,
+    found,
+    minutes,
+    reachable,
+)
+from holdfast.testing.builders import (
+    PROJECT,
+    SESSION,
+    START,
+    make_change,
+    make_checkpoint,
+    make_delivery,
+    make_event,
+    make_lesson,
+    make_outcome,
+    next_version,
+)
+
+
+class VectorContract:
+    """Vectors."""
+
+    def near(self, store: Store, vector: Sequence[float], **asked: Any) -> list[str]:
+        return found(store, "vector", vector=tuple(vector), embedder_id=EMBEDDER, **asked)
+
+    def test_the_nearest_come_first_with_their_cosine(self, store: Store) -> None:
+        lessons = [make_lesson() for _ in range(3)]
+        store.put(lessons, {})
+        store.put_vectors(EMBEDDER, {lessons[0].id: (0, 1, 0), lessons[1].id: (0.6, 0.8, 0), lessons[2].id: (-1, 0, 0)})
+        hits = store.search("vector", Query(project=PROJECT, vector=(1.0, 0.0, 0.0), embedder_id=EMBEDDER), 9)
+        assert [hit.id for hit in hits] == [lessons[1].id, lessons[0].id, lessons[2].id]
+        assert [hit.score for hit in hits] == pytest.approx([0.6, 0.0, -1.0], abs=0.01)
+
+    def test_vectors_of_two_embedders_never_meet(self, store: Store) -> None:
+        lesson = reachable(store)
+        assert found(store, "vector", vector=(1.0, 0.0, 0.0), embedder_id="other") == []
+        assert found(store, "vector", vector=(1.0, 0.0), embedder_id=EMBEDDER) == []
+        store.put_vectors("other", {lesson.id: (0.0, 1.0, 0.0)})
+        assert found(store, "vector", vector=(0.0, 1.0, 0.0), embedder_id="other") == [lesson.id]
+
+    def test_a_vector_written_after_a_search_is_found(self, store: Store) -> None:
+        first = reachable(store)
+        assert self.near(store, (1, 0, 0)) == [first.id]
+        second = reachable(store)
+        assert set(self.near(store, (1, 0, 0))) == {first.id, second.id}
+
+    def test_a_vector_put_again_replaces_the_old_one(self, store: Store) -> None:
+        lesson, other = reachable(store), reachable(store)
+        store.put_vectors(EMBEDDER, {lesson.id: (0.0, 1.0, 0.0)})
+        assert self.near(store, (1, 0, 0)) == [other.id, lesson.id]
+        assert self.near(store, (0, 1, 0)) == [lesson.id, other.id]
+
+    def test_a_revised_lessons_vector_is_gone_with_its_text(self, store: Store) -> None:
+        lesson = reachable(store)
+        changed = next_version(lesson, insight="Something else")
+        store.put([changed], {lesson.id: lesson.recorded_at})
+        assert self.near(store, (1, 0, 0)) == []
+        assert store.find(LessonFilter(project=PROJECT, without_vector=EMBEDDER)) == [changed]
+
+    def test_a_lesson_that_only_changes_its_state_keeps_its_vector(self, store: Store) -> None:
+        lesson = reachable(store, state="candidate")
+        store.put([in_state(lesson, "active", at=minutes(1))], {lesson.id: lesson.recorded_at})
+        assert self.near(store, (1, 0, 0)) == [lesson.id]
+        assert store.find(LessonFilter(project=PROJECT, without_vector=EMBEDDER)) == []
+
+    def test_a_vector_of_an_unknown_lesson_is_skipped(self, store: Store) -> None:
+        store.put_vectors(EMBEDDER, {LessonId("gone"): (1.0, 0.0, 0.0)})
+        assert self.near(store, (1, 0, 0)) == []
+        assert store.check() == []
+
+
+class LogContract:
+    """The log and marks."""
+
+    def test_log_records_come_back_whole_newest_first(self, store: Store) -> None:
+        for make in (make_delivery, make_outcome, make_checkpoint, make_change):
+            old, new = make(at=minutes(1)), make(at=minutes(2))
+            store.record([new, old])
+            assert store.find_records(type(new), LogFilter()) == [new, old]
+            assert store.find_records(type(new), LogFilter(limit=1)) == [new]
+
+    def test_a_record_kept_already_is_skipped(self, store: Store) -> None:
+        first = make_delivery()
+        store.record([first])
+        store.record([replace(first, reason="again"), make_change(id=first.id)])
+        assert store.find_records(Delivery, LogFilter()) == [first]
+        assert len(store.find_records(Change, LogFilter())) == 1
+
+    def test_log_records_are_filtered(self, store: Store) -> None:
+        lesson, session = LessonId("lesson-2"), SessionId("session-2")
+        for make in (make_delivery, make_outcome):
+            wanted = make(lesson=lesson, session=session, project=OTHER)
+            store.record([make(), wanted])
+            for where in (LogFilter(project=OTHER), LogFilter(session=session), LogFilter(lesson=lesson)):
+                assert store.find_records(type(wanted), where) == [wanted]
+            assert store.find_records(type(wanted), LogFilter(lesson=lesson, session=SESSION)) == []
+
+    def test_checkpoints_and_changes_are_filtered_by_what_they_have(self, store: Store) -> None:
+        lesson = LessonId("lesson-2")
+        checkpoint = make_checkpoint(project=OTHER, session=SessionId("session-2"), done=("a", "b"), closed=True)
+        change = make_change(project=OTHER, lessons=(lesson, LessonId("lesson-3")))
+        store.record([make_checkpoint(), checkpoint, make_change(), change])
+        assert store.find_records(Checkpoint, LogFilter(session=SessionId("session-2"))) == [checkpoint]
+        assert store.find_records(Change, LogFilter(lesson=lesson)) == [change]
+        assert store.find_records(Change, LogFilter(project=OTHER)) == [change]
+        assert store.find_records(Checkpoint, LogFilter(lesson=lesson)) == []
+        assert store.find_records(Change, LogFilter(session=SESSION)) == []
+
+    def test_what_text_cannot_hold_is_replaced_in_a_record(self, store: Store) -> None:
+        store.record([make_delivery(trigger="a\0b\ud800")])
+        assert store.find_records(Delivery, LogFilter())[0].trigger == "a\ufffdb\ufffd"
+
+    def test_a_mark_is_empty_until_it_is_set(self, store: Store) -> None:
+        assert store.mark("seen") == ""
+        assert store.mark("seen", "1") == "1"
+        assert store.mark("seen", "2") == "2"
+        assert store.mark("seen") == "2"
+        assert store.mark("seen", "") == ""
+        assert store.mark("seen") == ""
+        assert store.mark("k\0\ud800", "v\0") == "v\ufffd"
+        assert store.mark("k\0\ud800") == "v\ufffd"
+
+
+class PurgeContract:
+    """Purging and checking."""
+
+    def test_a_purged_lesson_is_gone_with_all_that_derives_from_it(self, store: Store) -> None:
+        lesson, stays = reachable(store, insight="the walrus secret"), reachable(store)
+        store.put([next_version(lesson, insight="the second walrus secret")], {lesson.id: lesson.recorded_at})
+        store.put_vectors(EMBEDDER, {lesson.id: (1.0, 0.0, 0.0)})
+        both = make_change(lessons=(lesson.id, stays.id), summary="about the walrus")
+        store.record(
+            [make_delivery(lesson=lesson.id), make_outcome(lesson=lesson.id), make_change(lessons=(lesson.id,))]
+        )
+        store.record([both, make_delivery(lesson=stays.id)])
+        erased = store.purge([lesson.id])
+        assert sum(erased.values()) >= 9
+        assert all(rows > 0 for rows in erased.values())
+        with pytest.raises(LessonNotFoundError):
+            store.get([lesson.id], as_of=START)
+        assert_in_lanes(store, lesson, False)
+        assert_in_lanes(store, stays, True)
+        assert [d.lesson for d in store.find_records(Delivery, LogFilter())] == [stays.id]
+        assert store.find_records(Outcome, LogFilter()) == []
+        assert store.find_records(Change, LogFilter()) == [replace(both, lessons=(stays.id,), summary="")]
+        assert store.check() == []
+
+    def test_purging_what_is_not_there_erases_nothing(self, store: Store) -> None:
+        lesson = reachable(store)
+        assert store.purge([LessonId("nope"), LessonId("\ud800")]) == {}
+        assert store.purge([]) == {}
+        assert_in_lanes(store, lesson, True)
+
+    def test_events_outlive_the_lessons_learnt_from_them(self, store: Store) -> None:
+        lesson = reachable(store)
+        store.append_events([make_event()])
+        store.purge([lesson.id])
+        assert len(store.find_events(EventFilter())) == 1
+
+    def test_a_new_store_is_sound(self, store: Store) -> None:
+        assert store.check() == []
+
+    def test_checking_changes_nothing(self, store: Store) -> None:
+        lesson = reachable(store)
+        assert store.check() == []
+        assert store.check() == []
+        assert store.get([lesson.id]) == [lesson]

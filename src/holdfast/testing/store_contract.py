@@ -1,0 +1,42 @@
+"""What every backend promises. A backend's tests inherit `StoreContract` and give it a fixture `store`.
+
+class TestMyStore(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path): ...  # an open, empty Store
+"""
+
+from __future__ import annotations
+
+import inspect
+
+from holdfast.ports.store import Store
+from holdfast.testing._store_lanes import LaneContract
+from holdfast.testing._store_lessons import EventContract, LessonContract
+from holdfast.testing._store_log import LogContract, PurgeContract, VectorContract
+from holdfast.testing._store_matches import PathContract, WordsContract
+
+
+class StoreContract(
+    EventContract,
+    LessonContract,
+    LaneContract,
+    WordsContract,
+    PathContract,
+    VectorContract,
+    LogContract,
+    PurgeContract,
+):
+    """Everything a backend promises."""
+
+    def test_the_port_is_narrow(self) -> None:  # noqa: D102 - its name says it
+        public = {name: member for name, member in vars(Store).items() if not name.startswith("_")}
+        assert len(public) <= 12
+        for name, member in public.items():
+            assert len(inspect.signature(member).parameters) - 1 <= 4, name
+
+    def test_a_store_has_every_method_of_the_port(self, store: Store) -> None:  # noqa: D102
+        for name, member in vars(Store).items():
+            if not name.startswith("_"):
+                expected = list(inspect.signature(member).parameters)[1:]
+                given = list(inspect.signature(getattr(store, name)).parameters)
+                assert [argument.rstrip("_") for argument in given] == expected, name
