@@ -42,21 +42,23 @@ EXACT_FLOOR = _OTHERS_MOST * HIGHEST / LOWEST
 exact match has the worst. So no other lane can bury an exact match; among themselves exact matches compete as usual."""
 
 
-def fuse(rankings: Mapping[str, Sequence[Hit]]) -> dict[LessonId, tuple[LaneShare, ...]]:
-    """What each lane gives to each lesson, best sum first, ties by id; the order of lanes does not matter.
+def fuse(rankings: Mapping[str, Sequence[Hit]], limit: int = 1_000) -> dict[LessonId, tuple[LaneShare, ...]]:
+    """What each lane gives to each of the best `limit` lessons, best sum first, ties by id.
 
     A lane of weight w adds w / (RRF_K + rank) to every lesson it holds; rank counts from 1. The exact lane adds
-    EXACT_FLOOR on top for hits from EXACT_BAR on.
+    EXACT_FLOOR on top for hits from EXACT_BAR on. The order of the lanes does not matter.
     """
-    given: dict[LessonId, list[LaneShare]] = {}
+    given: dict[LessonId, list[tuple[str, int, float, float]]] = {}
     for lane in sorted(rankings):
         weight = LANE_WEIGHTS.get(lane, UNKNOWN_LANE_WEIGHT)
         for rank, hit in enumerate(rankings[lane], start=1):
             floor = EXACT_FLOOR if lane == "exact" and hit.score >= EXACT_BAR else 0.0
-            share = LaneShare(lane=lane, rank=rank, raw=hit.score, share=floor + weight / (RRF_K + rank))
-            given.setdefault(hit.id, []).append(share)
-    best_first = sorted(given.items(), key=lambda item: (-total(item[1]), item[0]))
-    return {id: tuple(shares) for id, shares in best_first}
+            given.setdefault(hit.id, []).append((lane, rank, hit.score, floor + weight / (RRF_K + rank)))
+    order = sorted((-fsum(share for _, _, _, share in held), id) for id, held in given.items())
+    return {
+        id: tuple(LaneShare(lane=lane, rank=rank, raw=raw, share=share) for lane, rank, raw, share in given[id])
+        for _, id in order[:limit]
+    }
 
 
 def total(shares: Sequence[LaneShare]) -> float:

@@ -55,6 +55,8 @@ def weigh(text: str) -> Asked:
 
 def fit_of(asked: Asked, stems: frozenset[str]) -> Fit:
     """How a lesson with those stems fits the question."""
+    if not asked.stems:
+        return Fit()
     matched = [(weight, word) for root, weight, word in asked.stems if root in stems]
     strength = sum(weight for weight, _ in matched)
     return Fit(
@@ -66,9 +68,10 @@ def fit_of(asked: Asked, stems: frozenset[str]) -> Fit:
 
 def lesson_stems(lesson: Lesson) -> frozenset[str]:
     """The stems of everything a lesson says and is anchored to."""
-    said = (lesson.title, lesson.insight, lesson.why, lesson.how, lesson.command, *lesson.tags, lesson.topic_key)
+    title = "" if lesson.insight.startswith(lesson.title) else lesson.title
+    said = (title, lesson.insight, lesson.why, lesson.how, lesson.command, *lesson.tags, lesson.topic_key)
     about = (*lesson.paths, *lesson.symbols, *lesson.globs)
-    return stems_of(" \n ".join((*said, *about)))
+    return stems_of("\n".join(filter(None, (*said, *about))))
 
 
 def stems_of(text: str) -> frozenset[str]:
@@ -98,6 +101,7 @@ def _stems(words: Iterable[str]) -> frozenset[str]:
 EVERYDAY = _stems(
     word_set(
         """
+        git github branch readme helper block context unknown cli md kept many touch integration checkout clone tag npm
         able above accept across action actual actually add address agent allow almost already always answer anything
         app appear application apply approach argument around array ask assume attempt available avoid away back bad
         base basic become begin behavior behaviour being belong below best better between big bit bool break bring

@@ -28,7 +28,7 @@ class FreshnessCheck:
         """The worst state over the lesson's anchors and what it means in words; fresh without any anchor."""
         if lesson.anchors and lesson.scope.project and lesson.scope.project != self._place.project.id:
             return "unverified", "recorded in another project"
-        verdicts = [self._judge_anchor(anchor) for anchor in lesson.anchors]
+        verdicts = [self._judge_anchor(anchor) for anchor in lesson.anchors if anchor.path]
         return max(verdicts, key=lambda verdict: FRESHNESSES.index(verdict[0]), default=("fresh", ""))
 
     def _judge_anchor(self, anchor: Anchor) -> Verdict:

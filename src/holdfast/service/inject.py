@@ -14,7 +14,7 @@ from holdfast.domain.query import Query
 from holdfast.domain.records import Delivery
 from holdfast.domain.vocabulary import MOMENT_BUDGETS, LessonId
 from holdfast.ports.store import LogFilter
-from holdfast.ranking.bar import Evidence, is_decisive, passes, passes_by_words
+from holdfast.ranking.bar import PUSHED, is_decisive, passes, passes_by_words
 from holdfast.ranking.relevance import fit_of, weigh
 from holdfast.ranking.signature import alike, command_target, error_signature
 from holdfast.service.checkpoint import current, render
@@ -157,7 +157,7 @@ def _prompt(turn: _Turn) -> Briefing:
     asked = question(turn.parts, turn.place, turn.call.prompt)
     query = turn.query(text=asked.text, paths=asked.paths, symbols=asked.symbols, error=asked.error)
     lanes = ("exact", "text", "path", "pinned")
-    return turn.deliver(query, lanes, lambda found: passes(Evidence(shares=found.shares, fit=found.fit)))
+    return turn.deliver(query, lanes, lambda found: passes(found.shares, found.fit, PUSHED))
 
 
 def _before_file(turn: _Turn) -> Briefing:
@@ -191,7 +191,7 @@ def _after_failure(turn: _Turn) -> Briefing:
             return alike(signature, lesson.error_signature)
         same_command = bool(target) and lesson.command == target and lesson.kind in KNOWN_FAILURES
         told = fit_of(message, found.stems)
-        return same_command or (told.strength >= STRONG_WORDS and passes_by_words(told))
+        return same_command or (told.strength >= STRONG_WORDS and passes_by_words(told, PUSHED))
 
     query = turn.query(
         text=signature, error=turn.call.error if signature else "", command=turn.call.command, paths=turn.files()
@@ -242,7 +242,7 @@ def _opens(found: Found) -> bool:
     """Whether a lesson is worth a session's first words: it fits the work at hand, is pinned, or always holds."""
     lesson = found.lesson
     standing = lesson.kind in STANDING_KINDS and lesson.trust in ("person", "verified") and not lesson.anchors
-    return lesson.pinned or standing or passes(Evidence(shares=found.shares, fit=found.fit))
+    return lesson.pinned or standing or passes(found.shares, found.fit, PUSHED)
 
 
 def _is_near(found: Found) -> bool:

@@ -7,7 +7,7 @@ from holdfast.domain.briefing import Briefing, Ranked, Why
 from holdfast.domain.errors import EmbedderError, InvalidValueError, StoreError
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.query import LANES, Query
-from holdfast.ranking.bar import Evidence, is_decisive, passes
+from holdfast.ranking.bar import ASKED, PUSHED, is_decisive, passes
 from holdfast.ranking.compile import LINE_TOKENS, Line, compile_line, frame_tokens, more_line, render_block
 from holdfast.ranking.diversify import Rival, diversify
 from holdfast.ranking.fit import fit
@@ -105,7 +105,8 @@ def ask(
     query, degraded = _with_vector(parts, query)
     general = not (query.text or query.paths or query.symbols or query.command or query.error)
     drawn = draw(parts, query, LANES if general else PARTICULAR, pool=max(POOL, 2 * limit))
-    good = [found for found in drawn.found if general or passes(Evidence(shares=found.shares, fit=found.fit))]
+    bar = ASKED if moment == "on_demand" else PUSHED
+    good = [found for found in drawn.found if general or passes(found.shares, found.fit, bar)]
     notes = "; ".join(filter(None, (degraded, drawn.degraded)))
     if not good:
         near = [found for found in drawn.found if any(share.lane not in SETTLING for share in found.shares)]
@@ -127,12 +128,11 @@ def draw(
     `admit` drops what a moment has no use for. Raises StoreError when no lane could answer.
     """
     rankings, failures = _ask_lanes(parts, query, lanes)
-    given = fuse(rankings)
-    ids = list(given)[:pool]
+    given = fuse(rankings, pool)
     asked = weigh(asked_words(query))
     found = []
-    for lesson in parts.store.get(ids, query.as_of) if ids else ():
-        stems = lesson_stems(lesson)
+    for lesson in parts.store.get(list(given), query.as_of) if given else ():
+        stems = lesson_stems(lesson) if asked.stems or len(given) > 1 else frozenset()
         found.append(Found(lesson=lesson, shares=given[lesson.id], fit=fit_of(asked, stems), stems=stems))
     kept = tuple(one for one in found if admit is None or admit(one))
     return Draw(found=kept, degraded="; ".join(failures))
