@@ -63,6 +63,17 @@ def inode(path: str) -> str:
     return f"{stat.st_dev}:{stat.st_ino}"
 
 
+def repository_mark(common: str) -> str:
+    """What tells a repository's git folder from a later one at the same path: inode, and when it was made.
+
+    `description` is written by `git init` or `git clone` and by nobody after; a freed inode is soon used again.
+    """
+    try:
+        return f"{inode(common)}:{os.stat(os.path.join(common, 'description')).st_mtime_ns}"
+    except OSError:
+        return inode(common)
+
+
 def find_checkout(folder: str) -> Checkout | None:
     """The innermost git checkout a folder is in, or None."""
     for above in upwards(folder):

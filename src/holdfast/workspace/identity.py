@@ -1,7 +1,7 @@
 """Which project a folder is, when nothing kept answers: found once, kept as marks, never guessed from a name.
 
 Kept values, each of several lines:
-    place:<folder>            id, name, remote, root commit, URL as written, device:inode
+    place:<folder>            id, name, remote, root commit, URL as written, device:inode (and `description`'s time)
     git:<remote>#<root>       id
     remote:<remote>           id, root commit (empty: seen in a shallow clone only)
     root:<commit>             id, folder (repositories without a remote)
@@ -17,7 +17,7 @@ from hashlib import sha256
 
 from holdfast.domain.errors import ProjectUnknownError
 from holdfast.domain.project import Project
-from holdfast.workspace.gitfiles import inode, project_roots
+from holdfast.workspace.gitfiles import inode, project_roots, repository_mark
 from holdfast.workspace.remotes import normalise_remote
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ def identify_checkout(marks: Callable[..., str], checkout: Checkout, url: str, r
         or _new_id("g1-", f"{remote}\0{root}" if remote else _birth_certificate(checkout.common, root))
     )
     name = os.path.basename(remote or checkout.root).removesuffix(".git")
-    marks("place:" + checkout.common, "\n".join((found, name, remote, root, url, inode(checkout.common))))
+    marks("place:" + checkout.common, "\n".join((found, name, remote, root, url, repository_mark(checkout.common))))
     _keep_ways_back(marks, checkout, found, remote, root)
     return Project(id=found, name=name, source="git", remote=remote, root_commit=root)  # type: ignore[arg-type]
 
@@ -74,7 +74,7 @@ def ask_root_commit(git: Git, checkout: Checkout, timeout_s: float) -> str:
 def _kept_for_place(marks: Callable[..., str], checkout: Checkout, root: str) -> str:
     """The id this very repository had: before it got a remote, another remote, its first commit, or git at all."""
     kept = marks("place:" + checkout.common).split("\n")
-    if len(kept) == 6 and _same_repository(kept[3], root, kept[5] == inode(checkout.common)):
+    if len(kept) == 6 and _same_repository(kept[3], root, kept[5] == repository_mark(checkout.common)):
         return kept[0]
     before = marks("place:" + checkout.root).split("\n")
     return before[0] if len(before) == 6 and before[5] == inode(checkout.root) else ""

@@ -115,7 +115,7 @@ class LocalWorkspace:
         kept = self._marks("place:" + checkout.common).split("\n")
         url = gitfiles.read_remote(checkout)
         has_root = bool(commit) and not gitfiles.is_shallow(checkout)
-        settled = len(kept) == 6 and kept[4] == url and kept[5] == gitfiles.inode(checkout.common)
+        settled = len(kept) == 6 and kept[4] == url and kept[5] == gitfiles.repository_mark(checkout.common)
         if settled and (kept[3] or not has_root):
             return Project(id=kept[0], name=kept[1], source="git", remote=kept[2], root_commit=kept[3])  # type: ignore[arg-type]
         from holdfast.workspace import identity

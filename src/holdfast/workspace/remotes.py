@@ -43,7 +43,7 @@ def _is_scp(url: str) -> bool:
 def _bracketed(url: str) -> tuple[str, str, str]:
     """`user@[host:port]:path`, git's form for a port or an IPv6 address without a scheme."""
     host, _, path = url.partition("[")[2].partition("]")
-    return host, ":", path.lstrip(":")
+    return host.rpartition("@")[2], ":", path.lstrip(":")
 
 
 def _named(scheme: str, authority: str, path: str) -> str:

@@ -178,7 +178,7 @@ class _Functools:
 
     @staticmethod
     def lru_cache(size: int) -> Callable[[Any], Any]:
-        from _functools import _lru_cache_wrapper
+        from _functools import _lru_cache_wrapper  # type: ignore[import-not-found]
 
         return lambda function: _lru_cache_wrapper(function, size, False, None)
 

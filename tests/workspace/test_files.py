@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from holdfast.workspace.local import BLOB_LIMIT
+from holdfast.workspace.remotes import normalise_remote
+from tests.workspace.conftest import Ground
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "git@github.com:Ada/Ledger.git",
+        "https://github.com/ada/ledger",
+        "https://token:x-oauth-basic@github.com/ada/ledger.git/",
+        "ssh://git@github.com:22/ada/ledger.git",
+        "ssh://git@ssh.github.com:443/ada/ledger.git",
+        "git+ssh://git@GITHUB.com/ada//ledger.git",
+        "git://github.com/ada/ledger.git",
+        "  https://www.github.com/ada/ledger.git  ",
+    ],
+)
+def test_every_way_to_name_a_remote_is_one_name(url: str) -> None:
+    assert normalise_remote(url) == "github.com/ada/ledger"
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("", ""),
+        ("ssh://git@code.example.com:2222/a/b.git", "code.example.com/a/b"),
+        ("http://localhost:3000/a/b.git", "localhost:3000/a/b"),
+        ("[git@code.example.com:2222]:a/b.git", "code.example.com/a/b"),
+        ("https://example.com/A/B.git", "example.com/A/B"),
+        ("/srv/git/ledger/.git", "file:/srv/git/ledger"),
+        ("file:///srv/git/ledger", "file:/srv/git/ledger"),
+        ("../ledger", "file:/work/ledger"),
+    ],
+)
+def test_names_of_remotes_that_are_their_own(url: str, name: str) -> None:
+    assert normalise_remote(url, "/work/here") == name
+
+
+def test_paths_are_told_relative_to_the_root(ground: Ground) -> None:
+    made = ground.repository("made")
+    place = ground.workspace.locate(str(made))
+    relative = ground.workspace.relative
+    assert relative(place, str(made / "src" / "a.py")) == "src/a.py"
+    assert relative(place, "src/../b.py") == "b.py"
+    assert relative(place, "a.py", str(made / "src")) == "src/a.py"
+    assert relative(place, str(made)) == ""
+    assert relative(place, str(made) + "-other/a.py") == ""
+    assert relative(place, "../a.py") == ""
+    assert relative(place, "/etc/passwd") == ""
+    assert relative(place, "") == relative(place, "a\0b") == ""
+
+
+def test_a_path_through_a_link_to_the_root_is_inside(ground: Ground) -> None:
+    made = ground.repository("made")
+    (ground.folder / "link").symlink_to(made)
+    place = ground.workspace.locate(str(ground.folder / "link"))
+    assert place.root == str(made)
+    assert ground.workspace.relative(place, str(ground.folder / "link" / "new.py")) == "new.py"
+
+
+def test_a_blob_is_what_git_says_it_is(ground: Ground) -> None:
+    made = ground.repository("made")
+    place = ground.workspace.locate(str(made))
+    (made / "odd").write_bytes(b"\0\xff\r\nlines\r\n")
+    for name in ("file0.txt", "odd"):
+        expected = ground.git(made, "hash-object", "--no-filters", name)
+        assert ground.workspace.blob(place, name) == "git1:" + expected
+
+
+def test_what_is_no_readable_file_has_no_blob(ground: Ground) -> None:
+    made = ground.repository("made")
+    place = ground.workspace.locate(str(made))
+    (made / "folder").mkdir()
+    os.mkfifo(made / "pipe")
+    (made / "huge").write_bytes(b"x" * (BLOB_LIMIT + 1))
+    for name in ("missing", "folder", "pipe", "huge", "../made/file0.txt/..", "../gitconfig", "a\0b", ""):
+        assert ground.workspace.blob(place, name) == ""
+
+
+def test_existence_stays_within_the_root(ground: Ground) -> None:
+    made = ground.repository("made")
+    place = ground.workspace.locate(str(made))
+    (made / "dangling").symlink_to("nowhere")
+    exists = ground.workspace.exists
+    assert exists(place, "file0.txt")
+    assert exists(place, "dangling")
+    assert not any(exists(place, name) for name in ("missing", "..", "../ground", "", "a\0b", "/etc"))
+
+
+def test_changed_and_new_files_are_dirty(ground: Ground) -> None:
+    made = ground.repository("made", commits=3)
+    (made / "file0.txt").write_text("changed")
+    (made / "naïve name.txt").write_text("new")
+    (made / "folder").mkdir()
+    (made / "folder" / "deep.txt").write_text("new")
+    ground.git(made, "rm", "-q", "file1.txt")
+    ground.git(made, "mv", "file2.txt", "moved.txt")
+    dirty = ground.workspace.dirty(ground.workspace.locate(str(made)))
+    assert set(dirty) == {"file0.txt", "file1.txt", "file2.txt", "moved.txt", "naïve name.txt"}
+
+
+def test_at_most_50_files_are_told_dirty(ground: Ground) -> None:
+    made = ground.repository("made")
+    for number in range(80):
+        (made / f"new{number}").write_text("")
+    assert len(ground.workspace.dirty(ground.workspace.locate(str(made)))) == 50
+
+
+def test_nothing_is_dirty_without_git_or_an_answer(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = ground.repository("made")
+    (made / "file0.txt").write_text("changed")
+    place = ground.workspace.locate(str(made))
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert ground.workspace.dirty(place) == ()
+    (ground.folder / "plain").mkdir()
+    assert ground.workspace.dirty(ground.workspace.locate(str(ground.folder / "plain"))) == ()
+
+
+def test_asking_git_runs_no_program_that_the_repository_names(ground: Ground, tmp_path: Path) -> None:
+    made = ground.repository("made")
+    trap = tmp_path / "trap.sh"
+    trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\n")
+    trap.chmod(0o755)
+    ground.git(made, "config", "core.fsmonitor", str(trap))
+    (made / "file0.txt").write_text("changed")
+    assert ground.workspace.dirty(ground.workspace.locate(str(made))) == ("file0.txt",)
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_asking_git_leaves_no_child_and_no_open_file(ground: Ground) -> None:
+    place = ground.workspace.locate(str(ground.repository("made")))
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(20):
+        ground.workspace.dirty(place)
+    assert len(os.listdir("/dev/fd")) == before
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
