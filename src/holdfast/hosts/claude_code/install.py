@@ -32,13 +32,17 @@ HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("PostToolUse", "*", {"timeout": 30, "async": True}),
     ("PostToolUseFailure", "*", {"timeout": 5}),
     ("PreCompact", "", {"timeout": 10}),
-    ("Stop", "", {"timeout": 30, "async": True}),
+    ("Stop", "", {"timeout": 10}),
     ("SubagentStart", "", {"timeout": 5}),
-    ("SubagentStop", "", {"timeout": 30, "async": True}),
+    ("SubagentStop", "", {"timeout": 10}),
     ("SessionEnd", "", {}),
 )
-"""Hook, matcher and handler keys; timeouts are seconds. `async` where nothing is delivered. SessionEnd states no
-timeout: one would stretch the 1.5 s that Claude Code waits when it is closed."""
+"""Hook, matcher and handler keys; timeouts are seconds.
+
+`async` only where nothing is delivered and more is sure to follow: a headless run ends at once after Stop and kills
+what still runs in the background (seen with 2.1.329). SessionEnd states no timeout: one would stretch the 1.5 s that
+Claude Code waits when it is closed.
+"""
 
 
 def plan_install(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from holdfast.domain.event import Event
     from holdfast.domain.vocabulary import SessionId
     from holdfast.ports.host import Host
+    from holdfast.service.learn import LearnReport
     from holdfast.service.memory import Memory
 
 BATCH = 256
@@ -40,11 +41,12 @@ class Tally:
         self.files = self.unchanged = self.sessions = self.events = self.known = self.bytes = 0
         self.skipped: Counter[str] = Counter()
         self.lessons: Counter[str] = Counter()
+        self.failed: list[str] = []
 
     def plain(self) -> dict[str, Any]:
         """The numbers as `--json` prints them."""
         told = {name: held for name, held in vars(self).items() if isinstance(held, int)}
-        return told | {"skipped": dict(self.skipped), "lessons": dict(self.lessons)}
+        return told | {"skipped": dict(self.skipped), "lessons": dict(self.lessons), "failed": self.failed}
 
 
 class Backfilling:
@@ -166,18 +168,18 @@ class Backfilling:
             return UNKNOWN
 
     def _learn(self, taken: Counter[tuple[str, SessionId]]) -> None:
-        """Learn from each session, once, in the project where most of it happened."""
-        where: dict[SessionId, str] = {}
-        for (folder, session), _count in reversed(taken.most_common()):
-            where[session] = folder
-        for session, folder in where.items():
-            place = self._place(folder)
-            if not isinstance(place, str):
-                self._count_lessons(place.learn(session))
+        """Learn once from what each session did in each project, from the folder where most of it happened."""
+        places = {(folder, session): self._place(folder) for (folder, session), _ in taken.most_common()}
+        done: set[tuple[str, SessionId]] = set()
+        for (_, session), place in places.items():
+            if isinstance(place, str) or (place.place.project.id, session) in done:
+                continue
+            done.add((place.place.project.id, session))
+            self._count_lessons(place.learn(session))
 
-    def _count_lessons(self, learnt: Any) -> None:
-        for name in ("active", "waiting"):
-            self.tally.lessons[name] += len(getattr(learnt, name, ()))
+    def _count_lessons(self, learnt: LearnReport) -> None:
+        self.tally.lessons.update(active=len(learnt.active), waiting=len(learnt.waiting))
+        self.tally.failed += [why for why in learnt.failed if why not in self.tally.failed]
 
     def _mark(self, path: str, value: str | None = None) -> str:
         if self.memory is None:

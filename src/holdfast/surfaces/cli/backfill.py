@@ -133,3 +133,5 @@ def _tell(tally: Tally, dry_run: bool) -> None:
     for why, count in sorted(tally.skipped.items()):
         what, _, reason = why.partition(": ")
         note(f"left out: {count} {what}, {reason}")
+    for why in tally.failed:
+        note(f"a detector failed: {why}")
