@@ -1,0 +1,71 @@
+"""A real HTTP server on loopback that speaks both embedding protocols, and misbehaves when told to."""
+
+from __future__ import annotations
+
+import json
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+DIMENSION = 4
+
+
+class EmbeddingServer(ThreadingHTTPServer):
+    """Answers vectors made of the texts' characters. `faults` are used up one a request, before it behaves."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Answer)
+        self.faults: list[Any] = []
+        self.asked: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+def vector_of(text: str) -> list[float]:
+    return [float(len(text)), float(text.count("e")), 1.0, -2.0]
+
+
+class _Answer(BaseHTTPRequestHandler):
+    server: EmbeddingServer
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append(asked)
+        self.server.headers.append(dict(self.headers))
+        fault = self.server.faults.pop(0) if self.server.faults else None
+        if isinstance(fault, float):
+            time.sleep(fault)
+        if isinstance(fault, int):
+            return self.answer(fault, b"{}")
+        if isinstance(fault, bytes):
+            return self.answer(200, fault)
+        rows = [vector_of(text) for text in asked["input"]]
+        if callable(fault):
+            rows = fault(rows)
+        self.answer(200, json.dumps(self.shape(rows)).encode())
+
+    def shape(self, rows: list[Any]) -> dict[str, Any]:
+        if self.path == "/api/embed":
+            return {"model": "m", "embeddings": rows}
+        if self.path == "/v1/embeddings":
+            items = [{"object": "embedding", "index": at, "embedding": row} for at, row in enumerate(rows)]
+            return {"object": "list", "data": items[::-1]}
+        return {"error": f"no {self.path}"}
+
+    def answer(self, status: int, body: bytes) -> None:
+        try:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the client did not wait: that is what some tests are about
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass

@@ -1,0 +1,214 @@
+"""The embedders behind an endpoint, against a real server that also fails."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from math import isclose, sqrt
+from typing import Any
+
+import pytest
+
+from holdfast.domain.errors import EmbedderError, InvalidValueError
+from holdfast.embedders import ollama, openai_compatible
+from holdfast.embedders._remote import Endpoint, backoff_s, host_of
+
+from .endpoint import DIMENSION, EmbeddingServer, vector_of
+
+SECRET = "kept" + "-to-ourselves"
+
+
+class Sleeper:
+    """Counts the waits instead of waiting."""
+
+    def __init__(self) -> None:
+        self.waits: list[float] = []
+
+    def __call__(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+
+@pytest.fixture(params=["openai_compatible", "ollama"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def options(server: EmbeddingServer, kind: str, **over: str) -> dict[str, str]:
+    url = server.url + ("/v1" if kind == "openai_compatible" else "")
+    return {"url": url, "model": "m", "dimension": str(DIMENSION), "api_key": SECRET, **over}
+
+
+def build(server: EmbeddingServer, kind: str, **over: str) -> Any:
+    module = openai_compatible if kind == "openai_compatible" else ollama
+    embedder: Any = module.make(options(server, kind, **over))
+    embedder._endpoint._sleep = Sleeper()
+    return embedder
+
+
+def waits(embedder: Any) -> list[float]:
+    return list(embedder._endpoint._sleep.waits)
+
+
+def unit(text: str) -> list[float]:
+    row = vector_of(text)
+    length = sqrt(sum(number * number for number in row))
+    return [number / length for number in row]
+
+
+def test_texts_become_unit_vectors_in_order(server: EmbeddingServer, kind: str) -> None:
+    texts = ["one", "three eels", "seventeen", "", "five"]
+    vectors = build(server, kind, batch="2").embed(texts)
+    for vector, text in zip(vectors, texts, strict=True):
+        assert all(isclose(a, b) for a, b in zip(vector, unit(text or " "), strict=True))
+    assert [len(asked["input"]) for asked in server.asked] == [2, 2, 1]
+
+
+def test_no_texts_ask_nothing(server: EmbeddingServer, kind: str) -> None:
+    assert build(server, kind).embed([]) == []
+    assert server.asked == []
+
+
+def test_the_key_travels_in_the_header_only(server: EmbeddingServer, kind: str) -> None:
+    embedder = build(server, kind)
+    embedder.embed(["one"])
+    assert server.headers[0]["Authorization"] == f"Bearer {SECRET}"
+    assert SECRET not in embedder.id
+    assert "Authorization" not in [*build_without_key(server, kind).headers[-1]]
+
+
+def build_without_key(server: EmbeddingServer, kind: str) -> EmbeddingServer:
+    build(server, kind, api_key="").embed(["one"])
+    return server
+
+
+def test_the_id_names_model_host_and_dimension(server: EmbeddingServer, kind: str) -> None:
+    assert build(server, kind).id == f"m@127.0.0.1:{server.server_port}#{DIMENSION}"
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_passing_failure_is_tried_again_after_growing_waits(server: EmbeddingServer, kind: str, status: int) -> None:
+    server.faults = [status, status]
+    embedder = build(server, kind)
+    assert len(embedder.embed(["one", "two"])) == 2
+    assert waits(embedder) == [0.5, 1.0]
+
+
+def test_a_failure_that_stays_is_an_error(server: EmbeddingServer, kind: str) -> None:
+    server.faults = [503] * 9
+    embedder = build(server, kind)
+    with pytest.raises(EmbedderError, match="did not answer: status 503"):
+        embedder.embed(["one", "two"])
+    assert (len(server.asked), waits(embedder)) == (4, [0.5, 1.0, 2.0])
+
+
+def test_a_question_is_tried_once_only(server: EmbeddingServer, kind: str) -> None:
+    server.faults = [503]
+    with pytest.raises(EmbedderError):
+        build(server, kind).embed(["one"])
+    assert len(server.asked) == 1
+
+
+def test_a_question_does_not_wait_for_a_slow_endpoint(server: EmbeddingServer, kind: str) -> None:
+    server.faults = [0.5]
+    with pytest.raises(EmbedderError, match="did not answer: ReadTimeout"):
+        build(server, kind, query_timeout_s="0.05").embed(["one"])
+
+
+def test_an_endpoint_that_is_not_there_is_an_error(kind: str, server: EmbeddingServer) -> None:
+    embedder = build(server, kind, url="http://127.0.0.1:9")
+    with pytest.raises(EmbedderError, match=r"127\.0\.0\.1:9 did not answer: ConnectError"):
+        embedder.embed(["one", "two"])
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (lambda rows: rows[:1], "vectors|1 vectors"),
+        (lambda rows: [row[:-1] for row in rows], "3 numbers, not 4"),
+        (lambda rows: [[float("nan")] * DIMENSION for _ in rows], "not all numbers"),
+        (lambda rows: [[float("inf")] * DIMENSION for _ in rows], "not all numbers"),
+        (lambda rows: [["1"] * DIMENSION for _ in rows], "not all numbers"),
+        (lambda rows: [[0.0] * DIMENSION for _ in rows], "without a direction"),
+        (lambda rows: [None for _ in rows], "no numbers"),
+        (b"<html>gateway</html>", "not JSON"),
+        (b"[1, 2]", "no JSON object"),
+        (b"{}", "no vectors"),
+        (b'{"data": [1, 2], "embeddings": "x"}', "no vectors"),
+        (400, "status 400"),
+        (404, "status 404"),
+        (401, "refused the key"),
+        (403, "refused the key"),
+        (302, "status 302"),
+    ],
+)
+def test_nonsense_is_an_error_that_holds_no_key_and_no_text(
+    server: EmbeddingServer, kind: str, fault: Any, said: str
+) -> None:
+    server.faults = [fault]
+    with pytest.raises(EmbedderError, match=said) as caught:
+        build(server, kind).embed(["private words", "more"])
+    told = str(caught.value) + caught.value.hint
+    assert SECRET not in told
+    assert "private words" not in told
+    assert len(server.asked) == 1
+
+
+def test_vectors_given_twice_for_one_text_are_an_error(server: EmbeddingServer) -> None:
+    server.faults = [b'{"data": [{"index": 0, "embedding": [1,2,3,4]}, {"index": 0, "embedding": [1,2,3,4]}]}']
+    with pytest.raises(EmbedderError, match="no vectors"):
+        build(server, "openai_compatible").embed(["one", "two"])
+
+
+def test_a_long_text_is_cut(server: EmbeddingServer, kind: str) -> None:
+    build(server, kind, longest="10").embed(["x" * 50])
+    assert server.asked[0]["input"] == ["x" * 10]
+
+
+def test_the_dimension_can_be_measured_and_asked_for(server: EmbeddingServer, kind: str) -> None:
+    assert build(server, kind, dimension="1").measure() == DIMENSION
+    build(server, "openai_compatible", ask_dimension="true").embed(["one"])
+    assert server.asked[-1]["dimensions"] == DIMENSION
+
+
+@pytest.mark.parametrize("missing", ["model", "dimension"])
+def test_an_option_that_is_missing_is_named(server: EmbeddingServer, kind: str, missing: str) -> None:
+    with pytest.raises(InvalidValueError, match=missing):
+        build(server, kind, **{missing: ""})
+
+
+@pytest.mark.parametrize("url", ["ftp://x", "localhost:11434", "http://", "file:///etc/passwd"])
+def test_a_url_that_is_none_is_refused(server: EmbeddingServer, kind: str, url: str) -> None:
+    with pytest.raises(InvalidValueError, match="url"):
+        build(server, kind, url=url)
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "many", "nan", "inf"])
+def test_a_number_that_cannot_be_is_refused(server: EmbeddingServer, kind: str, value: str) -> None:
+    with pytest.raises(InvalidValueError, match="batch"):
+        build(server, kind, batch=value)
+
+
+def test_a_login_in_the_url_is_no_part_of_the_id() -> None:
+    assert host_of("https://ann:word@api.example.org:8443/v1") == "api.example.org:8443"
+
+
+def test_a_server_may_say_how_long_to_wait_within_reason() -> None:
+    assert [backoff_s(1, "3"), backoff_s(1, "9999"), backoff_s(3, "soon"), backoff_s(20)] == [3.0, 30.0, 2.0, 30.0]
+
+
+def test_making_an_embedder_sends_nothing_and_imports_no_client() -> None:
+    script = (
+        "import sys; from holdfast import plugins;"
+        "plugins.load('embedders', 'ollama', {'model': 'm', 'dimension': '3'});"
+        "print('httpx' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_an_endpoint_tries_as_often_as_it_is_told(server: EmbeddingServer) -> None:
+    server.faults = [500, 500]
+    sleeper = Sleeper()
+    with pytest.raises(EmbedderError):
+        Endpoint(server.url, tries=2, sleep=sleeper).post({"input": ["a"]})
+    assert sleeper.waits == [0.5]
