@@ -1,0 +1,440 @@
+"""Train the classifier of the `statements` detector on labelled transcripts and write its weights.
+
+    python scripts/train_statements.py --data DIR [--out FILE]
+
+DIR holds `transcripts/dev` (sessions, labels). Everything is deterministic: no random numbers, sorted input,
+Newton's method to convergence. `statement_turns.json` beside this script adds labels, as turn numbers, for
+sessions that the data set leaves unlabelled. The cross-validation leaves one repository out at a time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from holdfast.detectors.statements import Turn
+from holdfast.detectors.statements._features import (
+    VERSION,
+    Said,
+    describe_sentence,
+    describe_session,
+    describe_topic,
+    mute,
+)
+from holdfast.detectors.statements._model import CLIP, MUTED, Weights, judge, parse_weights, session_shift
+
+WEIGHTS_FILE = Path(__file__).parents[1] / "src/holdfast/detectors/statements/weights.json"
+ADDED_LABELS = Path(__file__).with_name("statement_turns.json")
+KINDS = {
+    "constraint": "constraint", "bug_root_cause": "bug_cause", "decision": "decision", "tooling": "tooling",
+    "preference": "preference", "convention": "convention", "failed_approach": "failed_approach",
+}  # fmt: skip
+"""The data set's categories and our kinds of lesson."""
+TURN_PENALTY, KIND_PENALTY, SENTENCE_PENALTY = 60.0, 100.0, 30.0
+"""L2 penalties (half of this times the squared weights), on standardised features."""
+NEARLY_BEST = 0.985
+"""A threshold is the middle of those whose F1 is at least this share of the best: the peak alone is noise."""
+
+_EDITS = re.compile(r"edit|write|patch|replace|create_file|insert", re.IGNORECASE)
+_FAILS = re.compile(r"\berror\b|\bfail(?:ed|ure)?\b|exit code [1-9]|traceback|not found|panic", re.IGNORECASE)
+
+Described = tuple[Said, dict[str, float]]
+
+
+class Row(NamedTuple):
+    """One text turn with its labels."""
+
+    session: str
+    repository: str
+    number: int
+    role: str
+    text: str
+    said: Said
+    features: dict[str, float]
+    positive: bool
+    near: bool
+    kinds: tuple[str, ...]
+    """Kinds of the lessons it states, the one it is the main turn of first."""
+    quotes: tuple[str, ...]
+    """Evidence quoted from this very turn."""
+    added: bool
+    """Labelled by us: for training, never for measuring."""
+
+
+class Session(NamedTuple):
+    """One session: its turns as the detector sees them, and a row for each text turn (by place)."""
+
+    name: str
+    repository: str
+    turns: list[Turn]
+    rows: dict[int, Row]
+
+
+class Lesson(NamedTuple):
+    """One labelled lesson and the turns that state it."""
+
+    session: str
+    turns: tuple[int, ...]
+
+
+class Corpus(NamedTuple):
+    """The labelled sessions, the added ones, the lessons and the hash of the files they came from."""
+
+    sessions: list[Session]
+    added: list[Session]
+    lessons: list[Lesson]
+    digest: str
+
+    def rows(self) -> list[Row]:
+        """Rows that may be measured on."""
+        return [row for session in self.sessions for row in session.rows.values()]
+
+    def all_rows(self) -> list[Row]:
+        """Rows that may be trained on."""
+        return self.rows() + [row for session in self.added for row in session.rows.values()]
+
+
+# ---------------------------------------------------------------- reading the data set
+
+
+def load_corpus(folder: Path) -> Corpus:
+    """Read `transcripts/dev` under the folder."""
+    dev = folder / "transcripts" / "dev"
+    digest = hashlib.sha256()
+    about = _read_lines(dev / "sessions.jsonl", digest)
+    labels = _read_lines(dev / "labels.jsonl", digest)
+    added = json.loads(ADDED_LABELS.read_text("utf-8"))
+    sessions, extra = [], []
+    for one in sorted(about, key=lambda one: one["session"]):
+        name = one["session"]
+        if one["labelled"] or name in added:
+            turns = _read_lines(dev / "sessions" / f"{name}.jsonl", digest)
+            own = [label for label in labels if label["session"] == name]
+            (sessions if one["labelled"] else extra).append(_session(one, turns, own, added.get(name)))
+    lessons = [Lesson(label["session"], (label["turn"], *label["also_turns"])) for label in labels]
+    return Corpus(sessions, extra, lessons, digest.hexdigest()[:16])
+
+
+def _read_lines(path: Path, digest: Any) -> list[dict[str, Any]]:
+    content = path.read_bytes()
+    digest.update(content)
+    return [json.loads(line) for line in content.decode("utf-8").splitlines() if line.strip()]
+
+
+def _session(
+    about: dict[str, Any], recorded: list[dict[str, Any]], labels: list[dict[str, Any]], added: dict[str, Any] | None
+) -> Session:
+    kept = [turn for turn in recorded if turn["kind"] in ("text", "tool")]
+    turns = [_turn(turn) for turn in kept]
+    positive, near = set(about["positive_turns"]), set(about["near_turns"])
+    skipped: set[int] = set()
+    if added:
+        positive, near = set(added["pos"]), set(added["near"])
+        skipped = {number for first, last in added["skip"] for number in range(first, last + 1)}
+    rows = {}
+    for at, (turn, described) in enumerate(zip(kept, describe_session(turns), strict=True)):
+        if described is None or turn["turn"] in skipped:
+            continue
+        said, features = described
+        number = turn["turn"]
+        own = sorted((label for label in labels if number in (label["turn"], *label["also_turns"])),
+                     key=lambda label: label["turn"] != number)  # fmt: skip
+        rows[at] = Row(
+            about["session"], about["repo"], number, turn["role"], turn["text"], said, features,
+            number in positive, number in near, tuple(KINDS[label["category"]] for label in own),
+            tuple(span["quote"] for label in own if label["turn"] == number for span in label["evidence"]),
+            added is not None,
+        )  # fmt: skip
+    return Session(about["session"], about["repo"], turns, rows)
+
+
+def _turn(recorded: dict[str, Any]) -> Turn:
+    if recorded["role"] != "tool":
+        return Turn(recorded["role"], recorded["text"])
+    result = recorded["text"].split("--- result ---")[-1][:3000]
+    edits = bool(_EDITS.search(recorded["tool"] or ""))
+    return Turn("tool", "", edits=edits, failed=bool(_FAILS.search(result)))
+
+
+# ---------------------------------------------------------------- fitting linear models
+
+
+def fit_logistic(
+    described: Sequence[Mapping[str, float]], labels: Sequence[bool], penalty: float, *, balanced: bool = True
+) -> dict[str, Any]:
+    """A logistic regression with an L2 penalty, in its stored form; Newton's method, numpy only."""
+    names = sorted({name for one in described for name in one})
+    values = np.array([[one.get(name, 0.0) for name in names] for one in described])
+    mean, deviation = values.mean(axis=0), values.std(axis=0)
+    kept = deviation > 1e-9
+    names = [name for name, keep in zip(names, kept, strict=True) if keep]
+    mean, deviation = mean[kept], deviation[kept]
+    z = np.clip((values[:, kept] - mean) / deviation, -CLIP, CLIP)
+    x = np.hstack([z, np.ones((len(z), 1))])
+    y = np.array(labels, float)
+    weight = np.ones(len(y))
+    if balanced:
+        weight = np.where(y == 1, len(y) / (2 * max(1.0, y.sum())), len(y) / (2 * max(1.0, (1 - y).sum())))
+    ridge = np.diag([penalty] * len(names) + [1e-6])
+    beta = np.zeros(x.shape[1])
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-np.clip(x @ beta, -30, 30)))
+        gradient = x.T @ (weight * (p - y)) + ridge @ beta
+        hessian = (x * (weight * p * (1 - p))[:, None]).T @ x + ridge
+        step = np.linalg.solve(hessian, gradient)
+        beta -= step
+        if np.abs(step).max() < 1e-8:
+            break
+    features = {
+        name: [_rounded(mean[i]), _rounded(deviation[i]), _rounded(beta[i])] for i, name in enumerate(names)
+    }  # fmt: skip
+    return {"bias": _rounded(beta[-1]), "features": features}
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.5g}")
+
+
+def fit_weights(rows: Sequence[Row]) -> dict[str, Any]:
+    """The three models on these rows, in stored form, with threshold and calibration still open."""
+    heard = [row for row in rows if not mute(row.said) and not (row.added and row.near)]
+    stating = [row for row in rows if row.positive and row.kinds and not mute(row.said)]
+    topics = [describe_topic(row.said, row.features) for row in stating]
+    kinds = {}
+    for kind in sorted({row.kinds[0] for row in stating}):
+        kinds[kind] = fit_logistic(topics, [row.kinds[0] == kind for row in stating], KIND_PENALTY, balanced=False)
+    sentences, chosen = _sentence_rows(rows)
+    return {
+        "provenance": {"features": VERSION},
+        "turn": fit_logistic([row.features for row in heard], [row.positive for row in heard], TURN_PENALTY),
+        "threshold": 0.0,
+        "slope": 1.0,
+        "offset": 0.0,
+        "kinds": kinds,
+        "sentence": fit_logistic(sentences, chosen, SENTENCE_PENALTY),
+    }
+
+
+def _sentence_rows(rows: Iterable[Row]) -> tuple[list[dict[str, float]], list[bool]]:
+    described, chosen = [], []
+    for row in rows:
+        if not row.quotes:
+            continue
+        hits = quoted_sentences(row)
+        if any(hits):
+            described.extend(describe_sentence(row.said, at) for at in range(len(hits)))
+            chosen.extend(hits)
+    return described, chosen
+
+
+def quoted_sentences(row: Row) -> list[bool]:
+    """For each sentence of the turn whether it overlaps a quoted evidence."""
+    quotes = [_squeezed(quote) for quote in row.quotes]
+    hits = []
+    for sentence in row.said.reading.sentences:
+        own = _squeezed(row.text[sentence.start : sentence.end])
+        hits.append(any(own and (quote in own or (len(own) > 15 and own in quote)) for quote in quotes))
+    return hits
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text.lower())
+
+
+# ---------------------------------------------------------------- thresholds and cross-validation
+
+
+def pick_threshold(weighed: Sequence[float], positive: Sequence[bool]) -> float:
+    """The threshold in the middle of those that give nearly the best F1."""
+    order = np.argsort(-np.array(weighed), kind="stable")
+    caught = np.cumsum(np.array(positive, float)[order])
+    f1 = 2 * caught / (np.arange(1, len(order) + 1) + sum(positive))
+    good = np.flatnonzero(f1 >= f1.max() * NEARLY_BEST)
+    middle = int(round(float(np.average(good, weights=f1[good] - f1.max() * NEARLY_BEST + 1e-6))))
+    return float(np.array(weighed)[order[middle]])
+
+
+def calibrate(weighed: Sequence[float], positive: Sequence[bool]) -> tuple[float, float]:
+    """Slope and offset of Platt's sigmoid (1999), without class balancing, on log-odds of unseen turns."""
+    heard = [(w, p) for w, p in zip(weighed, positive, strict=True) if w > MUTED / 2]
+    x = np.array([[w, 1.0] for w, _ in heard])
+    y = np.array([p for _, p in heard], float)
+    beta = np.array([1.0, -1.0])
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-x @ beta))
+        beta -= np.linalg.solve((x * (p * (1 - p))[:, None]).T @ x + 1e-6 * np.eye(2), x.T @ (p - y))
+    return _rounded(beta[0]), _rounded(beta[1])
+
+
+class Judged(NamedTuple):
+    """What a classifier made of one row that it was not trained on."""
+
+    row: Row
+    weight: float
+    kind: str
+    found: bool
+    picked: int
+    """Rank, from 1, of the first quoted sentence among the turn's; 0 when the turn quotes nothing."""
+
+
+def by_repository(corpus: Corpus) -> list[list[str]]:
+    """Folds that leave one repository out."""
+    return [[name] for name in sorted({session.repository for session in corpus.sessions})]
+
+
+def cross_validate(
+    corpus: Corpus,
+    folds: Sequence[Sequence[str]],
+    fit: Callable[[Sequence[Row]], dict[str, Any]] = fit_weights,
+) -> list[Judged]:
+    """Judge every labelled turn with weights fitted without its repository, threshold included.
+
+    A fold's threshold comes from the unseen turns of the other folds.
+    """
+    pending: list[tuple[int, Judged]] = []
+    for number, held_out in enumerate(folds):
+        stored = fit([row for row in corpus.all_rows() if row.repository not in held_out])
+        weights = parse_weights(stored)
+        for session in corpus.sessions:
+            if session.repository in held_out:
+                pending.extend((number, judged) for judged in judge_session(session, weights))
+    return [one._replace(found=one.weight >= _threshold_without(number, pending)) for number, one in pending]
+
+
+def _threshold_without(number: int, pending: Sequence[tuple[int, Judged]]) -> float:
+    others = [one for fold, one in pending if fold != number]
+    return _cached_threshold(tuple(one.weight for one in others), tuple(one.row.positive for one in others))
+
+
+_thresholds: dict[int, float] = {}
+
+
+def _cached_threshold(weighed: tuple[float, ...], positive: tuple[bool, ...]) -> float:
+    key = hash((weighed, positive))
+    if key not in _thresholds:
+        _thresholds[key] = pick_threshold(weighed, positive)
+    return _thresholds[key]
+
+
+def judge_session(session: Session, weights: Weights) -> list[Judged]:
+    """The shipped path, `judge`, over one session; `found` by the weights' own threshold."""
+    from holdfast.detectors.statements._model import rank_sentences
+
+    judged = []
+    for at, verdict in enumerate(judge(session.turns, weights)):
+        row = session.rows.get(at)
+        if verdict is None or row is None:
+            continue
+        picked = 0
+        if row.quotes and any(hits := quoted_sentences(row)):
+            ranked = rank_sentences(row.said, weights.sentence)
+            places = {sentence: place for place, sentence in enumerate(row.said.reading.sentences)}
+            picked = next(rank for rank, sentence in enumerate(ranked, 1) if hits[places[sentence]])
+        judged.append(Judged(row, verdict.weight, verdict.kind, verdict.found, picked))
+    return judged
+
+
+# ---------------------------------------------------------------- figures
+
+
+def measure(judged: Sequence[Judged], corpus: Corpus) -> dict[str, float]:
+    """Precision, recall, F1, AP (strict and lenient), lessons caught, kind accuracy, macro F1 by repository."""
+    strict = precision_recall(judged)
+    lenient_rows = [one for one in judged if not one.row.near]
+    lenient = precision_recall(lenient_rows)
+    stating = [one for one in judged if one.row.positive and one.row.kinds]
+    quoted = [one for one in judged if one.picked]
+    repositories = sorted({one.row.repository for one in judged if one.row.positive})
+    macro = [precision_recall([one for one in judged if one.row.repository == name])[2] for name in repositories]
+    return {
+        "precision": strict[0],
+        "recall": strict[1],
+        "f1": strict[2],
+        "ap": average_precision(judged),
+        "lessons_caught": lessons_caught(judged, corpus),
+        "lenient_precision": lenient[0],
+        "lenient_f1": lenient[2],
+        "lenient_ap": average_precision(lenient_rows),
+        "macro_f1": sum(macro) / len(macro),
+        "kind_accuracy": sum(one.kind == one.row.kinds[0] for one in stating) / len(stating),
+        "kind_accuracy_any": sum(one.kind in one.row.kinds for one in stating) / len(stating),
+        "sentence_in_first": sum(one.picked == 1 for one in quoted) / len(quoted),
+        "sentence_in_first_two": sum(one.picked <= 2 for one in quoted) / len(quoted),
+    }
+
+
+def precision_recall(judged: Sequence[Judged]) -> tuple[float, float, float]:
+    """Precision, recall and F1 of `found`."""
+    hits = sum(one.found and one.row.positive for one in judged)
+    found, positive = sum(one.found for one in judged), sum(one.row.positive for one in judged)
+    precision, recall = hits / max(1, found), hits / max(1, positive)
+    return precision, recall, 2 * hits / max(1, found + positive)
+
+
+def average_precision(judged: Sequence[Judged]) -> float:
+    """Mean precision at every positive, best weight first; ties keep their order."""
+    hits, total = 0, 0.0
+    for rank, one in enumerate(sorted(judged, key=lambda one: -one.weight), 1):
+        if one.row.positive:
+            hits += 1
+            total += hits / rank
+    return total / max(1, hits)
+
+
+def lessons_caught(judged: Sequence[Judged], corpus: Corpus) -> float:
+    """Share of lessons, of those that a text turn states, with a stating turn found."""
+    found = {(one.row.session, one.row.number): one.found for one in judged}
+    verdicts = []
+    for lesson in corpus.lessons:
+        stated = [found[lesson.session, turn] for turn in lesson.turns if (lesson.session, turn) in found]
+        if stated:
+            verdicts.append(any(stated))
+    return sum(verdicts) / len(verdicts)
+
+
+def train(corpus: Corpus) -> dict[str, Any]:
+    """The weights to ship: fitted on everything, threshold and calibration from unseen turns."""
+    unseen = cross_validate(corpus, by_repository(corpus))
+    weighed, positive = [one.weight for one in unseen], [one.row.positive for one in unseen]
+    stored = fit_weights(corpus.all_rows())
+    stored["threshold"] = _rounded(pick_threshold(weighed, positive))
+    stored["slope"], stored["offset"] = calibrate(weighed, positive)
+    rows = corpus.rows()
+    stored["provenance"] = {
+        "features": VERSION,
+        "data_sha256": corpus.digest,
+        "sessions": len(corpus.sessions),
+        "turns": len(rows),
+        "statements": sum(row.positive for row in rows),
+        "added_sessions": len(corpus.added),
+        "added_turns": len(corpus.all_rows()) - len(rows),
+        "repositories": dict(sorted(Counter(row.repository for row in rows).items())),
+        "cross_validated": {name: round(value, 3) for name, value in measure(unseen, corpus).items()},
+    }
+    return stored
+
+
+def main() -> int:
+    """Train and write the weights."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder that holds transcripts/")
+    parser.add_argument("--out", type=Path, default=WEIGHTS_FILE, help="where to write the weights")
+    options = parser.parse_args()
+    stored = train(load_corpus(options.data))
+    options.out.write_text(json.dumps(stored, indent=1, sort_keys=True, ensure_ascii=False) + "\n", "utf-8")
+    print(json.dumps(stored["provenance"], indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

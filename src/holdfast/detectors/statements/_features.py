@@ -1,0 +1,247 @@
+"""Numbers that describe a turn and its place in the session, and numbers that describe one sentence.
+
+A turn is described by its shape, by how often each cue stands in its own words, by what came just before and
+comes just after, and by how long it is for its speaker. No word of a project is among the features.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import log1p
+from typing import NamedTuple
+
+from holdfast.detectors.statements._cues import ANY, NOTABLE, PERSON, CueTable
+from holdfast.detectors.statements._reading import IDENTIFIER, Reading, Sentence, opens_with_intent, read
+
+VERSION = "1"
+"""Grows with every change of a feature; weights of another version are not used."""
+
+_ANY = CueTable(ANY)
+_PERSON = CueTable(PERSON)
+_NOTABLE = frozenset(_ANY.names.index(name) for name in NOTABLE)
+_NUMBER = re.compile(r"\b\d[\d,.]*")
+_EMOJI = "✅❌🎉"
+
+
+class Turn(NamedTuple):
+    """One thing that happened in a session, as far as it matters here."""
+
+    role: str
+    """`user`, `assistant` or `tool`."""
+    text: str = ""
+    edits: bool = False
+    """A tool turn that changed a file."""
+    failed: bool = False
+    """A tool turn that failed."""
+
+
+class Said(NamedTuple):
+    """A text turn that was read: its sentences and the cues in each."""
+
+    role: str
+    text: str
+    reading: Reading
+    cues: tuple[tuple[int, ...], ...]
+    person_cues: tuple[tuple[int, ...], ...]
+
+
+def say(turn: Turn) -> Said:
+    """The text turn, read once."""
+    reading = read(turn.text)
+    words = [sentence.words for sentence in reading.sentences]
+    found = tuple(tuple(_ANY.find(w, opens_turn=n == 0)) for n, w in enumerate(words))
+    person = turn.role == "user"
+    asked = tuple(tuple(_PERSON.find(w, opens_turn=n == 0)) for n, w in enumerate(words)) if person else ()
+    return Said(turn.role, turn.text, reading, found, asked)
+
+
+def mute(said: Said) -> bool:
+    """Whether the turn holds no words of its speaker: injected text, bare code, output, a nod."""
+    return sum(s.end - s.start for s in said.reading.sentences) < 12
+
+
+def describe_session(turns: Sequence[Turn]) -> list[tuple[Said, dict[str, float]] | None]:
+    """For every turn what was read and its features by name (a missing one is 0); None for a tool's turn."""
+    said = [say(turn) if turn.role != "tool" else None for turn in turns]
+    usual = {role: _usual_length(said, role) for role in ("user", "assistant")}
+    described: list[tuple[Said, dict[str, float]] | None] = []
+    for at, here in enumerate(said):
+        if here is None:
+            described.append(None)
+            continue
+        features = {**describe_turn(here), **describe_place(turns, at, said)}
+        features["relative_length"] = log1p(len(here.text)) - usual[here.role]
+        described.append((here, features))
+    return described
+
+
+def _usual_length(said: Sequence[Said | None], role: str) -> float:
+    lengths = [log1p(len(one.text)) for one in said if one and one.role == role]
+    return sum(lengths) / len(lengths) if lengths else 0.0
+
+
+def describe_turn(said: Said) -> dict[str, float]:
+    """The turn's features by name; a missing one is 0."""
+    described = {**_shape(said), **_counts(said)}
+    if said.role == "user":
+        described["user"] = 1.0
+        for name in ("own_length", "stated_length", "most_cues", "identifiers", "questions", "log_share"):
+            described[f"user_{name}"] = described.get(name, 0.0)
+    return described
+
+
+def _shape(said: Said) -> dict[str, float]:
+    reading, text = said.reading, said.text
+    sentences = reading.sentences
+    stated = [s for s in sentences if not s.announces]
+    own, stated_length = _length(sentences), _length(stated)
+    identifiers = sum(s.words.count(IDENTIFIER) for s in sentences)
+    tail = text[-40:].rstrip()
+    return {
+        "length": log1p(len(text)),
+        "very_long": max(0.0, log1p(len(text)) - 8),
+        "own_length": log1p(own),
+        "stated_length": log1p(stated_length),
+        "stated": log1p(len(stated)),
+        "stated_share": stated_length / (own + 20),
+        "nothing_stated": float(not stated),
+        "intents": log1p(sum(opens_with_intent(s.words) for s in sentences)),
+        "opens_with_intent": float(bool(sentences) and opens_with_intent(sentences[0].words)),
+        "code_share": reading.code_lines / (reading.lines + 1),
+        "log_share": reading.log_lines / (reading.lines + 1),
+        "identifiers": log1p(identifiers),
+        "identifier_density": 100 * identifiers / (own + 100),
+        "bold": log1p(text.count("**") / 2),
+        "bullets": log1p(sum(s.form == "bullet" for s in sentences)),
+        "headings": log1p(sum(s.form == "heading" for s in sentences)),
+        "ends_colon": float(tail.endswith(":")),
+        "ends_question": float(tail.endswith("?")),
+        "questions": log1p(sum("?" in s.words for s in sentences)),
+        "exclamations": log1p(sum(s.words.count("!") for s in sentences)),
+        "emoji": log1p(sum(text.count(sign) for sign in _EMOJI)),
+        **_signs(said),
+        "sentence_length": own / (len(sentences) + 1) / 100,
+    }
+
+
+def _signs(said: Said) -> dict[str, float]:
+    own = "\n".join(said.text[s.start : s.end] for s in said.reading.sentences)
+    return {
+        "arrows": log1p(own.count("→") + own.count("->") + own.count("=>")),
+        "dashes": log1p(own.count(" — ") + own.count(" - ") + own.count(" – ")),  # noqa: RUF001 - dashes as typed
+        "brackets": log1p(own.count("(")),
+        "quotes": log1p(own.count('"') // 2),
+        "colons": log1p(own.count(": ")),
+        "numbers": log1p(len(_NUMBER.findall(own))),
+    }
+
+
+def _counts(said: Said) -> dict[str, float]:
+    counts: dict[int, int] = {}
+    for cues in said.cues:
+        for cue in cues:
+            counts[cue] = counts.get(cue, 0) + 1
+    described = {f"cue_{_ANY.names[cue]}": log1p(count) for cue, count in counts.items()}
+    asked: dict[int, int] = {}
+    for cues in said.person_cues:
+        for cue in cues:
+            asked[cue] = asked.get(cue, 0) + 1
+    described.update({f"says_{_PERSON.names[cue]}": log1p(count) for cue, count in asked.items()})
+    notable = sorted((_notable(said, at) for at, s in enumerate(said.reading.sentences) if not s.announces), reverse=True)
+    described["most_cues"] = float(notable[0]) if notable else 0.0
+    described["second_cues"] = float(notable[1]) if len(notable) > 1 else 0.0
+    described["strong_sentences"] = log1p(sum(count >= 3 for count in notable))
+    described["cue_density"] = sum(notable) / (len(notable) + 1)
+    return described
+
+
+def _notable(said: Said, at: int) -> int:
+    kinds = {cue for cue in said.cues[at] if cue in _NOTABLE}
+    return len(kinds) + (IDENTIFIER in said.reading.sentences[at].words)
+
+
+def _length(sentences: Sequence[Sentence]) -> int:
+    return sum(s.end - s.start for s in sentences)
+
+
+def describe_place(turns: Sequence[Turn], at: int, said: Sequence[Said | None]) -> dict[str, float]:
+    """Features of where the turn stands: what is just before and after it, and how far the person's turns are."""
+    before, after = turns[at - 1] if at else None, turns[at + 1] if at + 1 < len(turns) else None
+    described = {f"after_{_what(before)}": 1.0, f"before_{_what(after)}": 1.0}
+    described["after_failure"] = float(before is not None and before.failed)
+    described["after_edit"] = float(before is not None and before.edits)
+    described["before_edit"] = float(after is not None and after.edits)
+    back = next((step for step in range(1, at + 1) if turns[at - step].role == "user"), at + 1)
+    ahead = next((step for step in range(1, len(turns) - at) if turns[at + step].role == "user"), len(turns) - at)
+    described["since_user"] = log1p(back - 1)
+    described["until_user"] = log1p(ahead - 1)
+    described["position"] = at / len(turns)
+    described.update(_neighbours(at, said))
+    return described
+
+
+def _what(turn: Turn | None) -> str:
+    return "nothing" if turn is None else turn.role
+
+
+def _neighbours(at: int, said: Sequence[Said | None]) -> dict[str, float]:
+    """How the other side took it: the agent the person's turn, or the person the agent's."""
+    here = said[at]
+    later = next((said[next_at] for next_at in range(at + 1, len(said)) if said[next_at]), None)
+    if here is None or later is None or here.role == later.role:
+        return {}
+    return _answer(later) if here.role == "user" else _request(later)
+
+
+def _answer(later: Said) -> dict[str, float]:
+    cues = {_ANY.names[cue] for cues in later.cues[:3] for cue in cues}
+    sentences = later.reading.sentences
+    return {
+        "answer_agrees": float("agree" in cues),
+        "answer_intends": float(bool(sentences) and opens_with_intent(sentences[0].words)),
+        "answer_length": log1p(_length(sentences)),
+    }
+
+
+def _request(other: Said) -> dict[str, float]:
+    cues = {_PERSON.names[cue] for cues in other.person_cues for cue in cues}
+    asked = ("suggests", "rules", "corrects", "assigns", "wonders", "reports")
+    described = {f"later_{name}": 1.0 for name in asked if name in cues}
+    described["later_length"] = log1p(_length(other.reading.sentences))
+    described["later_turn"] = 1.0
+    return described
+
+
+_PLACE = ("after_", "before_", "later_", "answer_", "since_", "until_", "opens_", "ends_")
+
+
+def describe_topic(said: Said, features: dict[str, float]) -> dict[str, float]:
+    """Features for naming the kind of a statement: cues of the turn and of its most telling sentences, and its place."""
+    described = {name: value for name, value in features.items() if name.startswith(("cue_", "says_", "user", *_PLACE))}
+    sentences = said.reading.sentences
+    telling = sorted(range(len(sentences)), key=lambda at: 2 * sentences[at].announces - _notable(said, at))[:3]
+    for at in telling:
+        for name, value in describe_sentence(said, at).items():
+            described[f"told_{name}"] = max(value, described.get(f"told_{name}", 0.0))
+    return described
+
+
+def describe_sentence(said: Said, at: int) -> dict[str, float]:
+    """Features of one sentence, for choosing which sentence of a turn is the statement."""
+    sentence = said.reading.sentences[at]
+    described = {f"cue_{_ANY.names[cue]}": 1.0 for cue in said.cues[at]}
+    if said.person_cues:
+        described.update({f"says_{_PERSON.names[cue]}": 1.0 for cue in said.person_cues[at]})
+    described["notable"] = float(_notable(said, at))
+    described["length"] = log1p(sentence.end - sentence.start)
+    described["identifiers"] = float(min(4, sentence.words.count(IDENTIFIER)))
+    described["announces"] = float(sentence.announces)
+    described["intends"] = float(opens_with_intent(sentence.words))
+    described[sentence.form] = 1.0
+    described["user"] = float(said.role == "user")
+    described["first"] = float(at == 0)
+    described["last"] = float(at == len(said.reading.sentences) - 1)
+    described["depth"] = min(at, 20) / 20
+    described["alone"] = float(len(said.reading.sentences) == 1)
+    return described

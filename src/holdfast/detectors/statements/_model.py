@@ -1,0 +1,149 @@
+"""The linear models: is this turn a statement worth keeping, of which kind, and which sentence says it.
+
+Weights are data (`weights.json`, written by `scripts/train_statements.py`); judging is a few hundred
+multiplications in plain Python.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from math import exp
+from typing import Any, NamedTuple
+
+from holdfast.detectors.statements._features import (
+    VERSION,
+    Said,
+    Turn,
+    describe_sentence,
+    describe_session,
+    describe_topic,
+    mute,
+)
+from holdfast.detectors.statements._reading import Sentence
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.vocabulary import LessonKind
+
+CLIP = 4.0
+"""Standardised features are cut at this many deviations: one odd turn must not decide."""
+CENTRE = 0.5
+"""Share of a session's mean that is taken off its turns: sessions differ in how much they state."""
+CENTRE_TURNS = 20
+"""Turns at which half of that share applies; a short window tells little about its mean."""
+MUTED = -9.0
+"""Log-odds of a turn that holds no words of its speaker."""
+
+
+class Linear(NamedTuple):
+    """One linear model: bias and, by feature, mean, deviation and weight."""
+
+    bias: float
+    features: dict[str, tuple[float, float, float]]
+
+    def weigh(self, described: Mapping[str, float]) -> float:
+        """Log-odds of the description."""
+        total = self.bias
+        for name, (mean, deviation, weight) in self.features.items():
+            value = (described.get(name, 0.0) - mean) / deviation
+            total += weight * (CLIP if value > CLIP else -CLIP if value < -CLIP else value)
+        return total
+
+
+class Weights(NamedTuple):
+    """All models of this detector, fitted together."""
+
+    turn: Linear
+    threshold: float
+    """Centred log-odds from which a turn counts as a statement."""
+    slope: float
+    """With `offset`: probability = sigmoid(slope x log-odds + offset), fitted on turns the model had not seen."""
+    offset: float
+    kinds: dict[LessonKind, Linear]
+    sentence: Linear
+
+
+class Verdict(NamedTuple):
+    """What the detector makes of one turn."""
+
+    weight: float
+    """Centred log-odds; the order of turns, not a probability."""
+    probability: float
+    """That somebody would want this turn remembered, 0 to 1."""
+    found: bool
+    kind: LessonKind
+    sentences: tuple[Sentence, ...]
+    """When found, its sentences that read most like the statement, best first."""
+
+
+def judge(turns: Sequence[Turn], weights: Weights | None = None) -> list[Verdict | None]:
+    """A verdict for every text turn of a session so far, None for a tool's; the same turns give the same verdicts."""
+    weights = weights or shipped()
+    described = describe_session(turns)
+    raw = [None if one is None else weigh_turn(one, weights.turn) for one in described]
+    shift = session_shift(raw)
+    return [
+        None if one is None or weight is None else _verdict(one, weight if weight == MUTED else weight - shift, weights)
+        for one, weight in zip(described, raw, strict=True)
+    ]
+
+
+def judge_turn(text: str, role: str = "assistant", weights: Weights | None = None) -> Verdict:
+    """The verdict on one turn of that role (`user` or `assistant`) that stands alone."""
+    verdict = judge([Turn(role, text)], weights)[0]
+    if verdict is None:
+        raise InvalidValueError(f"a turn of {role!r} states nothing", hint="user or assistant")
+    return verdict
+
+
+def weigh_turn(described: tuple[Said, dict[str, float]], model: Linear) -> float:
+    """Log-odds of one turn before centring; `MUTED` when it holds no words of its speaker."""
+    said, features = described
+    return MUTED if mute(said) else model.weigh(features)
+
+
+def session_shift(raw: Sequence[float | None]) -> float:
+    """What to take off every turn's log-odds: a share of the session's mean that grows with its turns."""
+    spoken = [weight for weight in raw if weight is not None and weight != MUTED]
+    return CENTRE * sum(spoken) / (len(spoken) + CENTRE_TURNS) if spoken else 0.0
+
+
+def _verdict(described: tuple[Said, dict[str, float]], weight: float, weights: Weights) -> Verdict:
+    said, features = described
+    found = weight >= weights.threshold
+    topic = describe_topic(said, features)
+    kind = max(weights.kinds, key=lambda name: weights.kinds[name].weigh(topic))
+    probability = 1 / (1 + exp(-(weights.slope * weight + weights.offset)))
+    return Verdict(weight, probability, found, kind, rank_sentences(said, weights.sentence) if found else ())
+
+
+def rank_sentences(said: Said, model: Linear) -> tuple[Sentence, ...]:
+    """The turn's sentences, the likeliest statement first; earlier ones first among equals."""
+    sentences = said.reading.sentences
+    weighed = [(-model.weigh(describe_sentence(said, at)), at) for at in range(len(sentences))]
+    return tuple(sentences[at] for _, at in sorted(weighed))
+
+
+@cache
+def shipped() -> Weights:
+    """The weights that come with the package; raises InvalidValueError when they are for other features."""
+    return parse_weights(json.loads(files(__package__).joinpath("weights.json").read_text("utf-8")))
+
+
+def parse_weights(stored: Mapping[str, Any]) -> Weights:
+    """Weights from their stored form."""
+    if stored["provenance"]["features"] != VERSION:
+        raise InvalidValueError("the weights of the statements detector are for other features", hint="reinstall holdfast")
+    return Weights(
+        turn=_linear(stored["turn"]),
+        threshold=stored["threshold"],
+        slope=stored["slope"],
+        offset=stored["offset"],
+        kinds={kind: _linear(model) for kind, model in stored["kinds"].items()},
+        sentence=_linear(stored["sentence"]),
+    )
+
+
+def _linear(stored: Mapping[str, Any]) -> Linear:
+    return Linear(stored["bias"], {name: (m, d, w) for name, (m, d, w) in stored["features"].items()})
