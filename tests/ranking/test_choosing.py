@@ -1,0 +1,70 @@
+"""Diversity and the budget: which of the ranked ones are taken."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.ranking.diversify import Rival, diversify, likeness
+from holdfast.ranking.fit import fit
+
+
+def rival(score: float, words: str, **fields: object) -> Rival:
+    return Rival(score=score, terms=frozenset(words.split()), **fields)  # type: ignore[arg-type]
+
+
+def test_a_near_copy_gives_way_to_something_new() -> None:
+    rivals = [rival(1.0, "close the cursor first"), rival(0.98, "close the cursor"), rival(0.8, "amounts are cents")]
+    assert diversify(rivals, 2) == [0, 2]
+    assert diversify(rivals, 2, mmr_lambda=1.0) == [0, 1]
+
+
+def test_each_choice_is_judged_against_all_chosen_before() -> None:
+    rivals = [rival(1.0, "a b"), rival(0.95, "c d"), rival(0.94, "a b"), rival(0.93, "c d"), rival(0.6, "e f")]
+    assert diversify(rivals, 5)[:3] == [0, 1, 4]
+
+
+def test_lessons_of_one_session_are_a_little_alike() -> None:
+    one, other = rival(1.0, "a", session="s"), rival(1.0, "b", session="s")
+    assert 0 < likeness(one, other) < likeness(one, rival(1.0, "a"))
+    assert likeness(rival(1.0, "a"), rival(1.0, "b")) == 0
+
+
+def test_exact_matches_come_first_however_alike() -> None:
+    rivals = [rival(1.0, "a b", exact=True), rival(0.9, "x y"), rival(0.3, "a b", exact=True)]
+    assert diversify(rivals, 3) == [0, 2, 1]
+
+
+rivals_lists = st.lists(st.builds(rival, st.floats(0, 10), st.sampled_from(["a b", "b c", "d", ""])), max_size=8)
+
+
+@given(rivals_lists, st.integers(0, 10))
+@settings(max_examples=100)
+def test_everyone_is_chosen_at_most_once(rivals: list[Rival], limit: int) -> None:
+    chosen = diversify(rivals, limit)
+    assert len(chosen) == len(set(chosen)) == min(limit, len(rivals))
+
+
+items = st.lists(st.tuples(st.integers(1, 30), st.floats(0.01, 10)), max_size=8)
+
+
+@given(items, st.integers(0, 80), st.integers(0, 4))
+@settings(max_examples=150)
+def test_the_choice_fits_and_is_worth_most(given_: list[tuple[int, float]], budget: int, limit: int) -> None:
+    costs, values = [cost for cost, _ in given_], [value for _, value in given_]
+    taken = fit(costs, values, budget, limit)
+    assert taken == sorted(set(taken))
+    assert len(taken) <= limit
+    assert sum(costs[i] for i in taken) <= budget
+    possible = [
+        c for n in range(limit + 1) for c in combinations(range(len(costs)), n) if sum(costs[i] for i in c) <= budget
+    ]
+    best = max(sum(values[i] for i in c) for c in possible)
+    assert sum(values[i] for i in taken) >= best - 1e-9
+
+
+def test_many_items_are_chosen_in_good_time() -> None:
+    costs = [20 + i % 17 for i in range(60)]
+    assert len(fit(costs, [60.0 - i for i in range(60)], 400, 20)) > 10

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from math import isclose, prod
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.domain.briefing import Why
+from holdfast.domain.query import LANES, Hit
+from holdfast.domain.vocabulary import FRESHNESSES, TRUSTS, LessonId
+from holdfast.ranking.fuse import EXACT_BAR, LANE_WEIGHTS, RRF_K, fuse, is_exact, score_of, total
+from holdfast.ranking.multipliers import HIGHEST, LEARNED, LOWEST, RANGES, multipliers, recency
+from holdfast.testing.builders import START, make_lesson
+
+ids = st.sampled_from([LessonId(f"lesson-{n}") for n in range(12)])
+lists = st.lists(ids, unique=True, max_size=12)
+rankings = st.dictionaries(st.sampled_from(LANES), lists, max_size=len(LANES)).map(
+    lambda given: {lane: [Hit(id=id, score=1.0) for id in held] for lane, held in given.items()}
+)
+
+
+def test_a_lane_gives_its_weight_over_k_plus_rank() -> None:
+    given_ = fuse({"text": [Hit(id=LessonId("a"), score=7.5), Hit(id=LessonId("b"), score=2.0)]})
+    assert [share.share for share in given_[LessonId("b")]] == [LANE_WEIGHTS["text"] / (RRF_K + 2)]
+    assert given_[LessonId("a")][0].raw == 7.5
+    assert list(given_) == ["a", "b"]
+
+
+@given(rankings, st.randoms(use_true_random=False))
+@settings(max_examples=100)
+def test_the_order_of_the_lanes_does_not_matter(lanes: dict[str, list[Hit]], random: object) -> None:
+    names = list(lanes)
+    random.shuffle(names)  # type: ignore[attr-defined]
+    assert list(fuse(lanes).items()) == list(fuse({name: lanes[name] for name in names}).items())
+
+
+@given(rankings)
+@settings(max_examples=100)
+def test_no_other_lane_and_no_multiplier_can_bury_an_exact_match(lanes: dict[str, list[Hit]]) -> None:
+    given_ = fuse(lanes)
+    exact = [total(shares) * LOWEST for shares in given_.values() if is_exact(shares)]
+    others = [total(shares) * HIGHEST for shares in given_.values() if not is_exact(shares)]
+    assert not exact or not others or min(exact) > max(others)
+
+
+def test_a_name_that_many_lessons_have_gets_no_floor() -> None:
+    common = fuse({"exact": [Hit(id=LessonId("a"), score=EXACT_BAR / 2)]})[LessonId("a")]
+    assert not is_exact(common)
+    assert total(common) < 0.1
+
+
+@given(rankings, st.sampled_from(FRESHNESSES), st.floats(0, 1), st.sampled_from(TRUSTS))
+@settings(max_examples=100)
+def test_a_score_can_be_computed_anew_from_its_why(
+    lanes: dict[str, list[Hit]], freshness: str, part: float, trust: str
+) -> None:
+    lesson = make_lesson(trust=trust, confidence=part, salience=part)
+    factors = multipliers(lesson, freshness, part, START + timedelta(days=90))  # type: ignore[arg-type]
+    for shares in fuse(lanes).values():
+        why = Why(shares=shares, multipliers=factors)
+        anew = sum(share.share for share in why.shares) * prod(factor for _, factor in why.multipliers)
+        assert isclose(score_of(why), anew, rel_tol=1e-12)
+        assert score_of(Why(shares=shares[::-1], multipliers=factors)) == score_of(why)
+
+
+@given(st.sampled_from(FRESHNESSES), st.floats(0, 1), st.floats(0, 1), st.integers(0, 5000))
+@settings(max_examples=100)
+def test_each_multiplier_stays_within_its_published_range(
+    freshness: str, relevance: float, part: float, days: int
+) -> None:
+    lesson = make_lesson(confidence=part, salience=part, trust="tool")
+    named = dict(multipliers(lesson, freshness, relevance, START + timedelta(days=days)))  # type: ignore[arg-type]
+    assert list(named) == list(RANGES)
+    assert all(RANGES[name][0] <= factor <= RANGES[name][1] for name, factor in named.items())
+
+
+def test_what_is_learnt_never_beats_relevance() -> None:
+    learnt = prod(RANGES[name][1] / RANGES[name][0] for name in LEARNED)
+    assert learnt < RANGES["relevance"][1] / RANGES["relevance"][0]
+
+
+def test_rules_age_slower_than_what_happened_and_pinned_lessons_do_not() -> None:
+    later = START + timedelta(days=180)
+    assert recency(make_lesson(kind="failed_approach"), later) == 0.5
+    assert recency(make_lesson(kind="decision"), later) > 0.8
+    assert recency(make_lesson(kind="exploration", pinned=True), later) == 1.0
+    assert recency(make_lesson(), START - timedelta(days=5)) == 1.0
