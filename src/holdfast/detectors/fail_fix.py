@@ -215,12 +215,15 @@ def _failure_span(event: Event, complaint: str) -> Evidence:
 
 
 def _complaint(text: str) -> str:
-    """What the failure says: its signature, else the first `file:line: message` of a checker."""
+    """What the failure says: its signature, else a checker's first `file:line: message`, else a usage error's line."""
     signature = error_signature(text)
     if signature:
         return signature
     found = _DIAGNOSTIC.search(text[:20_000])
-    return found.group(1).strip() if found else ""
+    if found:
+        return found.group(1).strip()
+    misuse = _USAGE.search(text[:4_000])
+    return clip(text[misuse.start() :].partition("\n")[0], 160) if misuse else ""
 
 
 def _names(text: str, file: str) -> bool:

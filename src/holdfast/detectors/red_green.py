@@ -108,14 +108,17 @@ def _candidate(
     what = f"`{failing}` failed" if failing else f"`{clip(red.line, 160)}` failed"
     said = f" with: {clip(signature, 200)}" if signature else ""
     shown = ", ".join(files[:3]) + (" and others" if len(files) > 3 else "")
+    in_code = not all(map(is_test_file, files))
     spans = (_red_span(red.event, names), *(quote(edit) for edit in edits), quote(green.event))
     return Candidate(
-        kind="bug_cause" if cause and not all(map(is_test_file, files)) else "fix",
+        kind="bug_cause" if cause and in_code else "fix",
         title=clip(f"{failing or red.target}: {cause.quote if cause else signature or 'failed, then passed'}", 100),
-        insight=f"{what}{said}; an edit of {shown} made it pass." + (f" {cause.quote}" if cause else ""),
+        insight=f"{cause.quote} {what}{said} until an edit of {shown}."
+        if cause and in_code
+        else f"{what}{said}; an edit of {shown} made it pass.",
         detector=RedGreen.id,
         evidence=(*spans, cause) if cause else spans,
-        why=cause.quote if cause else "",
+        why=cause.quote if cause and not in_code else "",
         how=change_snippet(edits[-1]),
         snippets=tuple(dict.fromkeys((clip(red.line, 300), clip(green.line, 300)))),
         files=files,

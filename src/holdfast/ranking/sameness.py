@@ -17,7 +17,7 @@ from holdfast.ranking.words import word_set
 SHORTEST = 0.7
 """Least share of the longer rule's words that the shorter one must have to be the same rule."""
 OVERLAP = 0.6
-"""Least share of common words for two rules to be about the same thing."""
+"""Least share of words in both for two rules to be about the same thing."""
 
 _WORD = re.compile(r"\d[\w.,:%/-]*|[\w`@$][\w`@$./\\:+#-]*(?:'\w+)?", re.UNICODE)
 _EMPTY = word_set(
@@ -90,13 +90,15 @@ def same(one: str, other: str) -> bool:
 
 
 def opposed(one: str, other: str) -> bool:
-    """The rules are about the same thing and cannot both hold. Symmetric."""
+    """The rules are about the same thing and cannot both hold. Symmetric, and never true of the same rules."""
+    if same(one, other):
+        return False
     a, b = read(one), read(other)
     left, right = set(a.stems), set(b.stems)
-    common, every = left & right, left | right
-    if not common or len(common) < OVERLAP * min(len(left), len(right)) or len(common) < 0.4 * len(every):
+    shared, every = left & right, left | right
+    if not shared or len(shared) < OVERLAP * min(len(left), len(right)) or len(shared) < 0.4 * len(every):
         return False
-    if _turned(a, b, common) or _has_opposites(a, b) or _denials(one) % 2 != _denials(other) % 2:
+    if _turned(a, b, shared) or _has_opposites(a, b) or _denials(one) % 2 != _denials(other) % 2:
         return True
     if left == right and a.stems != b.stems:
         return True
@@ -127,10 +129,10 @@ def _denials(text: str) -> int:
     return sum(word in _DENY for word in words)
 
 
-def _turned(a: Reading, b: Reading, common: set[str]) -> bool:
+def _turned(a: Reading, b: Reading, shared: set[str]) -> bool:
     """A word both have is affirmed by one and denied by the other."""
     left, right = dict(a.words), dict(b.words)
-    return any(left[word] != right[word] for word in common)
+    return any(left[word] != right[word] for word in shared)
 
 
 def _has_opposites(a: Reading, b: Reading) -> bool:

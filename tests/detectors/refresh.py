@@ -1,0 +1,10 @@
+"""`python -m tests.detectors.refresh`: rewrite the expected results; a person reviews the difference."""
+
+from __future__ import annotations
+
+from tests.detectors.golden import ROOT, cases, refresh
+
+if __name__ == "__main__":
+    for case in (*cases("finds"), *cases("quiet")):
+        if refresh(case):
+            print(case.relative_to(ROOT))

@@ -1,0 +1,85 @@
+"""Every detector against its recorded windows; a false alarm costs trust, so quiet cases outnumber finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast import plugins
+from holdfast.domain.event import Event
+from holdfast.testing.builders import make_event
+from tests.detectors.golden import DETECTORS, actual, cases, expected, window
+
+
+def name_of(case: Path) -> str:
+    return f"{case.parents[1].name}-{case.stem}"
+
+
+@pytest.mark.parametrize("case", cases("finds"), ids=name_of)
+def test_a_lesson_is_found_as_reviewed(case: Path) -> None:
+    assert actual(case) == expected(case)
+    assert actual(case)
+
+
+@pytest.mark.parametrize("case", cases("quiet"), ids=name_of)
+def test_nothing_is_found_where_nothing_was_learnt(case: Path) -> None:
+    assert actual(case) == expected(case) == []
+
+
+@pytest.mark.parametrize("case", [*cases("finds"), *cases("quiet")], ids=name_of)
+def test_evidence_quotes_the_events_to_the_letter(case: Path) -> None:
+    events = {event.id: event for event in window(case)}
+    for name in DETECTORS:
+        for candidate in plugins.load("detectors", name).detect(window(case)):
+            assert candidate.evidence
+            for span in candidate.evidence:
+                assert events[span.event].text[span.start : span.end] == span.quote
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_quiet_cases_outnumber_finds(name: str) -> None:
+    quiet, finds = ([case for case in cases(kind) if case.parents[1].name == name] for kind in ("quiet", "finds"))
+    assert len(quiet) > len(finds) > 0
+
+
+def test_one_repair_is_found_by_one_detector() -> None:
+    for case in cases("finds"):
+        found = [
+            candidate.evidence[0].event
+            for name in ("fail_fix", "red_green")
+            for candidate in plugins.load("detectors", name).detect(window(case))
+        ]
+        assert len(found) == len(set(found))
+
+
+texts = st.text(max_size=120) | st.sampled_from(
+    [
+        "no, use tabs instead of spaces",
+        "Error: boom",
+        "FAILED tests/test_a.py::test_b - AssertionError",
+        "# remember this",
+    ]
+)
+events = st.builds(
+    make_event,
+    kind=st.sampled_from(["prompt", "reply", "tool_result", "tool_failure", "file_edit", "commit", "session_start"]),
+    text=texts,
+    command=st.sampled_from(
+        ["", "pytest tests", "make lint", "git checkout -- a.py", "git", "|", "a && 'b", "x <<E\n"]
+    ),
+    exit_code=st.sampled_from([None, 0, 1, 127]),
+    files=st.sampled_from([(), ("a.py",), ("tests/test_a.py",)]),
+    old=st.sampled_from(["", "one = 1234567890", "two"]),
+    new=st.sampled_from(["", "one = 1234567890", "two"]),
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(events, max_size=14))
+def test_any_window_is_read_without_an_error_and_twice_the_same(window: list[Event]) -> None:
+    for name in DETECTORS:
+        detector = plugins.load("detectors", name)
+        assert detector.detect(window) == detector.detect(window)
