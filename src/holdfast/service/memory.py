@@ -81,6 +81,17 @@ class Memory:
 
         return learn_pending(self.parts)
 
+    def embed_pending(self, limit: int = 1_000) -> int:
+        """Give vectors to lessons, of any project, that have none of the configured embedder; how many got one.
+
+        0 without an embedder. Raises EmbedderError; the vectors kept before it stay.
+        """
+        if self.parts.embedder() is None:
+            return 0
+        from holdfast.service.embed import embed_pending
+
+        return embed_pending(self.parts, limit)
+
     # Delivery
 
     def answer_hook(self, host: str, payload: dict[str, Any]) -> str:

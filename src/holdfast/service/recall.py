@@ -4,7 +4,7 @@ fitted to a budget."""
 from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing, Ranked, Why
-from holdfast.domain.errors import EmbedderError, InvalidValueError, StoreError
+from holdfast.domain.errors import EmbedderError, InvalidValueError, PluginNotFoundError, StoreError
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.query import LANES, Query
 from holdfast.ranking.bar import ASKED, PUSHED, is_decisive, passes
@@ -263,13 +263,14 @@ def _with_vector(parts: Parts, query: Query) -> tuple[Query, str]:
     if not query.text.strip() or query.vector:
         return query, ""
     try:
-        embedder = parts.embedder()
-        if embedder is None:
+        if parts.embedder() is None:
             return query, ""
-        vector = embedder.embed([query.text])[0]
-    except EmbedderError as exc:
+        from holdfast.service.embed import embed_question  # redacted first: the endpoint may be somebody else's
+
+        vector, embedder_id = embed_question(parts, query.text)
+    except (EmbedderError, InvalidValueError, PluginNotFoundError) as exc:
         return query, f"without vectors: {exc}"
-    return replace(query, vector=tuple(vector), embedder_id=embedder.id), ""
+    return replace(query, vector=vector, embedder_id=embedder_id), ""
 
 
 def without(ids: Iterable[LessonId], query: Query) -> Query:

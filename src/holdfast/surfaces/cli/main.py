@@ -32,6 +32,7 @@ COMMANDS = {
     "checkpoint": "Save, show or close the working state of a task.",
     "log": "Print what was shown when and why, or what changed.",
     "status": "Print where things are and how much there is.",
+    "embedder": "Choose what places lessons by meaning.",
     "doctor": "Prove that memory works, and name what does not.",
     "import": "Read lessons from JSON lines.",
     "export": "Write lessons as JSON lines.",

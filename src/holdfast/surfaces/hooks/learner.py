@@ -49,6 +49,7 @@ def learn_all(settings: Settings, folder: str = "") -> None:
         while (newest := _newest_position(memory)) > learnt_up_to(memory.parts.store):
             memory.learn_pending()
             memory.parts.store.mark(LEARNT, str(newest))
+        memory.embed_pending()
 
 
 def _get_known(memory: Memory, folder: str, log_path: str) -> None:

@@ -31,6 +31,9 @@ REQUEST_LIMIT = 17_000_000
 SETTLE_S = 3.0
 """Before learning what crashed sessions left: the session's own start goes first."""
 
+EMBEDDED_AT_ONCE = 100
+"""Lessons given a vector after a turn; the others follow after the next, or with the learner."""
+
 Closer = Callable[[], None]
 
 
@@ -141,8 +144,10 @@ class _Learner:
     def _work(self) -> None:
         if not self._closed.wait(SETTLE_S):
             self._run(lambda: self._memory.learn_pending())
+            self._run(lambda: self._memory.embed_pending(EMBEDDED_AT_ONCE))
         while (call := self._calls.get()) is not None and not self._closed.is_set():
             self._run(lambda held=call: self._memory.at(held.cwd).learn(held.session))  # type: ignore[misc]
+            self._run(lambda: self._memory.embed_pending(EMBEDDED_AT_ONCE))
 
     def _run(self, learn: Callable[[], object]) -> None:
         try:
