@@ -93,7 +93,11 @@ def _now() -> str:
 
 def _append(path: str, line: bytes) -> None:
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-    log = os.open(path, flags, 0o600)
+    try:
+        log = os.open(path, flags, 0o600)
+    except FileNotFoundError:  # the first hook of all failed before there was a home
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        log = os.open(path, flags, 0o600)
     try:
         size = os.fstat(log).st_size
         if size > LOG_LIMIT:

@@ -1,0 +1,115 @@
+"""Hooks run as Claude Code runs them: a cold interpreter, one JSON object in, one out."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from holdfast.bootstrap import Memory
+from holdfast.settings import Settings, load_settings, package_folder
+
+ENTRY = os.path.join(package_folder(), "surfaces", "hooks", "entry.py")
+COMMAND = [sys.executable, "-I", "-S", ENTRY]
+KINDS: dict[str, dict[str, Any]] = {
+    "SessionStart": {"source": "startup", "model": "claude-x"},
+    "UserPromptSubmit": {"prompt": "please fix the rounding in the ledger"},
+    "PreToolUse": {"tool_name": "Edit", "tool_input": {"file_path": "ledger.py", "old_string": "a", "new_string": "b"}},
+    "PostToolUse": {
+        "tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "pytest -q"},
+        "tool_response": {"stdout": "1 passed", "stderr": "", "interrupted": False},
+    },
+    "PostToolUseFailure": {
+        "tool_name": "Bash", "tool_use_id": "t2", "tool_input": {"command": "pytest -q"},
+        "error": "Exit code 1\nKeyError: 'rate'",
+    },
+    "PreCompact": {"trigger": "auto", "custom_instructions": None},
+    "Stop": {"stop_hook_active": False, "last_assistant_message": "Rounding is fixed."},
+    "SubagentStart": {"agent_id": "a1", "agent_type": "Explore"},
+    "SubagentStop": {"agent_id": "a1", "agent_type": "Explore", "last_assistant_message": "Found it."},
+    "SessionEnd": {"reason": "other"},
+    "Notification": {"message": "unknown to us"},
+}  # fmt: skip
+
+
+class Hooks:
+    """A user's machine: a home, a project folder without git, and hooks that run in them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.project = folder / "ledger"
+        self.project.mkdir()
+        (self.project / "ledger.py").write_text("rate = 1\n")
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith(("HOLDFAST", "CLAUDE", "GIT", "PYTHON"))}
+        self.env |= {"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home")}
+
+    @property
+    def settings(self) -> Settings:
+        return load_settings(self.env)
+
+    @property
+    def log(self) -> str:
+        path = Path(self.settings.log_path)
+        return path.read_text() if path.exists() else ""
+
+    def memory(self) -> Memory:
+        return Memory(str(self.project), settings=self.settings)
+
+    def payload(self, kind: str, session: str = "s1", **more: Any) -> dict[str, Any]:
+        shared = {"session_id": session, "cwd": str(self.project), "hook_event_name": kind}
+        return {**shared, **KINDS.get(kind, {}), **more}
+
+    def start(self, host: str = "claude-code", **env: str) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        environment = {key: value for key, value in {**self.env, **env}.items() if value != "-"}
+        return subprocess.Popen(
+            [*COMMAND, host], env=environment, cwd=self.folder, stdin=pipe, stdout=pipe, stderr=pipe
+        )
+
+    def run(self, payload: dict[str, Any] | bytes, host: str = "claude-code", **env: str) -> str:
+        """What the hook adds to the agent's context. It has to exit 0 with one JSON object and an empty stderr."""
+        given = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        return context(*finish(self.start(host, **env), given))
+
+    def call(self, kind: str, session: str = "s1", **more: Any) -> str:
+        return self.run(self.payload(kind, session, **more))
+
+
+def finish(running: subprocess.Popen[bytes], given: bytes) -> tuple[int, bytes, bytes]:
+    out, err = running.communicate(given, timeout=30)
+    return running.returncode, out, err
+
+
+def context(code: int, out: bytes, err: bytes) -> str:
+    assert (code, err) == (0, b"")
+    answer = json.loads(out.decode())
+    assert isinstance(answer, dict)
+    return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+def wait_for(condition: Callable[[], Any], what: str, limit_s: float = 20) -> Any:
+    """What the condition gives once it is true; for things another process does in its own time."""
+    deadline = time.monotonic() + limit_s
+    while not (found := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"never happened: {what}")
+        time.sleep(0.02)
+    return found
+
+
+def learners(hooks: Hooks) -> list[int]:
+    """Processes that learn for this home."""
+    mark = f"HOLDFAST_HOME={hooks.env['HOLDFAST_HOME']}".encode()
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if b"--learn" in (folder / "cmdline").read_bytes() and mark in (folder / "environ").read_bytes():
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.hookcalls import ENTRY, KINDS, Hooks
+
+HEAVY = {
+    "argparse", "asyncio", "collections", "concurrent", "contextlib", "copy", "dataclasses", "email", "enum",
+    "functools", "hashlib", "heapq", "importlib.metadata", "importlib.resources", "inspect", "json", "logging",
+    "multiprocessing",
+    "pathlib", "pickle", "platform", "random", "re", "selectors", "shutil", "signal", "socket", "sqlite3", "string",
+    "struct", "subprocess", "tempfile", "textwrap", "threading", "tomllib", "traceback", "typing", "unittest", "urllib",
+    "uuid", "weakref", "zipfile",
+}  # fmt: skip
+"""Modules that cost a hook too much. `collections`, `functools` and `sqlite3` are replaced by their C halves."""
+
+WATCH = """
+import os, sys
+def leave(code, leave_now=os._exit):
+    sys.stderr.write("\\n".join(f"{name}\\t{getattr(held, '__file__', None)}" for name, held in sys.modules.items()))
+    sys.stderr.flush()
+    leave_now(code)
+os._exit = leave
+entry = sys.argv[1]
+sys.argv = [entry, "claude-code"]
+exec(compile(open(entry).read(), entry, "exec"), {"__name__": "__main__", "__file__": entry})
+"""
+
+
+def loaded(hooks: Hooks, kind: str) -> dict[str, str]:
+    """Module names and files after one hook, answered alone."""
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", WATCH, ENTRY], env=hooks.env, text=True, capture_output=True, check=True,
+        input=json.dumps(hooks.payload(kind, prompt=f"how do we round ledger amounts in {kind}?")),
+    )  # fmt: skip
+    return dict(line.split("\t", 1) for line in ran.stderr.splitlines())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_hook_loads_nothing_heavy_and_nothing_of_others(tmp_path: Path, kind: str) -> None:
+    hooks = Hooks(tmp_path)
+    with hooks.memory() as memory:
+        memory.remember("Round ledger amounts half to even, never half up.", files=["ledger.py"], kind="constraint")
+    modules = loaded(hooks, kind)
+    assert "holdfast.bootstrap" in modules
+    assert sorted(HEAVY & set(modules)) == []
+    others = {
+        name for name in modules if name.partition(".")[0] not in {*sys.stdlib_module_names, "__main__", "holdfast"}
+    }
+    assert others == set()
+    assert hooks.log == ""
+
+
+def test_a_hook_answered_by_a_server_loads_not_even_the_store(tmp_path: Path) -> None:
+    from holdfast.surfaces.mcp.hooksocket import serve
+
+    hooks = Hooks(tmp_path)
+    with hooks.memory() as memory:
+        close = serve(memory, hooks.settings.run_path)
+        try:
+            modules = loaded(hooks, "UserPromptSubmit")
+        finally:
+            close()
+    assert not {"holdfast.bootstrap", "_sqlite3", "datetime", *HEAVY} & set(modules)

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import json
+import os
+import socket
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.domain.frozen import replace
+from holdfast.ports.store import EventFilter
+from holdfast.settings import socket_folder
+from holdfast.surfaces.hooks.rendezvous import ask_server
+from holdfast.surfaces.mcp import hooksocket
+from tests.surfaces.hookcalls import KINDS, Hooks, context, finish, learners, wait_for
+
+
+@pytest.fixture
+def hooks() -> Iterator[Hooks]:
+    with tempfile.TemporaryDirectory(prefix="hf") as folder:  # short enough for a socket's address
+        yield Hooks(Path(folder))
+
+
+@pytest.fixture
+def served(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hooks]:
+    monkeypatch.setattr(hooksocket, "SETTLE_S", 0.0)
+    with hooks.memory() as memory:
+        memory.remember("Round ledger amounts half to even, never half up.", files=["ledger.py"], kind="constraint")
+        close = hooksocket.serve(memory, hooks.settings.run_path)
+        yield hooks
+        close()
+
+
+def ask(hooks: Hooks, kind: str, **more: str) -> tuple[str, str] | None:
+    return ask_server(hooks.settings, "claude-code", json.dumps(hooks.payload(kind, **more)).encode())
+
+
+def kept(hooks: Hooks) -> list[str]:
+    with hooks.memory() as memory:
+        return [event.kind for _, event in memory.parts.store.find_events(EventFilter(session="s1"))]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_server_answers_every_hook(served: Hooks, kind: str) -> None:
+    answer = ask(served, kind)
+    assert answer is not None
+    assert isinstance(json.loads(answer[1]), dict)
+    assert served.log == ""
+
+
+def test_a_hook_asks_the_server_and_gets_what_it_would_find_itself(served: Hooks) -> None:
+    assert "half to even" in served.call("PreToolUse")
+    assert served.call("PreToolUse") == ""
+    served.call("PostToolUse")
+    assert kept(served) == ["tool_result"]
+    assert served.log == ""
+
+
+def test_a_folder_to_learn_of_is_named_at_a_sessions_end_only(served: Hooks) -> None:
+    assert [ask(served, kind) for kind in ("Stop", "SessionEnd")] == [("", "{}"), (str(served.project), "{}")]
+
+
+def test_a_sessions_end_starts_the_learner_although_a_server_runs(served: Hooks) -> None:
+    served.call("UserPromptSubmit", prompt="Remember that ledger amounts are integers of cents, never floats.")
+    served.call("SessionEnd")
+    wait_for(lambda: _knows(served, "cents"), "the learner learnt")
+    wait_for(lambda: not learners(served), "the learner ends")
+
+
+def test_a_finished_turn_is_learnt_from_without_waiting_for_it(served: Hooks) -> None:
+    served.call("UserPromptSubmit", prompt="Remember that ledger amounts are integers of cents, never floats.")
+    served.call("Stop")
+    wait_for(lambda: _knows(served, "cents"), "the server learnt")
+    assert not learners(served)
+    assert served.log == ""
+
+
+def test_what_a_crashed_session_left_is_learnt_when_a_server_starts(
+    hooks: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hooksocket, "SETTLE_S", 0.0)
+    hooks.call("UserPromptSubmit", prompt="Remember that ledger amounts are integers of cents, never floats.")
+    with hooks.memory() as memory:
+        close = hooksocket.serve(memory, hooks.settings.run_path)
+        wait_for(lambda: _knows(hooks, "cents"), "the server learnt")
+        close()
+
+
+def _knows(hooks: Hooks, word: str) -> bool:
+    with hooks.memory() as memory:
+        return any(word in lesson.insight for lesson in memory.lessons())
+
+
+def test_many_hooks_at_once_are_all_answered_and_kept(served: Hooks) -> None:
+    answers: list[object] = []
+
+    def one(number: int) -> None:
+        answers.append(ask(served, "Stop", last_assistant_message=f"Answer {number}"))
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number in range(12):  # an answer that came too late for its hook is given alone, and is one event still
+        if answers[number] is None:
+            served.call("Stop", last_assistant_message=f"Answer {number}")
+    wait_for(lambda: len(kept(served)) == 12, "all are kept")
+
+
+@pytest.mark.parametrize("given", [b"{", b"[]", b"\xff\xfe", b"", b'{"hook_event_name":"Stop"}'])
+def test_a_server_hangs_up_on_what_it_cannot_answer_and_the_hook_answers_alone(served: Hooks, given: bytes) -> None:
+    assert ask_server(served.settings, "claude-code", given) is None
+    assert served.run(given) == ""
+    assert ask(served, "Stop") == ("", "{}")
+
+
+def test_a_server_of_another_store_or_version_is_not_for_us(served: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = replace(served.settings, store="sqlite:///elsewhere/memory.db")
+    payload = json.dumps(served.payload("Stop")).encode()
+    assert ask_server(other, "claude-code", payload) is None
+    monkeypatch.setattr("holdfast.surfaces.hooks.rendezvous.__version__", "0.0.0")
+    assert ask_server(served.settings, "claude-code", payload) is None
+    assert kept(served) == []
+
+
+def test_a_server_that_never_answers_costs_no_event(hooks: Hooks) -> None:
+    os.makedirs(hooks.settings.run_path, mode=0o700)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as deaf:
+        deaf.bind(os.path.join(hooks.settings.run_path, "1.sock"))
+        deaf.listen(8)
+        hooks.call("Stop")
+    assert kept(hooks) == ["reply"]
+    assert hooks.log == ""
+
+
+def test_stale_sockets_are_passed_over_and_cleared_by_the_next_server(hooks: Hooks) -> None:
+    folder = hooks.settings.run_path
+    os.makedirs(folder, mode=0o700)
+    for number in range(3):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
+            dead.bind(os.path.join(folder, f"{number}.sock"))
+    hooks.call("Stop")
+    assert kept(hooks) == ["reply"]
+    with hooks.memory() as memory:
+        close = hooksocket.serve(memory, folder)
+        assert [name for name in os.listdir(folder) if name.endswith(".sock")] == [f"{os.getpid()}.sock"]
+        close()
+        close()
+    assert [name for name in os.listdir(folder) if name.endswith(".sock")] == []
+
+
+def test_the_newest_server_is_asked_first_and_the_next_one_when_it_fails(served: Hooks) -> None:
+    folder = served.settings.run_path
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
+        dead.bind(os.path.join(folder, "newer.sock"))
+    assert ask(served, "Stop") == ("", "{}")
+
+
+def test_socket_and_folder_are_the_owners_alone(served: Hooks) -> None:
+    folder = Path(served.settings.run_path)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert (folder / f"{os.getpid()}.sock").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_folder_that_others_may_enter_is_not_trusted(served: Hooks) -> None:
+    os.chmod(served.settings.run_path, 0o755)
+    assert ask(served, "Stop") is None
+
+
+def test_a_link_in_place_of_the_folder_is_not_trusted(served: Hooks) -> None:
+    folder = Path(served.settings.run_path)
+    folder.rename(folder.with_name("moved"))
+    folder.symlink_to(folder.with_name("moved"))
+    assert ask(served, "Stop") is None
+    folder.unlink()
+    folder.with_name("moved").rename(folder)
+
+
+def test_a_home_too_deep_for_a_sockets_address_is_served_from_tmp(hooks: Hooks) -> None:
+    deep = str(hooks.folder / ("d" * 120))
+    hooks.env["HOLDFAST_HOME"] = deep
+    folder = socket_folder(hooks.settings.run_path)
+    assert folder.startswith("/tmp/holdfast-")
+    with hooks.memory() as memory:
+        close = hooksocket.serve(memory, hooks.settings.run_path)
+        assert ask(hooks, "Stop") == ("", "{}")
+        close()
+    os.rmdir(folder)
+
+
+def test_a_killed_hook_does_the_server_no_harm(served: Hooks) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as hasty:
+        hasty.connect(os.path.join(served.settings.run_path, f"{os.getpid()}.sock"))
+        hasty.sendall(b"half a requ")
+    assert ask(served, "Stop") == ("", "{}")
+
+
+def test_a_server_that_ends_leaves_hooks_answering_alone(hooks: Hooks) -> None:
+    with hooks.memory() as memory:
+        hooksocket.serve(memory, hooks.settings.run_path)()
+    assert ask(hooks, "Stop") is None
+    assert context(*finish(hooks.start(), json.dumps(hooks.payload("Stop")).encode())) == ""
+    assert kept(hooks) == ["reply"]
