@@ -45,10 +45,16 @@ _USAGE = re.compile(
     r" (?:\w+ )?(?:option|flag|switch|argument|arguments|command|subcommand|field|parameter)\b|^usage: ",
     re.IGNORECASE | re.MULTILINE,
 )
+_DEEP = frozenset({"gh", "aws", "gcloud", "az", "docker", "kubectl", "helm"})
+"""Programs whose second word is a subject and whose third says what to do with it."""
 _ABSENT = re.compile(
     r"(?:^|: )command not found(?::|$)|: not found$|^(?:\S*python\S*: )?No module named ", re.IGNORECASE | re.MULTILINE
 )
-_DIAGNOSTIC = re.compile(r"^\S+?:\d+(?::\d+)?: (?!:)(.{12,160})$", re.MULTILINE)
+_DIAGNOSTIC = re.compile(r"^(?:\[[\w:-]+\] )?\S+?:\d+(?::\d+)?: (?!:)(.{12,160})$", re.MULTILINE)
+_REFUSED = re.compile(
+    r"^(?:remote: (?:error|fatal): |GraphQL: |\s*! \[remote rejected\] |HTTP 4\d\d: )(.{8,160}?)\s*$", re.MULTILINE
+)
+"""How a server says no: its rules are worth knowing before the next try."""
 
 
 class _Cure(Frozen):
@@ -169,7 +175,7 @@ def _by_form(run: Attempt) -> _Cure:
 def _other_form(reading: _Reading, recent: list[Attempt], run: Attempt) -> tuple[Attempt | None, _Cure | None]:
     """The working form of a command that was misspelt, called with flags it does not have, or is not installed."""
     for failure in reversed(recent):
-        near = run.at - failure.at <= FORM_SPAN and bool(failure.event.command) and failure.alone
+        near = run.at - failure.at <= FORM_SPAN and bool(failure.event.command)
         if near and _is_other_form(failure, run) and not edits_between(reading.window, failure.at, run.at):
             return failure, _by_form(run)
     return None, None
@@ -177,9 +183,14 @@ def _other_form(reading: _Reading, recent: list[Attempt], run: Attempt) -> tuple
 
 def _is_other_form(failure: Attempt, run: Attempt) -> bool:
     wanted, got = failure.target.split(), run.target.split()
-    if _ABSENT.search(failure.event.text) or status(failure.event) == ABSENT_STATUS:
+    if failure.alone and (_ABSENT.search(failure.event.text) or status(failure.event) == ABSENT_STATUS):
         return wanted[0] != got[0] and (bool(set(wanted[1:]) & set(got[1:])) or wanted[0] in run.line.split())
-    return bool(_USAGE.search(failure.event.text)) and wanted[:2] == got[:2] and _alike(failure.line, run.line)
+    depth = 3 if wanted[0] in _DEEP else 2
+    if wanted[:depth] != got[:depth] or len(wanted) < 2:
+        return False
+    if _REFUSED.search(failure.event.text):
+        return wanted != got
+    return failure.alone and bool(_USAGE.search(failure.event.text)) and _alike(failure.line, run.line)
 
 
 def _alike(one: str, other: str) -> bool:
@@ -215,15 +226,19 @@ def _failure_span(event: Event, complaint: str) -> Evidence:
 
 
 def _complaint(text: str) -> str:
-    """What the failure says: its signature, else a checker's first `file:line: message`, else a usage error's line."""
+    """What the failure says: a server's refusal, its signature, a checker's first message or a usage error's line."""
+    head = text[:20_000]
+    refused = _REFUSED.search(head)
+    if refused:
+        return refused.group(1).rstrip(".")
     signature = error_signature(text)
     if signature:
         return signature
-    found = _DIAGNOSTIC.search(text[:20_000])
+    found = _DIAGNOSTIC.search(head)
     if found:
-        return found.group(1).strip()
-    misuse = _USAGE.search(text[:4_000])
-    return clip(text[misuse.start() :].partition("\n")[0], 160) if misuse else ""
+        return found.group(1).strip().rstrip(".")
+    misuse = _USAGE.search(head)
+    return clip(head[misuse.start() :].partition("\n")[0], 160) if misuse else ""
 
 
 def _names(text: str, file: str) -> bool:

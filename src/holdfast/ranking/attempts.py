@@ -44,6 +44,7 @@ _GIT_PROBES = word_set(
 )
 _OPAQUE = word_set("for while until if case select function do done then else elif fi esac { } ( ) !")
 _WRITERS = re.compile(r"^(?:sed\s+-i|perl\s+-\S*i|patch\b|git\s+apply\b)")
+_REDIRECTED = re.compile(r"(?:\s+\d?>+&?\s?(?:\d|/dev/null))+\s*$")
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)([A-Za-z_][\w]*)\1")
 _STEP = re.compile(
     r"""'[^']*'|"(?:\\.|[^"\\])*"|`[^`]*`|\\.|\$\(|[()]|&&|\|\||\|&|&>+|[|;\n&]|[<>]+(?:&[\d-]*)?"""
@@ -93,7 +94,7 @@ class Attempt(Frozen):
     target: str
     """What ran, normalised (`command_target`); a tool and its file for other tools."""
     line: str
-    """The part of the command line that ran it, as typed."""
+    """The part of the command line that ran it, on one line, without redirections at its end."""
     passed: bool
     sure: bool = True
     """The exit status itself says so; else a runner's report or the absence of an error does."""
@@ -228,7 +229,7 @@ def _failure(at: int, event: Event, pipes: list[list[Step]], pipefail: bool) -> 
     tests = is_test_run(line)
     target = command_target(line)
     return [
-        Attempt(at=at, event=event, target=target, line=line, passed=False, tests=tests, alone=len(suspects) == 1)
+        Attempt(at=at, event=event, target=target, line=_shown(line), passed=False, tests=tests, alone=len(suspects) == 1)
     ] if target else []  # fmt: skip
 
 
@@ -252,7 +253,11 @@ def _success(at: int, event: Event, pipe: list[Step], *, status: bool) -> list[A
                 return []
         elif (len(pipe) > 1 and not _only_shortens(pipe[1:])) or error_signature(event.text):
             return []
-    return [Attempt(at=at, event=event, target=target, line=line, passed=passed, sure=status, tests=tests)]
+    return [Attempt(at=at, event=event, target=target, line=_shown(line), passed=passed, sure=status, tests=tests)]
+
+
+def _shown(line: str) -> str:
+    return _REDIRECTED.sub("", " ".join(line.split()))
 
 
 def _only_shortens(filters: list[Step]) -> bool:

@@ -237,16 +237,18 @@ def _next_state(known: Lesson, draft: Lesson, sessions: int) -> State:
 
 
 def _repeats(lesson: Lesson, draft: Lesson) -> bool:
-    """The draft says what the lesson says: in other words, or as the same cure of the same failure."""
-    if lesson.kind != draft.kind and not same(lesson.insight, draft.insight):
+    """The draft says what the lesson says: in other words, or about the same failure of the same command."""
+    return _same_failure(lesson, draft) or same(lesson.insight, draft.insight)
+
+
+def _same_failure(lesson: Lesson, draft: Lesson) -> bool:
+    """Both tell how one failure of one command was cured; of a repair the cure must be the same too."""
+    if lesson.kind != draft.kind or not draft.command or lesson.command != draft.command:
         return False
-    failure = (draft.error_signature, draft.command)
-    cured = (
-        all(failure) and failure == (lesson.error_signature, lesson.command) and set(lesson.paths) == set(draft.paths)
-    )
-    if cured and lesson.kind == draft.kind and lesson.how == draft.how:
-        return True
-    return same(lesson.insight, draft.insight)
+    if draft.kind == "tooling":
+        return lesson.title == draft.title
+    signed = bool(draft.error_signature) and lesson.error_signature == draft.error_signature
+    return signed and lesson.how == draft.how and set(lesson.paths) == set(draft.paths)
 
 
 def _same_readers(lesson: Lesson, draft: Lesson) -> bool:
