@@ -15,15 +15,19 @@ def rival(score: float, words: str, **fields: object) -> Rival:
     return Rival(score=score, terms=frozenset(words.split()), **fields)  # type: ignore[arg-type]
 
 
+def order(rivals: list[Rival], limit: int, **options: float) -> list[int]:
+    return [at for at, _ in diversify(rivals, limit, **options)]
+
+
 def test_a_near_copy_gives_way_to_something_new() -> None:
     rivals = [rival(1.0, "close the cursor first"), rival(0.98, "close the cursor"), rival(0.8, "amounts are cents")]
-    assert diversify(rivals, 2) == [0, 2]
-    assert diversify(rivals, 2, mmr_lambda=1.0) == [0, 1]
+    assert order(rivals, 2) == [0, 2]
+    assert order(rivals, 2, mmr_lambda=1.0) == [0, 1]
 
 
 def test_each_choice_is_judged_against_all_chosen_before() -> None:
     rivals = [rival(1.0, "a b"), rival(0.95, "c d"), rival(0.94, "a b"), rival(0.93, "c d"), rival(0.6, "e f")]
-    assert diversify(rivals, 5)[:3] == [0, 1, 4]
+    assert order(rivals, 5)[:3] == [0, 1, 4]
 
 
 def test_lessons_of_one_session_are_a_little_alike() -> None:
@@ -34,7 +38,7 @@ def test_lessons_of_one_session_are_a_little_alike() -> None:
 
 def test_exact_matches_come_first_however_alike() -> None:
     rivals = [rival(1.0, "a b", exact=True), rival(0.9, "x y"), rival(0.3, "a b", exact=True)]
-    assert diversify(rivals, 3) == [0, 2, 1]
+    assert order(rivals, 3) == [0, 2, 1]
 
 
 rivals_lists = st.lists(st.builds(rival, st.floats(0, 10), st.sampled_from(["a b", "b c", "d", ""])), max_size=8)
@@ -43,8 +47,11 @@ rivals_lists = st.lists(st.builds(rival, st.floats(0, 10), st.sampled_from(["a b
 @given(rivals_lists, st.integers(0, 10))
 @settings(max_examples=100)
 def test_everyone_is_chosen_at_most_once(rivals: list[Rival], limit: int) -> None:
-    chosen = diversify(rivals, limit)
+    chosen = order(rivals, limit)
     assert len(chosen) == len(set(chosen)) == min(limit, len(rivals))
+    worths = [worth for _, worth in diversify(rivals, limit)]
+    assert worths == sorted(worths, reverse=True)
+    assert all(worth > 0 for worth in worths)
 
 
 items = st.lists(st.tuples(st.integers(1, 30), st.floats(0.01, 10)), max_size=8)

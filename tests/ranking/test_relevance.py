@@ -54,7 +54,7 @@ def test_everyday_words_do_not(question: str) -> None:
 
 
 def test_who_asks_is_answered_by_weaker_matches_than_are_pushed() -> None:
-    weak = fit("how does the worker treat a shutdown signal of the idle container in the cluster")
+    weak = fit("how does the worker treat a shutdown signal of the idle container in a Kubernetes cluster overnight")
     assert passes_by_words(weak, ASKED)
     assert not passes_by_words(weak, PUSHED)
 

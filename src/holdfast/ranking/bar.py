@@ -4,12 +4,12 @@ A lesson passes by a place or a name it shares with the question, or by words: e
 words (`strength`) that is enough of the question (`coverage`); a short question may be met by one word that is a good
 part of it; a long one need not be covered when the strength is large.
 
-There are two bars. What is *pushed* into a session unasked has to be right; who *asked* would rather see a weak answer
-than none. `benchmarks/calibrate_bar.py` puts questions to the lessons of their own and of other repositories. Of prompts
-people really typed, 1 % get something pushed from a foreign repository and 49 % from their own (without a bar 76 % and
-86 %); asked, 10 % and 66 %. Of questions paraphrased to share at most a word or two with their lesson, 5 % and 22 %;
-asked, 17 % and 48 %. Words alone cannot part those: a logistic regression on nine features of the match drew the same
-curve. The weights were chosen with the same data in view.
+There are two bars. What is *pushed* into a session unasked has to be right; who *asked* would rather see a weak
+answer than none. `benchmarks/calibrate_bar.py` puts questions to the lessons of their own and of other repositories.
+Of prompts people really typed, 1 % get something pushed from a foreign repository and 49 % from their own (without a
+bar 76 % and 86 %); asked, 10 % and 66 %. Of questions paraphrased to share at most a word or two with their lesson,
+5 % and 22 %; asked, 17 % and 48 %. Words alone cannot part those: a logistic regression on nine features of the match
+drew the same curve. The weights were chosen with the same data in view.
 """
 
 from __future__ import annotations

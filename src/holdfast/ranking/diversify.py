@@ -13,6 +13,9 @@ MMR_LAMBDA = 0.7
 SAME_SESSION = 0.15
 """Likeness that two lessons of one session have before any word is compared."""
 
+LEAST_WORTH = 0.01
+"""A lesson that passed the bar is worth something, however alike to another."""
+
 
 class Rival(Frozen):
     """One lesson in the contest: its score, its words, the session it was learnt in."""
@@ -24,20 +27,26 @@ class Rival(Frozen):
     """An exact match: no novelty of others puts it behind them."""
 
 
-def diversify(rivals: Sequence[Rival], limit: int, mmr_lambda: float = MMR_LAMBDA) -> list[int]:
-    """Positions of at most `limit` rivals in the order they are chosen, greedily.
+def diversify(rivals: Sequence[Rival], limit: int, mmr_lambda: float = MMR_LAMBDA) -> list[tuple[int, float]]:
+    """At most `limit` rivals in the order they are chosen, greedily: position and worth, which never rises.
 
     Each choice has the largest mmr_lambda x score - (1 - mmr_lambda) x likeness to the nearest one already chosen,
     scores being relative to the best; exact matches are chosen among themselves first. Ties go to the earlier one.
+    A choice's worth is that margin (at least LEAST_WORTH), for the knapsack that follows.
     """
     best = max((rival.score for rival in rivals), default=0.0) or 1.0
     nearest = [0.0] * len(rivals)
     left = list(range(len(rivals)))
-    chosen: list[int] = []
+    chosen: list[tuple[int, float]] = []
+
+    def margin(i: int) -> float:
+        return mmr_lambda * rivals[i].score / best - (1 - mmr_lambda) * nearest[i]
+
     while left and len(chosen) < limit:
         pool = [i for i in left if rivals[i].exact] or left
-        pick = max(pool, key=lambda i: (mmr_lambda * rivals[i].score / best - (1 - mmr_lambda) * nearest[i], -i))
-        chosen.append(pick)
+        pick = max(pool, key=lambda i: (margin(i), -i))
+        worth = min(margin(pick), chosen[-1][1]) if chosen else margin(pick)
+        chosen.append((pick, max(worth, LEAST_WORTH)))
         left.remove(pick)
         for i in left:
             nearest[i] = max(nearest[i], likeness(rivals[i], rivals[pick]))

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 POOL = 40
-"""Candidates weighed against each other; those behind them are not worth the time."""
+"""Candidates weighed against each other when not all fit; those behind them are not worth the time."""
 
 
 def fit(costs: Sequence[int], values: Sequence[float], budget: int, limit: int) -> list[int]:
@@ -15,13 +15,12 @@ def fit(costs: Sequence[int], values: Sequence[float], budget: int, limit: int) 
 
     Exact (0/1 knapsack over the states that no other beats in cost and value). Costs are positive; so are values.
     """
-    order = range(min(len(costs), POOL))
-    first = list(order[: max(0, limit)])
+    first = list(range(min(len(costs), max(0, limit))))
     if sum(costs[i] for i in first) <= budget and _best_are_first(values, len(first)):
         return first
     nothing: _State = (0, 0.0, ())
     by_count: list[list[_State]] = [[nothing], *([] for _ in range(max(0, limit)))]
-    for i in order:
+    for i in range(min(len(costs), POOL)):
         for count in range(len(by_count) - 1, 0, -1):
             grown = [
                 (cost + costs[i], value + values[i], (*taken, i))
@@ -38,7 +37,7 @@ _State = tuple[int, float, tuple[int, ...]]
 
 def _best_are_first(values: Sequence[float], count: int) -> bool:
     """Whether no later item is worth more than one of the first `count`."""
-    return count == 0 or max(values[count:POOL], default=0.0) <= min(values[:count])
+    return count == 0 or max(values[count:], default=0.0) <= min(values[:count])
 
 
 def _undominated(states: list[_State]) -> list[_State]:

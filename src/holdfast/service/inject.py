@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 LIMIT = 3
 CHECKPOINT_DAYS = 14
 """A checkpoint older than this is not restored by itself."""
-CHECKPOINT_TOKENS = 300
-"""Most of a delivery that a checkpoint takes while there may be lessons beside it."""
 COUNTED = 100
 """How far further lessons are counted."""
 TRIGGER_LIMIT = 120
@@ -95,7 +93,7 @@ class _Turn:
 
     def compose(self, drawn: Draw, extra: int = 0) -> Briefing:
         """Lessons and checkpoint within the budget."""
-        room = CHECKPOINT_TOKENS if drawn.found else self.budget - FRAME
+        room = self.budget // 2 if drawn.found else self.budget - FRAME
         return brief(
             weigh_up(self.parts, self.place, drawn.found, _BECAUSE.get(self.moment, "")),
             moment=self.moment,

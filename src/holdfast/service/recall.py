@@ -15,6 +15,7 @@ from holdfast.ranking.fuse import fuse, is_exact, score_of
 from holdfast.ranking.multipliers import multipliers
 from holdfast.ranking.relevance import Fit, fit_of, lesson_stems, weigh
 from holdfast.ranking.signature import command_target, error_signature
+from holdfast.ranking.tokens import count_tokens
 from holdfast.service.clues import clues_in
 from holdfast.service.freshness import FreshnessCheck
 
@@ -31,9 +32,11 @@ if TYPE_CHECKING:
     from holdfast.service.parts import Parts
 
 DEPTH = 30
-"""How many each lane is asked for."""
+"""How many each lane is asked for at least."""
 POOL = 12
 """Lessons that are read and weighed for a delivery of a few."""
+POOL_LIMIT = 400
+"""Most that are, however many are wanted."""
 TEXT_LIMIT = 6_000
 """Characters of a question that are looked at: its head and its tail, half each."""
 ON_DEMAND_LINE_TOKENS = 300
@@ -104,7 +107,7 @@ def ask(
     """The few lessons that answer the query, or none and the nearest. A question without anything asks in general."""
     query, degraded = _with_vector(parts, query)
     general = not (query.text or query.paths or query.symbols or query.command or query.error)
-    drawn = draw(parts, query, LANES if general else PARTICULAR, pool=max(POOL, 2 * limit))
+    drawn = draw(parts, query, LANES if general else PARTICULAR, pool=max(POOL, min(2 * limit, POOL_LIMIT)))
     bar = ASKED if moment == "on_demand" else PUSHED
     good = [found for found in drawn.found if general or passes(found.shares, found.fit, bar)]
     notes = "; ".join(filter(None, (degraded, drawn.degraded)))
@@ -127,7 +130,7 @@ def draw(
 
     `admit` drops what a moment has no use for. Raises StoreError when no lane could answer.
     """
-    rankings, failures = _ask_lanes(parts, query, lanes)
+    rankings, failures = _ask_lanes(parts, query, lanes, max(DEPTH, pool))
     given = fuse(rankings, pool)
     asked = weigh(asked_words(query))
     found = []
@@ -178,16 +181,15 @@ def brief(
         Rival(score=r.score, terms=f.stems, session=f.lesson.provenance.session, exact=is_exact(f.shares))
         for r, f in ranked
     ]
-    order = diversify(rivals, max(limit * 2, limit))
+    chosen = diversify(rivals, 2 * limit)
+    order = [at for at, _ in chosen]
     line_budget = ON_DEMAND_LINE_TOKENS if moment == "on_demand" else LINE_TOKENS
     lines = [compile_line(ranked[i][0].lesson, ranked[i][0].caveat, line_budget) for i in order]
     total = len(ranked) + extra
     room = budget_tokens - frame_tokens(more_line(max(total, 1), hint), checkpoint_text)
-    taken = fit([line.tokens for line in lines], [rivals[i].score for i in order], room, limit) if lines else []
+    taken = fit([line.tokens for line in lines], [worth for _, worth in chosen], room, limit)
     items = tuple(replace(ranked[order[at]][0], rank=n) for n, at in enumerate(taken, start=1))
     text = _render([lines[at] for at in taken], total - len(items), hint, checkpoint_text)
-    from holdfast.ranking.tokens import count_tokens
-
     return Briefing(
         moment=moment,
         items=items,
@@ -240,7 +242,7 @@ def _named(shares: Sequence[LaneShare]) -> float:
     return 0.5 if any(is_decisive(share) for share in shares) else 0.0
 
 
-def _ask_lanes(parts: Parts, query: Query, lanes: Iterable[str]) -> tuple[dict[str, list[Hit]], list[str]]:
+def _ask_lanes(parts: Parts, query: Query, lanes: Iterable[str], depth: int) -> tuple[dict[str, list[Hit]], list[str]]:
     """What each lane answers, and words for those that could not; raises when none could."""
     answers: dict[str, list[Hit]] = {}
     failures: list[str] = []
@@ -249,7 +251,7 @@ def _ask_lanes(parts: Parts, query: Query, lanes: Iterable[str]) -> tuple[dict[s
         if lane == "vector" and not query.vector:
             continue
         try:
-            answers[lane] = parts.store.search(lane, query, DEPTH)
+            answers[lane] = parts.store.search(lane, query, depth)
         except StoreError as exc:
             failed = exc
             failures.append(f"{lane}: {exc}")
