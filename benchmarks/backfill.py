@@ -26,11 +26,19 @@ from typing import Any
 
 AIM_MB_PER_MINUTE = 50
 PROGRAM = "from holdfast.surfaces.cli.main import main; main()"
-WORDS = str.split(
-    "the ledger rounds cents after tax because float addition loses one so use Decimal in every total and never call "
-    "the exchange before the session is open otherwise tests hang in teardown we decided to keep one writer process "
-    "root cause was a stale cache key when two workers start at once prefer explicit units in names run make check"
+STEMS = str.split(
+    "ledger cent total tax float cart session login token cache key worker queue retry timeout socket header parser "
+    "schema column index row cursor page layout theme button form field label locale currency invoice receipt report "
+    "digest mailer hook filter router view model store batch shard replica backup archive upload thumbnail codec frame"
 )
+VERBS = str.split("reads writes opens closes keeps drops checks builds renders sends loads merges splits sorts counts")
+WORDS = [f"{stem}{ending}" for stem in STEMS for ending in ("", "s", "_id", "_at", "-free")]
+TELLING = (
+    "Root cause: the {0} {1} was stale because two {2} workers start at once.",
+    "We decided to keep one {0} {1} so that the {2} never waits.",
+    "Never call the {0} before the {1} is open, otherwise {2} hangs.",
+)
+"""Sentences that detectors may take for lessons; one in twelve, as in real transcripts."""
 PROMPTS = (
     "No, use Decimal for money, floats lose cents.",
     "Please mend the failing test in {path}.",
@@ -186,7 +194,15 @@ def result(use: str, content: str, told: object, error: bool = False) -> dict[st
 
 
 def prose(dice: random.Random, words: int) -> str:
-    return " ".join(dice.choices(WORDS, k=words))
+    """Sentences of about twelve words, together about `words`."""
+    return " ".join(sentence(dice) for _ in range(max(1, words // 12)))
+
+
+def sentence(dice: random.Random) -> str:
+    nouns = dice.choices(WORDS, k=10)
+    if dice.random() < 1 / 12:
+        return dice.choice(TELLING).format(*nouns)
+    return f"The {' '.join(nouns[:4])} {dice.choice(VERBS)} {' '.join(nouns[4:])}."
 
 
 if __name__ == "__main__":
