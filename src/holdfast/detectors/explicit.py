@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PROMPT_LIMIT = 2_500
 """Longer prompts are pasted text or a task's whole description."""
+STANDING_LIMIT = 400
+"""In a longer prompt "always ..." is a line of the task, unless it says where it always holds."""
 RULE_LIMIT = 500
 LEAST_TERMS = 2
 """Telling words a rule needs."""
@@ -43,10 +45,14 @@ _FROM_NOW = re.compile(
 _FROM_NOW_LAST = re.compile(
     rf"{_LEAD}(?P<rule>.{{10,}}?)[\s,]+(?:from now on|going forward|in (?:the )?future)\W*$", re.IGNORECASE
 )
+_HERE = re.compile(
+    rf"{_LEAD}(?P<rule>in (?:this|the|our) (?:repo|repository|project|codebase|code base),? "
+    r"(?:we )?(?:always|never)\b.{6,}"
+    r"|(?:always|never)\b.{6,}\bin (?:this|our) (?:repo|repository|project|codebase|code base)\b.*)",
+    re.IGNORECASE,
+)
 _STANDING = re.compile(
-    rf"{_LEAD}(?P<rule>(?:always|never)\b.{{6,}}"
-    r"|(?:in (?:this|the|our) (?:repo|repository|project|codebase|code base),? )(?:we )?(?:always|never)\b.{6,}"
-    r"|(?:you (?:must|should) (?:always|never))\b.{6,}|don't ever\b.{6,}"
+    rf"{_LEAD}(?P<rule>(?:always|never)\b.{{6,}}|(?:you (?:must|should) (?:always|never))\b.{{6,}}|don't ever\b.{{6,}}"
     r"|(?:we|I) (?:always|never) (?:want|use|do)\b.{6,})",
     re.IGNORECASE,
 )
@@ -116,20 +122,21 @@ def _asked_in(event: Event, said: str, files: tuple[str, ...]) -> list[Candidate
     if said.lstrip().startswith("#"):
         return []  # a heading: pasted text
     found: list[Candidate] = []
+    forms = (_ASKED, _FROM_NOW, _FROM_NOW_LAST, _HERE, *((_STANDING,) if len(said) <= STANDING_LIMIT else ()))
     for sentence, start in sentences(said):
-        rule = _rule(sentence)
+        rule = _rule(sentence, forms)
         if rule:
             found += _candidate(event, rule, (sentence, start), files)
     return found
 
 
-def _rule(sentence: str) -> str:
+def _rule(sentence: str, forms: Sequence[re.Pattern[str]]) -> str:
     """What is to be remembered, or an empty string."""
     if sentence.endswith("?") and not re.match(rf"{_LEAD}(?:can|could|would|will) you", sentence, re.IGNORECASE):
         return ""
     if _is_quoted(sentence):
         return ""
-    for form in (_ASKED, _FROM_NOW, _FROM_NOW_LAST, _STANDING):
+    for form in forms:
         match = form.match(sentence)
         if match and not _STATE.search(sentence) and (form is not _ASKED or _is_request(match)):
             rule = match["rule"].strip().rstrip("?").strip()

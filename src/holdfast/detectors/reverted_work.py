@@ -25,6 +25,8 @@ LEAST = 12
 """Characters an undone edit must have changed: smaller ones are slips."""
 SPAN = 200
 """Events between doing and undoing beyond which the reason cannot be told."""
+TOGETHER = 8
+"""Events between two undoings of one approach."""
 AFTER = 4
 """Events behind the undoing in which the agent may say why."""
 
@@ -34,12 +36,11 @@ _DEBUGGING = re.compile(
     re.MULTILINE,
 )
 _EXPERIMENT = re.compile(
-    r"\b(?:temporar(?:y|ily)|to (?:verify|confirm|prove|check|make sure)|sanity[- ]check|mutation|bisect"
-    r"|put (?:it|that) back|for debugging|debug (?:output|logging|print)s?)\b",
+    r"\btemporar(?:y|ily)\b|\bsanity[- ]check\b|\bmutation\b|\bbisect\b|\bput (?:it|that) back\b|\bfor debugging\b"
+    r"|\bdebug (?:output|logging|print)s?\b"
+    r"|\bto (?:verify|confirm|prove|check|see|make sure)\b.{0,50}\b(?:fails?|fires?|catch(?:es)?|breaks?|goes red)\b",
     re.IGNORECASE,
 )
-_SHA = re.compile(r"[0-9a-f]{7,40}")
-_COMMITTED = re.compile(r"^\[(?:\S+ )*([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
 _WAIT = re.compile(r"\b(?:undo|revert|roll(?:ed)? back|back out|restore|go back|put back)\b", re.IGNORECASE)
 
 
@@ -58,13 +59,26 @@ class RevertedWork:
     id = "reverted_work/1"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """One candidate for each undoing, in order."""
-        return [made for undone in _find(window) if (made := _candidate(window, undone))]
+        """One candidate for each approach taken back, in order."""
+        return [made for undone in _grouped(window, _find(window)) if (made := _candidate(window, undone))]
 
 
 def make(options: Mapping[str, str]) -> RevertedWork:
     """The detector; it has no options."""
     return RevertedWork()
+
+
+def _grouped(window: Sequence[Event], found: Sequence[_Undone]) -> list[_Undone]:
+    """Edits taken back in one go are one approach: nobody spoke in between."""
+    groups: list[_Undone] = []
+    for undone in found:
+        last = groups[-1] if groups else None
+        if last and undone.at - last.at <= TOGETHER and not any(map(spoken, window[last.at : undone.at])):
+            edits = tuple(sorted((*last.edits, *undone.edits), key=lambda pair: pair[0]))
+            groups[-1] = _Undone(edits=edits, at=undone.at, by=undone.by, words=last.words)
+        else:
+            groups.append(undone)
+    return groups
 
 
 def _find(window: Sequence[Event]) -> list[_Undone]:

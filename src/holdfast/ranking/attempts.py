@@ -229,7 +229,9 @@ def _failure(at: int, event: Event, pipes: list[list[Step]], pipefail: bool) -> 
     tests = is_test_run(line)
     target = command_target(line)
     return [
-        Attempt(at=at, event=event, target=target, line=_shown(line), passed=False, tests=tests, alone=len(suspects) == 1)
+        Attempt(
+            at=at, event=event, target=target, line=_shown(line), passed=False, tests=tests, alone=len(suspects) == 1
+        )
     ] if target else []  # fmt: skip
 
 
