@@ -204,6 +204,18 @@ def test_an_interruption_loses_nothing_and_the_next_run_goes_on(
     assert machine.json()["unchanged"] == 1
 
 
+def test_capture_that_is_switched_off_is_said_and_no_file_is_taken_for_read(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.transcript("one", "first")
+    with monkeypatch.context() as patched:
+        patched.setenv("HOLDFAST_OFF", "1")
+        result = machine.run()
+    assert result.exit_code == 1
+    assert "capture is switched off" in result.stderr
+    assert machine.json()["events"] == 2
+
+
 def test_no_transcripts_is_no_error(machine: Machine) -> None:
     assert machine.json()["files"] == 0
 

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from holdfast.domain.errors import InvalidValueError
+from holdfast.hosts.claude_code import make
 from holdfast.surfaces.cli.main import cli
 
 SETTINGS = b'{\r\n   "model": "opus",\r\n\t"hooks": { "Stop": [] }\r\n}'
@@ -241,3 +243,27 @@ def test_a_damaged_manifest_is_named(machine: Machine) -> None:
     result = machine.run("uninstall")
     assert result.exit_code == 1
     assert "manifest.json is damaged" in result.stderr
+
+
+def test_our_entries_go_also_when_the_manifest_is_lost(machine: Machine) -> None:
+    machine.write(machine.settings, b'{\n  "model": "opus"\n}\n')
+    machine.write(machine.state, b'{"mcpServers": {"mine": {"command": "x"}}}')
+    before = machine.files()
+    machine.ok("setup", "claude-code")
+    (machine.home / ".holdfast" / "manifest.json").unlink()
+    machine.ok("uninstall")
+    assert machine.files() == before
+
+
+def test_an_interpreter_in_a_folder_with_spaces_is_quoted(machine: Machine) -> None:
+    plan = make({}).plan_install("user", "", "/home/ada", ("/home/ada/my env/bin/python", "/opt/it's/holdfast"))
+    command = plan.edits[0].value["hooks"][0]["command"]
+    assert shlex.split(command) == [
+        "/home/ada/my env/bin/python", "-I", "-S", "/opt/it's/holdfast/surfaces/hooks/entry.py", "claude-code",
+    ]  # fmt: skip
+    assert plan.edits[0].ours in command
+
+
+def test_an_unknown_scope_is_refused() -> None:
+    with pytest.raises(InvalidValueError, match="no install scope"):
+        make({}).plan_install("team", "", "/home/ada", ("p", "q"))

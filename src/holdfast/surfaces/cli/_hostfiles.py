@@ -56,12 +56,16 @@ class HostFiles:
         files = dict.fromkeys([edit.file for edit in edits])
         return [self._plan_file(file, owner, [e for e in edits if e.file == file]) for file in files]
 
-    def plan_removal(self) -> list[Change]:
-        """The changes that take back everything in the manifest."""
-        return [
-            Change(file, held := _read(file), self._pristine(file, held), None, ())
-            for file in self.manifest
-        ]  # fmt: skip
+    def plan_removal(self, known: Sequence[JsonEdit] = ()) -> list[Change]:
+        """The changes that take back everything in the manifest, and `known` edits that it does not tell of."""
+        lost = [edit for edit in known if edit.file not in self.manifest]
+        changes = []
+        for file in dict.fromkeys([*self.manifest, *(edit.file for edit in lost)]):
+            held = _read(file)
+            change = Change(file, held, self._pristine(file, held, [e for e in lost if e.file == file]), None, ())
+            if file in self.manifest or change.needed:
+                changes.append(change)
+        return changes
 
     def apply(self, changes: Sequence[Change]) -> None:
         """Write the changes that are needed, each after its backup and its line in the manifest."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from json.decoder import scanstring  # type: ignore[attr-defined]  # json's own, not in its stubs
 from typing import Any, NamedTuple
 
@@ -284,12 +284,3 @@ def _quietly(text: str, path: Sequence[str]) -> Holder | None:
         return holder_at(text, path)
     except HostConfigError:
         return None
-
-
-def iter_ours(text: str, edits: Sequence[JsonEdit]) -> Iterator[str]:
-    """Dotted places in the text where an entry of ours is, for `doctor`."""
-    for edit in edits:
-        holder = _quietly(text, edit.path) if text.strip() else None
-        for part in holder.parts if holder else []:
-            if edit.ours in json.dumps(part.value) and part.key == edit.key:
-                yield ".".join((*edit.path, edit.key) if edit.key else edit.path)

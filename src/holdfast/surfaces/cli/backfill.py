@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.domain.errors import InvalidValueError
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def command(
     from holdfast.surfaces.cli._backfilling import Backfilling
 
     settings = load_settings()
+    if not (settings.capture or dry_run):
+        raise InvalidValueError("capture is switched off", hint=f"see HOLDFAST_OFF and {settings.config_path}")
     adapter = load_host(host, settings)
     files = list(_files(paths)) if paths else list(adapter.find_transcripts(settings.user_home))
     began = time.monotonic()

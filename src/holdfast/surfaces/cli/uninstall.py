@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from holdfast.surfaces.cli.call import Call, answer_json, examples, json_option, note, pass_call
+
+if TYPE_CHECKING:
+    from holdfast.ports.host import JsonEdit
+    from holdfast.settings import Settings
 
 
 @click.command("uninstall", epilog=examples("holdfast uninstall --dry-run", "holdfast uninstall"))
@@ -22,7 +28,7 @@ def command(call: Call, dry_run: bool) -> None:
 
     settings = load_settings()
     files = HostFiles(settings.home)
-    changes = files.plan_removal()
+    changes = files.plan_removal(_known(settings))
     if not dry_run:
         files.apply(changes)
     if call.as_json:
@@ -30,5 +36,16 @@ def command(call: Call, dry_run: bool) -> None:
         return
     tell(changes, dry_run)
     if not changes:
-        note("nothing to take back: setup changed no file, or its manifest is gone")
+        note("nothing to take back: no file has anything of ours")
     note(f"what is remembered stays in {settings.home}")
+
+
+def _known(settings: Settings) -> list[JsonEdit]:
+    """What setup registers for a user: taken back also when the manifest is gone."""
+    from holdfast.bootstrap import load_host
+    from holdfast.settings import interpreter, package_folder
+    from holdfast.surfaces.cli.setup import HOSTS
+
+    command = (interpreter(), package_folder())
+    plans = [load_host(host, settings).plan_install("user", "", settings.user_home, command) for host in HOSTS]
+    return [edit for plan in plans for edit in plan.edits]
