@@ -174,7 +174,8 @@ def test_no_delivery_exceeds_three_lessons_or_the_moments_budget(memory: Memory,
     for n in range(9):
         keep(
             memory, f"{QUEUE} {'It has long reasons. ' * 40} Number {n}.", title=f"Rule {n}", kind="fix",
-            trust="person", path="src/tides.py", command="make test", error_signature=MISSING, pinned=True, why="because " * 90,
+            trust="person", path="src/tides.py", command="make test", error_signature=MISSING, pinned=True,
+            why="because " * 90,
         )  # fmt: skip
     memory.save_checkpoint("chart " * 90, next=["sound the basin"] * 40, files=["src/tides.py"], session=SessionId("x"))
     found = deliver(

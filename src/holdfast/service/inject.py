@@ -10,6 +10,8 @@ from datetime import timedelta
 
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.errors import HoldfastError
+from holdfast.domain.event import TEXT_LIMIT
+from holdfast.domain.frozen import replace
 from holdfast.domain.query import Query
 from holdfast.domain.records import Delivery
 from holdfast.domain.vocabulary import MOMENT_BUDGETS, LessonId
@@ -17,8 +19,8 @@ from holdfast.ports.store import LogFilter
 from holdfast.ranking.bar import PUSHED, is_decisive, passes, passes_by_words
 from holdfast.ranking.relevance import fit_of, weigh
 from holdfast.ranking.signature import alike, command_target, error_signature
-from holdfast.service.checkpoint import current, render
 from holdfast.service.recall import Draw, Found, brief, draw, question, weigh_up
+from holdfast.service.redact import redact_to
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,12 +54,22 @@ def inject(parts: Parts, place: Place, call: HookCall) -> Briefing:
     if moment is None or moment == "on_demand" or moment not in parts.deliver:
         return Briefing(moment=moment or "on_demand")
     try:
-        turn = _Turn(parts, place, call, moment)
+        turn = _Turn(parts, place, _spoken(call), moment)
         briefing = _MOMENTS[moment](turn)
         turn.log(briefing)
     except HoldfastError as exc:
         return Briefing(moment=moment, degraded=str(exc))
     return briefing
+
+
+def _spoken(call: HookCall) -> HookCall:
+    """The call without secrets and private spans: its words become the logged trigger and reason of a delivery."""
+    return replace(
+        call,
+        prompt=redact_to(call.prompt, TEXT_LIMIT),
+        command=redact_to(call.command, TEXT_LIMIT),
+        error=redact_to(call.error, TEXT_LIMIT),
+    )
 
 
 class _Turn:
@@ -93,20 +105,29 @@ class _Turn:
 
     def compose(self, drawn: Draw, extra: int = 0) -> Briefing:
         """Lessons and checkpoint within the budget."""
-        room = self.budget // 2 if drawn.found else self.budget - FRAME
         return brief(
             weigh_up(self.parts, self.place, drawn.found, _BECAUSE.get(self.moment, "")),
             moment=self.moment,
             limit=LIMIT,
             budget_tokens=self.budget,
-            checkpoint_text=render(self.checkpoint, room) if self.checkpoint else "",
+            checkpoint_text=self._checkpoint_text(bool(drawn.found)),
             extra=extra,
             hint="holdfast list" if self.moment == "session_start" else "holdfast recall",
             degraded=drawn.degraded,
         )
 
+    def _checkpoint_text(self, shared: bool) -> str:
+        """The checkpoint to restore, compiled; within half of the budget when lessons share it."""
+        if self.checkpoint is None:
+            return ""
+        from holdfast.service.checkpoint import render
+
+        return render(self.checkpoint, self.budget // 2 if shared else self.budget - FRAME)
+
     def restorable(self, own: bool) -> Checkpoint | None:
         """The current checkpoint when it is recent and was not restored yet; `own`: also one of this very session."""
+        from holdfast.service.checkpoint import current  # before a file or a command nothing is restored
+
         found = current(self.parts, self.place)
         if found is None or found.id in self.shown or (found.session == self.call.session and not own):
             return None
