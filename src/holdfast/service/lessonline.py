@@ -56,7 +56,7 @@ def parse_line(text: str, *, project: ProjectId, trust: Trust, at: datetime, new
     """
     stated = _object(text)
     ignored = tuple(key for key in stated if key not in KEYS)
-    stated = {key: value for key, value in stated.items() if key in KEYS and value is not None}
+    stated = {key: _redacted_deep(value) for key, value in stated.items() if key in KEYS and value is not None}
     if "id" in stated and not _is_uuid(stated["id"]):
         ignored += ("id",)  # another program's numbering: the words decide whether the lesson is known already
         del stated["id"]
@@ -66,6 +66,17 @@ def parse_line(text: str, *, project: ProjectId, trust: Trust, at: datetime, new
         if isinstance(exc, InvalidValueError):
             raise
         raise InvalidValueError(f"a value has the wrong type: {exc}") from exc
+
+
+def _redacted_deep(value: Any) -> Any:
+    """The JSON value with every text in it redacted, also those of anchors and quotes."""
+    from holdfast.service.redact import redact
+
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, list):
+        return [_redacted_deep(item) for item in value]
+    return {key: _redacted_deep(held) for key, held in value.items()} if isinstance(value, dict) else value
 
 
 def render_line(lesson: Lesson, *, with_project: bool) -> str:

@@ -206,7 +206,7 @@ def _value_of(text: str, at: int, name: str, strength: int) -> tuple[int, int] |
 
 def _holds_it(rest: str) -> bool:
     """Whether a name that goes on like this still holds the secret: `_value`, `Key`, `2`; not `izer`, `_count`."""
-    if rest[0].islower() and rest[0] != "s":
+    if rest[0].islower() and (rest[0] != "s" or rest[1:2].islower()):
         return False
     low = rest.lower().rstrip("_-.")
     return not any(low.endswith(about) for about in rules.ABOUT)

@@ -73,6 +73,9 @@ def anchors_of(
 
     Raises InvalidValueError for a file outside of the project.
     """
+    from holdfast.service.redact import redact
+
+    files, symbols = [redact(name) for name in files], [redact(name) for name in symbols]
     globs = tuple(name for name in files if "*" in name or name.endswith("/"))
     paths = list(dict.fromkeys(in_project(parts, place, name) for name in files if name not in globs))
     first, names = (paths[:1] or [""])[0], list(dict.fromkeys(symbols))
