@@ -92,6 +92,7 @@ class LogContract:
     """The log and marks."""
 
     def test_log_records_come_back_whole_newest_first(self, store: Store) -> None:
+        make: Any
         for make in (make_delivery, make_outcome, make_checkpoint, make_change):
             old, new = make(at=minutes(1)), make(at=minutes(2))
             store.record([new, old])
@@ -107,6 +108,7 @@ class LogContract:
 
     def test_log_records_are_filtered(self, store: Store) -> None:
         lesson, session = LessonId("lesson-2"), SessionId("session-2")
+        make: Any
         for make in (make_delivery, make_outcome):
             wanted = make(lesson=lesson, session=session, project=OTHER)
             store.record([make(), wanted])

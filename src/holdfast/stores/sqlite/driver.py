@@ -1,4 +1,4 @@
-"""SQLite's driver without its Python face: `import sqlite3` also loads `collections`, which costs a hook 2 ms."""
+"""SQLite's driver without its Python face, which nothing here needs: `import sqlite3` costs a hook 1 ms more."""
 
 from __future__ import annotations
 

@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from holdfast.domain.errors import InvalidValueError, StoreError
+from holdfast.domain.frozen import replace
+from holdfast.domain.query import Query
+from holdfast.domain.records import Delivery
+from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
+from holdfast.stores.sqlite import make
+from holdfast.stores.sqlite.store import SqliteStore
+from holdfast.testing.builders import PROJECT, make_delivery, make_event, make_lesson, next_version
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(holdfast.__file__)))
+
+
+def open_at(path: Path) -> SqliteStore:
+    return make({"url": f"sqlite://{path}"})
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize(
+    "url", ["", "sqlite:", "sqlite://", "sqlite:///", "sqlite:///dir/", "sqlite://relative.db", "x"]
+)
+def test_a_url_that_names_no_absolute_file_is_refused(url: str) -> None:
+    with pytest.raises(InvalidValueError):
+        make({"url": url})
+
+
+def test_a_timeout_that_is_not_a_number_is_refused() -> None:
+    with pytest.raises(InvalidValueError):
+        make({"url": "sqlite:///x.db", "timeout_s": "soon"})
+
+
+def test_only_the_user_can_read_any_of_the_files(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with open_at(tmp_path / "new" / "folder" / "memory.db") as store:
+            store.append_events([make_event()])
+            files = list((tmp_path / "new" / "folder").iterdir())
+            assert {file.name for file in files} >= {"memory.db", "memory.db-wal", "memory.db-shm", "memory.db.lock"}
+            assert {mode(file) for file in files} == {0o600}
+            assert mode(tmp_path / "new" / "folder") == 0o700
+    finally:
+        os.umask(before)
+
+
+def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+    with open_at(tmp_path / "memory.db"):
+        pass
+    (tmp_path / "memory.db").chmod(0o644)
+    with open_at(tmp_path / "memory.db"):
+        assert mode(tmp_path / "memory.db") == 0o600
+
+
+def test_what_was_kept_is_there_after_reopening(tmp_path: Path) -> None:
+    lesson, event, delivery = make_lesson(), make_event(), make_delivery()
+    with open_at(tmp_path / "memory.db") as store:
+        store.put([lesson], {})
+        store.append_events([event])
+        store.record([delivery])
+        store.mark("a", "b")
+    with open_at(tmp_path / "memory.db") as store:
+        assert store.get([lesson.id]) == [lesson]
+        assert [kept for _, kept in store.find_events(EventFilter())] == [event]
+        assert store.find_records(Delivery, LogFilter()) == [delivery]
+        assert store.mark("a") == "b"
+
+
+def test_closing_leaves_one_file_and_the_lock(tmp_path: Path) -> None:
+    with open_at(tmp_path / "memory.db") as store:
+        store.append_events([make_event()])
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["memory.db", "memory.db.lock"]
+
+
+def test_a_store_may_be_closed_twice_and_opened_again(store: SqliteStore) -> None:
+    store.append_events([make_event()])
+    store.__exit__(None, None, None)
+    store.__exit__(None, None, None)
+    with pytest.raises(StoreError) as caught:
+        store.find_events(EventFilter())
+    assert caught.value.hint
+    with store:
+        assert len(store.find_events(EventFilter())) == 1
+
+
+def test_a_process_that_leaves_without_closing_loses_nothing(tmp_path: Path) -> None:
+    code = (
+        "import os, sys\n"
+        "from holdfast.stores.sqlite import make\n"
+        "from holdfast.testing.builders import make_event\n"
+        "make({'url': 'sqlite://' + sys.argv[1]}).__enter__().append_events([make_event()])\n"
+        "os._exit(0)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "memory.db")], check=True)
+    assert (tmp_path / "memory.db-wal").stat().st_size > 0
+    with open_at(tmp_path / "memory.db") as store:
+        assert len(store.find_events(EventFilter())) == 1
+
+
+def test_positions_of_events_are_never_used_again(store: SqliteStore) -> None:
+    store.append_events([make_event(), make_event()])
+    last = store.find_events(EventFilter())[-1][0]
+    with store._connection.writing() as sql:
+        sql.execute("DELETE FROM events")
+    store.append_events([make_event()])
+    assert store.find_events(EventFilter())[0][0] > last
+
+
+def test_not_a_byte_of_a_purged_lesson_is_left_in_the_folder(tmp_path: Path) -> None:
+    lesson = make_lesson(
+        insight="the xylophonecode opens the vault", why="xylophonecode why", snippets=("xylophonecode()",),
+        path="src/xylophonecode.py", symbol="Xylophonecode.open", error_signature="xylophonecode error",
+    )  # fmt: skip
+    fill = [make_lesson(insight=f"filler number {i} " * 20) for i in range(200)]
+    with open_at(tmp_path / "memory.db") as store:
+        store.put([*fill[:100], lesson, *fill[100:]], {})
+        store.put([next_version(lesson, why="xylophonecode again")], {lesson.id: lesson.recorded_at})
+        store.record([make_delivery(lesson=lesson.id, reason="xylophonecode")])
+        store.purge([lesson.id])
+        assert store.check() == []
+        for file in tmp_path.iterdir():
+            assert b"xylophonecode" not in file.read_bytes().lower(), file
+    for file in tmp_path.iterdir():
+        assert b"xylophonecode" not in file.read_bytes().lower(), file
+
+
+def test_threads_may_share_a_store(store: SqliteStore) -> None:
+    failed: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            for i in range(15):
+                lesson = make_lesson(id=f"{number}-{i}", insight=f"thread {number} says {i}")
+                store.put([lesson], {})
+                store.put([next_version(lesson)], {lesson.id: lesson.recorded_at})
+                store.append_events([make_event(id=f"{number}-{i}")])
+                assert store.get([lesson.id])
+                store.search("text", Query(project=PROJECT, text=f"thread {i}"), 5)
+        except BaseException as exc:
+            failed.append(exc)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert len(store.find(LessonFilter(project=PROJECT))) == 90
+    assert len(store.find_events(EventFilter())) == 90
+    assert store.check() == []
+
+
+def test_two_stores_see_each_others_writes_at_once(tmp_path: Path) -> None:
+    with open_at(tmp_path / "memory.db") as one, open_at(tmp_path / "memory.db") as two:
+        lesson = make_lesson()
+        one.put([lesson], {})
+        assert two.get([lesson.id]) == [lesson]
+        two.put([replace(next_version(lesson), pinned=True)], {lesson.id: lesson.recorded_at})
+        assert [hit.id for hit in one.search("pinned", Query(project=PROJECT), 5)] == [lesson.id]
+
+
+def test_a_copy_taken_in_the_middle_of_work_opens_with_what_was_committed(tmp_path: Path) -> None:
+    lesson = make_lesson()
+    with open_at(tmp_path / "memory.db") as store:
+        store.put([lesson], {})
+        (tmp_path / "copy").mkdir()
+        for name in ("memory.db", "memory.db-wal"):
+            shutil.copy(tmp_path / name, tmp_path / "copy" / name)
+        with open_at(tmp_path / "copy" / "memory.db") as copy:
+            assert copy.get([lesson.id]) == [lesson]
+            assert copy.check() == []
+
+
+def test_check_names_an_index_that_lost_a_lesson(store: SqliteStore) -> None:
+    store.put([make_lesson(path="a.py")], {})
+    with store._connection.writing() as sql:
+        sql.execute("DELETE FROM lesson_text WHERE rowid > 0")
+        sql.execute("INSERT INTO anchors VALUES ('b.py', '', 999, '', 0)")
+    found = store.check()
+    assert len(found) == 2
+    assert all(problem.mend for problem in found)
+
+
+def test_a_hooks_calls_load_nothing_heavy(tmp_path: Path) -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {SOURCE!r})\n"
+        "from datetime import UTC, datetime\n"
+        "from holdfast.stores.sqlite import make\n"
+        "from holdfast.domain.event import Event\n"
+        "from holdfast.domain.query import LANES, Query\n"
+        "at = datetime.now(UTC)\n"
+        "event = Event(id='1', session='s', host='h', kind='prompt', at=at, key='k')\n"
+        "with make({'url': 'sqlite://' + sys.argv[1]}) as store:\n"
+        "    store.append_events([event])\n"
+        "    for lane in LANES:\n"
+        "        if lane != 'vector':\n"
+        "            store.search(lane, Query(project='p', text='a_b c', paths=('x/y.py',), error='E: x'), 5)\n"
+        "print(sorted(m for m in sys.modules if not m.startswith(('_', 'encodings'))))\n"
+    )
+    with open_at(tmp_path / "memory.db"):
+        pass  # the schema is there, as it is for every hook but the first
+    command = [sys.executable, "-I", "-S", "-c", code, str(tmp_path / "memory.db")]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = set(ast.literal_eval(ran.stdout))
+    heavy = "re typing dataclasses enum json contextlib numpy pathlib sqlite3"
+    later = (f"holdfast.stores.sqlite.{name}" for name in ("schema", "past", "vectors", "erase", "soundness"))
+    assert loaded & {*heavy.split(), *later} == set()

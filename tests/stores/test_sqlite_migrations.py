@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from holdfast.ports.store import EventFilter
+from holdfast.stores.sqlite import make, schema
+from holdfast.stores.sqlite.connection import SCHEMA, Connection
+from holdfast.testing.builders import make_event
+
+FOLDER = Path(schema.FOLDER)
+KNOWN = Path(__file__).with_name("migrations.json")
+
+
+def scripts() -> list[Path]:
+    return sorted(FOLDER.glob("*.sql"))
+
+
+def shape(sql: sqlite3.Connection) -> list[tuple[str, ...]]:
+    return sql.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 1, 2").fetchall()
+
+
+def test_migrations_are_numbered_from_one_without_gaps_up_to_the_code() -> None:
+    assert [int(script.name[:4]) for script in scripts()] == list(range(1, SCHEMA + 1))
+
+
+def test_no_migration_was_edited_after_it_was_written() -> None:
+    """A released migration has been applied somewhere: change the schema by a new one, and add its sum here."""
+    sums = {script.name: hashlib.sha256(script.read_bytes()).hexdigest() for script in scripts()}
+    assert sums == json.loads(KNOWN.read_text())
+
+
+def test_a_schema_migrated_from_any_step_equals_a_fresh_one(tmp_path: Path) -> None:
+    fresh = sqlite3.connect(":memory:", isolation_level=None)
+    schema.build(fresh)
+    for steps in range(SCHEMA + 1):
+        path = tmp_path / f"{steps}.db"
+        older = sqlite3.connect(path, isolation_level=None)
+        for script in scripts()[:steps]:
+            schema._apply(older, script.name, str(path))
+        older.close()
+        with make({"url": f"sqlite://{path}"}) as store:
+            assert shape(store._connection.sql) == shape(fresh)
+            assert store._connection.sql.execute("SELECT number FROM migrations").fetchall() == [
+                (number + 1,) for number in range(SCHEMA)
+            ]
+    fresh.close()
+
+
+def test_a_migration_that_fails_leaves_nothing_and_can_be_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "migrations"
+    broken.mkdir()
+    for script in scripts():
+        (broken / script.name).write_text(script.read_text() + "\nCREATE TABLE oops (;\n")
+    path = tmp_path / "memory.db"
+    monkeypatch.setattr(schema, "FOLDER", str(broken))
+    with pytest.raises(Exception, match="syntax"):
+        Connection(str(path), 1).open()
+    monkeypatch.setattr(schema, "FOLDER", str(FOLDER))
+    with make({"url": f"sqlite://{path}"}) as store:
+        assert store.append_events([make_event()]) == 1
+        assert len(store.find_events(EventFilter())) == 1
+
+
+def test_every_statement_of_a_script_is_found() -> None:
+    script = "CREATE TABLE a (x); -- one; not two\nCREATE TRIGGER t AFTER INSERT ON a BEGIN\n DELETE FROM a;\nEND;\n"
+    assert len(schema.statements(script)) == 2
