@@ -132,7 +132,7 @@ def _tell(tally: Tally, dry_run: bool) -> None:
     if tally.unchanged:
         say(f"{tally.unchanged} transcripts have not changed since the last time")
     if tally.lessons:
-        say(f"learnt: {tally.lessons['active']} lessons, {tally.lessons['waiting']} waiting for `holdfast review`")
+        say(f"learnt: {tally.lessons['active']} active, {tally.lessons['waiting']} waiting for `holdfast review`")
     for why, count in sorted(tally.skipped.items()):
         what, _, reason = why.partition(": ")
         note(f"left out: {count} {what}, {reason}")
