@@ -40,11 +40,11 @@ class Fit(Frozen):
 
 
 def weigh(text: str) -> Asked:
-    """The question's stems, weighed. Of an identifier the parts count, or the whole where parts tell nothing."""
+    """The question's stems, weighed; an identifier counts whole and in parts, a small number like an everyday word."""
     found: dict[str, tuple[str, float, str]] = {}
     for term in terms(text)[:ASKED_LIMIT]:
         root = stem(term)
-        if root in EVERYDAY:
+        if root in EVERYDAY or (term.isdigit() and len(term) < 4):
             found[root] = root, EVERYDAY_WEIGHT, term
         elif term.isalpha():
             found[root] = root, WORD_WEIGHT, term
@@ -101,6 +101,7 @@ def _stems(words: Iterable[str]) -> frozenset[str]:
 EVERYDAY = _stems(
     word_set(
         """
+        src py js ts tsx jsx go rs compare
         git github branch readme helper block context unknown cli md kept many touch integration checkout clone tag npm
         able above accept across action actual actually add address agent allow almost already always answer anything
         app appear application apply approach argument around array ask assume attempt available avoid away back bad
