@@ -2,10 +2,10 @@
 
     python benchmarks/hook.py [--rounds 60] [--lessons 10000] [--json FILE]
 
-Every kind of hook, both ways: answered alone, and through the socket of a running server. Within a round the bare
-interpreter and the hooks take turns, so that a busy machine slows them alike. Aims: median at most 2.5, 95th
-percentile at most 4 (both over the median of the bare interpreter). Nothing is asserted; also listed are modules a hook
-loaded that it should not have, and how often the answer held a lesson.
+The lessons are those of `recall_speed`. Every kind of hook, both ways: answered alone, and through the socket of a
+running server. Within a round the bare interpreter and the hooks take turns, so that a busy machine slows them alike.
+Aims: median at most 2.5, 95th percentile at most 4 (both over the median of the bare interpreter). Nothing is asserted;
+also listed are modules a hook loaded that it should not have, and how often the answer held a lesson.
 """
 
 from __future__ import annotations
@@ -20,30 +20,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import holdfast
 from holdfast.bootstrap import Memory
-from holdfast.domain.lesson import Anchor, Lesson, Scope, Validity, title_of
 from holdfast.settings import load_settings, socket_folder
+from recall_speed import Words, make_lesson
 
 PACKAGE = Path(holdfast.__file__).parent
 ENTRY = PACKAGE / "surfaces" / "hooks" / "entry.py"
-WAYS = ("alone", "socket")
+FILES = 500
+"""Of the files lessons are about, those that the repository has."""
 
-AREAS = ["billing", "login", "search", "export", "cache", "queue", "report", "invoice", "webhook", "session", "ledger"]
-THINGS = ["client", "parser", "worker", "store", "router", "view", "schema", "policy", "mailer", "index", "gateway"]
-RULES = [
-    "Call {symbol} before the {thing} is closed; the {area} rows are lost otherwise",
-    "{symbol} must not be retried inside a transaction, the {area} {thing} locks itself",
-    "Amounts in the {area} {thing} are integers of cents, never floats",
-    "Run the {area} tests with TZ=UTC; {symbol} rounds to local midnight",
-    "The {area} {thing} is generated from the schema: edit the template and run make {area}",
-    "Use {symbol} instead of building {area} URLs by hand, it escapes the tenant",
-    "A {thing} of {area} may be None until migration {number} has run",
-]
 FORBIDDEN = (
     "argparse", "asyncio", "contextlib", "dataclasses", "enum", "hashlib", "importlib.metadata", "inspect", "json",
     "logging", "pathlib", "random", "re", "selectors", "shutil", "socket", "subprocess", "tempfile", "threading",
@@ -56,78 +45,62 @@ class Bench:
 
     def __init__(self, folder: Path, lessons: int) -> None:
         self.folder = folder
-        self.repository = folder / "ledger"
+        self.repository = folder / "shop"
+        self.repository.mkdir()
         self.rng = random.Random(7)
         self.turn = 0
         self.env = {key: held for key, held in os.environ.items() if not key.startswith(("PYTHON", "HOLDFAST", "GIT"))}
         self.env |= {"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home")}
-        self._make_repository()
+        self.words: list[Words] = []
+        self._begin_repository()
         self._fill(lessons)
+        self._add_files()
 
-    def _make_repository(self) -> None:
-        self.repository.mkdir()
-        for area in AREAS:
-            (self.repository / area).mkdir()
-            for thing in THINGS:
-                (self.repository / area / f"{thing}.py").write_text(f"def {area}_{thing}():\n    pass\n")
-        who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
-        for arguments in (
-            ["init", "-q", "-b", "main"], ["remote", "add", "origin", "git@example.com:ada/ledger.git"],
-            ["add", "-A"], [*who, "commit", "-q", "-m", "Begin"],
-        ):  # fmt: skip
-            subprocess.run(["git", *arguments], cwd=self.repository, check=True, env=self.env)
+    def _begin_repository(self) -> None:
+        (self.repository / "README.md").write_text("Shop\n")
+        self._git("init", "-q", "-b", "main")
+        self._git("remote", "add", "origin", "git@example.com:ada/shop.git")
+        self._commit()
 
     def _fill(self, count: int) -> None:
         with Memory(str(self.repository), settings=load_settings(self.env)) as memory:
-            place = memory.place
+            project = memory.place.project.id
             for begin in range(0, count, 1000):
-                batch = [self._lesson(memory, place.project.id) for _ in range(min(1000, count - begin))]
-                memory.parts.store.put(batch, {})
+                batch = [make_lesson(n, self.rng, project) for n in range(begin, min(begin + 1000, count))]
+                memory.parts.store.put([lesson for lesson, _ in batch], {})
+                self.words += [words for _, words in batch]
 
-    def _lesson(self, memory: Memory, project: Any) -> Lesson:
-        area, thing = self.rng.choice(AREAS), self.rng.choice(THINGS)
-        words = {
-            "area": area, "thing": thing, "symbol": f"{area}_{thing}_{self.rng.randrange(400)}",
-            "number": self.rng.randrange(2000),
-        }  # fmt: skip
-        insight = self.rng.choice(RULES).format(**words)
-        at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=self.rng.randrange(400_000))
-        failed = self.rng.random() < 0.1
-        return Lesson(
-            id=memory.parts.clock.new_id(),  # type: ignore[arg-type]
-            kind="fix" if failed else self.rng.choice(["decision", "constraint", "convention", "bug_cause", "tooling"]),
-            title=title_of(insight),
-            insight=insight,
-            why=f"Seen when the {area} {thing} was moved to the new pool; it took {words['number']} s to find.",
-            scope=Scope(level="project", project=project),
-            validity=Validity(valid_from=at),
-            recorded_at=at,
-            anchors=(Anchor(path=f"{area}/{thing}.py"),),
-            confidence=self.rng.uniform(0.4, 1),
-            salience=self.rng.random(),
-            state="active",
-            error_signature=f"KeyError: {area}_{thing}" if failed else "",
-            command=f"pytest tests/test_{area}.py" if failed else "",
-        )
+    def _add_files(self) -> None:
+        self.words = self.rng.sample(self.words, min(FILES, len(self.words)))
+        for path in {words.path for words in self.words}:
+            (self.repository / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.repository / path).write_text(f"def work():\n    return {path!r}\n")
+        self._commit()
+
+    def _commit(self) -> None:
+        self._git("add", "-A")
+        self._git("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit", "-q", "-m", "More")
+
+    def _git(self, *arguments: str) -> None:
+        subprocess.run(["git", *arguments], cwd=self.repository, check=True, env=self.env)
 
     def payloads(self) -> dict[str, dict[str, Any]]:
         """One payload of each kind of hook, in a session of its own, so that none has been answered before."""
         self.turn += 1
-        area, thing = self.rng.choice(AREAS), self.rng.choice(THINGS)
+        w = self.rng.choice(self.words)
         shared = {
             "session_id": f"bench-{self.turn}", "transcript_path": "/nowhere.jsonl", "cwd": str(self.repository),
             "permission_mode": "default",
         }  # fmt: skip
-        path = str(self.repository / area / f"{thing}.py")
-        command = f"cd {self.repository} && pytest tests/test_{area}.py -q"
-        edit = {"file_path": path, "old_string": "pass", "new_string": f"return {self.turn}"}
+        path = str(self.repository / w.path)
+        prompt = f"The {w.noun} of {w.area} looks wrong after the {w.part} was {w.verb}ed, see {w.symbol}. Fix it."
+        command = f"cd {self.repository} && {w.command} -q"
+        edit = {"file_path": path, "old_string": "work", "new_string": f"work_{self.turn}"}
         use = {"tool_use_id": f"toolu_{self.turn}"}
-        error = (
-            f"Exit code 1\nTraceback (most recent call last):\n  File \"{path}\", line 3\nKeyError: '{area}_{thing}'"
-        )
+        error = f'Exit code 1\nTraceback (most recent call last):\n  File "{path}", line 3\n{w.error}'
         told: dict[str, dict[str, Any]] = {
             "SessionStart": {"source": "startup"},
-            "UserPromptSubmit": {"prompt": f"the {area} {thing} loses rows after {self.turn} retries, please fix it"},
+            "UserPromptSubmit": {"prompt": prompt},
             "PreToolUse Edit": {"tool_name": "Edit", "tool_input": edit, **use},
             "PreToolUse Bash": {"tool_name": "Bash", "tool_input": {"command": command}, **use},
             "PostToolUse Edit": {"tool_name": "Edit", "tool_input": edit, "tool_response": {"filePath": path}, **use},
@@ -141,7 +114,7 @@ class Bench:
                 "tool_use_id": f"toolu_{self.turn}c",
             },
             "PreCompact": {"trigger": "auto", "custom_instructions": None},
-            "Stop": {"stop_hook_active": False, "last_assistant_message": f"Done: {area} keeps its rows now."},
+            "Stop": {"stop_hook_active": False, "last_assistant_message": f"Done: {w.area} keeps its {w.noun} now."},
         }  # fmt: skip
         return {name: {**shared, "hook_event_name": name.split()[0], **more} for name, more in told.items()}
 
