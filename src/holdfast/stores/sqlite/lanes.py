@@ -90,7 +90,8 @@ def best(sql: sqlite3.Connection, query: Query, scores: dict[int, float], limit:
         start, size = start + size, 500
         # NOT INDEXED: left to itself SQLite walks a whole index of owners and states instead of looking up the rows
         found = sql.execute(
-            f"SELECT l.row, l.id FROM lessons l NOT INDEXED WHERE l.row IN ({slots(len(some))}) AND {seen}", (*some, *args)
+            f"SELECT l.row, l.id FROM lessons l NOT INDEXED WHERE l.row IN ({slots(len(some))}) AND {seen}",
+            (*some, *args),
         )
         hits += [(-scores[row], -row, id_) for row, id_ in found]
     return [Hit(id=LessonId(id_), score=-score) for score, _, id_ in sorted(hits)[:limit]]
