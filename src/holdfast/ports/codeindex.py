@@ -1,0 +1,46 @@
+"""CodeIndex: definitions, imports and verdicts on anchors, from the code as it is now."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Protocol
+
+    from holdfast.domain.lesson import Anchor
+    from holdfast.domain.project import Place
+    from holdfast.domain.symbol import IndexReport, Neighbour, Outline, Symbol, Verdict
+else:
+    Protocol = object
+
+
+class CodeIndex(Protocol):
+    """The structure of a project's code. Derived: it may lag or be lost; verdicts never rest on it alone."""
+
+    def outline(self, path: str, content: bytes) -> Outline:
+        """The definitions and (unresolved) imports of one file's content. Never raises for odd content."""
+        ...
+
+    def anchors(self, place: Place, path: str, names: Sequence[str], lines: tuple[int, int] | None) -> list[Anchor]:
+        """Anchors for what is meant in that file: the named definitions, or the innermost ones over those lines.
+
+        Names are resolved in scope (`put`, `Store.put`); an ambiguous one is left out. Without names and lines, or
+        when nothing is found, one anchor for the file; none when there is no such file.
+        """
+        ...
+
+    def verdict(self, place: Place, anchor: Anchor) -> Verdict:
+        """The anchor's state now, by the rules of freshness; never raises for the state of the disk or of git."""
+        ...
+
+    def refresh(self, place: Place, progress: Callable[[int, int], None] | None = None) -> IndexReport:
+        """Bring the index up to the work tree, parsing only what changed; `progress(done, total)` counts files."""
+        ...
+
+    def find(self, place: Place, name: str) -> list[Symbol]:
+        """Definitions in the project with that qualified name, or whose last part it is; from the index."""
+        ...
+
+    def neighbours(self, place: Place, path: str) -> list[Neighbour]:
+        """Files linked to the file, closest first: imports both ways, two hops, decayed; and edited together."""
+        ...
