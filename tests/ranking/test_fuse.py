@@ -45,9 +45,9 @@ def test_no_other_lane_and_no_multiplier_can_bury_an_exact_match(lanes: dict[str
 
 
 def test_a_name_that_many_lessons_have_gets_no_floor() -> None:
-    common = fuse({"exact": [Hit(id=LessonId("a"), score=EXACT_BAR / 2)]})[LessonId("a")]
-    assert not is_exact(common)
-    assert total(common) < 0.1
+    widespread = fuse({"exact": [Hit(id=LessonId("a"), score=EXACT_BAR / 2)]})[LessonId("a")]
+    assert not is_exact(widespread)
+    assert total(widespread) < 0.1
 
 
 @given(rankings, st.sampled_from(FRESHNESSES), st.floats(0, 1), st.sampled_from(TRUSTS))

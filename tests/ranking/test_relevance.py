@@ -59,7 +59,7 @@ def test_who_asks_is_answered_by_weaker_matches_than_are_pushed() -> None:
     assert not passes_by_words(weak, PUSHED)
 
 
-def test_a_name_or_place_in_common_is_enough_and_a_neighbour_is_not() -> None:
+def test_a_shared_name_or_place_is_enough_and_a_neighbour_is_not() -> None:
     def share(lane: str, raw: float) -> tuple[LaneShare]:
         return (LaneShare(lane=lane, rank=1, raw=raw, share=0.1),)
 
