@@ -172,6 +172,38 @@ def test_an_explicit_request_for_every_project_is_the_users(memory: Memory) -> N
     assert (lesson.scope.level, lesson.scope.project, lesson.anchors) == ("user", "", ())
 
 
+@pytest.mark.parametrize("trust", ["person", "verified"])
+def test_what_happened_before_our_eyes_is_active_at_once_when_sure(memory: Memory, trust: str) -> None:
+    admitted(memory, make_candidate(trust=trust, structured=True, confidence=0.7))
+    assert len(memory.lessons()) == 1
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"trust": "person", "structured": True, "confidence": 0.5},
+        {"trust": "person", "confidence": 0.95},
+        {"trust": "agent", "structured": True, "confidence": 0.95},
+    ],
+)
+def test_words_alone_the_agent_and_the_unsure_wait(memory: Memory, fields: dict[str, object]) -> None:
+    admitted(memory, make_candidate(**fields))
+    assert memory.lessons() == []
+    assert len(memory.inbox()) == 1
+
+
+def test_one_span_of_text_is_one_lesson(memory: Memory) -> None:
+    said = Evidence(event=EventId("e1"), quote="No, use the fake clock", start=0, end=22)
+    admitted(
+        memory,
+        make_candidate(insight="Use the fake clock", evidence=(said,), detector="correction/1", confidence=0.6),
+        make_candidate(
+            insight="The clock in use is fake", evidence=(said,), detector="words/1", confidence=0.4, kind="preference"
+        ),
+    )
+    assert [lesson.insight for lesson in memory.inbox()] == ["Use the fake clock"]
+
+
 def test_asking_for_what_waits_makes_it_active(memory: Memory) -> None:
     admitted(memory, make_candidate())
     admitted(memory, make_candidate(explicit=True, trust="person"))

@@ -80,7 +80,8 @@ _PASSING = re.compile(
     re.IGNORECASE,
 )
 _OURS = re.compile(
-    r"\b(?:we|our|us|repo|repository|project|codebase|code base|everywhere|always|never|convention)\b", re.IGNORECASE
+    r"\b(?:we|our|us|repo|repository|project|codebase|code base|package|module|everywhere|always|never|convention)\b",
+    re.IGNORECASE,
 )
 _LEAD = re.compile(
     r"(?:(?:no|nope|wait|actually|please|ok(?:ay)?|so|and|but|well|hmm+|omf?g|ffs|dude|hey|I think|also)[\s,.!:;-]+)+",
@@ -167,6 +168,7 @@ def _candidate(event: Event, rule: str, span: tuple[str, int], turn: Sequence[Ev
         why=f"The user said so after {after}.",
         files=files,
         trust="person",
+        structured=True,
         confidence=round(0.45 + 0.15 * general + 0.1 * stopped, 2),
         salience=0.6,
     )

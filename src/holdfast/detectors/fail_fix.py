@@ -1,7 +1,8 @@
 """Fail and fix: a command failed by its exit status or the host's word, and the same target passed later.
 
 What lies between is the fix: edits, a command that prepares, or another form of the command itself. A re-run that
-passes with nothing in between is flaky, and quiet. Test runners belong to `red_green`.
+passes with nothing in between is flaky, and quiet. Tests that fail belong to `red_green`; a test runner called so that
+it runs nothing belongs here.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Evidence
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.domain.window import change_snippet, clip, edits_between, explanation, quote, status
-from holdfast.ranking.attempts import Attempt, attempts, changes_files
+from holdfast.ranking.attempts import Attempt, attempts, changes_files, reports_tests
 from holdfast.ranking.signature import command_target, error_signature
 
 TYPE_CHECKING = False
@@ -73,7 +74,7 @@ class _Reading:
 
     def __init__(self, window: Sequence[Event]) -> None:
         self.window = window
-        self.runs = [run for run in attempts(window) if not run.tests]
+        self.runs = attempts(window)
         self._places = [run.at for run in self.runs]
         self.first_edit: dict[str, int] = {}
         for at, event in enumerate(window):
@@ -103,8 +104,9 @@ class FailFix:
         broken: dict[str, Attempt] = {}
         recent: list[Attempt] = []
         for run in reading.runs:
-            if not run.passed:
-                broken[run.target] = run
+            started = run.tests and reports_tests(run.event.text)
+            if not run.passed and not started:
+                broken.update({} if run.tests else {run.target: run})
                 recent = [*recent[-3:], run]
                 continue
             failure = broken.pop(run.target, None)
@@ -150,7 +152,7 @@ def _by_edit(reading: _Reading, failure: Attempt, run: Attempt, edits: list[Even
         kind="fix",
         words=f"an edit of {shown} made it pass",
         how=change_snippet(subjects[-1]),
-        confidence=0.4 + 0.15 * bool(named) + 0.1 * run.sure - 0.25 * own_slip - 0.1 * late,
+        confidence=0.3 + 0.15 * bool(named) + 0.1 * run.sure - 0.25 * own_slip - 0.1 * late,
         files=files,
         events=tuple(subjects),
     )
@@ -183,6 +185,8 @@ def _other_form(reading: _Reading, recent: list[Attempt], run: Attempt) -> tuple
 
 def _is_other_form(failure: Attempt, run: Attempt) -> bool:
     wanted, got = failure.target.split(), run.target.split()
+    if failure.tests or run.tests:  # the runner was called so that it found nothing to run, and then so that it did
+        return failure.tests and run.tests and wanted[0] == got[0] and failure.line != run.line
     if failure.alone and (_ABSENT.search(failure.event.text) or status(failure.event) == ABSENT_STATUS):
         return wanted[0] != got[0] and (bool(set(wanted[1:]) & set(got[1:])) or wanted[0] in run.line.split())
     depth = 3 if wanted[0] in _DEEP else 2
@@ -214,6 +218,8 @@ def _candidate(window: Sequence[Event], failure: Attempt, run: Attempt, cure: _C
         how=cure.how,
         snippets=tuple(dict.fromkeys((clip(failure.line, 300), clip(run.line, 300)))),
         files=cure.files,
+        trust="verified",
+        structured=True,
         confidence=round(min(0.9, max(0.2, cure.confidence + 0.1 * bool(cause))), 2),
         error_signature=error_signature(failure.event.text),
         command=command_target(failure.line) if failure.event.command else "",

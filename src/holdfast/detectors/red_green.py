@@ -11,8 +11,9 @@ import re
 
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
+from holdfast.domain.frozen import Frozen
 from holdfast.domain.window import change_snippet, clip, edits_between, explanation, is_test_file, quote
-from holdfast.ranking.attempts import Attempt, attempts, failing_tests
+from holdfast.ranking.attempts import Attempt, attempts, failing_tests, reports_tests
 from holdfast.ranking.signature import command_target, error_signature
 
 TYPE_CHECKING = False
@@ -25,6 +26,8 @@ SPAN = 150
 """Events between red and green beyond which they are not taken for cause and cure."""
 SUBJECTS = 3
 """Edited files beyond which nobody can say which one mattered, unless the failure names them."""
+AFTER = 3
+"""Events behind the green run in which the agent may sum up what was wrong."""
 OPEN = 8
 """Red runs that are remembered at a time."""
 
@@ -32,6 +35,15 @@ _BUILD = re.compile(
     r"^(?:\S+\.(?:go|rs|ts|tsx|java|c|cc|cpp|h):\d+|FAIL\t\S+ \[build failed\]|error\[E\d+\]|SyntaxError\b)",
     re.MULTILINE,
 )
+
+
+class _Phase(Frozen):
+    """Of the red runs that one green run answers: where the first is, and where the next problem shows."""
+
+    start: int
+    """Files edited before it may hold the agent's own slip."""
+    explained_until: int
+    """What the agent says later is about the next problem."""
 
 
 class RedGreen:
@@ -47,12 +59,15 @@ class RedGreen:
             if not run.tests:
                 continue
             if not run.passed:
-                red = [*(old for old in red[1 - OPEN :] if old.target != run.target), run]
+                red = [*(old for old in red[1 - OPEN :] if not _replaces(run, old)), run]
                 continue
             answered = [old for old in red if _covers(run, old)]
             if answered:
                 red = [old for old in red if old not in answered]
-                found += _candidates(window, answered[-1], run)
+                for n, old in enumerate(answered):
+                    until = answered[n + 1].at if n + 1 < len(answered) else run.at
+                    phase = _Phase(start=answered[0].at, explained_until=until)
+                    found += _candidates(window, old, run, phase)
         return found
 
 
@@ -61,10 +76,18 @@ def make(options: Mapping[str, str]) -> RedGreen:
     return RedGreen()
 
 
+def _replaces(new: Attempt, old: Attempt) -> bool:
+    """The newer red run tells the older one's problem, further on."""
+    if new.target != old.target:
+        return False
+    now, before = failing_tests(new.event.text), failing_tests(old.event.text)
+    return not before or bool(set(now) & set(before)) or not now
+
+
 def _covers(green: Attempt, red: Attempt) -> bool:
     """The green run ran what had failed: the same target, a wider one, or a failed test by its name."""
-    if green.target == red.target:
-        return True
+    if green.target == red.target or not reports_tests(red.event.text):
+        return green.target == red.target
     wide, narrow = green.target.replace("./...", "").strip(), red.target.replace("./...", "").strip()
     if narrow.startswith(wide) and narrow[len(wide) : len(wide) + 1] in ("", " ", "/", ":", "."):
         return True
@@ -72,7 +95,7 @@ def _covers(green: Attempt, red: Attempt) -> bool:
     return len(names) == 1 and names[0].rpartition("::")[2].partition("/")[0] in green.line
 
 
-def _candidates(window: Sequence[Event], red: Attempt, green: Attempt) -> list[Candidate]:
+def _candidates(window: Sequence[Event], red: Attempt, green: Attempt, phase: _Phase) -> list[Candidate]:
     if green.at - red.at > SPAN:
         return []
     edits = edits_between(window, red.at, green.at)
@@ -82,12 +105,12 @@ def _candidates(window: Sequence[Event], red: Attempt, green: Attempt) -> list[C
     files = tuple(dict.fromkeys(edit.files[0] for edit in named or subjects))
     if not subjects or (not named and len(files) > SUBJECTS):
         return []
-    before = [event for event in window[max(0, red.at - SPAN) : red.at] if event.kind == "file_edit"]
-    cause = explanation(window, red.at, green.at)
+    before = [event for event in window[max(0, phase.start - SPAN) : phase.start] if event.kind == "file_edit"]
+    cause = explanation(window, red.at, phase.explained_until) or explanation(window, green.at, green.at + AFTER)
     if _is_new_work(red, before, subjects) and not cause:
         return []
     written = {file for event in before for file in event.files}
-    confidence = 0.45 + 0.1 * bool(named) + 0.05 * green.sure + 0.1 * bool(code)
+    confidence = 0.35 + 0.1 * bool(named) + 0.05 * green.sure + 0.1 * bool(code)
     confidence -= 0.2 * all(file in written for file in files)
     return [_candidate(red, green, (named or subjects)[-3:], files, cause, confidence)]
 
@@ -122,6 +145,8 @@ def _candidate(
         how=change_snippet(edits[-1]),
         snippets=tuple(dict.fromkeys((clip(red.line, 300), clip(green.line, 300)))),
         files=files,
+        trust="verified",
+        structured=True,
         confidence=round(min(0.9, max(0.2, sure + 0.15 * bool(cause))), 2),
         error_signature=signature,
         command=command_target(red.line),

@@ -33,3 +33,5 @@ class Candidate(Frozen, nested={"evidence": Evidence}):
     command: str = ""
     explicit: bool = False
     """A person asked for it in so many words: active at once."""
+    structured: bool = False
+    """It rests on what happened (exit statuses, a rejection of work just done), not on words alone."""

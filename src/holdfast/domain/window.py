@@ -147,8 +147,9 @@ def clip(text: str, limit: int) -> str:
 
 def capital(rule: str) -> str:
     """The rule as a sentence: its first letter large, unless the first word is an identifier."""
-    first = rule.split(" ", 1)[0]
-    return rule[:1].upper() + rule[1:] if first.rstrip(",.;:'").isalpha() and first[1:].islower() else rule
+    first = rule.split(" ", 1)[0].rstrip(",.;:").replace("'", "")
+    plain = first.isalpha() and (len(first) == 1 or first[1:].islower())
+    return rule[:1].upper() + rule[1:] if plain else rule
 
 
 def edits_between(window: Sequence[Event], first: int, last: int) -> list[Event]:

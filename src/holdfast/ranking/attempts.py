@@ -72,7 +72,7 @@ _REPORT_PASSED = re.compile(
     re.M,
 )
 _FAILING = re.compile(
-    r"^(?:FAILED|ERROR) (\S+?)(?: - .*)?$|^\s*--- FAIL: (\S+)|^test (\S+) \.\.\. FAILED$|^\s*\u25cf (.+?)$"
+    r"^(?:FAILED|ERROR) ([^\s(]\S*?)(?: - .*)?$|^\s*--- FAIL: (\S+)|^test (\S+) \.\.\. FAILED$|^\s*\u25cf (.+?)$"
     r"|^(?:FAIL|ERROR): (\w+) \(|^\s*[\u2715\u00d7\u2717] (.+?)(?: \(\d+ ?ms\)| \d+ms)?$",
     re.M,
 )
@@ -122,6 +122,11 @@ def failing_tests(text: str) -> list[str]:
     """Names of the tests that a runner's report calls failed, each once, at most 20."""
     names = (next(filter(None, found.groups()), "").strip() for found in _FAILING.finditer(text))
     return list(dict.fromkeys(name for name in names if name))[:20]
+
+
+def reports_tests(text: str) -> bool:
+    """A runner's closing report is there: it found tests and ran them, however they ended."""
+    return bool(_REPORT_FAILED.search(text) or _REPORT_PASSED.search(text))
 
 
 def changes_files(line: str) -> bool:

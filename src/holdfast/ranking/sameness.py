@@ -34,6 +34,8 @@ _DENY = word_set(
     """
 )
 """Words that deny what follows, up to the next turn of the sentence."""
+_ANSWER = re.compile(r"^\s*(?:(?:no|nope|yes|ok|okay|well|actually|hey|please|so|also)[,.!:;]+\s+)+", re.IGNORECASE)
+"""An answer in front of a rule; it denies what was asked, not the rule."""
 _TURN = re.compile(r"[,;.!?]$|^(?:but|because|since|when|while|if|and|then|use|prefer|so)$")
 _OPPOSITES = """
     before after, enable disable, enabled disabled, allow deny, allow forbid, add remove, true false, on off,
@@ -62,7 +64,7 @@ def read(text: str) -> Reading:
     words: list[tuple[str, bool]] = []
     exact: set[str] = set()
     affirmed = True
-    for raw in re.findall(r"\S+", text.replace("\u2019", "'")):
+    for raw in _plain(text).split():
         for found in _WORD.findall(raw):
             plain = found.strip("`").rstrip(".,:;-/\\")
             word = plain.lower()
@@ -106,6 +108,10 @@ def opposed(one: str, other: str) -> bool:
     return bool(differ) and all(word[:1].isdigit() for word in differ) and left - right != set() != right - left
 
 
+def _plain(text: str) -> str:
+    return _ANSWER.sub("", text.replace("\u2019", "'"))
+
+
 def _is_exact(word: str) -> bool:
     """A number, a path or an identifier rather than a word of the language."""
     inner = word[1:]
@@ -125,7 +131,7 @@ def _stem(word: str) -> str:
 
 
 def _denials(text: str) -> int:
-    words = (found.lower().strip("`.,:;") for found in _WORD.findall(text.replace("\u2019", "'")))
+    words = (found.lower().strip("`.,:;") for found in _WORD.findall(_plain(text)))
     return sum(word in _DENY for word in words)
 
 

@@ -1,9 +1,10 @@
 """Admission: whether and how a candidate becomes a lesson. One `Admission` takes the candidates of one session.
 
 A candidate that repeats a lesson is one more sighting of it, never a second lesson; the second session makes a waiting
-lesson active. A person's explicit request is active at once; what a tool or a repository says never becomes so by
-itself; what looks like an attack is quarantined; what contradicts an active lesson waits, with a link to it; what was
-rejected or forgotten does not come back.
+lesson active. Active at once is what a person asked to remember, and, when its detector is sure, what a person said
+against work just done or what exit statuses verified. What was found by its words alone waits; what a tool or a
+repository says never becomes active by itself; what looks like an attack is quarantined; what contradicts an active
+lesson waits, with a link to it; what was rejected or forgotten does not come back.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.candidate import Candidate
     from holdfast.domain.project import Place
-    from holdfast.domain.vocabulary import EventId, SessionId, State
+    from holdfast.domain.vocabulary import EventId, LessonKind, SessionId, State, Trust
     from holdfast.service.parts import Parts
 
 SESSIONS_KEPT = 50
@@ -47,8 +48,18 @@ NEIGHBOURS = 1_000
 """Newest lessons of the project that a candidate is compared with, beside those of equal words."""
 RECURRENCE = 2
 """Sessions that make a waiting lesson active."""
+SURE = 0.6
+"""Confidence from which a trusted source's word is active at once."""
+TRUSTED: tuple[Trust, ...] = ("person", "verified")
 SHARED_WORDS = 0.4
 """Least share of words in common before two rules are compared closely."""
+
+
+FAMILIES: dict[LessonKind, str] = {
+    "decision": "rule", "constraint": "rule", "convention": "rule", "preference": "rule", "tooling": "rule",
+    "bug_cause": "cause", "fix": "cause",
+}  # fmt: skip
+"""Kinds that detectors may give to the same words."""
 
 
 class Source(Frozen):
@@ -71,13 +82,14 @@ class Admission:
         self.changed: dict[LessonId, Lesson] = {}
         """Lessons to be written, by id, as they will be."""
         self._expected: dict[LessonId, datetime | None] = {}
+        self._told: list[tuple[EventId, int, int, str, str]] = []
         self._near: list[Lesson] | None = None
         self._gone: frozenset[str] | None = None
 
     def take(self, candidates: Iterable[Candidate]) -> None:
         """Decide on each, the surest first, so that a repetition joins the better one."""
         for candidate in sorted(candidates, key=lambda c: (not c.explicit, -c.confidence)):
-            draft = self._draft(candidate)
+            draft = None if self._is_told(candidate) else self._draft(candidate)
             if draft is None or duplicate_key(draft.insight) in self._forgotten():
                 continue
             known = self._known(draft)
@@ -85,6 +97,18 @@ class Admission:
                 self._add(draft)
             else:
                 self._join(known, draft, explicit=candidate.explicit)
+
+    def _is_told(self, candidate: Candidate) -> bool:
+        """A surer find of another detector rests on the same words: one span of text is one lesson of a family."""
+        family, name = FAMILIES.get(candidate.kind, candidate.kind), candidate.detector
+        first = candidate.evidence[0] if candidate.evidence else None
+        told = first is not None and any(
+            (event, of) == (first.event, family) and by != name and max(start, first.start) < min(end, first.end)
+            for event, start, end, of, by in self._told
+        )
+        if not told:
+            self._told += [(span.event, span.start, span.end, family, name) for span in candidate.evidence]
+        return told
 
     def write(self) -> None:
         """Put all changes and log them, in one transaction each; nothing when there are none."""
@@ -217,11 +241,14 @@ class Admission:
 
 
 def _first_state(candidate: Candidate) -> State:
-    """Where a new lesson begins: quarantined, active for a person's explicit request, else waiting."""
+    """Where a new lesson begins: quarantined, active when a trusted source says it, else waiting."""
     words = (candidate.title, candidate.insight, candidate.why, candidate.how, *candidate.snippets)
     if suspicion("\n".join(words)) or any(suspicion(span.quote) for span in candidate.evidence):
         return "quarantined"
-    return "active" if candidate.explicit and candidate.trust == "person" else "candidate"
+    if candidate.explicit:
+        return "active" if candidate.trust == "person" else "candidate"
+    sure = candidate.structured and candidate.confidence >= SURE
+    return "active" if sure and candidate.trust in TRUSTED else "candidate"
 
 
 def _next_state(known: Lesson, draft: Lesson, sessions: int) -> State:
