@@ -195,6 +195,14 @@ def test_check_names_an_index_that_lost_a_lesson(store: SqliteStore) -> None:
     assert all(problem.mend for problem in found)
 
 
+def test_check_names_a_full_text_that_does_not_fit(store: SqliteStore) -> None:
+    store.put([make_lesson(insight=f"words of number {i}") for i in range(3)], {})
+    with store._connection.writing() as sql:
+        sql.execute("UPDATE lesson_text_content SET c1 = 'something else' WHERE id = 1")
+    assert any("full text" in problem.what for problem in store.check())
+    assert store.append_events([make_event()]) == 1
+
+
 def test_a_hooks_calls_load_nothing_heavy(tmp_path: Path) -> None:
     code = (
         f"import sys; sys.path.insert(0, {SOURCE!r})\n"

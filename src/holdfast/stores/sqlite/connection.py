@@ -86,6 +86,14 @@ class Connection:
         """A turn that is kept whole or not at all; `durable` flushes it to the disk before it returns."""
         return Turn(self, "BEGIN IMMEDIATE", durable=durable)
 
+    def checkpoint(self) -> None:
+        """Move the write-ahead log into the file and empty it, as far as other processes' reading allows."""
+        with self._turns:
+            try:
+                self.sql.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            except sqlite3.Error as exc:
+                raise translate(exc, self.path) from exc
+
     def lock(self) -> None:
         """Take the lock file, waiting at most `timeout_s`. Raises StoreLockedError."""
         if self._lock_file < 0:

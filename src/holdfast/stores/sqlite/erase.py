@@ -46,8 +46,7 @@ def flush(connection: Connection) -> None:
 
     While another process reads, the log cannot be emptied now; it is by the last one to close.
     """
-    with connection._turns:
-        connection.sql.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    connection.checkpoint()
 
 
 def _purge_changes(sql: sqlite3.Connection, id_: str) -> int:

@@ -75,9 +75,10 @@ def get(sql: sqlite3.Connection, ids: Sequence[str], as_of: datetime | None) -> 
 def find(sql: sqlite3.Connection, where: LessonFilter) -> list[Lesson]:
     """Lessons that fit, newest first, ties by id."""
     clauses, args = _conditions(where)
-    rows = sql.execute(
-        f"SELECT l.retracted_at, l.doc FROM lessons l WHERE {' AND '.join(clauses)} "
-        "ORDER BY l.recorded_at DESC, l.id LIMIT ? OFFSET ?",
+    newest = "ORDER BY l.recorded_at DESC, l.id"
+    chosen = f"SELECT l.row FROM lessons l WHERE {' AND '.join(clauses)} {newest} LIMIT ? OFFSET ?"
+    rows = sql.execute(  # sorted without their documents, which are read for the chosen page only
+        f"SELECT l.retracted_at, l.doc FROM ({chosen}) c JOIN lessons l ON l.row = c.row {newest}",
         (*args, max(0, where.limit), max(0, where.offset)),
     )
     return [lesson_of(doc, retracted) for retracted, doc in rows]
@@ -166,7 +167,7 @@ def _conditions(where: LessonFilter) -> tuple[list[str], list[Any]]:
     if where.id_suffix:
         also("substr(l.id, -length(?)) = ?", where.id_suffix, where.id_suffix)
     if where.topic_key:
-        also("l.topic_key = ?", where.topic_key)
+        also("l.topic_key = ? AND l.topic_key <> ''", where.topic_key)
     if where.duplicate_key:
         also("l.duplicate_key = ?", where.duplicate_key)
     if where.path:

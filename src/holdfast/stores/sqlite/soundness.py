@@ -38,8 +38,12 @@ def check(connection: Connection) -> list[Problem]:
     """Problems found by SQLite's own check, the full text's check and by comparing the indexes with the rows."""
     try:
         with connection.reading() as sql:
-            found = _integrity(sql)
-            return found or [*_full_text(sql), *_counts(sql)]
+            broken = _integrity(sql)
+            if broken:
+                return broken
+            found = _counts(sql)
+        with connection.writing() as sql:  # the full text's check is spelt as an insert, though it writes nothing
+            return _full_text(sql) + found
     except StoreCorruptError as exc:
         return [Problem(what=str(exc), mend=MEND)]
 
@@ -51,15 +55,11 @@ def _integrity(sql: sqlite3.Connection) -> list[Problem]:
 
 def _full_text(sql: sqlite3.Connection) -> list[Problem]:
     try:
-        sql.execute("SAVEPOINT looking")  # the check is spelt as an insert; it writes nothing
         sql.execute("INSERT INTO lesson_text (lesson_text) VALUES ('integrity-check')")
     except sqlite3.DatabaseError as exc:
-        if (getattr(exc, "sqlite_errorcode", 0) or 0) & 0xFF != 11:
+        if (getattr(exc, "sqlite_errorcode", 0) or 0) & 0xFF != sqlite3.SQLITE_CORRUPT:
             raise
         return [Problem(what=f"the full text does not fit the lessons: {exc}", mend=MEND)]
-    finally:
-        if sql.in_transaction:
-            sql.execute("ROLLBACK TO looking")
     return []
 
 
