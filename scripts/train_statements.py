@@ -12,11 +12,10 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,7 +30,7 @@ from holdfast.detectors.statements._features import (
     describe_topic,
     mute,
 )
-from holdfast.detectors.statements._model import CLIP, MUTED, Weights, judge, parse_weights, session_shift
+from holdfast.detectors.statements._model import CLIP, MUTED, Weights, judge, parse_weights, rank_sentences
 
 WEIGHTS_FILE = Path(__file__).parents[1] / "src/holdfast/detectors/statements/weights.json"
 ADDED_LABELS = Path(__file__).with_name("statement_turns.json")
@@ -40,7 +39,7 @@ KINDS = {
     "preference": "preference", "convention": "convention", "failed_approach": "failed_approach",
 }  # fmt: skip
 """The data set's categories and our kinds of lesson."""
-TURN_PENALTY, KIND_PENALTY, SENTENCE_PENALTY = 60.0, 100.0, 30.0
+TURN_PENALTY, KIND_PENALTY, SENTENCE_PENALTY = 60.0, 60.0, 30.0
 """L2 penalties (half of this times the squared weights), on standardised features."""
 NEARLY_BEST = 0.985
 """A threshold is the middle of those whose F1 is at least this share of the best: the peak alone is noise."""
@@ -170,9 +169,12 @@ def _turn(recorded: dict[str, Any]) -> Turn:
 
 
 def fit_logistic(
-    described: Sequence[Mapping[str, float]], labels: Sequence[bool], penalty: float, *, balanced: bool = True
+    described: Sequence[Mapping[str, float]], labels: Sequence[bool], penalty: float, *, balance: float = 1.0
 ) -> dict[str, Any]:
-    """A logistic regression with an L2 penalty, in its stored form; Newton's method, numpy only."""
+    """A logistic regression with an L2 penalty, in its stored form; Newton's method, numpy only.
+
+    `balance` is the power of negatives over positives by which a positive weighs more: 0 not at all, 1 in full.
+    """
     names = sorted({name for one in described for name in one})
     values = np.array([[one.get(name, 0.0) for name in names] for one in described])
     mean, deviation = values.mean(axis=0), values.std(axis=0)
@@ -182,9 +184,8 @@ def fit_logistic(
     z = np.clip((values[:, kept] - mean) / deviation, -CLIP, CLIP)
     x = np.hstack([z, np.ones((len(z), 1))])
     y = np.array(labels, float)
-    weight = np.ones(len(y))
-    if balanced:
-        weight = np.where(y == 1, len(y) / (2 * max(1.0, y.sum())), len(y) / (2 * max(1.0, (1 - y).sum())))
+    weight = np.where(y == 1, ((len(y) - y.sum()) / max(1.0, y.sum())) ** balance, 1.0)
+    weight *= len(y) / weight.sum()
     ridge = np.diag([penalty] * len(names) + [1e-6])
     beta = np.zeros(x.shape[1])
     for _ in range(50):
@@ -212,7 +213,7 @@ def fit_weights(rows: Sequence[Row]) -> dict[str, Any]:
     topics = [describe_topic(row.said, row.features) for row in stating]
     kinds = {}
     for kind in sorted({row.kinds[0] for row in stating}):
-        kinds[kind] = fit_logistic(topics, [row.kinds[0] == kind for row in stating], KIND_PENALTY, balanced=False)
+        kinds[kind] = fit_logistic(topics, [row.kinds[0] == kind for row in stating], KIND_PENALTY, balance=0.5)
     sentences, chosen = _sentence_rows(rows)
     return {
         "provenance": {"features": VERSION},
@@ -260,7 +261,7 @@ def pick_threshold(weighed: Sequence[float], positive: Sequence[bool]) -> float:
     caught = np.cumsum(np.array(positive, float)[order])
     f1 = 2 * caught / (np.arange(1, len(order) + 1) + sum(positive))
     good = np.flatnonzero(f1 >= f1.max() * NEARLY_BEST)
-    middle = int(round(float(np.average(good, weights=f1[good] - f1.max() * NEARLY_BEST + 1e-6))))
+    middle = round(float(np.average(good, weights=f1[good] - f1.max() * NEARLY_BEST + 1e-6)))
     return float(np.array(weighed)[order[middle]])
 
 
@@ -292,10 +293,18 @@ def by_repository(corpus: Corpus) -> list[list[str]]:
     return [[name] for name in sorted({session.repository for session in corpus.sessions})]
 
 
+def five_folds(corpus: Corpus) -> list[list[str]]:
+    """Five folds of whole repositories, of like sizes: the protocol of the data set's own baselines."""
+    sizes = Counter(row.repository for row in corpus.rows())
+    folds: list[list[str]] = [[] for _ in range(5)]
+    for name in sorted(sizes, key=lambda name: (-sizes[name], name)):
+        min(folds, key=lambda fold: sum(sizes[other] for other in fold)).append(name)
+    return folds
+
+
 def cross_validate(
     corpus: Corpus,
     folds: Sequence[Sequence[str]],
-    fit: Callable[[Sequence[Row]], dict[str, Any]] = fit_weights,
 ) -> list[Judged]:
     """Judge every labelled turn with weights fitted without its repository, threshold included.
 
@@ -303,33 +312,25 @@ def cross_validate(
     """
     pending: list[tuple[int, Judged]] = []
     for number, held_out in enumerate(folds):
-        stored = fit([row for row in corpus.all_rows() if row.repository not in held_out])
+        stored = fit_weights([row for row in corpus.all_rows() if row.repository not in held_out])
         weights = parse_weights(stored)
         for session in corpus.sessions:
             if session.repository in held_out:
                 pending.extend((number, judged) for judged in judge_session(session, weights))
-    return [one._replace(found=one.weight >= _threshold_without(number, pending)) for number, one in pending]
+    return with_thresholds(pending)
 
 
-def _threshold_without(number: int, pending: Sequence[tuple[int, Judged]]) -> float:
-    others = [one for fold, one in pending if fold != number]
-    return _cached_threshold(tuple(one.weight for one in others), tuple(one.row.positive for one in others))
-
-
-_thresholds: dict[int, float] = {}
-
-
-def _cached_threshold(weighed: tuple[float, ...], positive: tuple[bool, ...]) -> float:
-    key = hash((weighed, positive))
-    if key not in _thresholds:
-        _thresholds[key] = pick_threshold(weighed, positive)
-    return _thresholds[key]
+def with_thresholds(pending: Sequence[tuple[int, Judged]]) -> list[Judged]:
+    """The judged rows of numbered folds, each found or not by the threshold that suits the other folds."""
+    thresholds = {}
+    for number in {number for number, _ in pending}:
+        others = [one for fold, one in pending if fold != number]
+        thresholds[number] = pick_threshold([one.weight for one in others], [one.row.positive for one in others])
+    return [one._replace(found=one.weight >= thresholds[number]) for number, one in pending]
 
 
 def judge_session(session: Session, weights: Weights) -> list[Judged]:
     """The shipped path, `judge`, over one session; `found` by the weights' own threshold."""
-    from holdfast.detectors.statements._model import rank_sentences
-
     judged = []
     for at, verdict in enumerate(judge(session.turns, weights)):
         row = session.rows.get(at)
@@ -339,7 +340,7 @@ def judge_session(session: Session, weights: Weights) -> list[Judged]:
         if row.quotes and any(hits := quoted_sentences(row)):
             ranked = rank_sentences(row.said, weights.sentence)
             places = {sentence: place for place, sentence in enumerate(row.said.reading.sentences)}
-            picked = next(rank for rank, sentence in enumerate(ranked, 1) if hits[places[sentence]])
+            picked = next(rank for rank, (_, sentence) in enumerate(ranked, 1) if hits[places[sentence]])
         judged.append(Judged(row, verdict.weight, verdict.kind, verdict.found, picked))
     return judged
 
@@ -353,6 +354,7 @@ def measure(judged: Sequence[Judged], corpus: Corpus) -> dict[str, float]:
     lenient_rows = [one for one in judged if not one.row.near]
     lenient = precision_recall(lenient_rows)
     stating = [one for one in judged if one.row.positive and one.row.kinds]
+    quoting = [one for one in stating if one.row.quotes]
     quoted = [one for one in judged if one.picked]
     repositories = sorted({one.row.repository for one in judged if one.row.positive})
     macro = [precision_recall([one for one in judged if one.row.repository == name])[2] for name in repositories]
@@ -367,6 +369,7 @@ def measure(judged: Sequence[Judged], corpus: Corpus) -> dict[str, float]:
         "lenient_ap": average_precision(lenient_rows),
         "macro_f1": sum(macro) / len(macro),
         "kind_accuracy": sum(one.kind == one.row.kinds[0] for one in stating) / len(stating),
+        "kind_accuracy_main_turns": sum(one.kind == one.row.kinds[0] for one in quoting) / len(quoting),
         "kind_accuracy_any": sum(one.kind in one.row.kinds for one in stating) / len(stating),
         "sentence_in_first": sum(one.picked == 1 for one in quoted) / len(quoted),
         "sentence_in_first_two": sum(one.picked <= 2 for one in quoted) / len(quoted),
@@ -419,9 +422,14 @@ def train(corpus: Corpus) -> dict[str, Any]:
         "added_sessions": len(corpus.added),
         "added_turns": len(corpus.all_rows()) - len(rows),
         "repositories": dict(sorted(Counter(row.repository for row in rows).items())),
-        "cross_validated": {name: round(value, 3) for name, value in measure(unseen, corpus).items()},
+        "leave_one_repository_out": _figures(unseen, corpus),
+        "five_folds_by_repository": _figures(cross_validate(corpus, five_folds(corpus)), corpus),
     }
     return stored
+
+
+def _figures(judged: Sequence[Judged], corpus: Corpus) -> dict[str, float]:
+    return {name: round(value, 3) for name, value in measure(judged, corpus).items()}
 
 
 def main() -> int:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from holdfast.detectors.statements._features import Turn
 from holdfast.detectors.statements._model import Verdict, judge, judge_turn
-from holdfast.detectors.statements._reading import Sentence
+from holdfast.detectors.statements._reading import Sentence, read
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
@@ -30,10 +30,10 @@ SHORTEST = 20
 _ROLES: dict[EventKind, str] = {
     "prompt": "user", "reply": "assistant", "tool_result": "tool", "tool_failure": "tool", "file_edit": "tool",
 }  # fmt: skip
-_LEANS = frozenset(
-    "it its it's this that that's these those they them he she which so but and also then therefore thus hence "
-    "because both neither same".split()
-)
+_LEANS = frozenset({
+    "it", "its", "it's", "this", "that", "that's", "these", "those", "they", "them", "he", "she", "which", "so",
+    "but", "and", "also", "then", "therefore", "thus", "hence", "because", "both", "neither", "same",
+})  # fmt: skip
 """A sentence that opens with one of these leans on the one before it."""
 
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{0,400}\)")
@@ -76,10 +76,9 @@ def _turn(event: Event) -> Turn:
 def _candidates(told: Sequence[Event], at: int, verdict: Verdict) -> list[Candidate]:
     event = told[at]
     spans: list[tuple[int, int]] = []
+    sentences = read(event.text).sentences
     for sentence in verdict.sentences:
-        if sentence.announces and spans:
-            continue
-        start, end = _span(event.text, sentence, verdict.sentences)
+        start, end = _span(event.text, sentence, sentences)
         apart = all(end <= other_start or start >= other_end for other_start, other_end in spans)
         if apart and len(_plain(event.text[start:end])) >= SHORTEST:
             spans.append((start, end))

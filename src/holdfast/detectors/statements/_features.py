@@ -7,11 +7,11 @@ comes just after, and by how long it is for its speaker. No word of a project is
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import log1p
 from typing import NamedTuple
 
-from holdfast.detectors.statements._cues import ANY, NOTABLE, PERSON, CueTable
+from holdfast.detectors.statements._cues import ANY, KIND, NOTABLE, PERSON, SURE, CueTable
 from holdfast.detectors.statements._reading import IDENTIFIER, Reading, Sentence, opens_with_intent, read
 
 VERSION = "1"
@@ -19,6 +19,8 @@ VERSION = "1"
 
 _ANY = CueTable(ANY)
 _PERSON = CueTable(PERSON)
+_KIND = CueTable(KIND)
+_SURE = CueTable(SURE)
 _NOTABLE = frozenset(_ANY.names.index(name) for name in NOTABLE)
 _NUMBER = re.compile(r"\b\d[\d,.]*")
 _EMOJI = "✅❌🎉"
@@ -129,7 +131,7 @@ def _signs(said: Said) -> dict[str, float]:
     own = "\n".join(said.text[s.start : s.end] for s in said.reading.sentences)
     return {
         "arrows": log1p(own.count("→") + own.count("->") + own.count("=>")),
-        "dashes": log1p(own.count(" — ") + own.count(" - ") + own.count(" – ")),  # noqa: RUF001 - dashes as typed
+        "dashes": log1p(own.count(" \u2014 ") + own.count(" - ") + own.count(" \u2013 ")),
         "brackets": log1p(own.count("(")),
         "quotes": log1p(own.count('"') // 2),
         "colons": log1p(own.count(": ")),
@@ -148,7 +150,9 @@ def _counts(said: Said) -> dict[str, float]:
         for cue in cues:
             asked[cue] = asked.get(cue, 0) + 1
     described.update({f"says_{_PERSON.names[cue]}": log1p(count) for cue, count in asked.items()})
-    notable = sorted((_notable(said, at) for at, s in enumerate(said.reading.sentences) if not s.announces), reverse=True)
+    notable = sorted(
+        (_notable(said, at) for at, s in enumerate(said.reading.sentences) if not s.announces), reverse=True
+    )
     described["most_cues"] = float(notable[0]) if notable else 0.0
     described["second_cues"] = float(notable[1]) if len(notable) > 1 else 0.0
     described["strong_sentences"] = log1p(sum(count >= 3 for count in notable))
@@ -213,17 +217,40 @@ def _request(other: Said) -> dict[str, float]:
     return described
 
 
-_PLACE = ("after_", "before_", "later_", "answer_", "since_", "until_", "opens_", "ends_")
+_TOPICAL = (
+    "user", "ends_", "opens_", "length", "code_share", "later_turn", "since_user", "after_failure", "before_edit",
+    "own_length", "after_user", "questions", "identifiers", "bullets",
+)  # fmt: skip
 
 
 def describe_topic(said: Said, features: dict[str, float]) -> dict[str, float]:
-    """Features for naming the kind of a statement: cues of the turn and of its most telling sentences, and its place."""
-    described = {name: value for name, value in features.items() if name.startswith(("cue_", "says_", "user", *_PLACE))}
+    """Features for naming the kind of a statement: each kind's words in the turn and in its most telling sentences."""
     sentences = said.reading.sentences
-    telling = sorted(range(len(sentences)), key=lambda at: 2 * sentences[at].announces - _notable(said, at))[:3]
-    for at in telling:
-        for name, value in describe_sentence(said, at).items():
-            described[f"told_{name}"] = max(value, described.get(f"told_{name}", 0.0))
+    told = [_KIND.find(sentences[at].words, opens_turn=False) for at in _telling(said)]
+    whole = [_KIND.find(sentence.words, opens_turn=False) for sentence in sentences]
+    described = {name: value for name, value in features.items() if name.startswith(_TOPICAL)}
+    return {**described, **_kind_words("told", told), **_kind_words("whole", whole)}
+
+
+def sure_kinds(said: Said) -> set[str]:
+    """Kinds that a phrase in one of the turn's most telling sentences all but names."""
+    told = (said.reading.sentences[at].words for at in _telling(said))
+    return {_SURE.names[index] for words in told for index in _SURE.find(words, opens_turn=False)}
+
+
+def _telling(said: Said) -> list[int]:
+    sentences = said.reading.sentences
+    return sorted(range(len(sentences)), key=lambda at: 2 * sentences[at].announces - _notable(said, at))[:3]
+
+
+def _kind_words(where: str, found: Iterable[Iterable[int]]) -> dict[str, float]:
+    counts: dict[int, int] = {}
+    for indexes in found:
+        for index in indexes:
+            counts[index] = counts.get(index, 0) + 1
+    total = sum(counts.values()) + 2
+    described = {f"{where}_{_KIND.names[index]}": log1p(count) for index, count in counts.items()}
+    described.update({f"{where}_share_{_KIND.names[index]}": count / total for index, count in counts.items()})
     return described
 
 

@@ -21,6 +21,7 @@ from holdfast.detectors.statements._features import (
     describe_session,
     describe_topic,
     mute,
+    sure_kinds,
 )
 from holdfast.detectors.statements._reading import Sentence
 from holdfast.domain.errors import InvalidValueError
@@ -32,6 +33,8 @@ CENTRE = 0.5
 """Share of a session's mean that is taken off its turns: sessions differ in how much they state."""
 CENTRE_TURNS = 20
 """Turns at which half of that share applies; a short window tells little about its mean."""
+SURE = 3.0
+"""Log-odds that a phrase which all but names a kind adds to it."""
 MUTED = -9.0
 """Log-odds of a turn that holds no words of its speaker."""
 
@@ -74,7 +77,7 @@ class Verdict(NamedTuple):
     found: bool
     kind: LessonKind
     sentences: tuple[Sentence, ...]
-    """When found, its sentences that read most like the statement, best first."""
+    """When found, the sentence that reads most like the statement, then others that do more than not."""
 
 
 def judge(turns: Sequence[Turn], weights: Weights | None = None) -> list[Verdict | None]:
@@ -110,19 +113,30 @@ def session_shift(raw: Sequence[float | None]) -> float:
 
 
 def _verdict(described: tuple[Said, dict[str, float]], weight: float, weights: Weights) -> Verdict:
-    said, features = described
+    said, _ = described
     found = weight >= weights.threshold
-    topic = describe_topic(said, features)
-    kind = max(weights.kinds, key=lambda name: weights.kinds[name].weigh(topic))
+    kind = name_kind(described, weights.kinds)
     probability = 1 / (1 + exp(-(weights.slope * weight + weights.offset)))
-    return Verdict(weight, probability, found, kind, rank_sentences(said, weights.sentence) if found else ())
+    return Verdict(weight, probability, found, kind, _telling(said, weights.sentence) if found else ())
 
 
-def rank_sentences(said: Said, model: Linear) -> tuple[Sentence, ...]:
-    """The turn's sentences, the likeliest statement first; earlier ones first among equals."""
+def name_kind(described: tuple[Said, dict[str, float]], kinds: Mapping[LessonKind, Linear]) -> LessonKind:
+    """The likeliest kind of what the turn states: the fitted log-odds, and sure phrases on top."""
+    said, features = described
+    topic, sure = describe_topic(said, features), sure_kinds(said)
+    return max(kinds, key=lambda kind: kinds[kind].weigh(topic) + SURE * (kind in sure))
+
+
+def _telling(said: Said, model: Linear) -> tuple[Sentence, ...]:
+    ranked = rank_sentences(said, model)
+    return tuple(one for at, (weight, one) in enumerate(ranked) if at == 0 or (weight > 0 and not one.announces))
+
+
+def rank_sentences(said: Said, model: Linear) -> list[tuple[float, Sentence]]:
+    """The turn's sentences with their log-odds, the likeliest statement first; earlier ones first among equals."""
     sentences = said.reading.sentences
-    weighed = [(-model.weigh(describe_sentence(said, at)), at) for at in range(len(sentences))]
-    return tuple(sentences[at] for _, at in sorted(weighed))
+    weighed = [(model.weigh(describe_sentence(said, at)), sentences[at]) for at in range(len(sentences))]
+    return sorted(weighed, key=lambda one: (-one[0], one[1].start))
 
 
 @cache
@@ -134,7 +148,9 @@ def shipped() -> Weights:
 def parse_weights(stored: Mapping[str, Any]) -> Weights:
     """Weights from their stored form."""
     if stored["provenance"]["features"] != VERSION:
-        raise InvalidValueError("the weights of the statements detector are for other features", hint="reinstall holdfast")
+        raise InvalidValueError(
+            "the weights of the statements detector are for other features", hint="reinstall holdfast"
+        )
     return Weights(
         turn=_linear(stored["turn"]),
         threshold=stored["threshold"],

@@ -1,7 +1,8 @@
 """What the speaker of a turn says in their own words: its sentences, with their exact place in the text.
 
 Code blocks, shell prompts, logs, tables and text that a host injects are skipped: they state nothing by
-themselves. Every repetition in a pattern that could backtrack is bounded, and only the first `READ_LIMIT` characters are read.
+themselves. Every repetition in a pattern that could backtrack is bounded, and only the first `READ_LIMIT`
+characters are read.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ SENTENCE_LIMIT = 160
 """Sentences of a turn that are read."""
 SENTENCE_LENGTH = 800
 """Characters of the longest sentence; what is longer is no sentence."""
+CURLED = "\u2019"
+"""The apostrophe that some keyboards and models write."""
 IDENTIFIER = "§"
 """Stands in the words of a sentence for a code span, a path, a dotted or camel-case name."""
 
@@ -26,34 +29,40 @@ _INJECTED = re.compile(
 )
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 _LANGUAGE_WORD = re.compile(r"(?:diff|bash|sh|ts|js|json|ya?ml|python|go|typescript|javascript|markdown)\s*\n")
-_SHELL = re.compile(r"\s*(?:[\w.-]+@[\w.-]+[^$%#>\n]{0,40}[$%#>] |[❯➜$>%] |\w+:\S+ \w+\$)")
+_SHELL = re.compile(r"\s*(?:[\w.-]+@[\w.-]+[^$%#>\n]{0,40}[$%#>] |[\u276f\u279c$>%] |\w+:\S+ \w+\$)")
 _LOG = re.compile(
-    r"(?:\s{4,}\S|\s*at \S+[ (]|\s*\| |\s*[✓✗✘×●]|\s*\d+ ?\| |\[[\w:.-]+\] "  # noqa: RUF001 - test runners print ×
+    r"(?:\s{4,}\S|\s*at \S+[ (]|\s*\| |\s*[✓✗✘\u00d7●]|\s*\d+ ?\| |\[[\w:.-]+\] "
     r"|\s*(?:modified|deleted|new file|create mode|Author|Date|commit [0-9a-f]{7,}|index [0-9a-f]{7}|diff --git"
     r"|@@|\+\+\+|---)"
     r"|\s*[+-] ?[{}()\w][^\n]*[;{})]\s*$|[\w./-]+\.\w+:\d+|[^\n]{0,80}\b(?:level=|INFO |WARN |DEBUG )"
     r"|[^\na-z\u0400-\u04ff\u3040-\u9fff\uac00-\ud7af]{0,3}$)"
 )
 _MARK = re.compile(r"[\s>]*(?:(#{1,6}\s+)|((?:[-*•+]|\d{1,3}[.)])\s+))?")
-_BREAK = re.compile(r"(?<=[.!?])[\"')*`\]]*\s+(?=[^\s])|(?<=[\u3002])")
+_BREAK = re.compile(
+    r"(?<=[.!?])(?<!\.\.\.)(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[\"')*`\]]*\s+(?=[^\s])|(?<=[\u3002])"
+)
 _WORD = re.compile(
     r"`[^`\n]{1,80}`"
     r"|[\w~@.-]{0,40}(?:/[\w.@-]{1,40}){1,20}|\w{2,40}(?:\.\w{2,40}){1,9}(?:\(\))?|[A-Za-z]\w{0,40}_\w{1,40}"
     r"|[a-z]{1,40}[A-Z]\w{0,40}|\w{1,40}\(\)"
-    r"|[^\W\d_]{1,40}(?:['’][^\W\d_]{1,20}){0,3}"  # noqa: RUF001 - people type both apostrophes
-    r"|[,?!:;→—–]"  # noqa: RUF001 - dashes as typed
+    r"|[^\W\d_]{1,40}(?:['\u2019][^\W\d_]{1,20}){0,3}"
+    r"|[,?!:;\u2192\u2014\u2013]"
 )
-_PLAIN_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[,?!:;→—–]")  # noqa: RUF001 - as above
-_FILLERS = frozenset(
-    "ok okay good great perfect excellent right yes now next first then also finally so and but hmm ah oh sure alright "
-    "exactly absolutely wait actually done correct nice cool , ! : ; — –".split()  # noqa: RUF001 - as above
-)
+_PLAIN_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[,?!:;\u2192\u2014\u2013]")
+_FILLERS = frozenset({
+    "ok", "okay", "good", "great", "perfect", "excellent", "right", "yes", "now", "next", "first", "then", "also",
+    "finally", "so", "and", "but", "hmm", "ah", "oh", "sure", "alright", "exactly", "absolutely", "wait",
+    "actually", "done", "correct", "nice", "cool", ",", "!", ":", ";", "\u2014", "\u2013",
+})  # fmt: skip
 _INTENTS = (
     "let me,let's,lets,let us,i'll,i will,i need to,i should,i must,i am going to,i'm going to,i'm now,i want to,"
     "we need to,we'll,going to,time to,here's the,here is the,here's a,here's what,updating,checking,running"
 )
 _ACTIONS = tuple(tuple(phrase.split()) for phrase in _INTENTS.split(","))
-_BARE_VERBS = frozenset("update add fix check run create replace remove wrap build commit push test verify".split())
+_BARE_VERBS = frozenset({
+    "update", "add", "fix", "check", "run", "create", "replace", "remove", "wrap", "build", "commit", "push",
+    "test", "verify",
+})  # fmt: skip
 
 
 class Sentence(NamedTuple):
@@ -143,12 +152,19 @@ def _sentence(piece: str, start: int, form: str) -> Sentence:
 def _words(piece: str) -> Iterator[str]:
     for found in _WORD.finditer(piece):
         token = found.group()
-        yield token.lower().replace("’", "'") if _PLAIN_WORD.fullmatch(token) and _is_word(token) else IDENTIFIER  # noqa: RUF001
+        yield token.lower().replace(CURLED, "'") if _PLAIN_WORD.fullmatch(token) and _is_word(token) else IDENTIFIER
 
 
 def _is_word(token: str) -> bool:
     """Not camel case: `iPhone` is rare, `fooBar` is not."""
-    return len(token) == 1 or token[1:].islower() or token.isupper() or "'" in token or "’" in token or not token.isascii()  # noqa: RUF001
+    return (
+        len(token) == 1
+        or token[1:].islower()
+        or token.isupper()
+        or "'" in token
+        or CURLED in token
+        or not token.isascii()
+    )
 
 
 def opens_with_intent(words: tuple[str, ...]) -> bool:
