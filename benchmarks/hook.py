@@ -26,6 +26,7 @@ from typing import Any
 import holdfast
 from holdfast.bootstrap import Memory
 from holdfast.settings import load_settings, socket_folder
+from holdfast.surfaces.hooks.handover import LEARNT
 from recall_speed import Words, make_lesson
 
 PACKAGE = Path(holdfast.__file__).parent
@@ -52,6 +53,8 @@ class Bench:
         self.env = {key: held for key, held in os.environ.items() if not key.startswith(("PYTHON", "HOLDFAST", "GIT"))}
         self.env |= {"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home")}
         self.words: list[Words] = []
+        self.failing_commands: set[str] = set()
+        """Commands that a lesson is about: every other payload is about such a command."""
         self._begin_repository()
         self._fill(lessons)
         self._add_files()
@@ -69,12 +72,17 @@ class Bench:
                 batch = [make_lesson(n, self.rng, project) for n in range(begin, min(begin + 1000, count))]
                 memory.parts.store.put([lesson for lesson, _ in batch], {})
                 self.words += [words for _, words in batch]
+                self.failing_commands |= {words.command for lesson, words in batch if lesson.command}
+            # As after any session that ended: else each start would find the last round's sessions unlearnt and start
+            # a learner, which would run beside the measurements.
+            memory.parts.store.mark(LEARNT, "1" + "0" * 15)
 
     def _add_files(self) -> None:
         self.words = self.rng.sample(self.words, min(FILES, len(self.words)))
         for path in {words.path for words in self.words}:
             (self.repository / path).parent.mkdir(parents=True, exist_ok=True)
             (self.repository / path).write_text(f"def work():\n    return {path!r}\n")
+        self.failing = [words for words in self.words if words.command in self.failing_commands]
         self._commit()
 
     def _commit(self) -> None:
@@ -85,11 +93,11 @@ class Bench:
         subprocess.run(["git", *arguments], cwd=self.repository, check=True, env=self.env)
 
     def payloads(self) -> dict[str, dict[str, Any]]:
-        """One payload of each kind of hook, in a session of its own, so that none has been answered before."""
+        """One payload of each kind of hook, each in a session of its own: nothing was shown in it before."""
         self.turn += 1
-        w = self.rng.choice(self.words)
+        w = self.rng.choice(self.failing if self.turn % 2 else self.words)
         shared = {
-            "session_id": f"bench-{self.turn}", "transcript_path": "/nowhere.jsonl", "cwd": str(self.repository),
+            "transcript_path": "/nowhere.jsonl", "cwd": str(self.repository),
             "permission_mode": "default",
         }  # fmt: skip
         path = str(self.repository / w.path)
@@ -116,7 +124,10 @@ class Bench:
             "PreCompact": {"trigger": "auto", "custom_instructions": None},
             "Stop": {"stop_hook_active": False, "last_assistant_message": f"Done: {w.area} keeps its {w.noun} now."},
         }  # fmt: skip
-        return {name: {**shared, "hook_event_name": name.split()[0], **more} for name, more in told.items()}
+        return {
+            name: {**shared, "session_id": f"{self.turn}-{name}", "hook_event_name": name.split()[0], **more}
+            for name, more in told.items()
+        }
 
     def hook_ms(self, payload: dict[str, Any]) -> tuple[float, str]:
         """Wall milliseconds of one hook process, and what it printed."""

@@ -35,6 +35,10 @@ class Workspace(Protocol):
         """Whether something is at that path in the work tree."""
         ...
 
+    def foresee_dirty(self, place: Place) -> None:
+        """`dirty` will be asked soon: it may be found out meanwhile. Returns at once and changes no answer."""
+        ...
+
     def dirty(self, place: Place) -> Sequence[str]:
         """Files changed against HEAD, relative, at most 50; empty without git or when it takes too long."""
         ...

@@ -38,6 +38,8 @@ def respond(memory: Memory, call: HookCall, complain: Complain | None = None) ->
     steps = _Steps(complain)
     briefing = Briefing()
     if _wanted(memory, call) and steps.run("locate", lambda: here.place):
+        if call.moment == "session_start" and call.moment in memory.parts.deliver:
+            here.parts.workspace.foresee_dirty(here.place)
         repeated = _capture(here, call, steps)
         if call.moment in memory.parts.deliver and not repeated:
             briefing = steps.run("deliver", lambda: here.inject(call)) or briefing

@@ -35,22 +35,28 @@ class Git:
         `trusted` also answers in a folder of another user (`safe.directory`): only for questions whose answer cannot
         make git run anything that the repository names.
         """
-        safe = ("-c", "safe.directory=*") if trusted else ()
-        command = ["git", "-C", folder, *_QUIET, *safe, *arguments]
-        timeout_s *= self._patience
         if not hasattr(os, "posix_spawnp"):
-            return _ask_elsewhere(command, timeout_s)
+            return _ask_elsewhere(_command(folder, arguments, trusted), timeout_s * self._patience)
+        running = self.start(folder, arguments, trusted)
+        return None if running is None else self.collect(running, timeout_s)
+
+    def start(self, folder: str, arguments: Sequence[str], trusted: bool = False) -> tuple[int, int] | None:
+        """Ask without waiting: what `collect` takes, and must be given; None where that cannot be."""
+        if not hasattr(os, "posix_spawnp"):
+            return None
         reading, writing = os.pipe()
         try:
-            child = _spawn(command, writing)
+            return _spawn(_command(folder, arguments, trusted), writing), reading
         except OSError:
             os.close(reading)
             return None
         finally:
             os.close(writing)
-        return self._collect(child, reading, self._clock.elapsed_s() + timeout_s)
 
-    def _collect(self, child: int, reading: int, deadline: float) -> bytes | None:
+    def collect(self, running: tuple[int, int], timeout_s: float) -> bytes | None:
+        """What was printed, as `ask` tells it, waiting at most that long from now."""
+        child, reading = running
+        deadline = self._clock.elapsed_s() + timeout_s * self._patience
         told = None
         try:
             told = self._read_until(reading, deadline)
@@ -79,6 +85,11 @@ class Git:
             parts.append(part)
             size += len(part)
         return None
+
+
+def _command(folder: str, arguments: Sequence[str], trusted: bool) -> list[str]:
+    safe = ("-c", "safe.directory=*") if trusted else ()
+    return ["git", "-C", folder, *_QUIET, *safe, *arguments]
 
 
 def _spawn(command: list[str], writing: int) -> int:

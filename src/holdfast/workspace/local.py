@@ -24,6 +24,7 @@ BLOB_LIMIT = 5_000_000
 """Bytes of a file that are still hashed on read."""
 
 DIRTY_LIMIT = 50
+STATUS = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal")
 HEAD_TIMEOUT_S = 0.1
 STATUS_TIMEOUT_S = 0.15
 ROOT_COMMIT_TIMEOUT_S = 0.3
@@ -40,6 +41,8 @@ class LocalWorkspace:
         self._marks = marks
         self._clock = clock
         self._patience = patience
+        self._status: dict[str, tuple[int, int]] = {}
+        """Questions about a root's dirty files that git is answering meanwhile."""
 
     def locate(self, folder: str) -> Place:
         """The place of a folder: committed id, else git remote and root commit, else an id kept for the path.
@@ -93,10 +96,19 @@ class LocalWorkspace:
         """
         if not place.commit or not _ours(place.root):
             return ()
-        arguments = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal"]
-        told = self._git().ask(place.root, arguments, STATUS_TIMEOUT_S) or b""
-        names = [os.fsdecode(line[3:]) for line in told.split(b"\0") if len(line) > 3]
+        running = self._status.pop(place.root, None)
+        git = self._git()
+        told = git.collect(running, STATUS_TIMEOUT_S) if running else git.ask(place.root, STATUS, STATUS_TIMEOUT_S)
+        names = [os.fsdecode(line[3:]) for line in (told or b"").split(b"\0") if len(line) > 3]
         return tuple(name for name in names if not name.endswith("/"))[:DIRTY_LIMIT]
+
+    def foresee_dirty(self, place: Place) -> None:
+        """Let git find out while we do other things; only in a hook, which does not live to ask twice."""
+        if self._patience > 1 or not place.commit or place.root in self._status or not _ours(place.root):
+            return
+        running = self._git().start(place.root, STATUS)
+        if running:
+            self._status[place.root] = running
 
     def _git(self) -> Git:
         from holdfast.workspace.gitrun import Git
