@@ -204,6 +204,8 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _candidate(window: Sequence[Event], failure: Attempt, run: Attempt, cure: _Cure) -> Candidate:
+    signature = error_signature(failure.event.text)
+    about_code = bool(cure.files and signature)  # then the error tells when it matters, not the command
     complaint = _complaint(failure.event.text)
     cause = explanation(window, failure.at, run.at)
     said = f" with: {clip(complaint, 200)}" if complaint else ""
@@ -221,8 +223,8 @@ def _candidate(window: Sequence[Event], failure: Attempt, run: Attempt, cure: _C
         trust="verified",
         structured=True,
         confidence=round(min(0.9, max(0.2, cure.confidence + 0.1 * bool(cause))), 2),
-        error_signature=error_signature(failure.event.text),
-        command=command_target(failure.line) if failure.event.command else "",
+        error_signature=signature,
+        command=command_target(failure.line) if failure.event.command and not about_code else "",
     )
 
 

@@ -14,7 +14,7 @@ from holdfast.domain.event import Event
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.window import change_snippet, clip, edits_between, explanation, is_test_file, quote
 from holdfast.ranking.attempts import Attempt, attempts, failing_tests, reports_tests
-from holdfast.ranking.signature import command_target, error_signature
+from holdfast.ranking.signature import error_signature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,8 +148,7 @@ def _candidate(
         trust="verified",
         structured=True,
         confidence=round(min(0.9, max(0.2, sure + 0.15 * bool(cause))), 2),
-        error_signature=signature,
-        command=command_target(red.line),
+        error_signature=signature,  # and no command: what failed is the code, not the way it is tested
     )
 
 

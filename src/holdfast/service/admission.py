@@ -270,10 +270,10 @@ def _repeats(lesson: Lesson, draft: Lesson) -> bool:
 
 def _same_failure(lesson: Lesson, draft: Lesson) -> bool:
     """Both tell how one failure of one command was cured; of a repair the cure must be the same too."""
-    if lesson.kind != draft.kind or not draft.command or lesson.command != draft.command:
+    if (lesson.kind, lesson.command) != (draft.kind, draft.command):
         return False
     if draft.kind == "tooling":
-        return lesson.title == draft.title
+        return bool(draft.command) and lesson.title == draft.title
     signed = bool(draft.error_signature) and lesson.error_signature == draft.error_signature
     return signed and lesson.how == draft.how and set(lesson.paths) == set(draft.paths)
 
