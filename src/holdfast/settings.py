@@ -56,7 +56,7 @@ class Settings(Frozen):
     @property
     def database_path(self) -> str:
         """The file behind a `sqlite:///` store URL."""
-        return self.store.removeprefix("sqlite:///")
+        return self.store.removeprefix("sqlite://")
 
     @property
     def log_path(self) -> str:
@@ -108,7 +108,7 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
     options = tuple((key, str(value)) for key, value in sorted(embedder.items()) if key != "name")
     if "api_key" in embedder:
         raise InvalidValueError(f"{name}: a key does not belong in a file", hint="name its variable: api_key_env = …")
-    store = env.get("HOLDFAST_STORE") or take(file, "store", str, "sqlite:///" + os.path.join(home, "memory.db"))
+    store = env.get("HOLDFAST_STORE") or take(file, "store", str, "sqlite://" + os.path.join(home, "memory.db"))
     return Settings(
         home=home,
         user_home=user_home,

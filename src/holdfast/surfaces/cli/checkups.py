@@ -14,7 +14,7 @@ from importlib.util import cache_from_source
 from typing import TYPE_CHECKING, Any
 
 from holdfast.bootstrap import open_store
-from holdfast.domain.errors import HoldfastError
+from holdfast.domain.errors import HoldfastError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
 from holdfast.service.heartbeat import last_events
 from holdfast.settings import interpreter, package_folder
 from holdfast.surfaces.cli._hostfiles import HostFiles
@@ -51,13 +51,24 @@ def check_store(settings: Settings) -> Iterator[Finding]:
             yield from modes
             heard = last_events(store)
     except (HoldfastError, OSError) as exc:
-        yield failure("database", exc)
+        yield failure("database", exc, _mend_store(exc, shlex.quote(path)))
         return
     if not heard:
         yield Finding(NOTE, "heartbeat", "no hook was heard yet: restart running sessions of the host")
     else:
         ago = datetime.now(UTC) - heard[0].at
         yield Finding(OK, "heartbeat", f"{heard[0].kind} from {heard[0].host}, {ago.total_seconds() / 3600:.1f} h ago")
+
+
+def _mend_store(exc: Exception, path: str) -> str:
+    """The command that ends a store's trouble; empty where the error's own hint says it. Nothing is ever deleted."""
+    if isinstance(exc, StoreCorruptError):
+        return f"mv {path} {path}.damaged && holdfast backfill"
+    if isinstance(exc, StoreLockedError):
+        return f"fuser -v {path} {path}.lock"
+    if isinstance(exc, StoreReadOnlyError):
+        return f"chmod u+w {path}"
+    return ""
 
 
 def _check_new_store(settings: Settings) -> Iterator[Finding]:

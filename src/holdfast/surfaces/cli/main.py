@@ -73,6 +73,7 @@ class Holdfast(click.Group):
         name = cmd_name.replace("-", "_") + ("_" if cmd_name in RESERVED else "")
         module = import_module(f"holdfast.surfaces.cli.{name}")
         command: click.Command = module.command
+        command.name = cmd_name
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,0 +1,97 @@
+"""Renders docs/reference/cli.md from the commands' own help.
+
+python scripts/render_cli_docs.py            writes the file
+python scripts/render_cli_docs.py --check    exit 1 when it is not up to date
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import fill
+
+import click
+
+from holdfast.domain.lesson import Lesson
+from holdfast.surfaces.cli.main import EXIT_BUG, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, cli
+
+DERIVED = ("short_id", "memory_type", "files", "symbols")
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "cli.md"
+WIDTH = 100
+
+HEAD = f"""# The command line
+
+Made from the commands' own help by `scripts/render_cli_docs.py`; edit the help, not this file.
+
+**Where things go.** The result is on stdout, talk to you is on stderr. On a terminal there is colour, unless
+`NO_COLOR` is set. An error is one line, `error: …`, and mostly a second one, `hint: …`, with what to type next.
+
+**Exit codes.** 0: done. {EXIT_FAILED}: it could not be done, or some of it could not (`import`, `doctor`).
+{EXIT_USAGE}: the command was not understood. {EXIT_INTERRUPTED}: interrupted. {EXIT_BUG}: a bug of ours.
+
+**Ids** are printed as their last eight characters; any end of at least four characters that is unique will do.
+
+**`--json`** prints one JSON document. It is a contract: keys are added, never changed or taken away.
+
+| command | keys |
+|---|---|
+| `recall` | `items`: `rank`, `score`, `freshness`, `caveat`, `why`, `lesson`; `more`, `tokens`, `nearest`, `degraded` |
+| `list`, `review` | `lessons`; `list` also `more` |
+| `show` | a lesson, `changes`, `deliveries`, `outcomes` |
+| `remember`, `revise` | a lesson |
+| `forget` | `forgotten` or `purged`: `id`, `short_id`, `erased` (rows by table) |
+| `undo` | `undone` and `change`: log records |
+| `feedback` | the outcome |
+| `checkpoint` | the checkpoint |
+| `log` | `deliveries`, or `changes` |
+| `import` | `added`, `revised`, `unchanged`, `failed` (`line`, `reason`), `ignored_keys`, `mended_lines` |
+| `status` | `project`, `store`, `lessons`, `inbox`, `checkpoint`, `capture`, `deliver`, `embedder`, `heartbeat` |
+| `doctor` | `version`, `sound`, `findings` (`status`, `name`, `what`, `mend`) |
+
+{fill("A lesson's keys are " + ", ".join(f"`{name}`" for name in (*Lesson.fields_, *DERIVED)) + ".", WIDTH + 10)}
+Where it was checked against the code it has `freshness` and `caveat` too. In log records and nested objects, keys at
+their default are left out. `why` of a recalled lesson holds `words`, `shares` (`lane`, `rank`, `raw`, `share`) and
+`multipliers` (`name`, `factor`): the score is the sum of the shares times the product of the factors.
+"""
+
+
+def main() -> int:
+    """0, or 1 when asked to check and the file is not up to date."""
+    wanted = render()
+    if "--check" in sys.argv[1:]:
+        current = TARGET.read_text(encoding="utf-8") if TARGET.exists() else ""
+        return 0 if current == wanted else 1
+    TARGET.parent.mkdir(parents=True, exist_ok=True)
+    TARGET.write_text(wanted, encoding="utf-8")
+    return 0
+
+
+def render() -> str:
+    """The whole file's text."""
+    parts = [HEAD]
+    for path, command, ctx in iter_commands():
+        parts.append(f"## {path}\n\n```text\n{command.get_help(ctx).rstrip()}\n```\n")
+    return "\n".join(parts)
+
+
+def iter_commands() -> Iterator[tuple[str, click.Command, click.Context]]:
+    """Every command with its whole name and a context to render it in, groups before their commands."""
+    yield from _iter_below(cli, _render_ctx(cli, None, "holdfast"))
+
+
+def _iter_below(command: click.Command, ctx: click.Context) -> Iterator[tuple[str, click.Command, click.Context]]:
+    yield ctx.command_path, command, ctx
+    if isinstance(command, click.Group):
+        for name in command.list_commands(ctx):
+            below = command.get_command(ctx, name)
+            assert below is not None
+            yield from _iter_below(below, _render_ctx(below, ctx, name))
+
+
+def _render_ctx(command: click.Command, above: click.Context | None, name: str) -> click.Context:
+    return click.Context(command, above, name, **{**command.context_settings, "terminal_width": WIDTH})
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,240 @@
+"""Every command that asks, keeps and tends lessons, through click's own runner."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from holdfast import Memory
+from holdfast.domain.lesson import Lesson
+from holdfast.testing.builders import make_delivery
+from tests.surfaces.terminal import run, told, told_json
+
+
+@pytest.fixture(autouse=True)
+def project(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder we are in, with one file."""
+    folder = tmp_path / "harbour"
+    folder.mkdir()
+    (folder / "tides.py").write_text("HIGH = 4\n")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def remember(*more: str) -> str:
+    """The short id of a new lesson."""
+    short: str = told_json("remember", *(more or ("Seed the clock before login tests", "--file", "tides.py")))[
+        "short_id"
+    ]
+    return short
+
+
+def test_what_is_remembered_is_listed_recalled_and_shown() -> None:
+    short = remember()
+    assert told("list").split("  ") == [short, "convention", "Seed the clock before login tests", "tides.py", "fresh\n"]
+    assert told("recall", "login", "clock").startswith(f"1  {short}  convention  Seed the clock")
+    assert told("recall", "--path", "tides.py").startswith(f"1  {short}")
+    shown = told("show", short)
+    assert "insight   Seed the clock before login tests" in shown
+    assert "freshness fresh" in shown
+    assert "change" in shown
+
+
+def test_the_result_is_on_stdout_and_talk_on_stderr() -> None:
+    remember()
+    result = run("recall", "login clock")
+    assert len(result.stdout.splitlines()) == 1
+    assert result.stderr.startswith("1 of 1 lesson, ")
+    empty = run("recall", "zeppelins")
+    assert empty.stdout == ""
+    assert empty.stderr.startswith("nothing fits")
+    assert empty.exit_code == 0
+
+
+def test_why_recomputes_the_score_from_its_parts() -> None:
+    remember()
+    lines = told("recall", "login clock", "--why").splitlines()
+    score = told_json("recall", "login clock")["items"][0]["score"]
+    assert lines[-1].strip() == f"= {score:.6f}"
+
+
+def test_json_of_a_recalled_lesson_lets_anyone_recompute_its_score() -> None:
+    remember()
+    (item,) = told_json("recall", "login clock")["items"]
+    score = sum(share["share"] for share in item["why"]["shares"])
+    for multiplier in item["why"]["multipliers"]:
+        score *= multiplier["factor"]
+    assert score == pytest.approx(item["score"], rel=1e-9)
+    assert item["freshness"] == "fresh"
+    assert set(item["lesson"]) >= {*Lesson.fields_, "short_id", "memory_type", "files", "symbols"}
+
+
+def test_a_lesson_can_be_told_through_stdin() -> None:
+    told("remember", "-", "--kind", "decision", typed="Store in SQLite\n")
+    assert told_json("list")["lessons"][0]["insight"] == "Store in SQLite"
+    told("remember", "Login fails near midnight", "--why", "the clock")
+    assert told_json("recall", "-", typed="login near midnight")["items"]
+    assert run("recall", "--error", "-", typed=b"\xff\x00 not text").exit_code == 0
+
+
+def test_a_missing_file_is_mentioned_and_one_outside_refused() -> None:
+    assert "there is no gone.py now" in run("remember", "A rule about it", "--file", "gone.py").stderr
+    result = run("remember", "Another rule", "--file", "/etc/passwd")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("error: /etc/passwd is outside of the project")
+    assert "hint: " in result.stderr
+
+
+def test_a_revision_closes_the_old_lesson() -> None:
+    old = remember()
+    new = told_json("revise", old, "--insight", "Freeze the clock before login tests", "--pin")
+    assert (new["state"], new["pinned"], new["links"][0]["kind"]) == ("active", True, "supersedes")
+    assert "superseded" in told("list", "--state", "superseded")
+    assert run("revise", new["short_id"]).exit_code == 1
+    assert told_json("list", "--as-of", "2020-01-01")["lessons"] == []
+
+
+def test_forgetting_names_every_lesson_and_checks_them_first() -> None:
+    one, two = remember(), remember("Another rule")
+    assert run("forget", one, "dead").exit_code == 1
+    assert len(told_json("list")["lessons"]) == 2
+    assert told("forget", one, two) == f"{one}  forgotten\n{two}  forgotten\n"
+    erased = told_json("forget", one, "--purge")["purged"][0]["erased"]
+    assert erased["lessons"] == 2
+    assert run("show", one).exit_code == 1
+
+
+def test_undo_names_what_it_took_back() -> None:
+    short = remember()
+    assert told("undo").startswith("undone: remember of ")
+    assert told("list") == ""
+    result = run("undo")
+    assert (result.exit_code, result.stderr.splitlines()[0]) == (1, "error: nothing to undo in project harbour")
+    changes = told("log", "--changes").splitlines()
+    assert [line.split()[2] for line in changes] == ["undo", "remember"]
+    assert short in changes[1]
+
+
+def test_the_inbox_is_listed_accepted_and_rejected_without_a_terminal(project: Path) -> None:
+    with Memory(str(project)) as memory:
+        ids = [memory.remember(f"Hearsay {name}", trust="tool").id[-8:] for name in ("one", "two", "three")]
+    assert len(told_json("review")["lessons"]) == 3
+    assert told("review", "--list").count("candidate") == 3
+    done = told_json("review", "--accept", ids[0], "--accept", ids[1], "--reject", ids[2])["lessons"]
+    assert [lesson["state"] for lesson in done] == ["active", "active", "retired"]
+    result = run("review")
+    assert (result.exit_code, result.stderr.splitlines()[1]) == (1, "hint: holdfast review --list")
+
+
+def test_deliveries_are_logged_with_their_reason(project: Path) -> None:
+    short = remember()
+    with Memory(str(project)) as memory:
+        lesson = memory.get(short)
+        shown = make_delivery(project=memory.place.project.id, lesson=lesson.id, trigger="tides.py", session="s1")
+        memory.parts.store.record([shown])
+    line = told("log", "--session", "s1")
+    for word in ("before_file", short, "Seed the clock", "tides.py", "anchored to src/app.py"):
+        assert word in line
+    assert told("log", "--session", "s2") == ""
+    assert told_json("log", "--lesson", short)["deliveries"][0]["reason"] == "anchored to src/app.py"
+    assert told_json("feedback", short, "helped", "--note", "twice")["session"] == "s1"
+    assert "helped  twice" in told("show", short)
+
+
+def test_a_checkpoint_is_saved_shown_and_closed() -> None:
+    assert run("checkpoint", "show").exit_code == 1
+    told("checkpoint", "save", "--goal", "make login work", "--next", "fix logout", "--open", "why midnight?")
+    shown = told("checkpoint", "show")
+    assert "goal  make login work" in shown
+    assert "next  fix logout" in shown
+    assert told_json("checkpoint", "show")["next"] == ["fix logout"]
+    told("checkpoint", "done")
+    assert run("checkpoint", "show").exit_code == 1
+
+
+def test_lessons_go_out_and_come_in(project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    remember()
+    remember("Nobody may see this", "--private")
+    exported = told("export")
+    assert len(exported.splitlines()) == 1
+    told("export", "-o", "lessons.jsonl")
+    assert (project / "lessons.jsonl").read_text() == exported
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "other"))
+    assert told("import", "lessons.jsonl") == "1 added, 0 revised, 0 unchanged, 0 failed\n"
+    assert told_json("import", "-", typed=exported)["unchanged"] == 1
+    assert told("export") == exported
+
+
+def test_bad_lines_of_an_import_are_named_and_cost_the_exit_code() -> None:
+    good = '{"kind": "fix", "insight": "Restart the pump"}'
+    dirty = b'\xef\xbb\xbf{"kind": "fix", "insight": "CRLF"}\r\n\xff\xfe{\n{"kind": "fix", "insight": "caf\xe9"}\n'
+    result = run("import", "-", typed=dirty + b'{"kind": "fix", "x": 1}\n' + b"y" * 5_000_000 + b"\n" + good.encode())
+    assert result.exit_code == 1
+    assert result.stdout == "3 added, 0 revised, 0 unchanged, 3 failed\n"
+    assert "line 2: not JSON" in result.stderr
+    assert "line 4: insight is missing" in result.stderr
+    assert "line 5: longer than 1,000,000 characters" in result.stderr
+    assert "bad bytes replaced, in line 2, 3" in result.stderr
+    assert [lesson["insight"] for lesson in told_json("list")["lessons"]] == ["Restart the pump", "caf�", "CRLF"]
+
+
+def test_status_tells_where_things_are(home: Path) -> None:
+    remember()
+    lines = told("status")
+    for word in (
+        "harbour (known by its path)",
+        str(home / "memory.db"),
+        "1 active",
+        "embedder",
+        "nothing from any hook",
+    ):
+        assert word in lines
+    plain = told_json("status")
+    assert plain["lessons"] == {"by_state": {"active": 1}, "by_kind": {"convention": 1}}
+    assert plain["store"]["bytes"] == os.path.getsize(home / "memory.db")
+
+
+def test_another_folder_can_be_asked(tmp_path: Path) -> None:
+    remember()
+    (tmp_path / "elsewhere").mkdir()
+    elsewhere = str(tmp_path / "elsewhere")
+    assert told("-C", elsewhere, "list") == told("list", "-C", elsewhere) == ""
+    assert told_json("list", "-C", elsewhere, "--all-projects")["lessons"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_complete_holdfast(shell: str) -> None:
+    assert "_HOLDFAST_COMPLETE" in told("completion", shell)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["rmember", "x"], 2, "did you mean 'remember'?"),
+        (["recall", "--limit", "many"], 2, "--limit"),
+        (["recall", "x", "--as-of", "yesterday"], 1, "not a time"),
+        (["remember"], 2, "TEXT"),
+        (["remember", " "], 1, "needs an insight"),
+        (["show", "zz12"], 1, "no lesson zz12 in project harbour"),
+        (["-C", "/nowhere", "list"], 2, "/nowhere"),
+        (["import", "nowhere.jsonl"], 2, "nowhere.jsonl"),
+        (["export", "-o", "/nowhere/lessons.jsonl"], 2, "/nowhere/lessons.jsonl"),
+    ],
+)
+def test_an_error_is_one_line_with_a_hint(arguments: list[str], code: int, words: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == code
+    assert result.stdout == ""
+    error, hint = result.stderr.splitlines()
+    assert error.startswith("error: ")
+    assert words in error
+    assert hint.startswith("hint: ")
+
+
+def test_all_json_is_one_document() -> None:
+    short = remember()
+    for command in (["list"], ["show", short], ["recall", "x"], ["status"], ["review"], ["log"], ["log", "--changes"]):
+        assert isinstance(json.loads(told(*command, "--json")), dict)

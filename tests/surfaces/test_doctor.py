@@ -1,0 +1,149 @@
+"""The doctor proves the loop, and names each thing that is wrong with the command that mends it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.surfaces.terminal import run, start, told
+
+BIN = "#!/bin/sh\n"
+
+
+@pytest.fixture(autouse=True)
+def machine(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's home with Holdfast set up for Claude Code and a `claude` on the PATH."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "claude").write_text(BIN + "echo '2.1.329 (Claude Code)'\n")
+    (programs / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    monkeypatch.chdir(tmp_path)
+    told("setup", "claude-code")
+    told("remember", "Zeppelins need ballast")
+    return tmp_path
+
+
+def findings(*arguments: str) -> dict[str, list[dict[str, Any]]]:
+    """What is not well, by name."""
+    plain = json.loads(run("doctor", "--no-proof", "--json", *arguments).stdout)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for finding in plain["findings"]:
+        if finding["status"] == "bad":
+            found.setdefault(finding["name"], []).append(finding)
+    assert plain["sound"] == (not found)
+    return found
+
+
+def test_the_loop_is_proved_through_real_processes() -> None:
+    done = start("doctor")
+    assert done.returncode == 0, done.stdout
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines[:4]] == ["ok"] * 4
+    assert "was given the lesson" in lines[2]
+    assert "no problem" in done.stderr
+    assert "2.1.329" in done.stdout
+
+
+def test_the_proof_leaves_the_real_memory_alone(home: Path) -> None:
+    before = (home / "memory.db").read_bytes()
+    start("doctor")
+    assert "tide" not in told("list")
+    assert before == (home / "memory.db").read_bytes()
+
+
+def test_a_sound_installation_has_no_problem() -> None:
+    assert findings() == {}
+
+
+def test_a_host_that_is_not_set_up_is_named() -> None:
+    told("uninstall")
+    (finding,) = findings()["hooks"]
+    assert finding["mend"] == "holdfast setup claude-code"
+    told("setup", "claude-code")
+    assert findings() == {}
+
+
+def test_an_entry_that_was_taken_out_is_named_and_setup_mends_it(machine: Path) -> None:
+    settings = machine / ".claude" / "settings.json"
+    held = json.loads(settings.read_text())
+    del held["hooks"]["Stop"]
+    settings.write_text(json.dumps(held))
+    (finding,) = findings()["hooks"]
+    assert "hooks.Stop" in finding["what"]
+    told(*finding["mend"].split()[1:])
+    assert findings() == {}
+
+
+def test_an_interpreter_that_is_gone_is_named(machine: Path, home: Path) -> None:
+    for file in (machine / ".claude" / "settings.json", home / "manifest.json"):
+        file.write_text(file.read_text().replace("/bin/python", "/bin/gone-python"))
+    assert "gone-python" in findings()["hooks"][0]["what"]
+
+
+def test_a_damaged_settings_file_is_named(machine: Path) -> None:
+    (machine / ".claude" / "settings.json").write_text("{ half")
+    assert "settings.json cannot be read" in findings()["hooks"][0]["what"]
+
+
+def test_a_corrupt_database_is_named_and_nothing_is_deleted(home: Path) -> None:
+    (home / "memory.db").write_bytes(b"scrambled" * 1000)
+    (finding,) = findings()["database"]
+    assert finding["mend"] == f"mv {home}/memory.db {home}/memory.db.damaged && holdfast backfill"
+    assert (home / "memory.db").read_bytes() == b"scrambled" * 1000
+
+
+def test_a_locked_database_is_named(home: Path) -> None:
+    holder = sqlite3.connect(home / "memory.db", isolation_level=None)
+    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+    holder.execute("BEGIN EXCLUSIVE")
+    try:
+        (finding,) = findings()["database"]
+    finally:
+        holder.close()
+    assert finding["mend"].startswith("fuser -v ")
+
+
+def test_a_database_of_a_newer_version_is_named(home: Path) -> None:
+    with sqlite3.connect(home / "memory.db") as connection:
+        connection.execute("PRAGMA user_version = 999")
+    connection.close()
+    (finding,) = findings()["database"]
+    assert finding["mend"]
+
+
+def test_a_database_others_can_read_is_named(home: Path) -> None:
+    (home / "memory.db").chmod(0o644)
+    (finding,) = findings()["permissions"]
+    assert finding["mend"] == f"chmod 600 {home}/memory.db"
+
+
+def test_a_host_that_does_not_start_is_named(machine: Path) -> None:
+    (machine / "bin" / "claude").write_text(BIN + "exit 3\n")
+    assert "exit 3" in findings()["host"][0]["what"]
+
+
+def test_a_damaged_config_file_is_named(home: Path) -> None:
+    (home / "config.toml").write_text("capture = maybe")
+    assert "config.toml" in findings()["settings"][0]["what"]
+
+
+def test_what_hooks_wrote_into_their_log_is_shown(home: Path) -> None:
+    (home / "hooks.log").write_text("2026-11-21T09:00:00Z claude-code deadline: TimeoutError\n")
+    result = run("doctor", "--no-proof")
+    assert result.exit_code == 0
+    assert "TimeoutError" in result.stdout
+
+
+def test_a_report_names_nobody_and_tells_no_lesson(machine: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "AKIA" + "IOSFODNN7EXAMPLQ"
+    (home / "hooks.log").write_text(f"{machine}/app {machine.name} {key}\n")
+    report = run("doctor", "--no-proof", "--report").stdout
+    for secret in (str(machine), machine.name, key, "Zeppelin"):
+        assert secret not in report
+    assert "~/.claude/settings.json" in report
+    assert "SQLite" in report
