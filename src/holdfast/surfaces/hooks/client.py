@@ -12,7 +12,11 @@ import sys
 import time
 from _thread import allocate_lock, start_new_thread
 
-from holdfast.domain.errors import HoldfastError, InvalidValueError
+from holdfast.surfaces.hooks.finder import install
+
+install()
+
+from holdfast.domain.errors import HoldfastError, InvalidValueError  # noqa: E402 - found by what was just installed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,81 @@
+"""A shorter way to our own compiled modules: a hook imports 70 of them, and the usual search costs 2 of its 20 ms.
+
+What the usual finder would take is taken: the `.pyc` beside the source, when it was made from the source as it is now
+(time and size, PEP 552 flags 0). Anything else is left to it.
+"""
+
+from __future__ import annotations
+
+import sys
+from marshal import loads
+from os import stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+    from typing import Any
+
+OURS = "holdfast."
+HEAD = 16
+"""Bytes before the code: magic number, flags, the source's time and size."""
+
+
+class Finder:
+    """For `sys.meta_path`."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, _target: object = None) -> Any:
+        """The spec of a module of ours that is compiled and up to date; None for every other."""
+        if not name.startswith(OURS) or not path:
+            return None
+        folder, last = path[0], name.rpartition(".")[2]
+        return _spec(name, folder, last, "") or _spec(name, f"{folder}/{last}", "__init__", f"{folder}/{last}")
+
+    @staticmethod
+    def create_module(_spec: Any) -> None:
+        """An ordinary module."""
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        """Run the module's code."""
+        held: Any = module.__spec__
+        code, held.loader_state = loads(held.loader_state), None
+        exec(code, module.__dict__)
+
+
+def install() -> None:
+    """Be asked first, where the interpreter works as expected."""
+    try:
+        global _module_spec, _magic, _tag
+        from _frozen_importlib import ModuleSpec
+        from _frozen_importlib_external import MAGIC_NUMBER
+    except ImportError:
+        return
+    _module_spec, _magic, _tag = ModuleSpec, MAGIC_NUMBER + b"\0\0\0\0", f".{sys.implementation.cache_tag}.pyc"
+    sys.meta_path.insert(0, Finder)
+
+
+_module_spec: Any = None
+_magic = b""
+_tag = ""
+
+
+def _spec(name: str, folder: str, last: str, package: str) -> Any:
+    source = f"{folder}/{last}.py"
+    try:
+        made = stat(source)
+        with open(f"{folder}/__pycache__/{last}{_tag}", "rb", buffering=0) as stream:
+            compiled = stream.read()
+    except OSError:
+        return None
+    told = int(made.st_mtime).to_bytes(4, "little") + (made.st_size & 0xFFFFFFFF).to_bytes(4, "little")
+    if compiled[:HEAD] != _magic + told:
+        return None
+    found = _module_spec(
+        name, Finder, origin=source, loader_state=memoryview(compiled)[HEAD:], is_package=bool(package)
+    )
+    found.has_location = True
+    if package:
+        found.submodule_search_locations.append(package)
+    return found
