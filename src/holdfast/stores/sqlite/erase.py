@@ -35,8 +35,8 @@ def purge(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
         erased["changes"] = erased.get("changes", 0) + _purge_changes(sql, id_)
         for table in _BY_ID:
             count(table, sql.execute(f"DELETE FROM {table} WHERE lesson = ?", (id_,)))
-    if erased.get("lesson_text"):
-        # deleted text stays in the index's segments until they are merged
+    if erased.get("lessons"):
+        # deleted text, also of versions closed long ago, stays in the index's segments until they are merged
         sql.execute("INSERT INTO lesson_text (lesson_text) VALUES ('optimize')")
     return {table: rows for table, rows in erased.items() if rows}
 
