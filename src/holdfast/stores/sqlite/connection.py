@@ -30,6 +30,11 @@ LONGEST_NAP_S = 0.004
 class Connection:
     """A file's connection. `reading` and `writing` give turns: `with connection.writing() as sql: ...`."""
 
+    schema = SCHEMA
+    """What `PRAGMA user_version` says of a file of this kind that needs no migration."""
+    migrations = "migrations"
+    """The folder beside this module with the SQL files that lead there."""
+
     def __init__(self, path: str, timeout_s: float) -> None:
         self.path = path
         self.timeout_s = timeout_s
@@ -49,7 +54,7 @@ class Connection:
             self._sql = sqlite3.connect(
                 self.path, timeout=self.timeout_s, isolation_level=None, check_same_thread=False
             )
-            if self._sql.execute("PRAGMA user_version").fetchone()[0] != SCHEMA:
+            if self._sql.execute("PRAGMA user_version").fetchone()[0] != self.schema:
                 from holdfast.stores.sqlite.schema import upgrade
 
                 upgrade(self)

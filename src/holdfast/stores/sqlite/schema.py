@@ -20,10 +20,11 @@ def upgrade(connection: Connection) -> None:
             sql.execute("PRAGMA journal_mode=WAL")
         finally:
             connection.unlock()
-    for name in sorted(os.listdir(FOLDER)):
+    folder = os.path.join(os.path.dirname(FOLDER), connection.migrations)
+    for name in sorted(os.listdir(folder)):
         if name.endswith(".sql"):
             with connection.writing() as writer:
-                _apply(writer, name, connection.path)
+                _apply(writer, os.path.join(folder, name), connection.path, connection.schema)
 
 
 def build(sql: sqlite3.Connection) -> None:
