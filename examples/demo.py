@@ -29,6 +29,7 @@ class Demo:
     def __init__(self, scratch: Path) -> None:
         self.folder = scratch / "ledger"
         shutil.copytree(EXAMPLE / "repository", self.folder)
+        list(Player("", str(self.folder)).play([step for step in load_story(str(EXAMPLE))["first"] if "edit" in step]))
         hidden = {"HOLDFAST_HOME": str(scratch / "holdfast"), "HOME": str(scratch), "PYTHONDONTWRITEBYTECODE": "1"}
         self._env = {**os.environ, **hidden}
         for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Split bills"]):

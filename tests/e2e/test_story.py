@@ -65,9 +65,9 @@ def test_uninstall_leaves_no_trace_of_setup(machine: Machine) -> None:
 def test_backfill_twice_is_backfill_once(machine: Machine) -> None:
     recorded = str(ROOT / "examples" / "ledger" / "session.jsonl")
     machine.holdfast("backfill", recorded, "--project", str(machine.repository))
-    first = machine.json("list", "--state", "all")
+    first = machine.json("list", "--state", "all")["lessons"]
     machine.holdfast("backfill", recorded, "--project", str(machine.repository))
-    assert machine.json("list", "--state", "all") == first
+    assert machine.json("list", "--state", "all")["lessons"] == first
     assert first
 
 
@@ -107,7 +107,7 @@ def _first_session(machine: Machine) -> None:
 def _wait_until_learnt(machine: Machine) -> None:
     """The learner is another process: wait, within reason, until the explicit request has become a lesson."""
     for _ in range(100):
-        if any("line format" in lesson["insight"] for lesson in machine.json("list")):
+        if any("line format" in lesson["insight"] for lesson in machine.json("list")["lessons"]):
             return _wait_until_quiet(machine)
         time.sleep(0.2)
     raise AssertionError(f"nothing was learnt: {machine.holdfast('list', '--state', 'all')}")
@@ -124,7 +124,7 @@ def _wait_until_quiet(machine: Machine) -> None:
 
 
 def _accept_the_decision(machine: Machine) -> None:
-    waiting = machine.json("review", "--list")
+    waiting = machine.json("review", "--list")["lessons"]
     decisions = [lesson for lesson in waiting if "odd cents to the first people" in lesson["insight"]]
     assert decisions, waiting
     machine.holdfast("review", "--accept", decisions[0]["id"])
@@ -161,7 +161,10 @@ def _nothing_comes_twice(machine: Machine) -> None:
     steps = [{"read": "ledger/money.py"}, {"read": "ledger/money.py"}, {"prompt": "Use floats in ledger/money.py?"}]
     for payload in [*player.start(), *player.play(steps)]:
         machine.hook(payload)
-    shown = [row["lesson"] for row in machine.json("log", "--session", player.session, folder=machine.elsewhere)]
+    shown = [
+        row["lesson"]
+        for row in machine.json("log", "--session", player.session, folder=machine.elsewhere)["deliveries"]
+    ]
     assert shown
     assert len(shown) == len(set(shown))
 
