@@ -34,6 +34,7 @@ ENTRY = PACKAGE / "surfaces" / "hooks" / "entry.py"
 FILES = 500
 """Of the files lessons are about, those that the repository has."""
 
+WARM_UP = 3
 FORBIDDEN = (
     "argparse", "asyncio", "contextlib", "dataclasses", "enum", "hashlib", "importlib.metadata", "inspect", "json",
     "logging", "pathlib", "random", "re", "selectors", "shutil", "socket", "subprocess", "tempfile", "threading",
@@ -50,6 +51,7 @@ class Bench:
         self.repository.mkdir()
         self.rng = random.Random(7)
         self.turn = 0
+        self.lessons = lessons
         self.env = {key: held for key, held in os.environ.items() if not key.startswith(("PYTHON", "HOLDFAST", "GIT"))}
         self.env |= {"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home")}
         self.words: list[Words] = []
@@ -191,13 +193,25 @@ def measure(bench: Bench, rounds: int) -> tuple[list[float], dict[str, list[floa
     bare: list[float] = []
     took: dict[str, list[float]] = {}
     spoke: dict[str, int] = {}
-    for _ in range(rounds + 3):
+    for turn in range(-WARM_UP, rounds):
         for kind, payload in bench.payloads().items():
             bare.append(bench.bare_ms())
             took_ms, printed = bench.hook_ms(payload)
             took.setdefault(kind, []).append(took_ms)
-            spoke[kind] = spoke.get(kind, 0) + (len(printed) > 2)
-    return bare[len(took) * 3 :], {kind: values[3:] for kind, values in took.items()}, spoke
+            spoke[kind] = spoke.get(kind, 0) + (turn >= 0 and len(printed) > 2)
+    return bare[len(took) * WARM_UP :], {kind: values[WARM_UP:] for kind, values in took.items()}, spoke
+
+
+def measure_ends(bench: Bench, rounds: int) -> tuple[list[float], dict[str, list[float]], dict[str, int]]:
+    """As `measure`, for the end of sessions: each starts a learner, whose own work is waited for and not counted."""
+    bare: list[float] = []
+    took: list[float] = []
+    for _ in range(rounds):
+        payload = {**bench.payloads()["Stop"], "hook_event_name": "SessionEnd", "reason": "other"}
+        bare.append(bench.bare_ms())
+        took.append(bench.hook_ms(payload)[0])
+        time.sleep(1)
+    return bare, {"SessionEnd": took}, {"SessionEnd": 0}
 
 
 def table_rows(way: str, measured: tuple[list[float], dict[str, list[float]], dict[str, int]]) -> list[dict[str, Any]]:
@@ -238,7 +252,7 @@ def main() -> None:
 
 
 def run(bench: Bench, rounds: int) -> dict[str, Any]:
-    rows = table_rows("alone", measure(bench, rounds))
+    rows = table_rows("alone", measure(bench, rounds)) + table_rows("alone", measure_ends(bench, max(5, rounds // 5)))
     forbidden = {kind: loaded for kind, payload in bench.payloads().items() if (loaded := bench.loaded(payload))}
     server = bench.serve()
     try:
@@ -247,7 +261,7 @@ def run(bench: Bench, rounds: int) -> dict[str, Any]:
         server.communicate(timeout=20)
     log = Path(load_settings(bench.env).log_path)
     return {
-        "name": "hook", "lessons": "10,000 or as given", "python": sys.version.split()[0], "rows": rows,
+        "name": "hook", "lessons": bench.lessons, "python": sys.version.split()[0], "rows": rows,
         "aims": {"median_ratio": 2.5, "p95_ratio": 4.0}, "forbidden": forbidden,
         "log": log.read_text().splitlines() if log.exists() else [],
     }  # fmt: skip
