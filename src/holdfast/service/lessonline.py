@@ -13,7 +13,7 @@ from holdfast.domain.lesson import Anchor, Lesson, Link, Provenance, Scope, Vali
 from holdfast.domain.plain import from_plain, to_plain
 from holdfast.domain.vocabulary import TRUSTS, LessonId, ProjectId, SessionId
 from holdfast.service.remember import CONFIDENCE, SALIENCE
-from holdfast.service.statement import clean, clean_all, texts, with_title
+from holdfast.service.statement import clean, clean_all, doubt, texts, with_title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _line(
         trust=own_trust,
         confidence=stated.get("confidence", CONFIDENCE[own_trust]),
         salience=stated.get("salience", SALIENCE),
-        state=_state(stated.get("state", "active"), trust),
+        state=_state(stated, trust),
         links=tuple(from_plain(Link, item) for item in stated.get("links", ())),
         sessions_seen=tuple(map(SessionId, texts("sessions_seen", stated.get("sessions_seen", ())))),
         **with_title(_required(kept)),
@@ -180,8 +180,11 @@ def _least(limit: Trust, own: Any) -> Trust:
     return TRUSTS[max(TRUSTS.index(limit), TRUSTS.index(own))]
 
 
-def _state(own: Any, trust: Trust) -> Any:
-    """An active lesson of an origin that is not trusted waits for a person."""
+def _state(stated: dict[str, Any], trust: Trust) -> Any:
+    """The line's own state; an active lesson of an origin that is not trusted waits for a person."""
+    own = stated.get("state", "active")
+    if own in ("active", "candidate") and doubt(trust, stated):
+        return "quarantined"
     return "candidate" if own == "active" and trust in ("repository", "tool") else own
 
 

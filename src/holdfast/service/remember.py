@@ -10,7 +10,7 @@ from holdfast.ports.store import LessonFilter
 from holdfast.ranking.words import duplicate_key
 from holdfast.service.ledger import note_change, put_next, twice
 from holdfast.service.revise import succeed
-from holdfast.service.statement import anchors_of, clean_all, merged, texts, with_title
+from holdfast.service.statement import anchors_of, clean_all, doubt, merged, texts, with_title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,18 +24,22 @@ CONFIDENCE: dict[Trust, float] = {"person": 0.95, "verified": 0.85, "agent": 0.7
 """How sure a statement is at first, by who made it."""
 SALIENCE = 0.7
 """Somebody took the trouble to say it: above the 0.5 of a lesson found by itself."""
-LIVING: tuple[State, ...] = ("active", "candidate")
+LIVING: tuple[State, ...] = ("active", "candidate", "quarantined")
 
 
 def remember(parts: Parts, place: Place, *, trust: Trust, author: str, **stated: Any) -> Lesson:
     """The lesson now kept: the new one, the successor under its topic_key, or the one that said so already.
 
     A person's, verified code's or the agent's own statement is active at once; repository text and tool output
-    wait in the inbox. Raises InvalidValueError naming the field that cannot be.
+    wait in the inbox, and so does what addresses the agent, in quarantine. Raises InvalidValueError naming the field
+    that cannot be.
     """
     if trust not in TRUSTS:
         raise InvalidValueError(f"unknown trust {trust!r}", hint=f"one of {', '.join(TRUSTS)}")
+    doubtful = doubt(trust, stated)
     draft = _draft(parts, place, with_title(clean_all(stated)), trust=trust, author=author)
+    if doubtful:
+        draft = replace(draft, state="quarantined")
     return twice(lambda: _keep(parts, place, draft, author))
 
 
@@ -57,7 +61,7 @@ def find_same(parts: Parts, draft: Lesson, states: tuple[State, ...] = LIVING) -
 
 
 def _keep(parts: Parts, place: Place, draft: Lesson, author: str) -> Lesson:
-    topic = _find_topic(parts, draft)
+    topic = _find_topic(parts, draft) if draft.state == "active" else None
     if topic is not None and same_rule(topic) != same_rule(draft):
         return succeed(parts, place, topic, _under_topic(topic, draft), author=author)
     same = topic or find_same(parts, draft)

@@ -9,7 +9,7 @@ from holdfast.domain.lesson import Lesson, Link, Validity, in_state, title_of
 from holdfast.domain.vocabulary import TRANSITIONS, TRUSTS, LessonId
 from holdfast.service.ledger import note_change, twice
 from holdfast.service.lookup import resolve
-from holdfast.service.statement import anchors_of, clean_all, fresh_anchor, texts, with_title
+from holdfast.service.statement import anchors_of, clean_all, doubt, fresh_anchor, texts, with_title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +42,9 @@ def revise(
             raise InvalidValueError(f"a lesson's {name} cannot be revised", hint=f"one of {', '.join(FIELDS)}")
     if trust not in TRUSTS:
         raise InvalidValueError(f"unknown trust {trust!r}", hint=f"one of {', '.join(TRUSTS)}")
+    doubtful = doubt(trust, changes)
+    if doubtful:
+        raise InvalidValueError(f"not without a person: {doubtful}", hint="holdfast revise, at a terminal")
     cleaned = clean_all(changes)
 
     def step() -> Lesson:

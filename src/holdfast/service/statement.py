@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import Trust
     from holdfast.service.parts import Parts
 
 TEXTS = ("title", "insight", "why", "how", "topic_key")
@@ -23,6 +24,16 @@ HIDDEN = dict.fromkeys(
     (*range(9), 11, 12, *range(14, 32), 0x7F, *range(0x200B, 0x2010), *range(0x202A, 0x202F), 0xFEFF)
 )
 """Control, zero-width and bidirectional characters: they show nothing and hide something."""
+
+
+def doubt(trust: Trust, fields: Mapping[str, Any]) -> str:
+    """Why words as they were given may not be believed without a person, or an empty string; a person's always may."""
+    if trust in ("person", "verified"):
+        return ""
+    from holdfast.service.suspicion import suspicion
+
+    words = [fields.get(name) for name in TEXTS] + [item for name in LISTS for item in fields.get(name, ())]
+    return suspicion("\n".join(word for word in words if isinstance(word, str)))
 
 
 def clean(text: str) -> str:
