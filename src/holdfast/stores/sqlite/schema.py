@@ -34,16 +34,17 @@ def build(sql: sqlite3.Connection) -> None:
             _apply(sql, name, ":memory:")
 
 
-def _apply(sql: sqlite3.Connection, name: str, path: str) -> None:
+def _apply(sql: sqlite3.Connection, script: str, path: str, known: int = SCHEMA) -> None:
     has = sql.execute("PRAGMA user_version").fetchone()[0]
-    if has > SCHEMA:
+    if has > known:
         raise SchemaTooNewError(
-            f"{path} has schema {has}, this Holdfast knows {SCHEMA}", hint="upgrade: pip install -U holdfast"
+            f"{path} has schema {has}, this Holdfast knows {known}", hint="upgrade: pip install -U holdfast"
         )
+    name = os.path.basename(script)
     number = int(name[:4])
     if number <= has:
         return
-    with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+    with open(os.path.join(FOLDER, script), encoding="utf-8") as file:
         for statement in statements(file.read()):
             sql.execute(statement)
     sql.execute("INSERT INTO migrations VALUES (?, ?)", (number, name.removesuffix(".sql")))
