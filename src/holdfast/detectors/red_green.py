@@ -12,6 +12,7 @@ import re
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.frozen import Frozen
+from holdfast.domain.lesson import Evidence
 from holdfast.domain.window import change_snippet, clip, edits_between, explanation, is_test_file, quote
 from holdfast.ranking.attempts import Attempt, attempts, failing_tests, reports_tests
 from holdfast.ranking.signature import error_signature
@@ -19,8 +20,6 @@ from holdfast.ranking.signature import error_signature
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from holdfast.domain.lesson import Evidence
 
 SPAN = 150
 """Events between red and green beyond which they are not taken for cause and cure."""
@@ -44,6 +43,15 @@ class _Phase(Frozen):
     """Files edited before it may hold the agent's own slip."""
     explained_until: int
     """What the agent says later is about the next problem."""
+
+
+class _Repair(Frozen):
+    """What turned it green: the edits, their files, the sentence that explains them and how sure that is."""
+
+    edits: tuple[Event, ...]
+    files: tuple[str, ...]
+    cause: Evidence | None
+    confidence: float
 
 
 class RedGreen:
@@ -112,7 +120,8 @@ def _candidates(window: Sequence[Event], red: Attempt, green: Attempt, phase: _P
     written = {file for event in before for file in event.files}
     confidence = 0.35 + 0.1 * bool(named) + 0.05 * green.sure + 0.1 * bool(code)
     confidence -= 0.2 * all(file in written for file in files)
-    return [_candidate(red, green, (named or subjects)[-3:], files, cause, confidence)]
+    edited = tuple((named or subjects)[-3:])
+    return [_candidate(red, green, _Repair(edits=edited, files=files, cause=cause, confidence=confidence))]
 
 
 def _is_new_work(red: Attempt, before: Sequence[Event], subjects: Sequence[Event]) -> bool:
@@ -122,9 +131,8 @@ def _is_new_work(red: Attempt, before: Sequence[Event], subjects: Sequence[Event
     return bool(_BUILD.search(red.event.text)) or (tests_written and adds)
 
 
-def _candidate(
-    red: Attempt, green: Attempt, edits: Sequence[Event], files: tuple[str, ...], cause: Evidence | None, sure: float
-) -> Candidate:
+def _candidate(red: Attempt, green: Attempt, repair: _Repair) -> Candidate:
+    cause, files = repair.cause, repair.files
     names = failing_tests(red.event.text)
     signature = error_signature(red.event.text)
     failing = ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
@@ -132,7 +140,7 @@ def _candidate(
     said = f" with: {clip(signature, 200)}" if signature else ""
     shown = ", ".join(files[:3]) + (" and others" if len(files) > 3 else "")
     in_code = not all(map(is_test_file, files))
-    spans = (_red_span(red.event, names), *(quote(edit) for edit in edits), quote(green.event))
+    spans = (_red_span(red.event, names), *(quote(edit) for edit in repair.edits), quote(green.event))
     return Candidate(
         kind="bug_cause" if cause and in_code else "fix",
         title=clip(f"{failing or red.target}: {cause.quote if cause else signature or 'failed, then passed'}", 100),
@@ -142,12 +150,12 @@ def _candidate(
         detector=RedGreen.id,
         evidence=(*spans, cause) if cause else spans,
         why=cause.quote if cause and not in_code else "",
-        how=change_snippet(edits[-1]),
+        how=change_snippet(repair.edits[-1]),
         snippets=tuple(dict.fromkeys((clip(red.line, 300), clip(green.line, 300)))),
         files=files,
         trust="verified",
         structured=True,
-        confidence=round(min(0.9, max(0.2, sure + 0.15 * bool(cause))), 2),
+        confidence=round(min(0.9, max(0.2, repair.confidence + 0.15 * bool(cause))), 2),
         error_signature=signature,  # and no command: what failed is the code, not the way it is tested
     )
 
