@@ -13,6 +13,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 from player import Player, load_story
@@ -68,37 +70,31 @@ def main() -> None:
 
 
 def play(demo: Demo) -> None:
-    """Capture, lessons, review, and the second session."""
+    """Capture, lessons, review, and what later sessions are given."""
     demo.say("1. A session that is already on the disk is read; no model is called")
     demo.run("backfill", str(EXAMPLE / "session.jsonl"), "--project", str(demo.folder))
     demo.say("2. What it taught: active lessons, and candidates that wait for a person")
     demo.run("list")
     demo.run("review", "--list")
-    demo.say("3. The next session is given what matters, when it matters")
-    for what, payload in second_session(demo.folder):
+    demo.say("3. Later sessions are given what matters, when it matters")
+    for what, payload in later_sessions(demo.folder):
         demo.hook(what, payload)
     demo.say("4. What was shown, when and why")
     demo.run("log")
 
 
-def second_session(folder: Path) -> list[tuple[str, dict[str, object]]]:
-    """The hooks of the story's second session, with a name for each."""
+def later_sessions(folder: Path) -> Iterator[tuple[str, dict[str, object]]]:
+    """One hook of each kind with a name for it, each in a session of its own: within one, nothing is shown twice."""
     plan = load_story(str(EXAMPLE))["second"]
-    player = Player("9a4e1b52-0000-4000-8000-000000000002", str(folder))
-    start = next(player.start())
-    edit = next(player.step({"edit": plan["edit"], "old": "", "new": ""}))
-    command = next(player.step({"bash": plan["command"]}))
-    list(player.step(plan["failing_change"]))
-    failure = list(player.step({"bash": plan["failing_command"]}))[-1]
-    unrelated, related = (next(player.step({"prompt": plan[key]})) for key in ("unrelated_prompt", "related_prompt"))
-    return [
-        ("the session starts", start),
-        (f"prompt: {plan['unrelated_prompt']}", unrelated),
-        (f"prompt: {plan['related_prompt']}", related),
-        (f"about to edit {plan['edit']}", edit),
-        (f"about to run: {plan['command']}", command),
-        (f"failed: {plan['failing_command']}", failure),
-    ]
+    sessions = (Player(f"9a4e1b52-0000-4000-8000-{number:012d}", str(folder)) for number in count(2))
+    yield "the session starts", next(next(sessions).start())
+    for key in ("unrelated_prompt", "related_prompt"):
+        yield f"prompt: {plan[key]}", next(next(sessions).step({"prompt": plan[key]}))
+    yield f"about to read {plan['edit']}", next(next(sessions).step({"read": plan["edit"]}))
+    yield f"about to run: {plan['command']}", next(next(sessions).step({"bash": plan["command"]}))
+    list(next(sessions).step(plan["failing_change"]))
+    *_, failure = next(sessions).step({"bash": plan["failing_command"]})
+    yield f"failed: {plan['failing_command']}", failure
 
 
 if __name__ == "__main__":
