@@ -1,0 +1,115 @@
+"""The definitions in a syntax tree: where each begins and ends, its head, its body and its qualified name."""
+
+from __future__ import annotations
+
+from holdfast.codeindex.language import KINDS, MEMBER_KINDS, Language
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tree_sitter import Node
+
+PREFIX = "definition."
+
+
+class Definition:
+    """One definition, or a scope that only lends its name. Bytes count from 0, lines from 1; ends are exclusive."""
+
+    def __init__(self, kind: str, node: Node, name: Node, owner: str, body: Node | None) -> None:
+        self.kind = kind
+        self.node = node
+        self.own_name = _clean(name)
+        self.owner = owner
+        self.name_start, self.name_end = name.start_byte, name.end_byte
+        self.start, self.end = node.start_byte, node.end_byte
+        self.head_start = node.start_byte
+        self.body_start, self.body_end = (body.start_byte, body.end_byte) if body else (self.end, self.end)
+        self.start_line, self.end_line = node.start_point[0] + 1, node.end_point[0] + 1
+        self.name = ""
+        self.inside: Definition | None = None
+        """The definition or scope directly around it."""
+
+
+def find_definitions(language: Language, root: Node) -> list[Definition]:
+    """All definitions below the node in the order of the source, qualified; a repeated name has `#2`, `#3`, … added."""
+    found = sorted(_iter_captured(language, root), key=lambda one: (one.start, -one.end))
+    _qualify(found)
+    kept = [one for one in found if one.kind != "scope"]
+    _number(kept)
+    return kept
+
+
+def _iter_captured(language: Language, root: Node) -> Iterator[Definition]:
+    from holdfast.codeindex.parsing import iter_matches
+
+    taken = set()
+    for captures in iter_matches(language, root):
+        kind, nodes = next(((key, nodes) for key, nodes in captures.items() if _kind(key)), ("", []))
+        if not nodes or not captures.get("name") or (nodes[0].start_byte, nodes[0].end_byte) in taken:
+            continue
+        taken.add((nodes[0].start_byte, nodes[0].end_byte))
+        owner = _clean(captures["owner"][0]) if captures.get("owner") else ""
+        body = captures["body"][0] if captures.get("body") else _field(nodes[0], language.body_fields)
+        one = Definition(_kind(kind), nodes[0], captures["name"][0], owner, body)
+        _widen(language, one)
+        yield one
+
+
+def _kind(capture: str) -> str:
+    if capture == "scope":
+        return capture
+    kind = capture.removeprefix(PREFIX)
+    return kind if capture.startswith(PREFIX) and kind in KINDS else ""
+
+
+def _field(node: Node, names: tuple[str, ...]) -> Node | None:
+    return next((child for name in names if (child := node.child_by_field_name(name)) is not None), None)
+
+
+def _widen(language: Language, one: Definition) -> None:
+    """Let the definition begin with its decorators, attributes and wrappers."""
+    node: Node | None = one.node
+    while language.wrappers and node is not None and (node := node.parent) is not None:
+        if node.type not in language.wrappers:
+            break
+        one.start, one.end, one.node = node.start_byte, node.end_byte, node
+        one.end_line = node.end_point[0] + 1
+    before = one.node.prev_sibling if language.attributes else None
+    while before is not None and before.type in language.attributes + language.ignored:
+        if before.type in language.attributes:
+            one.start = before.start_byte
+            one.start_line = before.start_point[0] + 1
+        before = before.prev_sibling
+    if one.start == one.node.start_byte:
+        one.start_line = one.node.start_point[0] + 1
+
+
+def _qualify(found: list[Definition]) -> None:
+    """Give each its qualified name and what it is inside of; a function among members becomes a method."""
+    around: list[Definition] = []
+    for one in found:
+        while around and around[-1].end <= one.start:
+            around.pop()
+        one.inside = around[-1] if around else None
+        prefix = f"{one.inside.name}." if one.inside else ""
+        owner = f"{one.owner}." if one.owner else ""
+        one.name = prefix + owner + one.own_name
+        if one.kind == "function" and (one.owner or (one.inside and one.inside.kind in {*MEMBER_KINDS, "scope"})):
+            one.kind = "method"
+        around.append(one)
+
+
+def _number(found: list[Definition]) -> None:
+    seen: dict[str, int] = {}
+    for one in found:
+        seen[one.name] = seen.get(one.name, 0) + 1
+        if seen[one.name] > 1:
+            one.name += f"#{seen[one.name]}"
+
+
+def _clean(name: Node) -> str:
+    """The name with dots between its parts and without layout."""
+    from holdfast.codeindex.parsing import text
+
+    return "".join(text(name).split()).replace("::", ".").replace("\\", ".").strip(".*&")

@@ -1,0 +1,206 @@
+"""Fingerprints of code that only a change of meaning changes: not comments, layout, docstrings or a formatter.
+
+Source text becomes tokens; a definition's head and body tokens are hashed, each twice: in full and bare, without
+type annotations. A hash starts with its version (`s1:`, `b1:`): hashes of two versions are never compared.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from hashlib import blake2b
+
+from holdfast.codeindex.language import Language
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tree_sitter import Node
+
+SIGNATURE_VERSION = "s1"
+BODY_VERSION = "b1"
+HASH_BYTES = 12
+"""96 bits: a collision by chance among a million definitions has odds of one in 10^17."""
+
+BLOCK_START, BLOCK_END = "\x02", "\x03"
+OWN_NAME = "\x01"
+CLOSERS = frozenset(")]}")
+_LITERAL = re.compile(r"""([A-Za-z]*)('''|\"\"\"|'|")(.*)\2""", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+
+
+class Tokens:
+    """The telling tokens of a syntax tree in order: where each starts, its text, whether it is annotation only."""
+
+    def __init__(self) -> None:
+        self.starts: list[int] = []
+        self.texts: list[str] = []
+        self.bare: list[bool] = []
+
+    def between(self, start: int, end: int) -> range:
+        """The indexes of tokens that start within those bytes; block ends at the very end are outside."""
+        return range(bisect_left(self.starts, start), bisect_left(self.starts, end))
+
+    def of_member(self, start: int, end: int) -> range:
+        """The same with the block ends that come right after: all that would go if the member went."""
+        stop = bisect_left(self.starts, end)
+        while stop < len(self.starts) and self.starts[stop] == end and self.texts[stop] == BLOCK_END:
+            stop += 1
+        return range(bisect_left(self.starts, start), stop)
+
+
+def read_tokens(language: Language, root: Node) -> Tokens:
+    """The tokens below a node, normalised. Any depth: the walk keeps its own stack."""
+    return _Walk(language).read(root)
+
+
+def hash_tokens(version: str, tokens: Tokens, wanted: Iterable[int], own_name: str) -> str:
+    """`<version>:<full>.<bare>` of those tokens; the definition's own name counts as one and the same word."""
+    full, bare = [], []
+    for index in wanted:
+        text = tokens.texts[index]
+        shown = OWN_NAME if text == own_name else text
+        full.append(shown)
+        if tokens.bare[index]:
+            bare.append(shown)
+    return f"{version}:{_digest(full)}.{_digest(bare)}"
+
+
+def _digest(words: Sequence[str]) -> str:
+    return blake2b("\0".join(words).encode("utf-8", "replace"), digest_size=HASH_BYTES).hexdigest()
+
+
+class _Walk:
+    """One pass over a tree. `kinds` and `commas` are stacks: the open nodes' types, and the commas directly in each."""
+
+    def __init__(self, language: Language) -> None:
+        self._language = language
+        self._ignored = frozenset(language.ignored)
+        self._strings = frozenset((*language.strings, *language.joined_strings))
+        self._annotations = frozenset(language.annotations)
+        self._blocks = frozenset(language.blocks)
+        self._idle = frozenset(language.idle_statements)
+        self._loose = frozenset(language.loose_parents)
+        self._hollow = frozenset(language.hollow)
+        self._tokens = Tokens()
+        self._kinds: list[str] = [""]
+        self._commas: list[int] = [0]
+        self._annotated = 0
+
+    def read(self, root: Node) -> Tokens:
+        cursor = root.walk()
+        while True:
+            if self._enter(cursor.node) and cursor.goto_first_child():
+                continue
+            while not cursor.goto_next_sibling():
+                if not cursor.goto_parent():
+                    return self._tokens
+                self._leave(cursor.node)
+
+    def _enter(self, node: Node | None) -> bool:
+        """Take in a node; whether to go on with what is in it (then `_leave` follows)."""
+        assert node is not None
+        kind = node.type
+        if kind in self._ignored or self._says_nothing(node, kind):
+            return False
+        if kind in self._annotations and self._annotated == 0:
+            self._mark_before()
+        if kind in self._strings:
+            self._emit(node.start_byte, _string(node, self._language.alike_quotes))
+            return False
+        if node.child_count == 0:
+            self._leaf(node, kind)
+            return False
+        if kind in self._blocks:
+            self._emit(node.start_byte, BLOCK_START)
+        self._kinds.append(kind)
+        self._commas.append(0)
+        self._annotated += kind in self._annotations
+        return True
+
+    def _leave(self, node: Node | None) -> None:
+        assert node is not None
+        kind = self._kinds.pop()
+        self._commas.pop()
+        self._annotated -= kind in self._annotations
+        if kind in self._blocks:
+            # at the end, so outside of a definition that ends with it: what ends the blocks around is not its own
+            self._emit(node.end_byte, BLOCK_END)
+
+    def _says_nothing(self, node: Node, kind: str) -> bool:
+        if kind in self._idle and node.child_count == 1:
+            only = node.child(0)
+            return only is not None and (only.type in self._strings or only.type == "ellipsis")
+        return bool(self._hollow) and node.child_count == 2 and f"{self._kinds[-1]}>{kind}" in self._hollow
+
+    def _leaf(self, node: Node, kind: str) -> None:
+        start = node.start_byte
+        if node.end_byte == start:
+            return  # a token the parser made up
+        text = _text(node).strip()
+        if not text or (kind in "()" and self._is_loose()):
+            return
+        if kind == ",":
+            self._commas[-1] += 1
+        elif kind in CLOSERS and self._tokens.texts and self._tokens.texts[-1] == "," and self._commas[-1]:
+            self._drop_comma()
+        self._emit(start, text.lower() if text[0].isdigit() else text)
+
+    def _is_loose(self) -> bool:
+        """Whether parentheses directly in the open node change nothing."""
+        kind = self._kinds[-1]
+        if kind in self._language.parenthesised:
+            return len(self._kinds) > 1 and self._kinds[-2] in self._loose
+        return kind in self._language.grouping
+
+    def _drop_comma(self) -> None:
+        if self._kinds[-1] in self._language.sole_comma and self._commas[-1] == 1:
+            return
+        for row in (self._tokens.starts, self._tokens.texts, self._tokens.bare):
+            row.pop()
+
+    def _mark_before(self) -> None:
+        if self._tokens.texts and self._tokens.texts[-1] in self._language.annotation_marks:
+            self._tokens.bare[-1] = False
+
+    def _emit(self, start: int, text: str) -> None:
+        self._tokens.starts.append(start)
+        self._tokens.texts.append(text)
+        self._tokens.bare.append(self._annotated == 0)
+
+
+def _string(node: Node, alike_quotes: bool) -> str:
+    """A string literal as one token: quote style and needless prefix letters dropped, adjacent literals joined."""
+    source = _text(node)
+    if not alike_quotes:
+        return source
+    parts = [_literal(source)] if _LITERAL.fullmatch(source) else []
+    if node.type not in ("string", "string_literal"):
+        parts = [_literal(_text(child)) for child in node.children if _LITERAL.fullmatch(_text(child))] or parts
+    prefixes = {prefix for prefix, _ in parts}
+    if not parts or not (len(prefixes) == 1 or prefixes == {"", "f"}):
+        return source
+    prefix = max(prefixes)
+    return prefix + '"' + "".join(_in_terms_of(prefix, *part) for part in parts) + '"'
+
+
+def _literal(source: str) -> tuple[str, str]:
+    """Prefix letters and content of a literal; an escaped quote is a quote, since either may be the delimiter."""
+    match = _LITERAL.fullmatch(source)
+    assert match is not None
+    prefix = match[1].lower().replace("u", "")
+    return prefix, match[3] if "r" in prefix else _ESCAPED.sub(_unescape_quote, match[3])
+
+
+def _unescape_quote(match: re.Match[str]) -> str:
+    return match[1] if match[1] in "'\"" else match[0]
+
+
+def _in_terms_of(wanted: str, prefix: str, content: str) -> str:
+    """A plain literal's content as it would be in an f-string, when it is joined to one."""
+    return content.replace("{", "{{").replace("}", "}}") if wanted and not prefix else content
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")

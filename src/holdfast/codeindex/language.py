@@ -1,0 +1,83 @@
+"""Language: what the code index has to know of a programming language, as data.
+
+A language is one file, `languages/<name>.py`, with `LANGUAGE = Language(...)`, and its golden cases. Nothing else
+in the package names a language.
+
+The query (tree-sitter's pattern language) uses these captures:
+
+- `@definition.<kind>`: the whole node of a definition; kind is one of `KINDS`. A function directly inside a
+  definition or scope that has members (a class, an `impl`, …) becomes a method by itself.
+- `@name`: its name node, in the same pattern.
+- `@owner`: optional; what it belongs to when that is not around it (Go's receiver, C++'s `Foo::`).
+- `@body`: optional; its body, when the grammar has no field of `body_fields` on the definition.
+- `@scope` with `@name`: a node that qualifies the names inside without being a definition (Rust's `impl`,
+  C#'s `namespace`).
+- `@import` with `@module` and any number of `@imported`: an import, what it names, and the names taken from it.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.frozen import Frozen
+
+KINDS = ("function", "method", "class", "interface", "struct", "enum", "trait", "module", "type", "constant")
+"""Kinds of definitions."""
+
+MEMBER_KINDS = frozenset({"class", "interface", "struct", "enum", "trait"})
+"""Definitions whose functions are methods."""
+
+CONTAINER_KINDS = MEMBER_KINDS | {"module"}
+"""Definitions that consist of definitions: what is defined in them has its own fingerprint and is no part of theirs."""
+
+
+class Language(Frozen):
+    """One language. Node types are the grammar's; anonymous ones (`;`) may be named like any other."""
+
+    name: str
+    """As in `Outline.language`; the module's name."""
+    suffixes: tuple[str, ...]
+    """Ends of file names, with the dot, lower case. Two languages never share one."""
+    grammar_module: str
+    """The grammar's Python package, imported only when a file of this language is parsed."""
+    query: str
+    grammar_function: str = "language"
+    """The function in that package that gives the grammar."""
+    filenames: tuple[str, ...] = ()
+    """Whole file names without a telling end, e.g. `Rakefile`."""
+    ignored: tuple[str, ...] = ("comment",)
+    """Nodes that are no part of any fingerprint: comments, optional semicolons, line continuations."""
+    strings: tuple[str, ...] = ("string",)
+    """Nodes that are one token, whatever is inside."""
+    alike_quotes: bool = False
+    """`'a'` and `"a"` mean the same."""
+    joined_strings: tuple[str, ...] = ()
+    """Nodes of adjacent string literals that the compiler joins."""
+    annotations: tuple[str, ...] = ()
+    """Nodes of type annotations: left out of the bare half of a fingerprint."""
+    annotation_marks: tuple[str, ...] = (":", "->")
+    """Tokens directly before an annotation that go with it, where the grammar keeps them outside of it."""
+    idle_statements: tuple[str, ...] = ()
+    """Statement nodes that, holding nothing but a string or an ellipsis, do nothing: Python's docstrings."""
+    blocks: tuple[str, ...] = ()
+    """Nodes whose extent only the layout shows (indentation): their ends count as tokens."""
+    parenthesised: tuple[str, ...] = ()
+    """Nodes of an expression in parentheses."""
+    loose_parents: tuple[str, ...] = ()
+    """Nodes in which a `parenthesised` node means the same without its parentheses."""
+    grouping: tuple[str, ...] = ()
+    """Nodes whose own parentheses change nothing: Python's `from a import (b, c)`."""
+    hollow: tuple[str, ...] = ()
+    """Nodes that mean nothing when they have only brackets, e.g. Python's `class A():`; as `parent>node`."""
+    sole_comma: tuple[str, ...] = ()
+    """Nodes in which the one trailing comma means something: a tuple of one."""
+    wrappers: tuple[str, ...] = ()
+    """Nodes around a definition that belong to its head: decorators, `export`, templates."""
+    attributes: tuple[str, ...] = ()
+    """Nodes before a definition, beside it, that belong to its head: Rust's `#[…]`."""
+    decorators: tuple[str, ...] = ()
+    """Nodes of a single decorator, attribute or modifier list in a head: named in words when they change."""
+    body_fields: tuple[str, ...] = ("body",)
+    parameter_fields: tuple[str, ...] = ("parameters",)
+    default_fields: tuple[str, ...] = ("value", "default_value", "right")
+    """Fields of a parameter that hold its default."""
+    parameter_names: tuple[str, ...] = ("name", "pattern", "left", "declarator")
+    """Fields of a parameter that hold its name; without any, its first identifier is its name."""

@@ -1,0 +1,36 @@
+"""The languages the code index knows, one a file, found by file: `for_path` is the only door."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+from holdfast.codeindex.language import Language
+
+
+def names() -> list[str]:
+    """The names of all languages, sorted."""
+    files = os.listdir(os.path.dirname(__file__))
+    return sorted(file.removesuffix(".py") for file in files if file.endswith(".py") and not file.startswith("_"))
+
+
+@cache
+def load(name: str) -> Language:
+    """The language of that name; an unknown name is an ImportError."""
+    found: Language = __import__(f"holdfast.codeindex.languages.{name}", fromlist=["LANGUAGE"]).LANGUAGE
+    return found
+
+
+def for_path(path: str) -> Language | None:
+    """The language a file is in by its name; None for one that is only known as a whole."""
+    file = path.rsplit("/", 1)[-1]
+    suffix = os.path.splitext(file)[1].lower()
+    name = _by_ending().get(suffix) or _by_ending().get(file)
+    return load(name) if name else None
+
+
+@cache
+def _by_ending() -> dict[str, str]:
+    """The language's name by suffix and by whole file name."""
+    languages = map(load, names())
+    return {ending: one.name for one in languages for ending in (*one.suffixes, *one.filenames)}

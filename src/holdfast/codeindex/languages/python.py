@@ -1,0 +1,44 @@
+"""Python."""
+
+from __future__ import annotations
+
+from holdfast.codeindex.language import Language
+
+QUERY = """
+(function_definition name: (identifier) @name) @definition.function
+(class_definition name: (identifier) @name) @definition.class
+(module (expression_statement (assignment left: (identifier) @name right: (_) @body)) @definition.constant
+  (#match? @name "^_*[A-Z][A-Z0-9_]*$"))
+(type_alias_statement left: (type (identifier) @name)) @definition.type
+
+(import_statement name: (dotted_name) @module) @import
+(import_statement name: (aliased_import name: (dotted_name) @module)) @import
+(import_from_statement module_name: (_) @module name: (dotted_name)* @imported) @import
+(import_from_statement module_name: (_) @module name: (aliased_import name: (dotted_name) @imported)) @import
+"""
+
+LANGUAGE = Language(
+    name="python",
+    suffixes=(".py", ".pyi", ".pyw"),
+    grammar_module="tree_sitter_python",
+    query=QUERY,
+    ignored=("comment", "line_continuation", ";", "pass_statement"),
+    alike_quotes=True,
+    joined_strings=("concatenated_string",),
+    annotations=("type",),
+    idle_statements=("expression_statement",),
+    blocks=("block",),
+    parenthesised=("parenthesized_expression",),
+    grouping=("import_from_statement", "with_clause"),
+    loose_parents=(
+        "with_item", "return_statement", "assignment", "augmented_assignment",
+        "if_statement", "elif_clause", "while_statement", "for_statement", "for_in_clause", "if_clause",
+        "assert_statement", "raise_statement", "delete_statement", "expression_statement", "await", "yield",
+        "argument_list", "keyword_argument", "default_parameter", "typed_default_parameter", "list", "set", "tuple",
+        "pair", "subscript", "parenthesized_expression", "decorator", "except_clause", "lambda",
+    ),
+    hollow=("class_definition>argument_list",),
+    sole_comma=("tuple", "tuple_pattern", "expression_list", "pattern_list", "subscript"),
+    wrappers=("decorated_definition",),
+    decorators=("decorator",),
+)  # fmt: skip

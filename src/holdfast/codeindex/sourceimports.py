@@ -1,0 +1,25 @@
+"""What a file imports, as written: `imports.py` resolves it to files of the project."""
+
+from __future__ import annotations
+
+from holdfast.codeindex.language import Language
+from holdfast.domain.symbol import Import
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+QUOTES = "\"'`<>"
+
+
+def find_imports(language: Language, root: Node) -> list[Import]:
+    """The imports below the node in order, each once; names taken from one module are put together."""
+    from holdfast.codeindex.parsing import iter_matches, text
+
+    found: dict[str, list[str]] = {}
+    matches = [captures for captures in iter_matches(language, root) if "import" in captures and "module" in captures]
+    for captures in sorted(matches, key=lambda one: one["module"][0].start_byte):
+        module = "".join(text(captures["module"][0]).split()).strip(QUOTES)
+        names = found.setdefault(module, [])
+        names += [name for node in captures.get("imported", ()) if (name := text(node)) not in names]
+    return [Import(module=module, names=tuple(names)) for module, names in found.items() if module]

@@ -1,0 +1,58 @@
+"""Golden outlines: `tests/golden/codeindex/<language>/<case>/source.<ext>` and what is found in it, compared whole."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from holdfast.codeindex.outline import outline
+from holdfast.domain.plain import to_plain
+
+ROOT = Path(__file__).parents[1] / "golden" / "codeindex"
+LEFT_OUT = ("path", "signature_hash", "body_hash", "start_byte", "end_byte")
+"""Hashes are tested by what changes them; bytes follow from the lines."""
+
+
+def cases() -> list[Path]:
+    """The folders of all cases, of every language."""
+    return sorted(path.parent for path in ROOT.glob("*/*/source*"))
+
+
+def actual(case: Path) -> dict[str, Any]:
+    """The outline of the case's source, as plain values."""
+    source = next(case.glob("source*"))
+    found: dict[str, Any] = to_plain(outline(source.name, source.read_bytes()))
+    symbols = [_shown(symbol) for symbol in found["symbols"]]
+    imports = [{"module": one["module"], "names": list(one.get("names", ()))} for one in found.get("imports", ())]
+    return {"language": found["language"], "note": found.get("note", ""), "symbols": symbols, "imports": imports}
+
+
+def expected(case: Path) -> dict[str, Any]:
+    """The reviewed outline."""
+    found: dict[str, Any] = json.loads((case / "expected.json").read_text("utf-8"))
+    return found
+
+
+def refresh(case: Path) -> bool:
+    """Write what is found now; whether that is news."""
+    file = case / "expected.json"
+    text = render(actual(case))
+    if file.exists() and file.read_text("utf-8") == text:
+        return False
+    file.write_text(text, "utf-8")
+    return True
+
+
+def render(found: dict[str, Any]) -> str:
+    """One line a symbol and import: differences read well."""
+    rows = {name: [json.dumps(row, ensure_ascii=False) for row in found[name]] for name in ("symbols", "imports")}
+    lists = (
+        f' "{name}": [\n  ' + ",\n  ".join(row) + "\n ]" if row else f' "{name}": []' for name, row in rows.items()
+    )
+    head = (f' "{name}": {json.dumps(found[name])}' for name in ("language", "note"))
+    return "{\n" + ",\n".join((*head, *lists)) + "\n}\n"
+
+
+def _shown(symbol: dict[str, Any]) -> dict[str, Any]:
+    return {name: held for name, held in symbol.items() if name not in LEFT_OUT}
