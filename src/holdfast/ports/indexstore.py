@@ -37,11 +37,27 @@ class IndexStore(Protocol):
         ...
 
     def put(self, root: str, outlines: Sequence[Outline], states: Mapping[str, FileState]) -> None:
-        """Keep outlines (new blobs only) and which blob each path has now, in one transaction."""
+        """Keep outlines (new blobs only) and which blob each path has now, in one transaction.
+
+        A state whose blob has no outline is left out. New and changed files, and those whose imports may lead
+        elsewhere because of a new path, are `unlinked`.
+        """
         ...
 
     def drop(self, root: str, paths: Sequence[str]) -> None:
-        """Forget paths that are gone; outlines nothing refers to go too."""
+        """Forget paths that are gone; outlines nothing refers to go too. Files that imported them are `unlinked`."""
+        ...
+
+    def clear(self) -> None:
+        """Forget everything: outlines made by other rules are not to be mixed with new ones."""
+        ...
+
+    def unlinked(self, root: str, limit: int) -> dict[str, list[Import]]:
+        """Files whose imports were not resolved since they last changed, and their imports as written."""
+        ...
+
+    def link(self, root: str, imports: Mapping[str, Sequence[Import]]) -> None:
+        """Keep where those files' imports lead; an import may be given once for each file it leads to."""
         ...
 
     def symbols(self, root: str, by: str, value: str) -> list[Symbol]:
@@ -49,19 +65,23 @@ class IndexStore(Protocol):
         ...
 
     def imports(self, root: str, path: str) -> list[Import]:
-        """What the file imports, resolved."""
+        """What the file imports: the resolved ones first, then those that lead outside."""
         ...
 
     def importers(self, root: str, path: str) -> list[str]:
         """Files that import the file."""
         ...
 
-    def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> None:
-        """Replace a relation's weighted pairs of paths (edited_together, read_before), complete up to that commit."""
+    def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str, since: str = "") -> bool:
+        """Keep a relation's weighted pairs of paths (edited_together, read_before), complete up to that commit.
+
+        They replace those kept; with `since` they are added to them, if they are complete up to just that (False
+        otherwise: nothing was kept). What they are complete up to is the mark `pairs:<relation>`.
+        """
         ...
 
     def pairs(self, relation: str, path: str) -> list[tuple[str, float]]:
-        """The other path and the weight of each pair of that relation, heaviest first."""
+        """The other path and the weight of each pair of that relation, either way round, heaviest first."""
         ...
 
     def mark(self, key: str, value: str | None = None) -> str:

@@ -1,0 +1,291 @@
+"""`SqliteIndex`: the IndexStore port on one SQLite file a project, beside the memory and never in it.
+
+Invariants: a call is one transaction; everything here can be made again from the work tree. So a file that is not
+sound is moved aside and begun anew instead of being reported, and what was wrong is told to `tell` and kept as the mark
+`rebuilt`. Lean: a hook reads cached verdicts here.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.domain.errors import InvalidValueError, StoreCorruptError
+from holdfast.domain.symbol import Import, Symbol
+from holdfast.ports.indexstore import FileState
+from holdfast.stores.sqlite.connection import Connection
+from holdfast.stores.sqlite.indexrows import (
+    import_of,
+    last_name,
+    link_rows,
+    loosen,
+    outline_ids,
+    put_files,
+    put_outlines,
+    root_id,
+    set_mark,
+    sweep,
+)
+from holdfast.stores.sqlite.rows import clean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, Self, TypeVar
+
+    from holdfast.domain.symbol import Outline
+    from holdfast.stores.sqlite.driver import sqlite3
+
+    T = TypeVar("T")
+
+_FIND = "SELECT f.path, " + ", ".join(f"s.{name}" for name in Symbol.fields_ if name != "path")
+_WHERE = {
+    "path": "f.path = ?",
+    "name": "s.last_name = ? AND s.name = ?",
+    "last_name": "s.last_name = ?",
+    "body_hash": "s.body_hash = ?",
+    "signature_hash": "s.signature_hash = ?",
+}
+
+
+class IndexConnection(Connection):
+    """A connection to an index file."""
+
+    schema = 1
+    migrations = "index_migrations"
+
+
+def make_index(options: Mapping[str, str], tell: Callable[[str], None] | None = None) -> SqliteIndex:
+    """An index, not opened yet, in the file `path`; `timeout_s` (default 30) is how long a call may wait for another.
+
+    `tell` hears when an unsound file was moved aside. Raises InvalidValueError for a path that is not absolute.
+    """
+    path = options.get("path", "")
+    if not os.path.isabs(path):
+        raise InvalidValueError(f"an index needs an absolute path, not {path!r}", hint="options: path, timeout_s")
+    try:
+        timeout_s = float(options.get("timeout_s", "30"))
+    except ValueError as exc:
+        raise InvalidValueError(f"timeout_s is not a number: {options['timeout_s']!r}") from exc
+    return SqliteIndex(path, timeout_s, tell)
+
+
+class SqliteIndex:
+    """See `ports.indexstore.IndexStore` for what each method promises. Safe to share between threads."""
+
+    def __init__(self, path: str, timeout_s: float = 30.0, tell: Callable[[str], None] | None = None) -> None:
+        self.path = path
+        self._connection = IndexConnection(path, timeout_s)
+        self._tell = tell
+        self._inode = 0
+
+    def __enter__(self) -> Self:
+        try:
+            self._open()
+        except StoreCorruptError as exc:
+            self._rebuild(exc)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._connection.close()
+
+    def files(self, root: str) -> dict[str, FileState]:
+        """What was indexed under that work tree's root, by path."""
+        query = (
+            "SELECT f.path, o.blob, f.size, f.mtime_ns FROM files f JOIN outlines o ON o.id = f.outline WHERE f.root ="
+            " (SELECT id FROM roots WHERE root = ?)"
+        )
+        rows = self._read(lambda sql: sql.execute(query, (clean(root),)).fetchall())
+        return {path: FileState(blob=blob, size=size, mtime_ns=mtime) for path, blob, size, mtime in rows}
+
+    def outlined(self, blobs: Sequence[str]) -> set[str]:
+        """Those of the blobs that have an outline."""
+        return self._read(lambda sql: set(outline_ids(sql, blobs)))
+
+    def put(self, root: str, outlines: Sequence[Outline], states: Mapping[str, FileState]) -> None:
+        """Keep outlines and which blob each path has now, in one transaction."""
+
+        def write(sql: sqlite3.Connection) -> None:
+            put_outlines(sql, outlines)
+            put_files(sql, root_id(sql, root), states)
+
+        self._write(write)
+
+    def drop(self, root: str, paths: Sequence[str]) -> None:
+        """Forget paths that are gone, and outlines nothing refers to."""
+
+        def write(sql: sqlite3.Connection) -> None:
+            number = root_id(sql, root)
+            gone = [clean(path) for path in paths]
+            loosen(sql, number, gone)
+            kept: set[int] = set()
+            for path in gone:
+                kept.update(one for (one,) in sql.execute(
+                    "DELETE FROM files WHERE root = ? AND path = ? RETURNING outline", (number, path)
+                ))  # fmt: skip
+                sql.execute("DELETE FROM links WHERE root = ? AND path = ?", (number, path))
+            sweep(sql, kept)
+
+        self._write(write)
+
+    def clear(self) -> None:
+        """Forget everything."""
+
+        def write(sql: sqlite3.Connection) -> None:
+            for table in ("symbols", "imports", "outlines", "files", "links", "roots", "pairs", "marks"):
+                sql.execute(f"DELETE FROM {table}")
+
+        self._write(write)
+
+    def symbols(self, root: str, by: str, value: str) -> list[Symbol]:
+        """Definitions in the work tree, by path and place in the file."""
+        if by not in _WHERE:
+            raise InvalidValueError(f"symbols cannot be found by {by!r}", hint=f"one of {', '.join(_WHERE)}")
+        value = clean(value)
+        values = (last_name(value), value) if by == "name" else (value,)
+        start = "files f JOIN symbols s" if by == "path" else "symbols s CROSS JOIN files f"
+        query = (
+            f"{_FIND} FROM {start} ON s.outline = f.outline WHERE {_WHERE[by]}"
+            " AND f.root = (SELECT id FROM roots WHERE root = ?) ORDER BY f.path, s.ordinal"
+        )
+        rows = self._read(lambda sql: sql.execute(query, (*values, clean(root))).fetchall())
+        return [Symbol(**dict(zip(Symbol.fields_, row, strict=True))) for row in rows]
+
+    def imports(self, root: str, path: str) -> list[Import]:
+        """What the file imports: the resolved ones first, then those that lead outside."""
+
+        def read(sql: sqlite3.Connection) -> list[Import]:
+            where = (root_id(sql, root, make=False), clean(path))
+            linked = sql.execute(
+                "SELECT module, names, target FROM links WHERE root = ? AND path = ? ORDER BY ordinal", where
+            ).fetchall()
+            written = sql.execute(
+                "SELECT i.module, i.names FROM files f JOIN imports i ON i.outline = f.outline"
+                " WHERE f.root = ? AND f.path = ? ORDER BY i.ordinal",
+                where,
+            )
+            known = {module for module, _, _ in linked}
+            rest = [import_of(module, names) for module, names in written if module not in known]
+            return [import_of(*row) for row in linked] + rest
+
+        return self._read(read)
+
+    def importers(self, root: str, path: str) -> list[str]:
+        """Files that import the file."""
+        query = (
+            "SELECT DISTINCT path FROM links WHERE root = (SELECT id FROM roots WHERE root = ?) AND target = ?"
+            " ORDER BY path"
+        )
+        return self._read(lambda sql: [path for (path,) in sql.execute(query, (clean(root), clean(path)))])
+
+    def unlinked(self, root: str, limit: int) -> dict[str, list[Import]]:
+        """Files whose imports were not resolved since they last changed, and their imports as written."""
+        some = (
+            "SELECT path, outline FROM files WHERE root = (SELECT id FROM roots WHERE root = ?) AND linked = 0 LIMIT ?"
+        )
+        query = (
+            f"SELECT f.path, i.module, i.names FROM ({some}) f LEFT JOIN imports i ON i.outline = f.outline"
+            " ORDER BY f.path, i.ordinal"
+        )
+        found: dict[str, list[Import]] = {}
+        for path, module, names in self._read(lambda sql: sql.execute(query, (clean(root), limit)).fetchall()):
+            of = found.setdefault(path, [])
+            if module is not None:
+                of.append(import_of(module, names))
+        return found
+
+    def link(self, root: str, imports: Mapping[str, Sequence[Import]]) -> None:
+        """Keep where those files' imports lead."""
+
+        def write(sql: sqlite3.Connection) -> None:
+            number = root_id(sql, root)
+            paths = [(number, clean(path)) for path in imports]
+            sql.executemany("DELETE FROM links WHERE root = ? AND path = ?", paths)
+            sql.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?)", link_rows(number, imports))
+            sql.executemany("UPDATE files SET linked = 1 WHERE root = ? AND path = ?", paths)
+
+        self._write(write)
+
+    def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str, since: str = "") -> bool:
+        """Keep a relation's weighted pairs, complete up to that commit."""
+
+        def write(sql: sqlite3.Connection) -> bool:
+            kept = sql.execute("SELECT value FROM marks WHERE key = ?", ("pairs:" + relation,)).fetchone()
+            if since and (kept is None or kept[0] != since):
+                return False
+            if not since:
+                sql.execute("DELETE FROM pairs WHERE relation = ?", (relation,))
+            sql.executemany(
+                "INSERT INTO pairs VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = weight + excluded.weight",
+                ((relation, clean(one), clean(other), weight) for (one, other), weight in pairs.items()),
+            )
+            set_mark(sql, "pairs:" + relation, upto)
+            return True
+
+        return self._write(write)
+
+    def pairs(self, relation: str, path: str) -> list[tuple[str, float]]:
+        """The other path and the weight of each pair of that relation, either way round, heaviest first."""
+        query = (
+            "SELECT file, sum(weight) AS w FROM ("
+            "SELECT other AS file, weight FROM pairs WHERE relation = ?1 AND path = ?2 UNION ALL "
+            "SELECT path, weight FROM pairs WHERE relation = ?1 AND other = ?2 AND path <> ?2"
+            ") GROUP BY file ORDER BY w DESC, file"
+        )
+        return self._read(lambda sql: sql.execute(query, (relation, clean(path))).fetchall())
+
+    def mark(self, key: str, value: str | None = None) -> str:
+        """A small named value: sets it when given; returns what is kept now. The oldest verdicts go when many."""
+        key = clean(key)
+        row = self._read(lambda sql: sql.execute("SELECT value FROM marks WHERE key = ?", (key,)).fetchone())
+        kept: str = row[0] if row else ""
+        if value is None or clean(value) == kept:
+            return kept
+        text = clean(value)
+        self._write(lambda sql: set_mark(sql, key, text))
+        return text
+
+    def _open(self) -> None:
+        self._connection.open()
+        self._inode = os.stat(self.path).st_ino
+
+    def _read(self, ask: Callable[[sqlite3.Connection], T]) -> T:
+        return self._again(ask, self._connection.reading)
+
+    def _write(self, ask: Callable[[sqlite3.Connection], T]) -> T:
+        return self._again(ask, self._connection.writing)
+
+    def _again(self, ask: Callable[[sqlite3.Connection], T], turn: Callable[[], Any]) -> T:
+        """The answer; from a new, empty file when this one turns out not to be sound."""
+        try:
+            with turn() as sql:
+                return ask(sql)
+        except StoreCorruptError as exc:
+            self._rebuild(exc)
+        with turn() as sql:
+            return ask(sql)
+
+    def _rebuild(self, why: StoreCorruptError) -> None:
+        """Move the file aside, unless another process has done so, and begin a new one."""
+        self._connection.close()
+        self._connection.lock()
+        try:
+            ours = not self._inode or _inode(self.path) == self._inode
+            if ours:
+                os.replace(self.path, self.path + ".corrupt")
+                for rest in ("-wal", "-shm"):
+                    if os.path.exists(self.path + rest):
+                        os.unlink(self.path + rest)
+        finally:
+            self._connection.unlock()
+        self._open()
+        if ours:
+            self.mark("rebuilt", str(why))
+            if self._tell is not None:
+                self._tell(f"code index moved aside to {self.path}.corrupt and begun anew: {why}")
+
+
+def _inode(path: str) -> int:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return 0

@@ -1,0 +1,173 @@
+"""An index file's rows: what each call writes, inside the transaction it was given."""
+
+from __future__ import annotations
+
+from holdfast.domain.symbol import Import, Symbol
+from holdfast.stores.sqlite.rows import clean, slots
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.symbol import Outline
+    from holdfast.ports.indexstore import FileState
+    from holdfast.stores.sqlite.driver import sqlite3
+
+VERDICT = "verdict:"
+VERDICTS_KEPT = 20_000
+PRUNE_EVERY = 1_024
+SPARE_OUTLINES = 4_000
+"""Outlines kept though no path has their blob now: for the branch that is checked out next, for an undone edit."""
+
+NARROW = 20
+"""With more new names than this, asking which imports mention one of them costs more than resolving all again."""
+
+_COLUMNS = ", ".join(name for name in Symbol.fields_ if name != "path")
+
+
+def last_name(name: str) -> str:
+    """`put` of `Store.put#2`: what a definition is called where it stands."""
+    return name.partition("#")[0].rpartition(".")[2]
+
+
+def import_of(module: str, names: str, target: str = "") -> Import:
+    """The record of a row; `names` are one a line."""
+    return Import(module=module, target=target, names=tuple(names.split("\n")) if names else ())
+
+
+def root_id(sql: sqlite3.Connection, root: str, make: bool = True) -> int:
+    """The number of a work tree's root; 0 for one that is not known and not to be made."""
+    row = sql.execute("SELECT id FROM roots WHERE root = ?", (clean(root),)).fetchone()
+    if row is None and make:
+        return sql.execute("INSERT INTO roots (root) VALUES (?)", (clean(root),)).lastrowid or 0
+    return int(row[0]) if row else 0
+
+
+def outline_ids(sql: sqlite3.Connection, blobs: Sequence[str]) -> dict[str, int]:
+    """The outlines of those blobs that have one."""
+    found: dict[str, int] = {}
+    for start in range(0, len(blobs), 500):
+        some = blobs[start : start + 500]
+        found.update(sql.execute(f"SELECT blob, id FROM outlines WHERE blob IN ({slots(len(some))})", some))
+    return found
+
+
+def put_outlines(sql: sqlite3.Connection, outlines: Sequence[Outline]) -> None:
+    """Write outlines of blobs that have none yet."""
+    known = outline_ids(sql, [outline.blob for outline in outlines])
+    for outline in outlines:
+        if outline.blob in known:
+            continue
+        number = sql.execute(
+            "INSERT INTO outlines (blob, language, note) VALUES (?, ?, ?)",
+            (outline.blob, outline.language, clean(outline.note)),
+        ).lastrowid
+        known[outline.blob] = number or 0
+        sql.executemany(_INSERT_SYMBOL, _symbol_rows(known[outline.blob], outline))
+        sql.executemany(
+            "INSERT INTO imports VALUES (?, ?, ?, ?)",
+            [(number, n, clean(one.module), clean("\n".join(one.names))) for n, one in enumerate(outline.imports)],
+        )
+
+
+_INSERT_SYMBOL = f"INSERT INTO symbols (outline, ordinal, last_name, {_COLUMNS}) VALUES ({slots(13)})"
+
+
+def _symbol_rows(number: int, outline: Outline) -> Iterator[tuple[Any, ...]]:
+    for ordinal, one in enumerate(outline.symbols):
+        name = clean(one.name)
+        yield (
+            number, ordinal, last_name(name), name, one.kind, one.start_line, one.end_line, one.start_byte,
+            one.end_byte, clean(one.signature), one.signature_hash, one.body_hash, one.tokens,
+        )  # fmt: skip
+
+
+def put_files(sql: sqlite3.Connection, root: int, states: Mapping[str, FileState]) -> None:
+    """Write which blob each path has now; a path whose blob has no outline is left out."""
+    ids = outline_ids(sql, list({state.blob for state in states.values()}))
+    had = _outlines_of(sql, root, list(states))
+    changed = {path: state for path, state in states.items() if state.blob in ids}
+    loosen(sql, root, [path for path in changed if path not in had])
+    for path, state in changed.items():
+        same = had.get(path) == ids[state.blob]
+        if not same:
+            sql.execute("DELETE FROM links WHERE root = ? AND path = ?", (root, clean(path)))
+        sql.execute(
+            "INSERT INTO files VALUES (?, ?, ?, ?, ?, 0) ON CONFLICT DO UPDATE SET outline = excluded.outline,"
+            " size = excluded.size, mtime_ns = excluded.mtime_ns, linked = linked AND ?",
+            (root, clean(path), ids[state.blob], state.size, state.mtime_ns, same),
+        )
+    if any(had.get(path, ids[state.blob]) != ids[state.blob] for path, state in changed.items()):
+        _sweep_spare(sql)
+
+
+def _outlines_of(sql: sqlite3.Connection, root: int, paths: Sequence[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for path in paths:
+        row = sql.execute("SELECT outline FROM files WHERE root = ? AND path = ?", (root, clean(path))).fetchone()
+        if row:
+            found[path] = row[0]
+    return found
+
+
+def loosen(sql: sqlite3.Connection, root: int, paths: Sequence[str]) -> None:
+    """Files that import one of the paths, or might once it is there (or no longer), are unlinked."""
+    sql.executemany(
+        "UPDATE files SET linked = 0 WHERE root = ?1 AND linked = 1"
+        " AND path IN (SELECT path FROM links WHERE root = ?1 AND target = ?2)",
+        [(root, clean(path)) for path in paths],
+    )
+    words = {word for path in paths for word in _words(path)}
+    if len(words) > NARROW:
+        sql.execute("UPDATE files SET linked = 0 WHERE root = ? AND linked = 1", (root,))
+        return
+    sql.executemany(
+        "UPDATE files SET linked = 0 WHERE root = ?1 AND linked = 1 AND outline IN"
+        " (SELECT outline FROM imports WHERE instr(lower(module), ?2) OR instr(lower(names), ?2))",
+        [(root, word) for word in words],
+    )
+
+
+def _words(path: str) -> tuple[str, ...]:
+    """The words an import of that file would have one of: its own name, or its folder's."""
+    folder, _, file = clean(path).lower().rpartition("/")
+    above = folder.rpartition("/")[2]
+    return tuple(word for word in (file.partition(".")[0].strip("_"), above) if word)
+
+
+def link_rows(root: int, imports: Mapping[str, Sequence[Import]]) -> Iterator[tuple[Any, ...]]:
+    """Rows of the imports that lead to a file."""
+    for path, links in imports.items():
+        for ordinal, one in enumerate(one for one in links if one.target):
+            names = clean("\n".join(one.names))
+            yield root, clean(path), ordinal, clean(one.module), names, clean(one.target)
+
+
+def sweep(sql: sqlite3.Connection, outlines: set[int]) -> None:
+    """Forget those of the outlines that no path has."""
+    for number in outlines:
+        if sql.execute("SELECT 1 FROM files WHERE outline = ? LIMIT 1", (number,)).fetchone() is None:
+            for table, key in (("symbols", "outline"), ("imports", "outline"), ("outlines", "id")):
+                sql.execute(f"DELETE FROM {table} WHERE {key} = ?", (number,))
+
+
+def _sweep_spare(sql: sqlite3.Connection) -> None:
+    """Forget the oldest outlines no path has, when there are many."""
+    kept, used = sql.execute("SELECT (SELECT count(*) FROM outlines), (SELECT count(*) FROM files)").fetchone()
+    if kept > used + SPARE_OUTLINES:
+        spare = (
+            "SELECT id FROM outlines o WHERE NOT EXISTS (SELECT 1 FROM files WHERE outline = o.id) ORDER BY id LIMIT ?"
+        )
+        sweep(sql, {number for (number,) in sql.execute(spare, (SPARE_OUTLINES // 2,))})
+
+
+def set_mark(sql: sqlite3.Connection, key: str, value: str) -> None:
+    """Write a mark; now and then the oldest verdicts go."""
+    number = sql.execute("INSERT OR REPLACE INTO marks (key, value) VALUES (?, ?)", (key, value)).lastrowid or 0
+    if number % PRUNE_EVERY == 0:
+        sql.execute(
+            "DELETE FROM marks WHERE key >= ?1 AND key < ?2 AND id <="
+            " (SELECT id FROM marks WHERE key >= ?1 AND key < ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)",
+            (VERDICT, VERDICT[:-1] + ";", VERDICTS_KEPT),
+        )

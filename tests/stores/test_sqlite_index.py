@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.domain.errors import InvalidValueError, SchemaTooNewError
+from holdfast.domain.symbol import Import
+from holdfast.stores.sqlite import indexrows
+from holdfast.stores.sqlite.driver import sqlite3
+from holdfast.stores.sqlite.indexfile import SqliteIndex, make_index
+from holdfast.testing.index_contract import ROOT, IndexContract, keep, make_outline, make_symbol
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "index" / "project.db")
+
+
+@pytest.fixture
+def index(path: str) -> Iterator[SqliteIndex]:
+    with make_index({"path": path}) as opened:
+        yield opened
+
+
+class TestSqliteIndex(IndexContract):
+    """The fixture `index` is above."""
+
+
+def test_the_file_is_private(index: SqliteIndex, path: str) -> None:
+    keep(index, make_outline())
+    for file in (path, path + "-wal", path + ".lock"):
+        assert stat.S_IMODE(os.stat(file).st_mode) == 0o600, file
+
+
+@pytest.mark.parametrize("options", [{}, {"path": "here.db"}, {"path": "/x.db", "timeout_s": "soon"}])
+def test_options_that_cannot_be_are_refused(options: dict[str, str]) -> None:
+    with pytest.raises(InvalidValueError):
+        make_index(options)
+
+
+def test_it_is_there_when_opened_again(path: str) -> None:
+    with make_index({"path": path}) as index:
+        keep(index, make_outline())
+    with make_index({"path": path}) as index:
+        assert len(index.symbols(ROOT, "name", "f")) == 1
+
+
+def test_a_file_that_is_no_database_is_moved_aside_and_begun_anew(path: str) -> None:
+    Path(path).parent.mkdir()
+    Path(path).write_bytes(b"not a database, but long enough to look like a file with a header" * 40)
+    told: list[str] = []
+    with make_index({"path": path}, told.append) as index:
+        keep(index, make_outline())
+        assert index.mark("rebuilt")
+    assert len(told) == 1
+    assert Path(path + ".corrupt").read_bytes().startswith(b"not a database")
+
+
+def test_a_file_damaged_while_it_is_open_is_begun_anew(path: str) -> None:
+    with make_index({"path": path}) as index:
+        keep(index, *(make_outline(f"src/{n}.py", f"git1:{n}") for n in range(400)))
+    size = os.path.getsize(path)
+    told: list[str] = []
+    with make_index({"path": path}, told.append) as index:
+        with open(path, "r+b") as file:
+            file.seek(4096)
+            file.write(b"\xff" * (size - 4096))
+        assert index.files(ROOT) == {}
+        keep(index, make_outline())
+        assert len(index.symbols(ROOT, "name", "f")) == 1
+    assert len(told) == 1
+
+
+def test_two_that_find_the_damage_begin_anew_once(path: str) -> None:
+    with make_index({"path": path}) as index:
+        keep(index, *(make_outline(f"src/{n}.py", f"git1:{n}") for n in range(400)))
+    told: list[str] = []
+    first, second = make_index({"path": path}, told.append), make_index({"path": path}, told.append)
+    with first, second:
+        size = os.path.getsize(path)
+        with open(path, "r+b") as file:
+            file.seek(4096)
+            file.write(b"\xff" * (size - 4096))
+        assert first.files(ROOT) == {}
+        keep(first, make_outline())
+        assert list(second.files(ROOT)) == ["src/a.py"]
+    assert len(told) == 1
+
+
+def test_a_file_of_a_newer_version_is_left_alone(path: str) -> None:
+    with make_index({"path": path}):
+        pass
+    sql = sqlite3.connect(path)
+    sql.execute("PRAGMA user_version=99")
+    sql.close()
+    with pytest.raises(SchemaTooNewError):
+        make_index({"path": path}).__enter__()
+    assert not os.path.exists(path + ".corrupt")
+
+
+def test_of_many_verdicts_the_oldest_go_and_other_marks_stay(
+    index: SqliteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexrows, "PRUNE_EVERY", 16)
+    monkeypatch.setattr(indexrows, "VERDICTS_KEPT", 20)
+    index.mark("cursor", "stays")
+    for n in range(100):
+        index.mark(f"verdict:{n}", "fresh")
+    kept = [n for n in range(100) if index.mark(f"verdict:{n}")]
+    assert 20 <= len(kept) <= 36
+    assert kept == list(range(100 - len(kept), 100))
+    assert index.mark("cursor") == "stays"
+
+
+def test_outlines_of_former_contents_are_kept_up_to_a_number(
+    index: SqliteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexrows, "SPARE_OUTLINES", 10)
+    blobs = [f"git1:{n}" for n in range(100)]
+    for blob in blobs:
+        keep(index, make_outline(blob=blob))
+    kept = index.outlined(blobs)
+    assert 5 <= len(kept) <= 11
+    assert blobs[-1] in kept
+
+
+def test_threads_may_share_it(index: SqliteIndex) -> None:
+    def write(n: int) -> None:
+        for m in range(20):
+            keep(index, make_outline(f"src/{n}_{m}.py", f"git1:{n}_{m}", symbols=(make_symbol(f"f{n}"),)))
+
+    threads = [threading.Thread(target=write, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(index.files(ROOT)) == 80
+
+
+def test_a_big_tree_is_kept_in_one_call(index: SqliteIndex) -> None:
+    outlines = [
+        make_outline(f"src/{n % 7}/m{n}.py", f"git1:{n}", imports=(Import(module=f"m{n + 1}"),)) for n in range(1_500)
+    ]
+    keep(index, *outlines)
+    assert len(index.outlined([outline.blob for outline in outlines])) == 1_500
+    index.drop(ROOT, [outline.path for outline in outlines])
+    assert index.outlined([outline.blob for outline in outlines]) == set()
