@@ -6,6 +6,7 @@ secret, and long random words become `[redacted:<rule>]`; `<private>` spans beco
 
 from __future__ import annotations
 
+from holdfast.service import redact_named as named
 from holdfast.service import redact_scan as scan
 
 TYPE_CHECKING = False
@@ -63,8 +64,8 @@ def _find(text: str) -> list[Span]:
     low = scan.fold(text)
     found = [
         *scan.find_private(text, low),
-        *scan.find_values(text, low),
-        *scan.find_headers(text, low),
+        *named.find_values(text, low),
+        *named.find_headers(text, low),
         *scan.find_keys(text),
         *scan.find_random(text),
     ]
@@ -73,7 +74,7 @@ def _find(text: str) -> list[Span]:
     if "eyJ" in text:
         found += scan.find_jwts(text)
     if "://" in text and "@" in text:
-        found += scan.find_logins(text)
+        found += named.find_logins(text)
     return _merge([span for span in found if not text.startswith(("[redacted:", "[private]"), span[0])])
 
 
