@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import EventId, SessionId
 from holdfast.ports.store import LogFilter
 from holdfast.service.learn import LearnReport, admit, learn
-from holdfast.testing.builders import make_event, make_id
+from holdfast.testing.builders import START, make_event, make_id
 
 ONE, TWO, THREE = SessionId("session-one"), SessionId("session-two"), SessionId("session-three")
 RULE = "Seed the clock before the login tests in tests/conftest.py"
@@ -82,9 +83,11 @@ def use(memory: Memory, *detectors: object) -> None:
     memory.parts = replace(memory.parts, detectors=lambda: detectors)
 
 
-def say(memory: Memory, session: SessionId, *texts: str) -> None:
+def say(memory: Memory, session: SessionId, *texts: str, at: datetime | None = None) -> None:
+    """The person says it in that session, each session at a time of its own."""
+    at = at or START + timedelta(hours=(ONE, TWO, THREE).index(session))
     memory.append(
-        [make_event(session=session, text=text, project="", cwd=memory.folder, trust="person") for text in texts]
+        [make_event(session=session, text=text, project="", cwd=memory.folder, trust="person", at=at) for text in texts]
     )
 
 
@@ -153,6 +156,15 @@ def test_a_second_session_makes_a_candidate_active(memory: Memory) -> None:
     assert report.active == (lesson.id,)
     assert lesson.sessions_seen == (ONE, TWO)
     assert len(lesson.provenance.evidence) == 2
+
+
+def test_a_forked_session_that_repeats_its_history_is_no_second_sighting(memory: Memory) -> None:
+    use(memory, Says())
+    say(memory, ONE, RULE)
+    say(memory, TWO, RULE, at=START)
+    memory.learn(ONE)
+    assert memory.learn(TWO).lessons == ()
+    assert memory.lessons() == []
 
 
 def test_the_same_session_saying_it_twice_is_one_sighting(memory: Memory) -> None:

@@ -215,6 +215,8 @@ class Admission:
     def _join(self, known: Lesson, draft: Lesson, *, explicit: bool) -> None:
         """One more sighting of a lesson; a rejected one only counts when a person now asks for it in a new session."""
         seen_here = self.source.session in known.sessions_seen
+        if not seen_here and not explicit and draft.validity.valid_from == known.validity.valid_from:
+            return  # the same instant in another session: a resumed or forked session repeats its history
         if known.state in ("forgotten", "superseded") or (known.state == "retired" and (seen_here or not explicit)):
             return
         seen = known.sessions_seen if seen_here else (*known.sessions_seen, self.source.session)[-SESSIONS_KEPT:]
