@@ -17,11 +17,11 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("src", "scripts", "benchmarks", "examples", "tests")
 SKIPPED = ("examples/ledger/repository", "tests/golden")
 
-NEVER_PART = frozenset({"manager", "helper", "helpers", "utils", "util", "common", "smart", "engine"})
+NEVER_PART = frozenset({"manager", "helper", "helpers", "utils", "util", "smart", "engine"})
 """Refused as any part of a name."""
 NEVER_WHOLE = frozenset({"data", "info", "process", "handle", "context", "misc", "stuff"})
 """Refused as a whole name."""
-NEVER_FILE = NEVER_PART | NEVER_WHOLE | {"base"}
+NEVER_FILE = NEVER_PART | NEVER_WHOLE | {"base", "common"}
 SPLIT = re.compile(r"_|(?<=[a-z0-9])(?=[A-Z])")
 
 

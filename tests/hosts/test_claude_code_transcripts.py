@@ -33,11 +33,11 @@ def test_what_a_hook_saw_has_the_same_key_in_the_transcript() -> None:
 
 @given(st.data())
 @settings(max_examples=60, deadline=None)
-def test_a_damaged_line_costs_at_most_what_it_held(data: st.DataObject) -> None:
+def test_a_damaged_line_costs_at_most_what_it_held(drawn: st.DataObject) -> None:
     lines = list(SESSION)
-    at = data.draw(st.integers(0, len(lines) - 1))
-    cut = data.draw(st.integers(0, len(lines[at])))
-    lines[at] = lines[at][:cut] + data.draw(st.sampled_from(["", "\n", "\0\n", "{\n", "\ud800\n"]))
+    at = drawn.draw(st.integers(0, len(lines) - 1))
+    cut = drawn.draw(st.integers(0, len(lines[at])))
+    lines[at] = lines[at][:cut] + drawn.draw(st.sampled_from(["", "\n", "\0\n", "{\n", "\ud800\n"]))
     whole = {event.key for event in HOST.parse_transcript(SESSION, "", ids())}
     left = {event.key for event in HOST.parse_transcript(lines, "", ids())}
     # A reply of which one part is lost has other words, and so another key.

@@ -75,14 +75,14 @@ def test_of_two_processes_that_revise_one_lesson_one_is_stale(tmp_path: Path) ->
             )
             for name in ("one", "two")
         ]
-        for process in both:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-        for process in both:
-            assert process.stdin is not None
-            process.stdin.write("\n")
-            process.stdin.flush()
-        said = sorted(process.communicate()[0].strip() for process in both)
+        for running in both:
+            assert running.stdout is not None
+            assert running.stdout.readline() == "ready\n"
+        for running in both:
+            assert running.stdin is not None
+            running.stdin.write("\n")
+            running.stdin.flush()
+        said = sorted(running.communicate()[0].strip() for running in both)
         assert said[0] == "stale"
         assert said[1].startswith("written")
         assert store.get([lesson.id])[0].why == said[1].split()[1]

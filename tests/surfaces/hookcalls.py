@@ -74,7 +74,7 @@ class Hooks:
     def run(self, payload: dict[str, Any] | bytes, host: str = "claude-code", **env: str) -> str:
         """What the hook adds to the agent's context. It has to exit 0 with one JSON object and an empty stderr."""
         given = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-        return context(*finish(self.start(host, **env), given))
+        return told(*finish(self.start(host, **env), given))
 
     def call(self, kind: str, session: str = "s1", **more: Any) -> str:
         return self.run(self.payload(kind, session, **more))
@@ -85,7 +85,7 @@ def finish(running: subprocess.Popen[bytes], given: bytes) -> tuple[int, bytes, 
     return running.returncode, out, err
 
 
-def context(code: int, out: bytes, err: bytes) -> str:
+def told(code: int, out: bytes, err: bytes) -> str:
     assert (code, err) == (0, b"")
     answer = json.loads(out.decode())
     assert isinstance(answer, dict)

@@ -14,7 +14,7 @@ from holdfast.domain.records import Checkpoint
 from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.runfiles import LOG_LIMIT, note
 from holdfast.surfaces.hooks.handover import LEARNT
-from tests.surfaces.hookcalls import KINDS, Hooks, context, finish, learners, wait_for
+from tests.surfaces.hookcalls import KINDS, Hooks, finish, learners, told, wait_for
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_one_hook_fired_eight_times_at_once_is_one_event_and_one_delivery(hooks:
     hooks.call("SessionStart", session="earlier")
     prompt = hooks.payload("UserPromptSubmit", prompt="how do we round ledger amounts, half up or half to even?")
     running = [hooks.start() for _ in range(8)]
-    answers = [context(*finish(one, json.dumps(prompt).encode())) for one in running]
+    answers = [told(*finish(one, json.dumps(prompt).encode())) for one in running]
     assert kept(hooks) == ["prompt"]
     assert len([answer for answer in answers if "half to even" in answer]) == shown(hooks) - shown_at_start(hooks) == 1
 
@@ -159,7 +159,7 @@ def test_more_than_16_mb_are_not_read_to_the_end(hooks: Hooks) -> None:
     with suppress(BrokenPipeError):
         running.stdin.close()
     running.stdin = None
-    assert context(*finish(running, b"")) == ""
+    assert told(*finish(running, b"")) == ""
     assert "payload of more than" in hooks.log
 
 

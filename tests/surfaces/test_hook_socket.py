@@ -15,7 +15,7 @@ from holdfast.ports.store import EventFilter
 from holdfast.settings import socket_folder
 from holdfast.surfaces.hooks.rendezvous import ask_server
 from holdfast.surfaces.mcp import hooksocket
-from tests.surfaces.hookcalls import KINDS, Hooks, context, finish, learners, wait_for
+from tests.surfaces.hookcalls import KINDS, Hooks, finish, learners, told, wait_for
 
 
 @pytest.fixture
@@ -203,5 +203,5 @@ def test_a_server_that_ends_leaves_hooks_answering_alone(hooks: Hooks) -> None:
     with hooks.memory() as memory:
         hooksocket.serve(memory, hooks.settings.run_path)()
     assert ask(hooks, "Stop") is None
-    assert context(*finish(hooks.start(), json.dumps(hooks.payload("Stop")).encode())) == ""
+    assert told(*finish(hooks.start(), json.dumps(hooks.payload("Stop")).encode())) == ""
     assert kept(hooks) == ["reply"]

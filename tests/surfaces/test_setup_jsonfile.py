@@ -83,7 +83,7 @@ def test_insert_adds_our_entries_and_nothing_else(text: str) -> None:
 
 @given(texts(), values, st.data())
 @settings(max_examples=100, deadline=None)
-def test_an_edit_of_the_user_in_between_survives(text: str, value: Any, data: st.DataObject) -> None:
+def test_an_edit_of_the_user_in_between_survives(text: str, value: Any, drawn: st.DataObject) -> None:
     added = f'"user\'s own": {json.dumps(value)}'
 
     def edited(document: str) -> str:

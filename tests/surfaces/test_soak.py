@@ -14,7 +14,7 @@ import pytest
 from holdfast.ports.store import EventFilter
 from holdfast.surfaces.hooks.rendezvous import ask_server
 from holdfast.surfaces.mcp import hooksocket
-from tests.surfaces.hookcalls import ENTRY, Hooks, context, finish, learners
+from tests.surfaces.hookcalls import ENTRY, Hooks, finish, learners, told
 
 CALLS = 1_000
 COLD_CALLS = 100
@@ -80,7 +80,7 @@ def test_a_thousand_hooks_through_a_server_leave_it_as_it_was(hooks: Hooks, monk
 
 def test_a_hundred_cold_hooks_leave_no_process_behind(hooks: Hooks) -> None:
     for number in range(COLD_CALLS):
-        context(*finish(hooks.start(), payload(hooks, number)))
+        told(*finish(hooks.start(), payload(hooks, number)))
     assert hook_processes(hooks) == []
     assert learners(hooks) == []
     assert sorted(os.listdir(hooks.settings.home)) == ["memory.db", "memory.db-shm", "memory.db-wal", "memory.db.lock"]
