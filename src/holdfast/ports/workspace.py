@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from holdfast.domain.project import Place
+    from holdfast.ports.history import History
 else:
     Protocol = object
 
@@ -29,6 +30,14 @@ class Workspace(Protocol):
 
     def blob(self, place: Place, path: str) -> str:
         """`git1:` + git's blob id of the file as it is on the disk; empty when there is no readable file."""
+        ...
+
+    def read(self, place: Place, path: str) -> bytes | None:
+        """The file's content; None when there is no readable file, or it is over 5 MB."""
+        ...
+
+    def history(self, place: Place) -> History:
+        """The past of the place's work tree."""
         ...
 
     def exists(self, place: Place, path: str) -> bool:

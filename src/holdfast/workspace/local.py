@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from holdfast.ports.clock import Clock
     from holdfast.workspace.gitfiles import Checkout
     from holdfast.workspace.gitrun import Git
+    from holdfast.workspace.history import LocalHistory
 
 BLOB_LIMIT = 5_000_000
 """Bytes of a file that are still hashed on read."""
@@ -74,15 +75,26 @@ class LocalWorkspace:
 
     def blob(self, place: Place, path: str) -> str:
         """`git1:` + git's blob id of the raw bytes on the disk; empty for no file, or one over 5 MB."""
+        content = self.read(place, path)
+        return "" if content is None else "git1:" + _blob_id(content)
+
+    def read(self, place: Place, path: str) -> bytes | None:
+        """The file's raw bytes; None for no file, or one over 5 MB."""
         whole = _join(place.root, path)
         try:
             if not whole or not os.path.isfile(whole) or os.path.getsize(whole) > BLOB_LIMIT:
-                return ""
+                return None
             with open(whole, "rb") as stream:
                 content = stream.read(BLOB_LIMIT + 1)
         except OSError:
-            return ""
-        return "git1:" + _blob_id(content) if len(content) <= BLOB_LIMIT else ""
+            return None
+        return content if len(content) <= BLOB_LIMIT else None
+
+    def history(self, place: Place) -> LocalHistory:
+        """What git remembers of the place's work tree; its answers are kept for the object's life."""
+        from holdfast.workspace.history import LocalHistory
+
+        return LocalHistory(self._git(), place.root)
 
     def exists(self, place: Place, path: str) -> bool:
         """Whether something is at that path in the work tree; a dangling link is something."""

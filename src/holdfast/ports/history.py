@@ -1,0 +1,34 @@
+"""History: the code as it was, read from git. Read-only, bounded in time; an answer may be missing."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Protocol
+else:
+    Protocol = object
+
+
+class History(Protocol):
+    """A work tree's past. None, or nothing, when there is no git, it does not know, or does not answer in time."""
+
+    def blob(self, blob: str) -> bytes | None:
+        """The content with that id, e.g. `git1:4b825d…`."""
+        ...
+
+    def file(self, commit: str, path: str) -> bytes | None:
+        """The file's content in that commit."""
+        ...
+
+    def holds(self, commit: str) -> bool | None:
+        """Whether the commit is in the history of what is checked out; None when that cannot be told."""
+        ...
+
+    def touching(self, path: str, since: str) -> Sequence[str]:
+        """The commits after `since` that changed the file, oldest first; at most 1,000."""
+        ...
+
+    def changed(self, commit: str) -> Sequence[str]:
+        """The files that the commit added or changed against its first parent; at most 1,000."""
+        ...

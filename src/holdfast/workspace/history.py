@@ -1,0 +1,71 @@
+"""LocalHistory: the past of one work tree, asked of git's plumbing, which runs nothing that a repository names."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.workspace.gitrun import Git
+
+TIMEOUT_S = 0.15
+WALK_TIMEOUT_S = 0.5
+"""For questions that walk over commits."""
+
+LIMIT = 1_000
+HEX = frozenset("0123456789abcdef")
+
+
+class LocalHistory:
+    """What git remembers of the work tree at `root`; each answer is kept for the object's life."""
+
+    def __init__(self, git: Git, root: str) -> None:
+        self._git = git
+        self._root = root
+        self._kept: dict[tuple[str, ...], bytes | None] = {}
+
+    def blob(self, blob: str) -> bytes | None:
+        """The content with that id."""
+        version, _, name = blob.partition(":")
+        return self._ask("cat-file", "blob", name) if version == "git1" and _is_id(name) else None
+
+    def file(self, commit: str, path: str) -> bytes | None:
+        """The file's content in that commit; `^` after its id asks for its first parent."""
+        if not _is_id(commit.removesuffix("^")) or "\0" in path:
+            return None
+        return self._ask("cat-file", "blob", f"{commit}:{path}")
+
+    def holds(self, commit: str) -> bool | None:
+        """Whether the commit is in the history of HEAD; None when git does not know the commit."""
+        if not _is_id(commit):
+            return None
+        told = self._ask("merge-base", commit, "HEAD", timeout_s=WALK_TIMEOUT_S)
+        if told is None:  # unknown, or of another root
+            return None if self._ask("cat-file", "-t", commit) is None else False
+        return told.decode("ascii", "replace").strip() == commit
+
+    def touching(self, path: str, since: str) -> Sequence[str]:
+        """The commits after `since` that changed the file, oldest first."""
+        if not _is_id(since):
+            return ()
+        told = self._ask("rev-list", "--topo-order", f"{since}..HEAD", "--", path, timeout_s=WALK_TIMEOUT_S)
+        return tuple(reversed((told or b"").decode("ascii", "replace").split()[:LIMIT]))
+
+    def changed(self, commit: str) -> Sequence[str]:
+        """The files that the commit added or changed against its first parent."""
+        if not _is_id(commit):
+            return ()
+        how = ("-r", "-z", "--no-renames", "--diff-filter=AM", "--name-only")
+        told = self._ask("diff-tree", *how, commit + "^", commit)
+        return tuple(os.fsdecode(name) for name in (told or b"").split(b"\0")[:LIMIT] if name)
+
+    def _ask(self, *arguments: str, timeout_s: float = TIMEOUT_S) -> bytes | None:
+        if arguments not in self._kept:
+            self._kept[arguments] = self._git.ask(self._root, arguments, timeout_s, trusted=True)
+        return self._kept[arguments]
+
+
+def _is_id(text: str) -> bool:
+    return len(text) >= 7 and HEX.issuperset(text)
