@@ -25,8 +25,19 @@ def hooks() -> Iterator[Hooks]:
 
 
 @pytest.fixture
-def served(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hooks]:
+def served(hooks: Hooks) -> Iterator[Hooks]:
+    """With a server that has not begun to learn yet."""
+    yield from _serve(hooks)
+
+
+@pytest.fixture
+def learning(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hooks]:
+    """With a server that learns at once."""
     monkeypatch.setattr(hooksocket, "SETTLE_S", 0.0)
+    yield from _serve(hooks)
+
+
+def _serve(hooks: Hooks) -> Iterator[Hooks]:
     with hooks.memory() as memory:
         memory.remember("Round ledger amounts half to even, never half up.", files=["ledger.py"], kind="constraint")
         close = hooksocket.serve(memory, hooks.settings.run_path)
@@ -70,12 +81,12 @@ def test_a_sessions_end_starts_the_learner_although_a_server_runs(served: Hooks)
     wait_for(lambda: not learners(served), "the learner ends")
 
 
-def test_a_finished_turn_is_learnt_from_without_waiting_for_it(served: Hooks) -> None:
-    served.call("UserPromptSubmit", prompt="Remember that ledger amounts are integers of cents, never floats.")
-    served.call("Stop")
-    wait_for(lambda: _knows(served, "cents"), "the server learnt")
-    assert not learners(served)
-    assert served.log == ""
+def test_a_finished_turn_is_learnt_from_without_waiting_for_it(learning: Hooks) -> None:
+    learning.call("UserPromptSubmit", prompt="Remember that ledger amounts are integers of cents, never floats.")
+    learning.call("Stop")
+    wait_for(lambda: _knows(learning, "cents"), "the server learnt")
+    assert not learners(learning)
+    assert learning.log == ""
 
 
 def test_what_a_crashed_session_left_is_learnt_when_a_server_starts(

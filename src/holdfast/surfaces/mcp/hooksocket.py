@@ -34,6 +34,9 @@ SETTLE_S = 3.0
 EMBEDDED_AT_ONCE = 100
 """Lessons given a vector after a turn; the others follow after the next, or with the learner."""
 
+LEAVE_S = 2.0
+"""How long closing waits for what is being learnt."""
+
 Closer = Callable[[], None]
 
 
@@ -128,18 +131,20 @@ class _Learner:
         self._memory = memory
         self._calls: queue.SimpleQueue[HookCall | None] = queue.SimpleQueue()
         self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._work, daemon=True, name="holdfast-learner")
 
     def start(self) -> None:
-        threading.Thread(target=self._work, daemon=True, name="holdfast-learner").start()
+        self._thread.start()
 
     def add(self, call: HookCall) -> None:
         """Learn from the call's session soon."""
         self._calls.put(call)
 
     def close(self) -> None:
-        """Take no more turns."""
+        """Take no more turns, and let the one in work end: whoever closes us closes the store next."""
         self._closed.set()
         self._calls.put(None)
+        self._thread.join(LEAVE_S)
 
     def _work(self) -> None:
         if not self._closed.wait(SETTLE_S):
