@@ -77,10 +77,6 @@ class Desk:
 
 def main(arguments: Sequence[str]) -> None:
     """Answer the hook on stdin and leave the process with exit status 0."""
-    if arguments[:1] == ["--learn"]:
-        from holdfast.surfaces.hooks.learner import main as learn
-
-        return learn(arguments[1:])
     desk = Desk()
     try:
         _start_watch(desk)

@@ -1,4 +1,4 @@
-"""What a host starts: `<python> -I -S <this file> <host>`. Compiled at each start, so all else is in `client`."""
+"""What a host starts: `<python> -I -S <this file> <host>`. Compiled at each start, so all else is elsewhere."""
 
 import gc
 import os
@@ -7,6 +7,11 @@ import sys
 gc.disable()  # a hook is gone before there is anything worth collecting
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))))
 
-from holdfast.surfaces.hooks.client import main  # noqa: E402 - found by the path above
+if sys.argv[1:2] == ["--learn"]:  # the learner takes the usual, longer way to its modules and their data
+    from holdfast.surfaces.hooks import learner
 
-main(sys.argv[1:])
+    learner.main(sys.argv[2:])
+else:
+    from holdfast.surfaces.hooks import client
+
+    client.main(sys.argv[1:])
