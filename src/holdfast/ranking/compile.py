@@ -56,7 +56,7 @@ def compile_line(lesson: Lesson, caveat: str = "", budget: int = LINE_TOKENS) ->
     The id, the rule and the caveat stay; how, why and where give way in the order how < why < where, then the rule's
     end is cut at a word.
     """
-    head = f"- [{short_id(lesson.id)}] "
+    head, caveat = f"- [{short_id(lesson.id)}] ", clean(caveat)
     rule, why, how = _sentence(lesson.insight), _sentence(lesson.why), _sentence(lesson.how)
     where = ", ".join(name for name in _where(lesson) if name not in caveat)
     choices = (

@@ -10,11 +10,20 @@ if TYPE_CHECKING:
 
     from holdfast.domain.vocabulary import Moment
     from holdfast.ports.clock import Clock
+    from holdfast.ports.codeindex import CodeIndex
     from holdfast.ports.detector import Detector
     from holdfast.ports.embedder import Embedder
     from holdfast.ports.host import Host
     from holdfast.ports.store import Store
     from holdfast.ports.workspace import Workspace
+
+
+def no_codeindex() -> CodeIndex | None:
+    """Nothing: freshness then goes by whole files."""
+    return None
+
+LEARNED_POSITION = "learned_position"
+"""Mark of the store: every event up to that position has been learnt from."""
 
 
 class Parts(Frozen):
@@ -28,6 +37,10 @@ class Parts(Frozen):
     detectors: Callable[[], Sequence[Detector]]
     embedder: Callable[[], Embedder | None]
     """The configured embedder, made on first use; None without one or where it would be too slow (a cold hook)."""
+    codeindex: Callable[[], CodeIndex | None] = no_codeindex
+    """The structure of the code, made on first use; None where there is none."""
+    hasty: bool = False
+    """A host waits for a process that just began: only few lessons are looked at closely."""
     capture: bool = True
     deliver: tuple[Moment, ...] = ()
     ignore: tuple[str, ...] = ()

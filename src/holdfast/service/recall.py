@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Place
     from holdfast.domain.query import Hit
-    from holdfast.domain.vocabulary import LessonId, LessonKind, Moment, State
+    from holdfast.domain.vocabulary import Freshness, LessonId, LessonKind, Moment, State
     from holdfast.service.parts import Parts
 
 DEPTH = 30
@@ -39,6 +39,8 @@ POOL_LIMIT = 400
 """Most that are, however many are wanted."""
 TEXT_LIMIT = 6_000
 """Characters of a question that are looked at: its head and its tail, half each."""
+LOOKED_AT = 4
+"""Of the best, those whose freshness is looked at closely where a host waits: the few that are shown."""
 ON_DEMAND_LINE_TOKENS = 300
 SETTLING = ("pinned", "recent")
 """Lanes that settle ties; what only they bring answers no particular question."""
@@ -148,18 +150,28 @@ def weigh_up(parts: Parts, place: Place, found: Sequence[Found], because: str = 
     """
     check = FreshnessCheck(parts, place)
     now = parts.clock.now()
-    weighed = []
-    for one in found:
-        freshness, caveat = check.judge(one.lesson)
-        relevance = max(one.fit.coverage, _named(one.shares))
-        why = Why(
-            shares=one.shares,
-            multipliers=multipliers(one.lesson, freshness, relevance, now),
-            words=because or reason(one),
-        )
-        ranked = Ranked(lesson=one.lesson, rank=1, score=score_of(why), why=why, freshness=freshness, caveat=caveat)
-        weighed.append((ranked, one))
-    return sorted(weighed, key=lambda pair: (-pair[0].score, pair[0].lesson.id))
+    weighed = sorted((_weigh(one, check.glance(one.lesson), because, now) for one in found), key=_best_first)
+    while lesson := check.next_look([ranked.lesson for ranked, _ in weighed[:LOOKED_AT]]):
+        judged = check.judge(lesson)
+        again = (_weigh(one, judged, because, now) if one.lesson is lesson else (r, one) for r, one in weighed)
+        weighed = sorted(again, key=_best_first)
+    return weighed
+
+
+def _weigh(one: Found, judged: tuple[Freshness, str], because: str, now: datetime) -> tuple[Ranked, Found]:
+    freshness, caveat = judged
+    relevance = max(one.fit.coverage, _named(one.shares))
+    why = Why(
+        shares=one.shares,
+        multipliers=multipliers(one.lesson, freshness, relevance, now),
+        words=because or reason(one),
+    )
+    ranked = Ranked(lesson=one.lesson, rank=1, score=score_of(why), why=why, freshness=freshness, caveat=caveat)
+    return ranked, one
+
+
+def _best_first(pair: tuple[Ranked, Found]) -> tuple[float, str]:
+    return -pair[0].score, pair[0].lesson.id
 
 
 def brief(
