@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from holdfast.domain.gitcalm import QUIET, calm_environment
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -11,15 +13,6 @@ if TYPE_CHECKING:
     from holdfast.ports.clock import Clock
 
 OUTPUT_LIMIT = 4_000_000
-
-_MISLEADING = (
-    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE",
-    "GIT_PREFIX", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG_PARAMETERS", "GIT_TRACE", "GIT_EXTERNAL_DIFF",
-)  # fmt: skip
-"""Variables of a surrounding git command (a hook of git's own, a rebase) that would point it elsewhere."""
-
-_QUIET = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-pager")
-"""A repository's own configuration must not start programs."""
 
 
 class Git:
@@ -89,7 +82,7 @@ class Git:
 
 def _command(folder: str, arguments: Sequence[str], trusted: bool) -> list[str]:
     safe = ("-c", "safe.directory=*") if trusted else ()
-    return ["git", "-C", folder, *_QUIET, *safe, *arguments]
+    return ["git", "-C", folder, *QUIET, *safe, *arguments]
 
 
 def _spawn(command: list[str], writing: int) -> int:
@@ -98,19 +91,16 @@ def _spawn(command: list[str], writing: int) -> int:
         (os.POSIX_SPAWN_DUP2, writing, 1),
         (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
     )
-    return os.posix_spawnp(command[0], command, _environment(), file_actions=silence)
-
-
-def _environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
-    return {**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
+    return os.posix_spawnp(command[0], command, calm_environment(os.environ), file_actions=silence)
 
 
 def _ask_elsewhere(command: list[str], timeout_s: float) -> bytes | None:
     import subprocess  # Windows: there is no posix_spawn
 
     try:
-        told = subprocess.run(command, capture_output=True, timeout=timeout_s, env=_environment(), check=True)
+        told = subprocess.run(
+            command, capture_output=True, timeout=timeout_s, env=calm_environment(os.environ), check=True
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     return told.stdout

@@ -1,0 +1,163 @@
+"""The project's files as import rules ask for them: is there one, what ends so, what is in a folder, settings.
+
+Paths are relative to the project's root with forward slashes; the root's own folder is the empty text.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from typing import Any
+
+PACKAGE_LIMIT = 12
+"""An import of a whole package leads to its files, if they are no more than these: else it says too little."""
+
+
+class FileTree:
+    """The files of a project."""
+
+    def __init__(self, paths: Collection[str], read: Callable[[str], bytes]) -> None:
+        self.paths = paths if isinstance(paths, (set, frozenset)) else frozenset(paths)
+        self.read = read
+        self.kept: dict[Any, Any] = {}
+        """What rules found out once for the whole tree."""
+
+    @cached_property
+    def by_file(self) -> dict[str, list[str]]:
+        """Paths by the file's name."""
+        found: dict[str, list[str]] = {}
+        for path in self.paths:
+            found.setdefault(path.rpartition("/")[2], []).append(path)
+        return found
+
+    @cached_property
+    def by_folder(self) -> dict[str, list[str]]:
+        """Paths by their folder, sorted."""
+        found: dict[str, list[str]] = {}
+        for path in sorted(self.paths):
+            found.setdefault(path.rpartition("/")[0], []).append(path)
+        return found
+
+    @cached_property
+    def folders_by_name(self) -> dict[str, list[str]]:
+        """Folders that hold files, by their last part."""
+        found: dict[str, list[str]] = {}
+        for folder in self.by_folder:
+            found.setdefault(folder.rpartition("/")[2], []).append(folder)
+        return found
+
+    def first(self, candidates: Iterable[str]) -> str:
+        """The first candidate that is a file; empty without one."""
+        return next((path for path in candidates if path in self.paths), "")
+
+    def unique_end(self, end: str) -> str:
+        """The one file whose path ends in those parts; empty when there is none or more than one."""
+        return _one(end, self.by_file)
+
+    def unique_folder(self, end: str) -> str:
+        """The one folder whose path ends in those parts; empty when there is none or more than one."""
+        return _one(end, self.folders_by_name)
+
+    def package(self, folder: str, suffixes: tuple[str, ...]) -> list[str]:
+        """The files directly in a folder with such an end; none when they are too many to mean anything."""
+        found = [path for path in self.by_folder.get(folder, ()) if path.endswith(suffixes)]
+        return found if len(found) <= PACKAGE_LIMIT else []
+
+    def nearest(self, path: str, file: str) -> str:
+        """The path of the file of that name in the nearest folder at or above the path's; empty without one."""
+        return self.first(join(folder, file) for folder in above(path))
+
+    def json(self, path: str) -> dict[str, Any]:
+        """A configuration file's object, with comments and trailing commas forgiven; empty when it is none."""
+        key = "json", path
+        if key not in self.kept:
+            try:
+                told = json.loads(plain_json(self.read(path).decode("utf-8-sig", "replace")))
+            except (ValueError, RecursionError):
+                told = None
+            self.kept[key] = told if isinstance(told, dict) else {}
+        found: dict[str, Any] = self.kept[key]
+        return found
+
+
+def join(folder: str, rest: str) -> str:
+    """The path of `rest` seen from the folder, `.` and `..` resolved; empty when it leads out of the project."""
+    parts = folder.split("/") if folder else []
+    for part in rest.split("/"):
+        if part == "..":
+            if not parts:
+                return ""
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
+
+
+def folder_of(path: str) -> str:
+    """The folder a path is in."""
+    return path.rpartition("/")[0]
+
+
+def above(path: str) -> Iterator[str]:
+    """The path's folder and all above it, nearest first, the root last."""
+    folder = folder_of(path)
+    while folder:
+        yield folder
+        folder = folder_of(folder)
+    yield ""
+
+
+def plain_json(text: str) -> str:
+    """The text without comments and trailing commas, which JSON does not allow and configuration files have."""
+    out: list[str] = []
+    at = 0
+    while at < len(text):
+        char = text[at]
+        if char == '"':
+            end = _string_end(text, at)
+            out.append(text[at:end])
+            at = end
+        elif text.startswith("//", at):
+            at = _index(text, "\n", at)
+        elif text.startswith("/*", at):
+            at = _index(text, "*/", at) + 2
+        else:
+            if char in "]}":
+                _drop_comma(out)
+            out.append(char)
+            at += 1
+    return "".join(out)
+
+
+def _string_end(text: str, at: int) -> int:
+    at += 1
+    while at < len(text) and text[at] != '"':
+        at += 2 if text[at] == "\\" else 1
+    return at + 1
+
+
+def _index(text: str, what: str, at: int) -> int:
+    found = text.find(what, at)
+    return len(text) if found < 0 else found
+
+
+def _drop_comma(out: list[str]) -> None:
+    for index in range(len(out) - 1, -1, -1):
+        if out[index] == ",":
+            out[index] = ""
+            return
+        if out[index].strip():
+            return
+
+
+def _one(end: str, by_last: dict[str, list[str]]) -> str:
+    parts = [part for part in end.split("/") if part not in ("", ".", "..")]
+    if not parts:
+        return ""
+    whole = "/".join(parts)
+    found = [path for path in by_last.get(parts[-1], ()) if path == whole or path.endswith("/" + whole)]
+    return found[0] if len(found) == 1 else ""

@@ -1,0 +1,39 @@
+"""What git prints, record by record, so that a long history never lies in memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+from holdfast.domain.gitcalm import QUIET, calm_environment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+CHUNK = 262_144
+
+
+def iter_records(folder: str, arguments: Sequence[str]) -> Iterator[str]:
+    """The NUL-ended records of git's answer. Raises OSError where git is missing or fails.
+
+    Bytes that are not UTF-8 are lone surrogates, as in file names.
+    """
+    command = ["git", "-C", folder, *QUIET, *arguments]
+    calm = calm_environment(os.environ)
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=calm
+    ) as git:
+        assert git.stdout is not None
+        try:
+            rest = b""
+            while chunk := git.stdout.read(CHUNK):
+                *whole, rest = (rest + chunk).split(b"\0")
+                yield from map(os.fsdecode, whole)
+            if rest:
+                yield os.fsdecode(rest)
+        except GeneratorExit:
+            git.kill()
+            raise
+    if git.returncode:
+        raise OSError(f"git {arguments[0]} failed in {folder} with status {git.returncode}")

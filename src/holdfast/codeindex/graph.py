@@ -1,0 +1,84 @@
+"""Files linked to a file: by imports, both ways and two hops, by edits in one commit, by being read before an edit.
+
+Weights are in (0, 1]. They say how likely the one file matters when the other is worked on; the constants order the
+relations, they are not measured probabilities.
+"""
+
+from __future__ import annotations
+
+import math
+
+from holdfast.codeindex.history import together
+from holdfast.domain.symbol import Neighbour
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from holdfast.ports.indexstore import IndexStore
+
+IMPORTS = 0.8
+IMPORTED_BY = 0.7
+HOP_DECAY = 0.5
+READ_BEFORE = "read_before"
+
+EXPANDED = 12
+"""Direct neighbours whose own neighbours are looked at."""
+
+HUB = 60
+"""A file imported by more than this is everybody's: it links nobody with anybody."""
+
+PARTNERS = 30
+FAINT = 0.02
+
+
+def neighbours(
+    store: IndexStore, root: str, path: str, exists: Callable[[str], bool], limit: int = 40
+) -> list[Neighbour]:
+    """Files linked to the file, closest first, each once for every relation; at most `limit`.
+
+    `exists` tells whether a path of the history is still there.
+    """
+    found = [*_imported(store, root, path), *_paired(store, path, exists)]
+    found = [one for one in found if one.path != path and one.weight >= FAINT]
+    return sorted(found, key=lambda one: (-one.weight, one.hops, one.path, one.relation))[:limit]
+
+
+def _imported(store: IndexStore, root: str, path: str) -> list[Neighbour]:
+    """By imports: one hop, then from the closest of them a second, each file by its best way."""
+    best: dict[str, Neighbour] = {}
+    for one in _hop(store, root, path):
+        _keep_best(best, one)
+    for near in sorted(best.values(), key=lambda one: (-one.weight, one.path))[:EXPANDED]:
+        for far in _hop(store, root, near.path):
+            if far.path != path:
+                weight = near.weight * far.weight * HOP_DECAY
+                relation = near.relation if near.relation == far.relation else "imports"
+                _keep_best(best, Neighbour(path=far.path, relation=relation, weight=weight, hops=2))
+    return list(best.values())
+
+
+def _hop(store: IndexStore, root: str, path: str) -> Iterator[Neighbour]:
+    targets = sorted({one.target for one in store.imports(root, path) if one.target})
+    for target in targets:
+        yield Neighbour(path=target, relation="imports", weight=IMPORTS / math.log2(1 + len(targets)) ** 0.5)
+    importers = store.importers(root, path)
+    if len(importers) <= HUB:
+        for importer in importers:
+            weight = IMPORTED_BY / math.log2(1 + len(importers))
+            yield Neighbour(path=importer, relation="imported_by", weight=weight)
+
+
+def _keep_best(best: dict[str, Neighbour], one: Neighbour) -> None:
+    known = best.get(one.path)
+    if known is None or (one.hops, -one.weight) < (known.hops, -known.weight):
+        best[one.path] = one
+
+
+def _paired(store: IndexStore, path: str, exists: Callable[[str], bool]) -> Iterator[Neighbour]:
+    for other, share in together(store, path)[:PARTNERS]:
+        if exists(other):
+            yield Neighbour(path=other, relation="edited_together", weight=min(1.0, share))
+    for other, times in store.pairs(READ_BEFORE, path)[:PARTNERS]:
+        if exists(other):
+            yield Neighbour(path=other, relation=READ_BEFORE, weight=times / (times + 2))

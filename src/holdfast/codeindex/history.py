@@ -1,0 +1,160 @@
+"""Which files are edited together, learnt from git's history.
+
+Every commit of 2 to 30 files adds to each pair of its files, less the more files it has and the older it is; a file
+with itself gets the same, so that pair over self is the share of a file's commits in which the other was edited too.
+Ages count from a fixed day: sums stay comparable when later commits are added, and only ratios are ever read.
+"""
+
+from __future__ import annotations
+
+import math
+
+from holdfast.codeindex.gitstream import iter_records
+from holdfast.domain.frozen import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from holdfast.ports.indexstore import IndexStore
+
+RELATION = "edited_together"
+MOST_FILES = 30
+"""A commit that touches more is a sweep (a reformat, a rename, a release) and says nothing about its pairs."""
+
+MOST_COMMITS = 20_000
+MOST_PAIRS = 400_000
+PARTNERS_KEPT = 40
+"""Pairs kept of each file, heaviest first."""
+
+HALF_LIFE_S = 365 * 86_400.0
+EPOCH_S = 1_577_836_800
+"""2020: where a commit's weight is one."""
+
+PRIOR_COMMITS = 1.0
+"""Commits of today that every file is taken to have had alone: one edit together is no certainty."""
+
+
+class Commit(Frozen):
+    """A commit's id, its time in seconds since 1970, its files under their present names, and whether it renamed."""
+
+    id: str
+    at_s: int
+    files: tuple[str, ...] = ()
+    renames: bool = False
+
+
+def learn_history(store: IndexStore, root: str) -> bool:
+    """Bring the pairs up to HEAD; False when there is nothing new, no git or no history.
+
+    New commits are added. After a rename, or when history was rewritten, all of it is read again.
+    """
+    try:
+        head = next(iter_records(root, ["rev-parse", "-q", "--verify", "HEAD"]), "").strip()
+        upto = store.mark("pairs:" + RELATION).partition("@")[0]
+        if not head or upto == head or (upto and _is_ancestor(root, head, upto)):
+            return False
+        if upto and _is_ancestor(root, upto, head):
+            new = list(iter_commits(root, f"{upto}..{head}"))
+            if not any(commit.renames for commit in new):
+                newest = max((commit.at_s for commit in new), default=_newest(store))
+                return store.put_pairs(RELATION, weigh(new), f"{head}@{newest}", store.mark("pairs:" + RELATION))
+        commits = list(iter_commits(root, head))
+    except OSError:
+        return False
+    newest = max((commit.at_s for commit in commits), default=EPOCH_S)
+    return store.put_pairs(RELATION, heaviest(weigh(commits)), f"{head}@{newest}")
+
+
+def iter_commits(root: str, revisions: str) -> Iterator[Commit]:
+    """Commits without merges, newest first; files that were renamed since carry their present names.
+
+    Only renames without an edit are seen: they are told by trees alone, also in a clone without old contents.
+    """
+    asked = ["log", "-z", "--no-merges", "-M100%", "--name-status", "--format=%x01%H %ct", "--no-show-signature"]
+    names: dict[str, str] = {}
+    fields: list[str] = []
+    for record in iter_records(root, [*asked, f"--max-count={MOST_COMMITS}", revisions, "--"]):
+        if record.startswith("\x01") and fields:
+            yield _commit(fields, names)
+            fields = []
+        fields.append(record)
+    if fields:
+        yield _commit(fields, names)
+
+
+def _commit(fields: list[str], names: dict[str, str]) -> Commit:
+    """A commit from its head and its changes (`M`, path; `R100`, old path, new path); `names` learns of renames."""
+    number, _, at = fields[0][1:].partition(" ")
+    files: dict[str, None] = {}
+    renames = []
+    rest = iter(fields[1:])
+    for field in rest:
+        status, path = field.lstrip("\n"), next(rest, "")
+        if status.startswith(("R", "C")):
+            new = next(rest, "")
+            if status.startswith("R"):
+                renames.append((path, new))
+            path = new
+        if path:
+            files[names.get(path, path)] = None
+    for old, new in renames:  # older commits know it by its old name
+        names[old] = names.get(new, new)
+    return Commit(id=number, at_s=int(at or 0), files=tuple(files), renames=bool(renames))
+
+
+def weigh(commits: Iterable[Commit]) -> dict[tuple[str, str], float]:
+    """The weight of each pair of files, and of each file with itself."""
+    found: dict[tuple[str, str], float] = {}
+    for commit in commits:
+        size = len(commit.files)
+        if size > MOST_FILES:
+            continue
+        weight = age_weight(commit.at_s) / math.sqrt(size)
+        files = sorted(commit.files)
+        for at, one in enumerate(files):
+            for other in files[at:]:
+                found[one, other] = found.get((one, other), 0.0) + weight
+        if len(found) > 2 * MOST_PAIRS:
+            found = heaviest(found)
+    return found
+
+
+def heaviest(pairs: dict[tuple[str, str], float]) -> dict[tuple[str, str], float]:
+    """Each file with itself, and those pairs that are among the heaviest of one of their two files."""
+    partners: dict[str, int] = {}
+    kept: dict[tuple[str, str], float] = {}
+    for pair in sorted(pairs, key=lambda pair: (-pairs[pair], pair)):
+        one, other = pair
+        if one == other or min(partners.get(one, 0), partners.get(other, 0)) < PARTNERS_KEPT:
+            kept[pair] = pairs[pair]
+            for file in {one, other} if one != other else ():
+                partners[file] = partners.get(file, 0) + 1
+        if len(kept) >= MOST_PAIRS:
+            break
+    return kept
+
+
+def age_weight(at_s: float) -> float:
+    """What a commit of that time counts, against one of 2020: doubled every half-life."""
+    return float(2.0 ** ((at_s - EPOCH_S) / HALF_LIFE_S))
+
+
+def together(store: IndexStore, path: str) -> list[tuple[str, float]]:
+    """Files edited together with the file, and the share of its commits in which they were: in (0, 1), best first."""
+    found = store.pairs(RELATION, path)
+    own = dict(found).get(path, 0.0)
+    prior = PRIOR_COMMITS * age_weight(_newest(store)) / math.sqrt(2)
+    return [(other, weight / (own + prior)) for other, weight in found if other != path]
+
+
+def _newest(store: IndexStore) -> int:
+    at = store.mark("pairs:" + RELATION).partition("@")[2]
+    return int(at) if at.isdecimal() else EPOCH_S
+
+
+def _is_ancestor(root: str, one: str, other: str) -> bool:
+    try:
+        return list(iter_records(root, ["merge-base", "--is-ancestor", one, other])) == []
+    except OSError:
+        return False

@@ -1,0 +1,300 @@
+"""Import rules of languages whose imports name files: Python, JavaScript and TypeScript, C, Rust, Ruby, shells.
+
+A rule gets the files, the importing path and one import as written, and gives it once for each file it leads to.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from holdfast.codeindex.filetree import FileTree, above, folder_of, join
+from holdfast.domain.frozen import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from holdfast.domain.symbol import Import
+
+SCRIPTS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte", ".json")
+COMPILED = (".js", ".jsx", ".mjs", ".cjs")
+"""Ends that TypeScript's imports have though the file beside is written in TypeScript."""
+
+C_STANDARD = frozenset(
+    f"{name}.h" for name in (
+        "assert", "complex", "ctype", "errno", "fenv", "float", "inttypes", "iso646", "limits", "locale", "math",
+        "setjmp", "signal", "stdarg", "stdbool", "stddef", "stdint", "stdio", "stdlib", "string", "time", "wchar",
+        "unistd", "fcntl", "pthread", "windows",
+    )
+)  # fmt: skip
+MOST_PARTS = 64
+"""Modules that one grouped Rust import is taken apart into."""
+
+
+def unique_end(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+    """The file beside, or the only one whose path ends in what was written."""
+    target = tree.first([join(folder_of(path), one.module)]) or tree.unique_end(one.module)
+    if target:
+        yield replace(one, target=target)
+
+
+def python(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+    """A module's file; names taken from a package that are modules lead to their own files."""
+    dots = len(one.module) - len(one.module.lstrip("."))
+    inside = one.module[dots:].replace(".", "/")
+    if dots:
+        start = join(folder_of(path), "/".join([".."] * (dots - 1)))
+        roots = [start] if start or dots == 1 or folder_of(path).count("/") == dots - 2 else []
+    else:
+        roots = _python_roots(tree, path, inside.partition("/")[0])
+    for root in roots:
+        found = list(_python_module(tree, join(root, inside), one))
+        if found:
+            yield from found
+            return
+
+
+def _python_module(tree: FileTree, module: str, one: Import) -> Iterator[Import]:
+    rest = []
+    for name in one.names:
+        target = tree.first(_python_files(join(module, name)))
+        if target:
+            yield replace(one, names=(name,), target=target)
+        else:
+            rest.append(name)
+    whole = tree.first(_python_files(module))
+    if whole and (rest or not one.names):
+        yield replace(one, names=tuple(rest), target=whole)
+
+
+def _python_files(module: str) -> tuple[str, ...]:
+    if not module:
+        return ("__init__.py",)
+    return (f"{module}.py", f"{module}/__init__.py", f"{module}.pyi", f"{module}/__init__.pyi")
+
+
+def _python_roots(tree: FileTree, path: str, first: str) -> list[str]:
+    """Where a top-level module may lie, best first: from where the file itself is imported, then the usual places."""
+    if "python roots" not in tree.kept:
+        held = {_python_root(tree, one) for one in tree.paths if one.endswith((".py", ".pyi"))}
+        tree.kept["python roots"] = sorted(held, key=lambda root: (root.count("/"), root))
+    own = _python_root(tree, path)
+    roots = [own, *(root for root in above(own + "/x") if root != own), "src", "lib"]
+    if first in sys.stdlib_module_names:
+        return roots[:1]
+    others = [root for root in tree.kept["python roots"] if root not in roots and _holds(tree, root, first)]
+    return roots + (others if len(others) == 1 else [])
+
+
+def _python_root(tree: FileTree, path: str) -> str:
+    """The folder the file's outermost package is in."""
+    folder = folder_of(path)
+    while folder and f"{folder}/__init__.py" in tree.paths:
+        folder = folder_of(folder)
+    return folder
+
+
+def _holds(tree: FileTree, root: str, module: str) -> bool:
+    return bool(tree.first(_python_files(join(root, module))))
+
+
+def javascript(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+    """Relative paths with ends and index files left out; `paths` of tsconfig; packages of the same repository."""
+    module = one.module.partition("?")[0]
+    if module.startswith("."):
+        target = _script(tree, join(folder_of(path), module))
+    else:
+        target = _aliased(tree, path, module) or _workspace_package(tree, module)
+    if target:
+        yield replace(one, target=target)
+
+
+def _script(tree: FileTree, path: str) -> str:
+    stem, end = os.path.splitext(path)
+    written = [f"{stem}{suffix}" for suffix in (".ts", ".tsx", ".mts", ".cts")] if end in COMPILED else []
+    return tree.first(
+        [path, *written, *(path + suffix for suffix in SCRIPTS), *(join(path, "index" + suffix) for suffix in SCRIPTS)]
+    )
+
+
+def _aliased(tree: FileTree, path: str, module: str) -> str:
+    config = tree.nearest(path, "tsconfig.json") or tree.nearest(path, "jsconfig.json")
+    if not config:
+        return ""
+    where, options = _compiler_options(tree, config, 4)
+    start = join(where, str(options.get("baseUrl") or "."))
+    paths = options.get("paths")
+    for pattern, targets in (paths if isinstance(paths, dict) else {}).items():
+        before, star, after = pattern.partition("*")
+        fits = module.startswith(before) and module.endswith(after) if star else module == pattern
+        if not fits or not isinstance(targets, list):
+            continue
+        middle = module[len(before) : len(module) - len(after)] if star else ""
+        for target in targets:
+            found = _script(tree, join(start, str(target).replace("*", middle)))
+            if found:
+                return found
+    return _script(tree, join(start, module)) if "baseUrl" in options else ""
+
+
+def _compiler_options(tree: FileTree, config: str, depth: int) -> tuple[str, dict[str, Any]]:
+    """The folder that paths count from, and the options, of a configuration or the one it extends."""
+    told = tree.json(config)
+    options = told.get("compilerOptions")
+    options = options if isinstance(options, dict) else {}
+    extends = told.get("extends")
+    if "paths" not in options and "baseUrl" not in options and isinstance(extends, str) and depth:
+        base = join(folder_of(config), extends)
+        parent = tree.first([base, base + ".json"]) if extends.startswith(".") else ""
+        if parent:
+            return _compiler_options(tree, parent, depth - 1)
+    return folder_of(config), options
+
+
+def _workspace_package(tree: FileTree, module: str) -> str:
+    """The entry, or the file inside, of a package whose package.json lies in this repository."""
+    if "js packages" not in tree.kept:
+        files = tree.by_file.get("package.json", ())
+        found = {str(tree.json(file).get("name") or ""): folder_of(file) for file in sorted(files, reverse=True)}
+        tree.kept["js packages"] = found
+    parts = module.split("/")
+    size = 2 if module.startswith("@") else 1
+    folder = tree.kept["js packages"].get("/".join(parts[:size]))
+    if folder is None or not parts[0]:
+        return ""
+    rest = "/".join(parts[size:])
+    if rest:
+        return _script(tree, join(folder, rest)) or _script(tree, join(folder, "src/" + rest))
+    main = str(tree.json(join(folder, "package.json")).get("main") or "index")
+    return _script(tree, join(folder, "src/index")) or _script(tree, join(folder, main))
+
+
+def c(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+    """An included file: beside, in an include folder at or above, or the only one that ends so."""
+    near = (join(folder, part + one.module) for folder in above(path) for part in ("", "include/", "src/"))
+    target = tree.first([join(folder_of(path), one.module)])
+    if not target and one.module not in C_STANDARD:
+        target = tree.first(near) or tree.unique_end(one.module)
+    if target:
+        yield replace(one, target=target)
+
+
+def rust(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+    """The file of the innermost module on the path, within the crate or a crate of the same repository."""
+    for module in taken_apart(one.module.replace(" ", ""), "::"):
+        target = _rust_file(tree, path, [part for part in module.split("::") if part])
+        if target:
+            yield replace(one, target=target)
+
+
+def _rust_file(tree: FileTree, path: str, parts: list[str]) -> str:
+    if not parts:
+        return ""
+    manifest = tree.nearest(path, "Cargo.toml")
+    folder, first = _rust_folder(path), parts[0]
+    if first == "crate":
+        return _rust_module(tree, join(folder_of(manifest), "src"), parts[1:])
+    if first == "self":
+        return _rust_module(tree, folder, parts[1:])
+    while parts and parts[0] == "super":
+        folder, parts = folder_of(folder), parts[1:]
+    if first == "super":
+        return _rust_module(tree, folder, parts)
+    crates = _crates(tree)
+    if first in crates:
+        return _rust_module(tree, join(crates[first], "src"), parts[1:])
+    child = tree.first(_rust_files(folder, first))
+    return _rust_module(tree, folder, parts) if child else ""
+
+
+def _rust_folder(path: str) -> str:
+    """Where the submodules of a file's module lie."""
+    stem = path.removesuffix(".rs")
+    return folder_of(path) if stem.rpartition("/")[2] in ("mod", "lib", "main", "build") else stem
+
+
+def _rust_module(tree: FileTree, folder: str, parts: list[str]) -> str:
+    """The file of the longest beginning of the parts that is one; else the one of the folder's own module."""
+    for size in range(len(parts), 0, -1):
+        target = tree.first(_rust_files(folder, "/".join(parts[:size])))
+        if target:
+            return target
+    return tree.first([f"{folder}.rs", *(join(folder, name) for name in ("mod.rs", "lib.rs", "main.rs"))])
+
+
+def _rust_files(folder: str, module: str) -> tuple[str, str]:
+    return join(folder, module + ".rs"), join(folder, module + "/mod.rs")
+
+
+def _crates(tree: FileTree) -> dict[str, str]:
+    """Folders of the repository's crates by the name they are imported by."""
+    if "crates" not in tree.kept:
+        held = {}
+        for file in sorted(tree.by_file.get("Cargo.toml", ())):
+            name = _toml_name(tree.read(file).decode("utf-8", "replace"))
+            held[name.replace("-", "_")] = folder_of(file)
+        held.pop("", None)
+        tree.kept["crates"] = held
+    found: dict[str, str] = tree.kept["crates"]
+    return found
+
+
+def _toml_name(text: str) -> str:
+    """`name` in the table `[package]`."""
+    table = ""
+    for line in text.splitlines():
+        line = line.strip()
+        if line.startswith("["):
+            table = line
+        elif table == "[package]" and line.partition("=")[0].strip() == "name":
+            return line.partition("=")[2].strip().strip("\"'")
+    return ""
+
+
+def taken_apart(module: str, between: str, depth: int = 8) -> list[str]:
+    """`a::{b, c::d}` as `a::b` and `a::c::d`; aliases (`as x`) and `*` are dropped."""
+    start, brace, rest = module.partition("{")
+    if not brace or depth == 0:
+        return [module.partition(" as ")[0].removesuffix(between + "*").removesuffix(between + "_")]
+    found = []
+    for part in _split_outside(rest.removesuffix("}")):
+        found += taken_apart(start + part.strip(), between, depth - 1)
+    return found[:MOST_PARTS]
+
+
+def _split_outside(text: str) -> list[str]:
+    """The parts between commas that are in no braces."""
+    parts, depth, begun = [], 0, 0
+    for at, char in enumerate(text):
+        depth += (char == "{") - (char == "}")
+        if char == "," and depth == 0:
+            parts.append(text[begun:at])
+            begun = at + 1
+    return [part for part in [*parts, text[begun:]] if part.strip()]
+
+
+def ruby(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+    """A file beside, on a load path (`lib`, `app/…`) at or above, or the only one that ends so."""
+    file = one.module if one.module.endswith(".rb") else one.module + ".rb"
+    near = (join(folder, part + file) for folder in above(path) for part in ("lib/", "", "spec/", "test/"))
+    target = tree.first([join(folder_of(path), file)]) or tree.first(near)
+    if not target and "/" in one.module:
+        target = tree.unique_end(file)
+    if target:
+        yield replace(one, target=target)
+
+
+def shell(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+    """A sourced file: what is left after `$HERE/` and the like, beside or from the root, or the only one so named."""
+    file = one.module.replace('"', "").replace("'", "")
+    for opening, closing in (("$(", ")/"), ("${", "}/"), ("$", "/"), ("`", "`/")):
+        if file.startswith(opening) and closing in file:
+            file = file.rpartition(closing)[2] if opening != "$" else file.partition(closing)[2]
+            break
+    if not file or "$" in file or file.startswith("/"):
+        return
+    target = tree.first([join(folder_of(path), file), join("", file)]) or tree.unique_end(file)
+    if target:
+        yield replace(one, target=target)

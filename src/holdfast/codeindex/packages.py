@@ -1,0 +1,127 @@
+"""Import rules of languages whose imports name packages or types, not files: Go, the JVM's, C#, PHP, Swift."""
+
+from __future__ import annotations
+
+from holdfast.codeindex.filetree import FileTree, folder_of, join
+from holdfast.codeindex.importrules import taken_apart
+from holdfast.domain.frozen import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.domain.symbol import Import
+
+JVM = (".java", ".kt", ".scala", ".groovy", ".kts", ".sc")
+
+
+def go(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+    """The files of the package, found by the module paths of go.mod files; tests of it are left out."""
+    modules = _go_modules(tree)
+    for module in sorted(modules, key=len, reverse=True):
+        if one.module == module or one.module.startswith(module + "/"):
+            folder = join(modules[module], one.module[len(module) + 1 :])
+            break
+    else:
+        return
+    files = [file for file in tree.package(folder, (".go",)) if not file.endswith("_test.go")]
+    own_name = f"{folder}/{folder.rpartition('/')[2]}.go"
+    yield from _each(one, files or [file for file in (own_name,) if file in tree.paths])
+
+
+def _go_modules(tree: FileTree) -> dict[str, str]:
+    """Folders of go.mod files by the module path they name."""
+    if "go modules" not in tree.kept:
+        tree.kept["go modules"] = {
+            line.split()[1].strip('"'): folder_of(file)
+            for file in sorted(tree.by_file.get("go.mod", ()))
+            for line in tree.read(file).decode("utf-8", "replace").splitlines()
+            if line.startswith("module ") and len(line.split()) > 1
+        }
+    found: dict[str, str] = tree.kept["go modules"]
+    return found
+
+
+def java(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+    """The file of the class; for a member the class it is in, for a whole package its files."""
+    for module in taken_apart(one.module, "."):
+        wanted = [f"{module}.{name}" for name in one.names if name not in ("*", "_")] or [module]
+        for name in wanted:
+            yield from _each(one, _java_files(tree, name.removesuffix(".*").removesuffix("._")))
+
+
+def _java_files(tree: FileTree, name: str) -> Sequence[str]:
+    parts = name.split(".")
+    for size in (len(parts), len(parts) - 1, len(parts) - 2):
+        if size < 2:
+            break
+        found = [file for end in JVM if (file := tree.unique_end("/".join(parts[:size]) + end))]
+        if found:
+            return found[:1]
+    folder = tree.unique_folder("/".join(parts)) if len(parts) > 1 else ""
+    return tree.package(folder, JVM) if folder else ()
+
+
+def csharp(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+    """The files of the folder named like the namespace, whose first part is often left out on the disk."""
+    parts = one.module.partition("=")[2].strip().split(".") if "=" in one.module else one.module.split(".")
+    if parts[0] == "System":
+        return
+    for start in range(min(3, len(parts))):
+        dotted = ".".join(parts[: start + 1]) + "/" + "/".join(parts[start + 1 :]) if start else "/".join(parts)
+        shorter = "/".join(parts[start:])
+        folder = tree.unique_folder(dotted.rstrip("/")) or (tree.unique_folder(shorter) if start < 2 else "")
+        if folder:
+            yield from _each(one, tree.package(folder, (".cs",)))
+            return
+
+
+def php(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+    """An included file, or a class's by the PSR-4 prefixes of composer.json, else the only file that ends so."""
+    written = one.module.lstrip("\\")
+    if "/" in written or written.endswith(".php"):
+        file = written.lstrip("/")
+        target = tree.first([join(folder_of(path), file), join("", file)]) or tree.unique_end(file)
+        yield from _each(one, [target] if target else [])
+        return
+    for module in taken_apart(written, "\\"):
+        target = _php_class(tree, [part for part in module.split("\\") if part])
+        yield from _each(one, [target] if target else [])
+
+
+def _php_class(tree: FileTree, parts: list[str]) -> str:
+    name = "\\".join(parts)
+    for prefix, folders in _psr4(tree):
+        if name.startswith(prefix):
+            rest = name[len(prefix) :].replace("\\", "/")
+            target = tree.first(join(folder, rest + ".php") for folder in folders)
+            if target:
+                return target
+    ends = ("/".join(parts[start:]) + ".php" for start in range(max(0, len(parts) - 1)))
+    return next((file for end in ends if (file := tree.unique_end(end))), "")
+
+
+def _psr4(tree: FileTree) -> list[tuple[str, list[str]]]:
+    """(namespace prefix, folders), longest prefix first."""
+    if "psr-4" not in tree.kept:
+        found: list[tuple[str, list[str]]] = []
+        for file in sorted(tree.by_file.get("composer.json", ())):
+            for section in ("autoload", "autoload-dev"):
+                table = tree.json(file).get(section)
+                prefixes = table.get("psr-4") if isinstance(table, dict) else None
+                for prefix, folders in (prefixes if isinstance(prefixes, dict) else {}).items():
+                    some = folders if isinstance(folders, list) else [folders]
+                    found.append((prefix, [join(folder_of(file), str(folder)) for folder in some]))
+        tree.kept["psr-4"] = sorted(found, key=lambda one: -len(one[0]))
+    held: list[tuple[str, list[str]]] = tree.kept["psr-4"]
+    return held
+
+
+def swift(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+    """The files of a target of the package: the folder of the module's name."""
+    folder = tree.unique_folder("Sources/" + one.module.split(".")[0])
+    yield from _each(one, tree.package(folder, (".swift",)) if folder else ())
+
+
+def _each(one: Import, files: Sequence[str]) -> Iterator[Import]:
+    return (replace(one, target=file) for file in files)
