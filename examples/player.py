@@ -23,15 +23,15 @@ Step = dict[str, Any]
 
 
 class Player:
-    """One session of a story in one folder. `transcript` grows as the steps are played."""
+    """One session of a story in one folder. `transcript` grows as the steps are played, and so does the file."""
 
-    def __init__(self, session: str, folder: str, started: datetime = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)) -> None:
+    def __init__(self, session: str, folder: str, file: str = "", started: datetime | None = None) -> None:
         self.session = session
         self.folder = folder
         self.transcript: list[Payload] = []
+        self._file = file
         self._at = started
         self._tools = 0
-        self._said = ""
 
     def start(self, source: str = "startup") -> Iterator[Payload]:
         """The session begins."""
@@ -43,12 +43,13 @@ class Player:
             yield from self.step(step)
 
     def step(self, step: Step) -> Iterator[Payload]:
-        """The hooks of one step: a prompt, a reply, a file read, an edit or a command."""
+        """The hooks of one step: a prompt, words in mid-turn, a reply that ends it, a read, an edit or a command."""
         if "prompt" in step:
             self._line("user", content=step["prompt"])
             yield self._hook("UserPromptSubmit", prompt=step["prompt"])
+        elif "says" in step:  # no hook tells of it
+            self._line("assistant", content=[{"type": "text", "text": step["says"]}])
         elif "reply" in step:
-            self._said = step["reply"]
             self._line("assistant", content=[{"type": "text", "text": step["reply"]}])
             yield self._hook("Stop", stop_hook_active=False, last_assistant_message=step["reply"])
         elif "read" in step:
@@ -115,11 +116,13 @@ class Player:
         self._line("user", content=[block], toolUseResult=response)
 
     def _hook(self, name: str, **more: Any) -> Payload:
-        called = {"session_id": self.session, "transcript_path": "", "cwd": self.folder, "hook_event_name": name}
-        return called | more
+        called = {"session_id": self.session, "transcript_path": self._file, "cwd": self.folder}
+        return called | {"hook_event_name": name} | more
 
     def _line(self, role: str, *, content: Any, **more: Any) -> None:
-        self._at += timedelta(seconds=7)
+        at = datetime.now(UTC)
+        if self._at is not None:
+            at = self._at = self._at + timedelta(seconds=7)
         number = len(self.transcript) + 1
         self.transcript.append(
             {
@@ -133,10 +136,13 @@ class Player:
                 "type": role,
                 "message": {"role": role, "content": content},
                 "uuid": f"00000000-0000-4000-8000-{number:012d}",
-                "timestamp": self._at.strftime("%Y-%m-%dT%H:%M:%S.000Z"),
+                "timestamp": at.strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z",
             }
             | more
         )
+        if self._file:
+            with open(self._file, "a", encoding="utf-8") as stream:
+                stream.write(json.dumps(self.transcript[-1]) + "\n")
 
 
 def _tool(use: Payload) -> Payload:

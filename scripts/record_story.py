@@ -11,6 +11,7 @@ import json
 import shutil
 import sys
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,7 +27,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = str(Path(scratch) / "ledger")
         shutil.copytree(example / "repository", folder)
-        player = Player("5d0c2f7e-0000-4000-8000-000000000001", folder)
+        player = Player("5d0c2f7e-0000-4000-8000-000000000001", folder, started=datetime(2026, 3, 2, 9, 0, tzinfo=UTC))
         for _payload in player.play(load_story(str(example))["first"]):
             pass
         lines = [json.dumps(line, ensure_ascii=False).replace(folder, RECORDED_IN) for line in player.transcript]

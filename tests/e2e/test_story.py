@@ -98,7 +98,8 @@ def test_no_secret_of_a_session_reaches_the_disk(machine: Machine) -> None:
 
 
 def _first_session(machine: Machine) -> None:
-    player = Player("5d0c2f7e-0000-4000-8000-000000000001", str(machine.repository))
+    transcript = machine.home / "transcript.jsonl"
+    player = Player("5d0c2f7e-0000-4000-8000-000000000001", str(machine.repository), str(transcript))
     for payload in [*player.start(), *player.play(STORY["first"]), *player.end()]:
         machine.hook(payload)
     machine.commit_all("Give the odd cents to the first people")

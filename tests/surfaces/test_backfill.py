@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 from holdfast.bootstrap import Memory
 from holdfast.domain.event import Event
 from holdfast.ports.store import EventFilter
-from holdfast.surfaces.cli._transcriptlines import TranscriptLines
 from holdfast.surfaces.cli.main import cli
+from holdfast.transcripts import TranscriptLines
 
 
 class Machine:

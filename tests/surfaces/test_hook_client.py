@@ -13,7 +13,7 @@ import pytest
 from holdfast.domain.records import Checkpoint
 from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.runfiles import LOG_LIMIT, note
-from holdfast.surfaces.hooks.handover import LEARNT
+from holdfast.service.parts import LEARNED_POSITION
 from tests.surfaces.hookcalls import KINDS, Hooks, finish, learners, told, wait_for
 
 
@@ -278,7 +278,7 @@ def test_a_log_that_cannot_be_written_is_no_failure(tmp_path: Path) -> None:
 
 def learnt(hooks: Hooks) -> bool:
     with hooks.memory() as memory:
-        return bool(memory.parts.store.mark(LEARNT)) and not learners(hooks)
+        return bool(memory.parts.store.mark(LEARNED_POSITION)) and not learners(hooks)
 
 
 def test_a_session_that_ends_is_learnt_from_by_a_process_that_ends(hooks: Hooks) -> None:

@@ -70,8 +70,9 @@ def test_a_hook_asks_the_server_and_gets_what_it_would_find_itself(served: Hooks
     assert served.log == ""
 
 
-def test_a_folder_to_learn_of_is_named_at_a_sessions_end_only(served: Hooks) -> None:
-    assert [ask(served, kind) for kind in ("Stop", "SessionEnd")] == [("", "{}"), (str(served.project), "{}")]
+def test_a_learners_errand_is_told_at_a_sessions_end_only(served: Hooks) -> None:
+    errand = f"{served.project}\tclaude-code\ts1\t"
+    assert [ask(served, kind) for kind in ("Stop", "SessionEnd")] == [("", "{}"), (errand, "{}")]
 
 
 def test_a_sessions_end_starts_the_learner_although_a_server_runs(served: Hooks) -> None:

@@ -24,6 +24,20 @@ class HookCall(Frozen, nested={"events": Event}):
     error: str = ""
     agent: str = ""
     """The sub-agent's id; empty for the session's own agent."""
+    transcript: str = ""
+    """Absolute path of the session's transcript; only set where a turn or the session ends."""
     ends_turn: bool = False
     """The agent stopped or is about to lose its context: a good time to learn."""
     ends_session: bool = False
+
+
+def render_errand(call: HookCall, folder: str = "") -> str:
+    """What a learner is told in one line: the folder, and of a session that ended its host, id and transcript."""
+    ended = (call.host, call.session, call.transcript) if call.ends_session else ("", "", "")
+    return "\t".join(part.replace("\t", " ").replace("\n", " ") for part in (call.cwd or folder, *ended))
+
+
+def parse_errand(text: str) -> HookCall:
+    """The call an errand tells of, with just those fields; they are empty where the errand says nothing."""
+    cwd, host, session, transcript, *_ = (*text.split("\t"), "", "", "", "")
+    return HookCall(host=host, name="", session=SessionId(session), cwd=cwd, transcript=transcript)

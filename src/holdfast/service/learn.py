@@ -14,6 +14,7 @@ from holdfast.domain.vocabulary import LessonId
 from holdfast.ports.store import EventFilter
 from holdfast.service.admission import Admission, Source
 from holdfast.service.ledger import twice
+from holdfast.service.parts import LEARNED_POSITION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import ProjectId, SessionId
     from holdfast.service.parts import Parts
 
-POSITION = "learned_position"
-"""Mark: every event up to that position has been learnt from."""
 DECIDED = "learned:"
 """Start of the mark that holds what was decided on in a session, as digests and spans: no words."""
 PAGE = 10_000
@@ -56,7 +55,7 @@ class LearnReport(Frozen):
 
 def learn(parts: Parts, place: Place, session: SessionId) -> LearnReport:
     """Learn from a session's events of the place's project; nothing when there are none or nothing new is found."""
-    events = list(_events(parts, place.project.id, session))
+    events = _events(parts, place.project.id, session)
     candidates, failed = _detect(parts, events)
     if not candidates:
         return LearnReport(failed=failed)
@@ -74,7 +73,7 @@ def learn_pending(parts: Parts) -> LearnReport:
 
     Sessions whose folder is gone, or is another project now, are passed over.
     """
-    after = int(parts.store.mark(POSITION) or 0)
+    after = int(parts.store.mark(LEARNED_POSITION) or 0)
     newest, waiting = after, dict[tuple["ProjectId", "SessionId"], str]()
     while page := parts.store.find_events(EventFilter(after=newest, limit=PAGE)):
         newest = page[-1][0]
@@ -86,7 +85,7 @@ def learn_pending(parts: Parts) -> LearnReport:
         if (place := _place(parts, project, cwd)) is not None
     ]
     if newest > after:
-        parts.store.mark(POSITION, str(newest))
+        parts.store.mark(LEARNED_POSITION, str(newest))
     return _sum(reports)
 
 
@@ -112,7 +111,12 @@ def _admit(parts: Parts, place: Place, candidates: Sequence[Candidate], source: 
     return twice(step)
 
 
-def _events(parts: Parts, project: ProjectId, session: SessionId) -> Iterator[Event]:
+def _events(parts: Parts, project: ProjectId, session: SessionId) -> list[Event]:
+    """The session's events in the order they happened: a transcript tells of replies after the hooks told of tools."""
+    return sorted(_pages(parts, project, session), key=lambda event: event.at)
+
+
+def _pages(parts: Parts, project: ProjectId, session: SessionId) -> Iterator[Event]:
     after = 0
     while page := parts.store.find_events(EventFilter(project=project, session=session, after=after, limit=PAGE)):
         after = page[-1][0]

@@ -67,6 +67,8 @@ def parse_hook(host: str, payload: Mapping[str, Any], at: datetime, new_id: Call
     source.stamp.update(cwd=cwd, agent=agent)
     parser = PARSERS.get(name)
     told = parser(source, held) if parser else {}
+    if told.get("ends_turn") or told.get("ends_session"):
+        told["transcript"] = text_of(held.get("transcript_path"))
     return HookCall(host=host, name=name, session=SessionId(session), cwd=cwd, agent=agent, **told)
 
 

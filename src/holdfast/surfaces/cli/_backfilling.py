@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.errors import HoldfastError
-from holdfast.surfaces.cli._transcriptlines import TranscriptLines
+from holdfast.transcripts import TranscriptLines
 
 if TYPE_CHECKING:
     from holdfast.domain.event import Event

@@ -114,14 +114,14 @@ def _serve(desk: Desk, host: str) -> None:
 
     answer = ask_server(settings, host, payload)
     if answer is None:
-        folder = _answer_alone(desk, settings, host, payload)
+        errand = _answer_alone(desk, settings, host, payload)
     else:
-        folder, text = answer
+        errand, text = answer
         desk.say(text)
-    if folder:
+    if errand:
         from holdfast.surfaces.hooks.handover import start_learner
 
-        start_learner(folder)
+        start_learner(errand)
 
 
 def _read_payload() -> bytes:
@@ -136,7 +136,7 @@ def _read_payload() -> bytes:
 
 
 def _answer_alone(desk: Desk, settings: Settings, host: str, payload: bytes) -> str:
-    """Answer in this process; returns the folder of which to learn now, or an empty string."""
+    """Answer in this process; returns the errand for a learner, or an empty string."""
     _load_c_halves()
     from holdfast.bootstrap import Memory
     from holdfast.domain.jsontext import loads
@@ -149,7 +149,11 @@ def _answer_alone(desk: Desk, settings: Settings, host: str, payload: bytes) -> 
     call = hook.parse(memory, host, told)
     desk.subject = f"{host} {call.name}"
     desk.say(hook.respond(memory, call, desk.complain))
-    return (call.cwd or _folder()) if call.ends_session or _starts_with_leftovers(memory, call) else ""
+    if not call.ends_session and not _starts_with_leftovers(memory, call):
+        return ""
+    from holdfast.domain.hookcall import render_errand
+
+    return render_errand(call, _folder())
 
 
 def _load_c_halves() -> None:

@@ -9,31 +9,27 @@ import os
 import sys
 
 from holdfast.ports.store import EventFilter
+from holdfast.service.parts import LEARNED_POSITION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.ports.store import Store
 
-LEARNT = "hooks:learnt"
-"""Mark that holds the position up to which a learner has seen all events."""
 
-
-def has_leftovers(store: Store, session: str) -> bool:
-    """Whether events of another session came after all that a learner has seen."""
-    found = store.find_events(EventFilter(after=learnt_up_to(store), limit=1))
+def has_leftovers(store: Store, session: str = "") -> bool:
+    """Whether there are events nobody has learnt from, the first of them of another session."""
+    kept = store.mark(LEARNED_POSITION)
+    found = store.find_events(EventFilter(after=int(kept or 0), limit=1))
     return bool(found) and found[0][1].session != session
 
 
-def learnt_up_to(store: Store) -> int:
-    """The position a learner has come to; 0 before the first."""
-    kept = store.mark(LEARNT)
-    return int(kept) if kept.isdigit() else 0
+def start_learner(errand: str) -> None:
+    """Start a learner that outlives us and ends by itself: own session, no standard streams, nothing inherited.
 
-
-def start_learner(folder: str) -> None:
-    """Start a learner that outlives us and ends by itself: own session, no standard streams, nothing inherited."""
+    `errand` is what `domain.hookcall.render_errand` tells it.
+    """
     entry = os.path.join(os.path.dirname(os.path.abspath(__file__)), "entry.py")
-    command = [os.path.abspath(sys.executable), "-I", entry, "--learn", folder]
+    command = [os.path.abspath(sys.executable), "-I", entry, "--learn", errand]
     if not hasattr(os, "posix_spawn"):
         _start_elsewhere(command)
         return

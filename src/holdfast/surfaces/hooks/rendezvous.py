@@ -1,8 +1,8 @@
 """Asking a running `holdfast mcp` through its private socket: the whole memory, already warm, for a millisecond.
 
-The request is one line of who asks (version, store, host) and the payload. The answer is one line with the folder to
-learn of when a session ended (else an empty line), and the host's stdout text. A server of another version or store
-hangs up without a word, and the hook answers alone.
+The request is one line of who asks (version, store, host) and the payload. The answer is one line with the errand
+for a learner when a session ended (else an empty line), and the host's stdout text. A server of another version or
+store hangs up without a word, and the hook answers alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ANSWER_LIMIT = 1_000_000
 
 
 def ask_server(settings: Settings, host: str, payload: bytes) -> tuple[str, str] | None:
-    """Folder to learn of (or empty) and stdout text from the newest server that answers in time; None without one."""
+    """Errand for a learner (or empty) and stdout text from the newest server that answers in time; None without one."""
     folder = socket_folder(settings.run_path)
     sockets = _find_sockets(folder)
     if not sockets:
@@ -36,8 +36,8 @@ def ask_server(settings: Settings, host: str, payload: bytes) -> tuple[str, str]
     for path in sockets[:TRIES]:
         answer = _ask(path, line + payload, deadline)
         if answer:
-            folder, _, text = answer.partition("\n")
-            return folder, text
+            errand, _, text = answer.partition("\n")
+            return errand, text
     return None
 
 

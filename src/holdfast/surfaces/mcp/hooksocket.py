@@ -17,11 +17,13 @@ from contextlib import suppress
 
 from holdfast._version import __version__
 from holdfast.bootstrap import Memory
-from holdfast.domain.hookcall import HookCall
+from holdfast.domain.hookcall import HookCall, render_errand
 from holdfast.domain.jsontext import loads
 from holdfast.runfiles import LearningTurn, note
 from holdfast.service import hook
+from holdfast.service.learn import LearnReport
 from holdfast.settings import socket_folder
+from holdfast.transcripts import keep_turn
 
 BACKLOG = 16
 REQUEST_S = 0.5
@@ -117,8 +119,8 @@ class _Server:
         if call.ends_turn and not call.ends_session:
             self._learner.add(call)
         # The session's host is about to end us too: the learner has to be a process of its own.
-        folder = call.cwd.replace("\n", "") if call.ends_session else ""
-        return f"{folder}\n{text}".encode("utf-8", "replace")
+        errand = render_errand(call) if call.ends_session else ""
+        return f"{errand}\n{text}".encode("utf-8", "replace")
 
     def _complain(self, step: str, exc: Exception) -> None:
         note(self._memory.settings.log_path, f"server {step}", exc)
@@ -148,11 +150,19 @@ class _Learner:
 
     def _work(self) -> None:
         if not self._closed.wait(SETTLE_S):
-            self._run(lambda: self._memory.learn_pending())
+            self._run(lambda: self._complain(self._memory.learn_pending()))
             self._run(lambda: self._memory.embed_pending(EMBEDDED_AT_ONCE))
         while (call := self._calls.get()) is not None and not self._closed.is_set():
-            self._run(lambda held=call: self._memory.at(held.cwd).learn(held.session))  # type: ignore[misc]
+            self._run(lambda held=call: self._learn_turn(held))  # type: ignore[misc]
             self._run(lambda: self._memory.embed_pending(EMBEDDED_AT_ONCE))
+
+    def _learn_turn(self, call: HookCall) -> None:
+        keep_turn(self._memory, call)
+        self._complain(self._memory.at(call.cwd).learn(call.session))
+
+    def _complain(self, report: LearnReport) -> None:
+        for why in report.failed:
+            note(self._memory.settings.log_path, "server learn", RuntimeError(why))
 
     def _run(self, learn: Callable[[], object]) -> None:
         try:

@@ -1,14 +1,54 @@
-"""A transcript's lines with the position behind them: in bounded memory, from anywhere in the file."""
+"""A host's transcript files: their lines with positions, and what a running session's tells beyond its hooks.
+
+Hooks hear only the last reply of a turn; causes and decisions are often said in the replies before it.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from holdfast.domain.event import Event
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.service.memory import Memory
 
 LINE_LIMIT = 32 * 1024 * 1024
 """Bytes; a longer line is no transcript's and is skipped."""
+
+
+TAIL = 4 * 1024 * 1024
+"""Bytes of a session's transcript that are looked at after a turn: what is older was read after the turns before."""
+
+BATCH = 256
+"""Events of one transaction."""
+
+
+def keep_turn(memory: Memory, call: HookCall) -> int:
+    """Keep what the transcript of the call's session tells and its hooks did not; returns how many events were new.
+
+    Nothing when the host named no transcript or it cannot be read: it may be gone, or not yet written.
+    """
+    try:
+        with TranscriptLines(call.transcript, max(0, os.path.getsize(call.transcript) - TAIL)) as lines:
+            host = memory.parts.host(call.host)
+            events = host.parse_transcript(lines, call.session, memory.parts.clock.new_id)
+            here = memory.at(call.cwd)
+            return sum(here.append(batch) for batch in _batches(events))
+    except OSError:
+        return 0
+
+
+def _batches(events: Iterator[Event]) -> Iterator[list[Event]]:
+    batch: list[Event] = []
+    for event in events:
+        batch.append(event)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    yield batch
 
 
 class TranscriptLines:
