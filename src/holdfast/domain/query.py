@@ -7,8 +7,12 @@ from datetime import datetime
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.vocabulary import LessonId, LessonKind, ProjectId, State
 
-LANES = ("exact", "text", "path", "recent", "pinned", "vector")
-"""The indexes a store answers from; later ones (symbol, graph, links) join this list."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.symbol import Neighbour
+
+LANES = ("exact", "text", "path", "symbol", "graph", "recent", "pinned", "vector")
+"""The indexes a store answers from; later ones (links) join this list."""
 
 
 class Query(Frozen):
@@ -20,6 +24,9 @@ class Query(Frozen):
     paths: tuple[str, ...] = ()
     """Files in play, relative to the project's root."""
     symbols: tuple[str, ...] = ()
+    """Definitions in play, qualified where known (`Store.put`); with `paths`, those of these files."""
+    linked: tuple[Neighbour, ...] = ()
+    """Files that the files in play are linked to: by imports, by being edited together."""
     command: str = ""
     """The command about to run, as typed."""
     error: str = ""

@@ -25,6 +25,8 @@ LANE_WEIGHTS: dict[str, float] = {
     "text": 1.0,
     "vector": 0.8,
     "path": 0.8,
+    "symbol": 0.8,
+    "graph": 0.4,
     "pinned": 0.2,
     "recent": 0.1,
 }

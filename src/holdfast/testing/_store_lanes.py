@@ -7,6 +7,7 @@ import pytest
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.lesson import in_state
 from holdfast.domain.query import LANES, Query
+from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import LessonId, ProjectId
 from holdfast.ports.store import LessonFilter, Store
 from holdfast.testing._store_questions import (
@@ -41,7 +42,7 @@ class LaneContract:
 
     def test_a_lane_with_nothing_to_go_on_answers_nothing(self, store: Store) -> None:
         reachable(store)
-        for lane in ("exact", "text", "path", "vector"):
+        for lane in ("exact", "text", "path", "symbol", "graph", "vector"):
             assert found(store, lane) == []
             assert found(store, lane, text="the of and to") == []
 
@@ -103,7 +104,7 @@ class LaneContract:
     def test_a_tombstone_is_in_no_lane(self, store: Store) -> None:
         lesson = reachable(store)
         store.put([in_state(lesson, "forgotten", at=minutes(1))], {lesson.id: lesson.recorded_at})
-        for lane in ("exact", "text", "path", "vector"):
+        for lane in ("exact", "text", "path", "symbol", "graph", "vector"):
             question = every_lane(lesson)[lane]
             assert found(store, lane, states=("active", "forgotten"), **question) == []
         assert_in_lanes(store, lesson, False)
@@ -142,6 +143,7 @@ class LaneContract:
                 Query(
                     project=ProjectId(text), text=text, paths=(text,), symbols=(text,), command=text, error=text,
                     branch=text, prefix=text, exclude=(LessonId(text),), vector=(1.0,), embedder_id=text,
+                    linked=(Neighbour(path=text, relation="imports", weight=0.5),),
                 ),
                 5,
             )  # fmt: skip

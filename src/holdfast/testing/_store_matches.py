@@ -1,4 +1,4 @@
-"""The store's contract: what matches in the text, exact, path, recent and pinned lanes."""
+"""The store's contract: what matches in the text, exact, path, symbol, graph, recent and pinned lanes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.domain.query import LANES, Query
+from holdfast.domain.symbol import Neighbour
 from holdfast.ports.store import Store
 from holdfast.testing._store_questions import (
     found,
@@ -180,6 +181,35 @@ class PathContract:
         lesson = make_lesson(globs=(glob,))
         store.put([lesson], {})
         assert (lesson.id in found(store, "path", paths=(path,))) is fits
+
+    def test_symbols_are_of_the_files_asked_the_same_first_then_what_is_around_it_and_in_it(self, store: Store) -> None:
+        symbols = ("Store.put", "put_all", "Store", "Store.put.retry", "Store.get", "Store.put#2")
+        lessons = {symbol: make_lesson(path="db.py", symbol=symbol) for symbol in symbols}
+        elsewhere = make_lesson(path="cache.py", symbol="Store.put")
+        whole = make_lesson(path="db.py", insight="Nothing here is thread-safe")
+        store.put([*lessons.values(), elsewhere, whole], {})
+        hits = store.search("symbol", Query(project=PROJECT, paths=("db.py",), symbols=("Store.put",)), 9)
+        scores = {hit.id: round(hit.score, 2) for hit in hits}
+        expected = {"Store.put": 1.0, "Store.put#2": 1.0, "Store": 0.8, "Store.put.retry": 0.6}
+        assert scores == {lessons[symbol].id: score for symbol, score in expected.items()}
+        anywhere = [elsewhere.id, lessons["Store.put#2"].id, lessons["Store.put"].id]
+        assert found(store, "symbol", symbols=("Store::Put",)) == anywhere
+
+    def test_a_symbol_asked_without_what_it_is_in_is_found_by_its_last_part(self, store: Store) -> None:
+        inside, alone = make_lesson(path="db.py", symbol="Store.flush"), make_lesson(path="db.py", symbol="flush")
+        store.put([inside, alone], {})
+        assert found(store, "symbol", paths=("db.py",), symbols=("flush",)) == [alone.id, inside.id]
+        assert found(store, "symbol", paths=("db.py",), symbols=("Cache.flush",)) == [alone.id, inside.id]
+
+    def test_linked_files_answer_by_their_weight(self, store: Store) -> None:
+        near, far, other = make_lesson(path="a.py"), make_lesson(paths=("b.py", "c.py")), make_lesson(path="d.py")
+        store.put([near, far, other], {})
+        linked = tuple(
+            Neighbour(path=path, relation="imports", weight=weight)
+            for path, weight in (("c.py", 0.2), ("a.py", 0.7), ("b.py", 0.3), ("a.py", 0.1))
+        )
+        hits = store.search("graph", Query(project=PROJECT, linked=linked), 5)
+        assert [(hit.id, hit.score) for hit in hits] == [(near.id, 0.7), (far.id, 0.3)]
 
     def test_recent_is_by_the_time_recorded(self, store: Store) -> None:
         old, new = make_lesson(recorded_at=minutes(1)), make_lesson(recorded_at=minutes(2))

@@ -7,6 +7,7 @@ from typing import Any
 
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.query import Query
+from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import ProjectId
 from holdfast.ports.store import Store
 from holdfast.testing.builders import (
@@ -42,6 +43,8 @@ def every_lane(lesson: Lesson) -> dict[str, dict[str, Any]]:
         "exact": {"text": "what about Engine.connect?"},
         "text": {"text": "sqlalchemy engine"},
         "path": {"paths": ("src/db/engine.py",)},
+        "symbol": {"paths": ("src/db/engine.py",), "symbols": ("Engine.connect",)},
+        "graph": {"linked": (Neighbour(path="src/db/engine.py", relation="imports", weight=0.6),)},
         "recent": {},
         "pinned": {},
         "vector": {"vector": (1.0, 0.0, 0.0), "embedder_id": EMBEDDER},

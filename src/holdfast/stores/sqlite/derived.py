@@ -74,6 +74,7 @@ def lesson_tokens(lesson: Lesson) -> dict[str, float]:
     add(lesson.topic_key.casefold(), TOPIC)
     for symbol in lesson.symbols:
         add(symbol.casefold(), SYMBOL)
+        add(_unnumbered(symbol).casefold(), SYMBOL)  # the second of a name is asked for by the name
         add(_last_part(symbol), PART)
     for path in lesson.paths:
         add(path.casefold(), PATH)
@@ -121,8 +122,14 @@ def _is_code(word: str) -> bool:
     return word.isupper() and word[0].isalpha() and sum(c.isdigit() for c in word) >= 2
 
 
+def _unnumbered(symbol: str) -> str:
+    """`Store.put` of `Store.put#2`."""
+    name, _, number = symbol.rpartition("#")
+    return name if number.isdecimal() and name else symbol
+
+
 def _last_part(symbol: str) -> str:
-    last = symbol.replace("::", ".").replace("#", ".").rpartition(".")[2].casefold()
+    last = _unnumbered(symbol).replace("::", ".").replace("#", ".").rpartition(".")[2].casefold()
     return last if len(last) > 3 and last != symbol.casefold() else ""
 
 

@@ -6,6 +6,10 @@
 - text: BM25, weighted by column (title 5, insight 3, error 3, reason 2, expanded 2).
 - path: 1 the file itself, .8 a glob, .6 a folder above it that is an anchor (times .7 a level), .4 another file of
   its folder, .2 and halving a file of a folder above (not of the root).
+- symbol: with paths, only lessons anchored to one of them: 1 the same qualified symbol, .9 the same name without what
+  it is in, .8 what it is in (times .9 a level), .6 what is in it; three quarters of that where not an anchor but the
+  lesson's words name it, or an anchor's last part. Without paths: 1 the same qualified symbol.
+- graph: the weight of the heaviest linked file that is an anchor.
 - recent: seconds since 1970 when recorded. pinned: salience.
 
 Every lane keeps to the query's scope, states, kinds and exclusions inside its SQL.
@@ -41,6 +45,10 @@ TERM_LIMIT, COMMON_LIMIT = 64, 20
 """Most terms asked for in one search, and how many of them may be common."""
 QUESTION_LIMIT = 8_000
 """Characters of a question that are looked at: half from its start, half from its end."""
+SYMBOL_LIMIT, LINKED_LIMIT = 24, 40
+"""Most symbols, and linked files, asked for in one search."""
+UNQUALIFIED, AROUND, NAMED, INSIDE = 0.9, 0.8, 0.75, 0.6
+"""Scores of the symbol lane, see above."""
 COLUMN_WEIGHTS = "5.0, 3.0, 2.0, 2.0, 3.0, 0.0"
 LEAST_EXACT = 0.33
 """A name that many lessons share points at none of them."""
@@ -277,6 +285,58 @@ def _wildcard(pattern: str, text: str) -> bool:
     return not pattern[at:].strip("*")
 
 
+def _symbol(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
+    names = [symbol.replace("::", ".").casefold() for symbol in clean_all(query.symbols)[:SYMBOL_LIMIT] if symbol]
+    worth = _worth_of_names(names) if query.paths else dict.fromkeys(names, 1.0)
+    scores: dict[int, float] = {}
+    for token, row, weight in _named(sql, query, f"token IN ({slots(len(worth))})", list(worth)):
+        score = worth[token] if weight >= derived.SYMBOL else NAMED * worth[token]
+        scores[row] = max(score, scores.get(row, 0.0))
+    for name in names if query.paths else ():
+        for _, row, weight in _named(sql, query, "token > ? AND token < ?", [name + ".", name + "/"]):
+            if weight >= derived.SYMBOL:
+                scores[row] = max(INSIDE, scores.get(row, 0.0))
+    return best(sql, query, scores, limit)
+
+
+def _worth_of_names(names: Sequence[str]) -> dict[str, float]:
+    """Each name, the name without what it is in, and the names of what it is in, nearest first."""
+    worth: dict[str, float] = {}
+    for name in names:
+        parts = name.split(".")
+        around = [".".join(parts[:count]) for count in range(len(parts) - 1, 0, -1)]
+        offered = [(part, AROUND * 0.9**level) for level, part in enumerate(around)]
+        for part, score in [*offered, (parts[-1], UNQUALIFIED), (name, 1.0)]:
+            worth[part] = max(score, worth.get(part, 0.0))
+    return worth
+
+
+def _named(sql: sqlite3.Connection, query: Query, which: str, names: Sequence[str]) -> list[tuple[str, int, float]]:
+    """Token, row and weight of lessons that such names point at: of those anchored to the files asked, if any."""
+    owner, args = _owners(query)
+    paths = clean_all(query.paths)
+    where, least = f"{which}{owner} AND weight >= ?", derived.PART if paths else derived.SYMBOL
+    if paths:
+        where += (
+            " AND EXISTS (SELECT 1 FROM anchors a WHERE a.lesson = tokens.lesson AND a.owner = tokens.owner"
+            f" AND a.path IN ({slots(len(paths))}))"
+        )
+    found = sql.execute(f"SELECT token, lesson, weight FROM tokens WHERE {where}", (*names, *args, least, *paths))
+    return found.fetchall()
+
+
+def _graph(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
+    weights: dict[str, float] = {}
+    for one in query.linked[:LINKED_LIMIT]:
+        weights[clean(one.path)] = max(one.weight, weights.get(clean(one.path), 0.0))
+    owner, args = _owners(query)
+    where = f"path IN ({slots(len(weights))}) AND is_glob = 0{owner}"
+    scores: dict[int, float] = {}
+    for path, row in sql.execute(f"SELECT path, lesson FROM anchors WHERE {where}", (*weights, *args)):
+        scores[row] = max(weights[path], scores.get(row, 0.0))
+    return best(sql, query, scores, limit)
+
+
 def _recent(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
     seen, args = visible(query)
     rows = sql.execute(
@@ -308,4 +368,7 @@ def _looked_at(text: str) -> str:
     return text if len(text) <= QUESTION_LIMIT else f"{text[:half]} {text[-half:]}"
 
 
-_LANES = {"exact": _exact, "text": _text, "path": _path, "recent": _recent, "pinned": _pinned}
+_LANES = {
+    "exact": _exact, "text": _text, "path": _path, "symbol": _symbol, "graph": _graph, "recent": _recent,
+    "pinned": _pinned,
+}  # fmt: skip
