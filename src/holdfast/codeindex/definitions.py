@@ -18,7 +18,10 @@ class Definition:
 
     def __init__(self, kind: str, node: Node, name: Node, owner: str, body: Node | None) -> None:
         self.kind = kind
+        self.core = node
+        """The definition's own node."""
         self.node = node
+        """The outermost node that belongs to it: the core, or a wrapper around it."""
         self.own_name = _clean(name)
         self.owner = owner
         self.name_start, self.name_end = name.start_byte, name.end_byte

@@ -33,6 +33,21 @@ def iter_matches(language: Language, root: Node) -> Iterator[dict[str, list[Node
         yield captures
 
 
+def iter_errors(root: Node) -> Iterator[int]:
+    """The first byte of every error and of every token the parser made up."""
+    cursor = root.walk()
+    while True:
+        node = cursor.node
+        assert node is not None
+        if node.is_error or node.is_missing:
+            yield node.start_byte
+        if node.has_error and not node.is_error and cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return
+
+
 def text(node: Node) -> str:
     """The node's source; bytes that are not UTF-8 are replaced."""
     return (node.text or b"").decode("utf-8", "replace")

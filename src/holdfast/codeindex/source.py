@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from functools import cached_property
 from hashlib import sha1
@@ -60,6 +61,21 @@ class Source:
         for one in self.definitions:
             found.setdefault(unnumbered(one.name), []).append(one)
         return found
+
+    @cached_property
+    def error_starts(self) -> list[int]:
+        """Where the parser could not go on, or made up a token, in order."""
+        from holdfast.codeindex.parsing import iter_errors
+
+        return sorted(iter_errors(self.root)) if self.root.has_error else []
+
+    def is_broken(self, one: Definition) -> bool:
+        """Whether a syntax error is in the definition, or cuts it short: then its tokens tell nothing."""
+        end = one.end
+        while end < len(self.content) and self.content[end : end + 1].isspace():
+            end += 1
+        first = bisect_left(self.error_starts, one.start)
+        return first < len(self.error_starts) and self.error_starts[first] <= end
 
     @property
     def note(self) -> str:

@@ -30,5 +30,9 @@ class History(Protocol):
         ...
 
     def changed(self, commit: str) -> Sequence[str]:
-        """The files that the commit added or changed against its first parent; at most 1,000."""
+        """The files that the commit added, changed or deleted against its first parent; at most 1,000."""
+        ...
+
+    def renamed(self, commit: str, path: str) -> str:
+        """The name that the commit gave to the file, by git's rename map; empty when it did not rename it."""
         ...

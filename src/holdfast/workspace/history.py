@@ -54,15 +54,26 @@ class LocalHistory:
         return tuple(reversed((told or b"").decode("ascii", "replace").split()[:LIMIT]))
 
     def changed(self, commit: str) -> Sequence[str]:
-        """The files that the commit added or changed against its first parent."""
+        """The files that the commit added, changed or deleted against its first parent."""
         if not _is_id(commit):
             return ()
-        how = ("-r", "-z", "--no-renames", "--diff-filter=AM", "--name-only")
+        how = ("-r", "-z", "--no-renames", "--diff-filter=AMD", "--name-only")
         told = self._ask("diff-tree", *how, commit + "^", commit)
         return tuple(os.fsdecode(name) for name in (told or b"").split(b"\0")[:LIMIT] if name)
 
+    def renamed(self, commit: str, path: str) -> str:
+        """The name that the commit gave to the file, by git's rename detection."""
+        if not _is_id(commit):
+            return ""
+        told = self._ask("diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status", commit + "^", commit)
+        names = [os.fsdecode(name) for name in (told or b"").split(b"\0")]
+        pairs = dict(zip(names[1::3], names[2::3], strict=False))
+        return pairs.get(path, "")
+
     def _ask(self, *arguments: str, timeout_s: float = TIMEOUT_S) -> bytes | None:
         if arguments not in self._kept:
+            if len(self._kept) >= LIMIT:
+                self._kept.clear()
             self._kept[arguments] = self._git.ask(self._root, arguments, timeout_s, trusted=True)
         return self._kept[arguments]
 

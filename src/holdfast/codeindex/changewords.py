@@ -1,0 +1,96 @@
+"""What is different between a definition then and now, in a few words."""
+
+from __future__ import annotations
+
+from holdfast.codeindex.definitions import Definition
+from holdfast.codeindex.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    Part = tuple[Source, Definition]
+    Parameters = dict[str, tuple[str, str]]
+
+SHOWN = 3
+"""Differences that are named; more are counted."""
+
+
+def signature_words(then: Part, now: Part) -> str:
+    """`signature: timeout added, default of retries changed`; without details when none are found."""
+    found = [*_parameter_words(_parameters(then), _parameters(now)), *_decorator_words(then, now)]
+    if not found:
+        return "signature changed"
+    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    return "signature: " + ", ".join(found[:SHOWN]) + more
+
+
+def _parameter_words(then: Parameters, now: Parameters) -> list[str]:
+    found = [f"{name} added" for name in now if name not in then]
+    found += [f"{name} removed" for name in then if name not in now]
+    shared = [name for name in now if name in then]
+    for name in shared:
+        if then[name][0] != now[name][0]:
+            found.append(f"default of {name} {_how(then[name][0], now[name][0])}")
+        elif then[name][1] != now[name][1]:
+            found.append(f"{name} changed")
+    if not found and shared != [name for name in then if name in now]:
+        found.append("parameters in another order")
+    return found
+
+
+def _how(then: str, now: str) -> str:
+    return "added" if not then else "changed" if now else "removed"
+
+
+def _decorator_words(then: Part, now: Part) -> list[str]:
+    old, new = _decorators(then), _decorators(now)
+    found = ["decorator added"] if [one for one in new if one not in old] else []
+    return found + (["decorator removed"] if [one for one in old if one not in new] else [])
+
+
+def _parameters(part: Part) -> Parameters:
+    """Name → default and the rest (without annotation), in order, of a definition's parameters."""
+    source, one = part
+    language = source.language
+    fields = (one.core.child_by_field_name(name) for name in language.parameter_fields)
+    holder = next((node for node in fields if node is not None), None)
+    children = holder.named_children if holder is not None else []
+    return {_name(source, child): _default_and_rest(source, child) for child in children if _counts(source, child)}
+
+
+def _counts(source: Source, node: Node) -> bool:
+    return node.type not in source.language.ignored and any(map(str.isalpha, _text(source, node)))
+
+
+def _name(source: Source, parameter: Node) -> str:
+    fields = (parameter.child_by_field_name(name) for name in source.language.parameter_names)
+    node = next((node for node in fields if node is not None), parameter)
+    while node.named_child_count and "identifier" not in node.type:
+        inner = node.named_child(0)
+        if inner is None:
+            break
+        node = inner
+    return _text(source, node)
+
+
+def _default_and_rest(source: Source, parameter: Node) -> tuple[str, str]:
+    fields = (parameter.child_by_field_name(name) for name in source.language.default_fields)
+    default = next((node for node in fields if node is not None), None)
+    span = source.tokens.between(
+        parameter.start_byte, default.start_byte if default is not None else parameter.end_byte
+    )
+    rest = [source.tokens.texts[index] for index in span if source.tokens.bare[index]]
+    return (_text(source, default) if default is not None else ""), " ".join(rest).removesuffix(" =")
+
+
+def _decorators(part: Part) -> list[str]:
+    source, one = part
+    wanted = source.language.decorators + source.language.attributes
+    children = one.node.children if one.node is not None else []
+    return [_text(source, child) for child in children if child.type in wanted]
+
+
+def _text(source: Source, node: Node) -> str:
+    span = source.tokens.between(node.start_byte, node.end_byte)
+    return " ".join(source.tokens.texts[index] for index in span)

@@ -1,0 +1,61 @@
+"""Where else a definition may be now, told from the index and confirmed in the files as they are."""
+
+from __future__ import annotations
+
+from holdfast.codeindex.likeness import TELLING_TOKENS
+from holdfast.codeindex.source import last_part, unnumbered
+from holdfast.domain.symbol import Symbol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from holdfast.codeindex.views import Views
+    from holdfast.domain.lesson import Anchor
+    from holdfast.ports.indexstore import IndexStore
+
+
+def same_body(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol | None:
+    """The one definition with the anchor's body that was not there when the anchor was made; None if not just one.
+
+    Short bodies are not telling: they count only with the same head and last name.
+    """
+    found = [one for one in _candidates(views, index, anchor, "body_hash") if one.body_hash == anchor.body_hash]
+    return _only([one for one in found if _is_telling(one, anchor) and _is_new(views, anchor, one)])
+
+
+def same_head(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol | None:
+    """The one definition with the anchor's qualified name and head that was not there before; None if not just one."""
+    name = unnumbered(anchor.symbol)
+    found = [one for one in _candidates(views, index, anchor, "signature_hash") if unnumbered(one.name) == name]
+    same = [one for one in found if one.signature_hash == anchor.signature_hash]
+    return _only([one for one in same if _is_new(views, anchor, one)])
+
+
+def _candidates(views: Views, index: IndexStore | None, anchor: Anchor, by: str) -> Iterable[Symbol]:
+    """Definitions as they are now in the anchor's file and in files where the index has one with that hash."""
+    wanted = anchor.body_hash if by == "body_hash" else anchor.signature_hash
+    told = index.symbols(views.place.root, by, wanted) if index is not None and wanted else []
+    for path in dict.fromkeys((anchor.path, *(one.path for one in told))):
+        source = views.now(path)
+        names = {unnumbered(one.name) for one in told if one.path == path}
+        for one in source.definitions if source else ():
+            if path == anchor.path or unnumbered(one.name) in names:
+                yield source.symbol(one)  # type: ignore[union-attr]
+
+
+def _is_telling(one: Symbol, anchor: Anchor) -> bool:
+    same_name = last_part(one.name) == last_part(anchor.symbol)
+    return one.tokens >= TELLING_TOKENS or (same_name and one.signature_hash == anchor.signature_hash)
+
+
+def _is_new(views: Views, anchor: Anchor, one: Symbol) -> bool:
+    """Whether it was not already there, beside the anchored one, when the anchor was made."""
+    if not anchor.commit:
+        return True
+    then = views.then(anchor.commit, one.path)
+    return then is None or unnumbered(one.name) not in then.by_name
+
+
+def _only(found: list[Symbol]) -> Symbol | None:
+    return found[0] if len(found) == 1 else None

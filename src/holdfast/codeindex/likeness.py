@@ -1,0 +1,81 @@
+"""How alike two definitions are, for telling where one went: by their tokens and by their names."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from holdfast.codeindex.language import MEMBER_KINDS
+from holdfast.codeindex.source import last_part, unnumbered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.codeindex.definitions import Definition
+    from holdfast.codeindex.source import Source
+
+    Part = tuple[Source, Definition]
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+TELLING_TOKENS = 16
+"""From this many tokens of head and body two equal definitions are taken as one and the same, whatever their names."""
+
+SAME_NAME_FLOOR = 0.5
+"""Least likeness of tokens for a definition that kept its last name."""
+OTHER_NAME_FLOOR = 0.75
+"""Least likeness of tokens for one that did not, when nothing in the names speaks for it."""
+NAME_WORTH = 0.25
+"""How much of that a name that is alike makes up for."""
+MARGIN = 0.1
+"""How much the best must be ahead of the runner-up: nothing is guessed."""
+
+
+def likeness(then: Part, now: Part) -> float:
+    """0 to 1.1: what two definitions share; 0 below what makes them worth a thought.
+
+    Tokens count by Dice's coefficient over multisets. Names count as far as the tokens leave a doubt.
+    """
+    if not _comparable(then[1], now[1]):
+        return 0.0
+    tokens = dice(then[0].words(then[1]), now[0].words(now[1]))
+    names = name_likeness(then[1].name, now[1].name)
+    floor = SAME_NAME_FLOOR if names >= 1 else OTHER_NAME_FLOOR - NAME_WORTH * names
+    if tokens < floor or (names < 1 and _short(then) and tokens < 1):
+        return 0.0
+    same_owner = _owner(then[1].name) == _owner(now[1].name)
+    return 0.75 * tokens + 0.25 * names + (0.1 if same_owner else 0.0)
+
+
+def dice(one: Counter[str], other: Counter[str]) -> float:
+    """Twice the shared tokens over all tokens; 1 for two empty ones. Source: Dice, Ecology 26 (1945)."""
+    total = one.total() + other.total()
+    return 2 * (one & other).total() / total if total else 1.0
+
+
+def name_likeness(then: str, now: str) -> float:
+    """1 for the same last name, leading underscores aside; else what their words share."""
+    one, other = last_part(then).strip("_"), last_part(now).strip("_")
+    if one == other:
+        return 1.0
+    return dice(Counter(_words(one)), Counter(_words(other))) * 0.9
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(name)] or [name.lower()]
+
+
+def _comparable(one: Definition, other: Definition) -> bool:
+    """Whether both are routines, or both types, or of one kind."""
+    return _sort(one.kind) == _sort(other.kind)
+
+
+def _sort(kind: str) -> str:
+    return "routine" if kind in ("function", "method") else "type" if kind in MEMBER_KINDS else kind
+
+
+def _short(part: Part) -> bool:
+    return sum(part[0].words(part[1]).values()) < TELLING_TOKENS
+
+
+def _owner(name: str) -> str:
+    return unnumbered(name).rpartition(".")[0]

@@ -1,0 +1,137 @@
+"""LocalCodeIndex: the code index of the work trees on this machine.
+
+Nothing of the parser is loaded before it is needed: an anchor whose file is as it was, or whose verdict on this very
+content is kept, costs a read of the file and a look into the index.
+"""
+
+from __future__ import annotations
+
+from holdfast.codeindex import verdictcache
+from holdfast.domain.errors import HoldfastError
+from holdfast.domain.symbol import IndexReport, Verdict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Self
+
+    from holdfast.codeindex.views import ParsedFiles, Views
+    from holdfast.domain.lesson import Anchor
+    from holdfast.domain.project import Place
+    from holdfast.domain.symbol import Neighbour, Outline, Symbol
+    from holdfast.ports.clock import Clock
+    from holdfast.ports.indexstore import IndexStore
+    from holdfast.ports.workspace import Workspace
+
+SEARCH_S = 2.0
+"""How long one verdict may look through git's history for what is not in its file any more."""
+
+
+class LocalCodeIndex:
+    """See `ports.codeindex.CodeIndex` for what each method promises.
+
+    `open_index` gives the index of a place, not opened yet, or None for none; it stays open until `close`. `search_s`
+    bounds the look through git's history in one verdict; a hook gives less.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        open_index: Callable[[Place], IndexStore | None],
+        clock: Clock,
+        search_s: float = SEARCH_S,
+    ) -> None:
+        self._workspace = workspace
+        self._open_index = open_index
+        self._clock = clock
+        self._search_s = search_s
+        self._stores: dict[str, IndexStore | None] = {}
+        self._views: dict[tuple[str, str], Views] = {}
+        self._parsed: ParsedFiles | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the indexes that were opened."""
+        stores, self._stores = self._stores, {}
+        for store in stores.values():
+            if store is not None:
+                store.__exit__(None, None, None)
+
+    def outline(self, path: str, content: bytes) -> Outline:
+        """The definitions and (unresolved) imports of one file's content."""
+        from holdfast.codeindex.outline import outline
+
+        return outline(path, content)
+
+    def anchors(self, place: Place, path: str, names: Sequence[str], lines: tuple[int, int] | None) -> list[Anchor]:
+        """Anchors for what is meant in that file; one for the file when nothing is found."""
+        from holdfast.codeindex.anchoring import make_anchors
+
+        return make_anchors(self._view(place), path, names, lines)
+
+    def verdict(self, place: Place, anchor: Anchor) -> Verdict:
+        """The anchor's state now."""
+        blob = self._workspace.blob(place, anchor.path)
+        if blob and blob == anchor.blob:
+            return Verdict(freshness="fresh", anchor=anchor)
+        store = self._store(place)
+        kept = verdictcache.load(store, self._workspace, place, anchor, blob)
+        if kept is not None:
+            return kept
+        verdict = self._judge(place, store, anchor)
+        verdictcache.keep(store, place, anchor, blob, verdict)
+        return verdict
+
+    def refresh(self, place: Place, progress: Callable[[int, int], None] | None = None) -> IndexReport:
+        """Bring the index up to the work tree, parsing only what changed."""
+        from holdfast.codeindex.refresh import refresh
+
+        store = self._store(place)
+        return IndexReport(complete=False) if store is None else refresh(store, place.root, progress=progress)
+
+    def find(self, place: Place, name: str) -> list[Symbol]:
+        """Definitions in the project with that qualified name, or whose last part it is; from the index."""
+        store = self._store(place)
+        if store is None:
+            return []
+        wanted = name.replace("::", ".").strip().removesuffix("()")
+        exact = store.symbols(place.root, "name", wanted)
+        return exact or store.symbols(place.root, "last_name", wanted)
+
+    def neighbours(self, place: Place, path: str) -> list[Neighbour]:
+        """Files linked to the file, closest first."""
+        from holdfast.codeindex.neighbours import neighbours
+
+        store = self._store(place)
+        return [] if store is None else neighbours(store, place.root, path)
+
+    def _judge(self, place: Place, store: IndexStore | None, anchor: Anchor) -> Verdict:
+        from holdfast.codeindex.verdict import Judge
+
+        deadline = self._clock.elapsed_s() + self._search_s
+        return Judge(self._view(place), store, lambda: self._clock.elapsed_s() < deadline).judge(anchor)
+
+    def _view(self, place: Place) -> Views:
+        """The work tree as of one commit: a new one when HEAD moves, since it keeps git's answers."""
+        from holdfast.codeindex.views import ParsedFiles, Views
+
+        key = (place.root, place.commit)
+        if key not in self._views:
+            self._parsed = self._parsed or ParsedFiles()
+            self._views = {key: Views(self._workspace, place, self._parsed)}
+        return self._views[key]
+
+    def _store(self, place: Place) -> IndexStore | None:
+        """The place's index, opened; None without one or when it cannot be opened: verdicts do not need it."""
+        if place.project.id not in self._stores:
+            try:
+                store = self._open_index(place)
+                self._stores[place.project.id] = store.__enter__() if store is not None else None
+            except HoldfastError:
+                self._stores[place.project.id] = None
+        return self._stores[place.project.id]

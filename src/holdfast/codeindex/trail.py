@@ -1,0 +1,154 @@
+"""Where a definition that is no longer in its file went, told from git's commits.
+
+The commit in which it vanished is found by halving the commits that touched the file. In that commit few definitions
+vanish and few appear, so that the one it became stands out, even when it was edited on the way: they are paired by
+likeness, each with its best, and a pair must be clearly better than the next. From there the trail goes on to the next
+commit in which it vanishes, and ends in the work tree.
+"""
+
+from __future__ import annotations
+
+from holdfast.codeindex.likeness import MARGIN, likeness
+from holdfast.codeindex.source import Source, last_part, unnumbered
+from holdfast.domain.frozen import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from holdfast.codeindex.definitions import Definition
+    from holdfast.codeindex.views import Views
+
+    Part = tuple[Source, Definition]
+
+MAX_HOPS = 8
+MAX_FILES = 80
+"""Files of one commit that are compared."""
+
+
+class End(Frozen):
+    """Where a trail ends: at a name in a file, or in the commit that deleted it, or nowhere that could be told."""
+
+    path: str = ""
+    name: str = ""
+    deleted_in: str = ""
+    """The commit's id; `work tree` when that is not committed."""
+
+
+def follow(views: Views, path: str, name: str, since: str, in_time: Callable[[], bool]) -> End:
+    """The way of a definition from a commit on. All fields empty: git could not tell, or not in time."""
+    name = unnumbered(name)
+    if not _has(views, since, path, name):
+        return End()
+    for _ in range(MAX_HOPS):
+        now = views.now(path)
+        if now is not None and name in now.by_name:
+            return End(path=path, name=name)
+        commit = _vanished_in(views, path, name, since)
+        if commit is None or not in_time():
+            return End()
+        step = Step(views, commit)
+        target = step.pair(path, name)
+        if target is None:
+            return End(deleted_in=commit or "work tree")
+        (path, name), since = target, commit or views.place.commit
+        if not commit:
+            return End(path=path, name=name)
+    return End()
+
+
+def follow_file(views: Views, path: str, since: str) -> str:
+    """Where a file that is gone is now, by git's renames; empty when it was deleted, or that cannot be told."""
+    for _ in range(MAX_HOPS):
+        commits = views.history.touching(path, since)
+        target = views.history.renamed(commits[-1], path) if commits else ""
+        if not target or views.workspace.exists(views.place, target):
+            return target
+        path, since = target, commits[-1]
+    return ""
+
+
+class Step:
+    """What one commit did to definitions; an empty commit is the work tree's own changes."""
+
+    def __init__(self, views: Views, commit: str) -> None:
+        self._views = views
+        self._commit = commit
+        self._before = commit + "^" if commit else views.place.commit
+
+    def pair(self, path: str, name: str) -> tuple[str, str] | None:
+        """The (path, name) a vanished definition has afterwards; None when it was deleted or it is not clear."""
+        source = self._views.then(self._before, path)
+        if source is None or name not in source.by_name:
+            return None
+        old = (source, source.by_name[name][0])
+        files = self._files(path, source)
+        gone, come = self._changed(files)
+        best = _clear_best([(likeness(old, new), where, new) for where, new in come])
+        if best is None:
+            return None
+        value, where, new = best
+        rivals = (likeness(other, new) for at, other in gone if at != (path, name))
+        return where if value >= max(rivals, default=0.0) else None
+
+    def _files(self, path: str, source: Source) -> list[str]:
+        changed = (
+            self._views.history.changed(self._commit)
+            if self._commit
+            else self._views.workspace.dirty(self._views.place)
+        )
+        alike = [one for one in changed if one != path and one.endswith(source.language.suffixes)]
+        return [path, *alike[:MAX_FILES]]
+
+    def _changed(
+        self, files: Sequence[str]
+    ) -> tuple[list[tuple[tuple[str, str], Part]], list[tuple[tuple[str, str], Part]]]:
+        """The definitions that vanish, and those that appear, each with where it is."""
+        gone, come = [], []
+        for path in files:
+            before, after = self._views.then(self._before, path), self._views.then(self._commit, path)
+            gone += [((path, part[1].name), part) for part in _only_in(before, after)]
+            come += [((path, part[1].name), part) for part in _only_in(after, before)]
+        return gone, come
+
+
+def _only_in(one: Source | None, other: Source | None) -> Iterator[Part]:
+    for name, group in (one.by_name if one else {}).items():
+        if one is not None and (other is None or name not in other.by_name):
+            yield one, group[0]
+
+
+def _clear_best(found: list[tuple[float, tuple[str, str], Part]]) -> tuple[float, tuple[str, str], Part] | None:
+    """The best of them, when it is worth a thought and clearly ahead of the next."""
+    ranked = sorted((one for one in found if one[0] > 0), key=lambda one: -one[0])
+    if not ranked or (len(ranked) > 1 and ranked[0][0] - ranked[1][0] < MARGIN):
+        return None
+    return ranked[0]
+
+
+def _vanished_in(views: Views, path: str, name: str, since: str) -> str | None:
+    """The commit after `since` in which the definition left the file; empty for the work tree; None: not found."""
+    commits = views.history.touching(path, since)
+    if not commits or _has(views, commits[-1], path, name):
+        return ""
+    present, absent = -1, len(commits) - 1
+    while absent - present > 1:
+        middle = (present + absent) // 2
+        if _has(views, commits[middle], path, name):
+            present = middle
+        else:
+            absent = middle
+    if _has(views, commits[absent] + "^", path, name):
+        return commits[absent]
+    return next((one for one in reversed(commits) if _is_end(views, one, path, name)), None)
+
+
+def _is_end(views: Views, commit: str, path: str, name: str) -> bool:
+    return _has(views, commit + "^", path, name) and not _has(views, commit, path, name)
+
+
+def _has(views: Views, commit: str, path: str, name: str) -> bool:
+    if not views.mentions(commit, path, last_part(name)):
+        return False
+    source = views.then(commit, path)
+    return source is not None and name in source.by_name

@@ -1,0 +1,226 @@
+"""Is an anchor's code still as it was? The rules of freshness, in order; each verdict says why in words.
+
+Same blob: fresh. Symbol found with the same body and head: fresh. Body differs: drifted. Head differs: changed. Not
+found in its file: followed by unique same body, then through git's commits, then by unique same head and name; else
+orphaned. What does not match and was anchored outside of this branch's history is unverified. Nothing is guessed: of
+two places that fit, neither is taken. Whatever cannot be read or compared is unverified, never changed.
+"""
+
+from __future__ import annotations
+
+from holdfast.codeindex import elsewhere
+from holdfast.codeindex.changewords import signature_words
+from holdfast.codeindex.fingerprint import BODY_VERSION, SIGNATURE_VERSION, hash_tokens
+from holdfast.codeindex.source import Source, blob_of, last_part, unnumbered
+from holdfast.codeindex.trail import End, follow, follow_file
+from holdfast.domain.frozen import replace
+from holdfast.domain.lesson import Anchor
+from holdfast.domain.symbol import Verdict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.codeindex.definitions import Definition
+    from holdfast.codeindex.views import Views
+    from holdfast.domain.symbol import Symbol
+    from holdfast.domain.vocabulary import Freshness
+    from holdfast.ports.indexstore import IndexStore
+
+
+class Judge:
+    """Gives verdicts on the anchors of one work tree. `in_time` says whether there is time for another look at git."""
+
+    def __init__(self, views: Views, index: IndexStore | None, in_time: Callable[[], bool]) -> None:
+        self._views = views
+        self._index = index
+        self._in_time = in_time
+
+    def judge(self, anchor: Anchor) -> Verdict:
+        """The anchor's state now."""
+        content = self._views.workspace.read(self._views.place, anchor.path)
+        if content is None and self._views.workspace.exists(self._views.place, anchor.path):
+            return _unverified(anchor, f"{anchor.path} cannot be read as a file")
+        blob = blob_of(content) if content is not None else ""
+        if blob and blob == anchor.blob:
+            return Verdict(freshness="fresh", anchor=anchor)
+        if anchor.symbol and (anchor.body_hash or anchor.signature_hash):
+            return self._on_this_branch(anchor, self._judge_symbol(anchor, blob))
+        return self._on_this_branch(anchor, self._judge_file(anchor, blob))
+
+    def _judge_symbol(self, anchor: Anchor, blob: str) -> Verdict:
+        if not _known_version(anchor):
+            return _unverified(anchor, "its fingerprint is of another version")
+        source = self._views.now(anchor.path) if blob else None
+        if blob and source is None:
+            return _unverified(anchor, f"the language of {anchor.path} is not known")
+        if source is not None and source.obstacle:
+            return _unverified(anchor, f"{anchor.path} is not parsed: {source.obstacle}")
+        group = source.by_name.get(unnumbered(anchor.symbol), []) if source is not None else []
+        if source is not None and group:
+            return self._compare(anchor, source, _pick(anchor, source, group), blob)
+        return self._judge_missing(anchor, source)
+
+    def _compare(self, anchor: Anchor, source: Source, one: Definition, blob: str) -> Verdict:
+        """The verdict on a definition that was found."""
+        symbol = source.symbol(one)
+        now = _anchored(anchor, symbol, blob)
+        head, body = (
+            _difference(anchor.signature_hash, symbol.signature_hash),
+            _difference(anchor.body_hash, symbol.body_hash),
+        )
+        if "tokens" not in (head, body):
+            words = "annotations only" if "annotations" in (head, body) else ""
+            return Verdict(freshness="fresh", words=words, anchor=now)
+        if source.is_broken(one):
+            return _unverified(anchor, f"{anchor.path} has a syntax error in {symbol.name}")
+        if head != "tokens":
+            return Verdict(freshness="drifted", words="body changed", anchor=now)
+        words = self._head_words(anchor, source, one)
+        return Verdict(freshness="changed", words=words + ("; body too" if body == "tokens" else ""), anchor=now)
+
+    def _head_words(self, anchor: Anchor, source: Source, one: Definition) -> str:
+        then = self._views.of_blob(anchor.path, anchor.blob)
+        if then is None and anchor.commit:
+            then = self._views.then(anchor.commit, anchor.path)
+        group = then.by_name.get(unnumbered(anchor.symbol), []) if then is not None else []
+        for old in group:
+            if then is not None and then.symbol(old).signature_hash == anchor.signature_hash:
+                return signature_words((then, old), (source, one))
+        return "signature changed"
+
+    def _judge_missing(self, anchor: Anchor, source: Source | None) -> Verdict:
+        """The verdict on a symbol that is not in its file any more."""
+        found = elsewhere.same_body(self._views, self._index, anchor)
+        if found is not None:
+            return self._followed(anchor, found.path, found.name)
+        end = self._trail(anchor)
+        if end.path:
+            return self._followed(anchor, end.path, end.name)
+        if source is not None and source.note:
+            return _unverified(anchor, f"{anchor.path} has a syntax error and {anchor.symbol} is not found in it")
+        if end.deleted_in:
+            return Verdict(freshness="orphaned", words=_deleted_words(anchor, end.deleted_in), anchor=anchor)
+        found = elsewhere.same_head(self._views, self._index, anchor)
+        if found is not None:
+            return self._followed(anchor, found.path, found.name)
+        if not self._in_time():
+            return _unverified(anchor, f"{anchor.symbol} is not in {anchor.path}; there was no time to look for it")
+        return Verdict(freshness="orphaned", words=f"{anchor.symbol} is gone from {anchor.path}", anchor=anchor)
+
+    def _trail(self, anchor: Anchor) -> End:
+        if not anchor.commit or not self._in_time():
+            return End()
+        return follow(self._views, anchor.path, anchor.symbol, anchor.commit, self._in_time)
+
+    def _followed(self, anchor: Anchor, path: str, name: str) -> Verdict:
+        """The verdict on a symbol found under another name or in another file."""
+        source = self._views.now(path)
+        assert source is not None
+        group = source.by_name[unnumbered(name)]
+        verdict = self._compare(anchor, source, _pick(anchor, source, group), blob_of(source.content))
+        where = _where_words(anchor, verdict.anchor)
+        if verdict.freshness == "fresh":
+            return replace(verdict, freshness="moved", words=where)
+        return replace(verdict, words=f"{where}; {verdict.words}")
+
+    def _judge_file(self, anchor: Anchor, blob: str) -> Verdict:
+        if not anchor.blob:
+            return _unverified(anchor, f"{anchor.path} could not be read when this was recorded")
+        if anchor.blob.partition(":")[0] != "git1":
+            return _unverified(anchor, "its fingerprint is of another version")
+        if blob:
+            return self._judge_edited(anchor, blob)
+        target = follow_file(self._views, anchor.path, anchor.commit) if anchor.commit else ""
+        if not target:
+            return Verdict(freshness="orphaned", words=f"{anchor.path} is gone", anchor=anchor)
+        now = self._views.workspace.blob(self._views.place, target)
+        state: Freshness = "moved" if now == anchor.blob else "drifted"
+        words = f"moved to {target}" + ("" if now == anchor.blob else "; changed since")
+        return Verdict(freshness=state, words=words, anchor=replace(anchor, path=target, blob=now))
+
+    def _judge_edited(self, anchor: Anchor, blob: str) -> Verdict:
+        """The verdict on a whole file that differs: fresh when only comments or layout do."""
+        now = replace(anchor, blob=blob)
+        then, source = self._views.of_blob(anchor.path, anchor.blob), self._views.now(anchor.path)
+        if then is not None and source is not None and not (then.obstacle or source.obstacle):
+            difference = _difference(_whole(then), _whole(source))
+            if difference != "tokens":
+                words = "annotations only" if difference else "comments or layout only"
+                return Verdict(freshness="fresh", words=words, anchor=now)
+        return Verdict(freshness="drifted", words=f"{anchor.path} changed since", anchor=now)
+
+    def _on_this_branch(self, anchor: Anchor, verdict: Verdict) -> Verdict:
+        """Unverified instead of bad news when the anchor is from outside of what is checked out."""
+        bad = verdict.freshness in ("drifted", "changed", "orphaned")
+        if not bad or not anchor.commit or anchor.commit == self._views.place.commit:
+            return verdict
+        held = self._views.history.holds(anchor.commit)
+        if held:
+            return verdict
+        if held is None:
+            return _unverified(anchor, f"git does not know commit {anchor.commit[:10]} it was recorded at")
+        branch = f" ({anchor.branch})" if anchor.branch and anchor.branch != self._views.place.branch else ""
+        return _unverified(anchor, f"recorded on another branch{branch}; here: {verdict.words}")
+
+
+def _unverified(anchor: Anchor, words: str) -> Verdict:
+    return Verdict(freshness="unverified", words=words, anchor=anchor)
+
+
+def _known_version(anchor: Anchor) -> bool:
+    hashes = ((anchor.signature_hash, SIGNATURE_VERSION), (anchor.body_hash, BODY_VERSION))
+    return all(not held or held.partition(":")[0] == version for held, version in hashes)
+
+
+def _difference(then: str, now: str) -> str:
+    """`tokens`, `annotations` or nothing: what differs between two fingerprints of one version."""
+    if not then or then == now:
+        return ""
+    return "annotations" if then.rpartition(".")[2] == now.rpartition(".")[2] else "tokens"
+
+
+def _whole(source: Source) -> str:
+    """A fingerprint of the whole file."""
+    return hash_tokens(BODY_VERSION, source.tokens, range(len(source.tokens.texts)), "")
+
+
+def _pick(anchor: Anchor, source: Source, group: list[Definition]) -> Definition:
+    """Of several definitions of one name: the one that is the same, else the one of the same number, else the first."""
+    if len(group) == 1:
+        return group[0]
+    for one in group:
+        symbol = source.symbol(one)
+        if (symbol.signature_hash, symbol.body_hash) == (anchor.signature_hash, anchor.body_hash):
+            return one
+    return next((one for one in group if one.name == anchor.symbol), group[0])
+
+
+def _anchored(anchor: Anchor, symbol: Symbol, blob: str) -> Anchor:
+    """The anchor as it would be written now."""
+    return replace(
+        anchor,
+        path=symbol.path,
+        symbol=symbol.name,
+        symbol_kind=symbol.kind,
+        blob=blob,
+        signature_hash=symbol.signature_hash,
+        body_hash=symbol.body_hash,
+    )
+
+
+def _where_words(then: Anchor, now: Anchor) -> str:
+    old, new = unnumbered(then.symbol), unnumbered(now.symbol)
+    words = []
+    if last_part(old) != last_part(new):
+        words.append(f"renamed to {new}")
+    elif old != new:
+        words.append(f"moved to {new}")
+    if then.path != now.path:
+        words.append(f"moved to {now.path}" if not words or words[0].startswith("renamed") else f"in {now.path}")
+    return ", ".join(words)
+
+
+def _deleted_words(anchor: Anchor, commit: str) -> str:
+    where = f"commit {commit[:10]}" if commit != "work tree" else "the work tree"
+    return f"{anchor.symbol} deleted in {where}"

@@ -1,0 +1,66 @@
+"""Verdicts kept in the index: by the anchor, its file's content and the commit that is checked out.
+
+Only what cannot become untrue while those stay is kept: what was found in its file, what was found elsewhere (while
+that file stays, too) and what a commit deleted. Unverified is asked again.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.errors import HoldfastError
+from holdfast.domain.frozen import replace
+from holdfast.domain.lesson import Anchor
+from holdfast.domain.symbol import Verdict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.project import Place
+    from holdfast.ports.indexstore import IndexStore
+    from holdfast.ports.workspace import Workspace
+
+RULES = "1"
+"""Grows whenever the same code would get another verdict."""
+
+_ANCHORED = ("path", "symbol", "symbol_kind", "blob", "signature_hash", "body_hash")
+_SEPARATOR = "\x1f"
+
+
+def load(store: IndexStore | None, workspace: Workspace, place: Place, anchor: Anchor, blob: str) -> Verdict | None:
+    """The kept verdict, when it still holds."""
+    if store is None:
+        return None
+    try:
+        kept = store.mark(_key(anchor, blob)).split(_SEPARATOR)
+    except HoldfastError:
+        return None
+    if len(kept) != 3 + len(_ANCHORED) or kept[0] != place.commit:
+        return None
+    now = replace(anchor, **dict(zip(_ANCHORED, kept[3:], strict=True)))
+    if now.path != anchor.path and workspace.blob(place, now.path) != now.blob:
+        return None
+    return Verdict(freshness=kept[1], words=kept[2], anchor=now)  # type: ignore[arg-type]
+
+
+def keep(store: IndexStore | None, place: Place, anchor: Anchor, blob: str, verdict: Verdict) -> None:
+    """Keep a verdict that will hold; a store that cannot be written does without."""
+    if store is None or verdict.freshness == "unverified":
+        return
+    if verdict.freshness == "orphaned" and " in commit " not in verdict.words:
+        return  # the work tree may bring it back elsewhere without this file changing
+    now = [getattr(verdict.anchor, name) for name in _ANCHORED]
+    value = _SEPARATOR.join((place.commit, verdict.freshness, verdict.words, *now))
+    try:
+        store.mark(_key(anchor, blob), value)
+    except HoldfastError:
+        return
+
+
+def _key(anchor: Anchor, blob: str) -> str:
+    return f"verdict:{RULES}:{_digest(_SEPARATOR.join(map(str, anchor.__dict__.values())))}:{blob}"
+
+
+def _digest(text: str) -> str:
+    try:
+        from _sha1 import sha1  # type: ignore[import-not-found]  # the C module alone: hashlib costs 3 ms
+    except ImportError:
+        from hashlib import sha1
+    return str(sha1(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest())

@@ -1,0 +1,60 @@
+"""Views: files of one work tree, now and as they were, parsed at most once."""
+
+from __future__ import annotations
+
+from holdfast.codeindex.source import Source, blob_of, read_source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.project import Place
+    from holdfast.ports.history import History
+    from holdfast.ports.workspace import Workspace
+
+KEPT_SOURCES = 48
+"""Parsed files kept in memory; the one used longest ago goes first."""
+
+
+class ParsedFiles:
+    """Sources by content, shared by all views of a process."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], Source] = {}
+
+    def read(self, path: str, content: bytes) -> Source | None:
+        """The content as source; None when its language is not known."""
+        key = (path, blob_of(content))
+        source = self._kept.pop(key, None) or read_source(path, content)
+        if source is not None:
+            self._kept[key] = source
+            if len(self._kept) > KEPT_SOURCES:
+                del self._kept[next(iter(self._kept))]
+        return source
+
+
+class Views:
+    """One work tree's files now and then."""
+
+    def __init__(self, workspace: Workspace, place: Place, parsed: ParsedFiles) -> None:
+        self.workspace = workspace
+        self.place = place
+        self.history: History = workspace.history(place)
+        self._parsed = parsed
+
+    def now(self, path: str) -> Source | None:
+        """The file as it is on the disk; None when it is not there or its language is not known."""
+        return self._source(path, self.workspace.read(self.place, path))
+
+    def then(self, commit: str, path: str) -> Source | None:
+        """The file as it was in the commit; an empty commit is the work tree as it is."""
+        return self._source(path, self.history.file(commit, path)) if commit else self.now(path)
+
+    def of_blob(self, path: str, blob: str) -> Source | None:
+        """The file when it had that blob, if git keeps it."""
+        return self._source(path, self.history.blob(blob)) if blob else None
+
+    def mentions(self, commit: str, path: str, word: str) -> bool:
+        """Whether the word is anywhere in the file's bytes then: cheaper than parsing it."""
+        return word.encode() in (self.history.file(commit, path) or b"")
+
+    def _source(self, path: str, content: bytes | None) -> Source | None:
+        return None if content is None else self._parsed.read(path, content)
