@@ -130,8 +130,11 @@ class Store(Protocol):
         """A small named value: sets it when given; returns what is kept now, or an empty string."""
         ...
 
-    def purge(self, ids: Sequence[LessonId]) -> dict[str, int]:
-        """Erase the lessons, every version, their text, vectors and log records; rows erased by table."""
+    def purge(self, ids: Sequence[LessonId], events_before: datetime | None = None) -> dict[str, int]:
+        """Erase the lessons, every version, their text, vectors and log records; rows erased by table.
+
+        With `events_before` also the raw texts of events that happened before it; that they happened stays known.
+        """
         ...
 
     def check(self) -> list[Problem]:

@@ -92,6 +92,12 @@ class Memory:
 
         return embed_pending(self.parts, limit)
 
+    def drop_old_texts(self) -> int:
+        """Drop raw texts older than the retention window, at most once a day; returns how many events had one."""
+        from holdfast.service.retention import drop_old_texts
+
+        return drop_old_texts(self.parts)
+
     # Delivery
 
     def answer_hook(self, host: str, payload: dict[str, Any]) -> str:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _BY_ROW = {"anchors": "lesson", "tokens": "lesson", "vectors": "lesson", "lesson_text": "rowid"}
+RAW = ("text", "old", "new")
+"""Fields of an event that hold what was said and written, as opposed to what was done to which file."""
 _BY_ID = ("deliveries", "outcomes", "change_lessons")
 
 
@@ -39,6 +41,16 @@ def purge(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
         # deleted text, also of versions closed long ago, stays in the index's segments until they are merged
         sql.execute("INSERT INTO lesson_text (lesson_text) VALUES ('optimize')")
     return {table: rows for table, rows in erased.items() if rows}
+
+
+def drop_texts(sql: sqlite3.Connection, before: str) -> int:
+    """Take the raw texts out of events that happened before that instant; returns how many events had any."""
+    raw = [f"'$.{name}'" for name in RAW]
+    held = " OR ".join(f"json_extract(doc, {name}) IS NOT NULL" for name in raw)
+    return sql.execute(
+        f"UPDATE events SET doc = json_remove(doc, {', '.join(raw)}) WHERE json_extract(doc, '$.at') < ? AND ({held})",
+        (before,),
+    ).rowcount
 
 
 def flush(connection: Connection) -> None:

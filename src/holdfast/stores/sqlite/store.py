@@ -7,6 +7,7 @@ lesson; indexes hold current versions only, and a search about the past rebuilds
 
 from __future__ import annotations
 
+from holdfast.domain.clocktext import render_instant
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.query import LANES
 from holdfast.stores.sqlite import eventlog, lanes, lessons
@@ -116,12 +117,15 @@ class SqliteStore:
             sql.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (key, clean(value)))
         return clean(value)
 
-    def purge(self, ids: Sequence[LessonId]) -> dict[str, int]:
-        """Erase the lessons and all that derives from them; rows erased by table."""
-        from holdfast.stores.sqlite.erase import flush, purge
+    def purge(self, ids: Sequence[LessonId], events_before: datetime | None = None) -> dict[str, int]:
+        """Erase the lessons and all that derives from them, and old events' texts; rows erased by table."""
+        from holdfast.stores.sqlite.erase import drop_texts, flush, purge
 
         with self._connection.writing(durable=True) as sql:
             erased = purge(sql, ids)
+            texts = drop_texts(sql, render_instant(events_before)) if events_before else 0
+        if texts:
+            erased["event_texts"] = texts
         flush(self._connection)
         return erased
 

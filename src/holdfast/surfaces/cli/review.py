@@ -29,12 +29,13 @@ EDITED = ("insight", "why", "how")
     )
 )
 @click.option("--list", "only_list", is_flag=True, help="Print the inbox and leave it as it is.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many at a time.")
 @click.option("--accept", "accepted", metavar="ID", multiple=True, help="Make this lesson active; may be repeated.")
 @click.option("--reject", "rejected", metavar="ID", multiple=True, help="Retire this lesson; may be repeated.")
 @json_option
 @folder_option
 @pass_call
-def command(call: Call, only_list: bool, accepted: tuple[str, ...], rejected: tuple[str, ...]) -> None:
+def command(call: Call, only_list: bool, limit: int, accepted: tuple[str, ...], rejected: tuple[str, ...]) -> None:
     """Go through the lessons that wait for a person, most promising first.
 
     For each: accept it, edit it (in $EDITOR, then it is active), reject it, or leave it for later. An answer takes
@@ -45,11 +46,12 @@ def command(call: Call, only_list: bool, accepted: tuple[str, ...], rejected: tu
             done = [memory.accept(ref) for ref in accepted] + [memory.reject(ref) for ref in rejected]
             _print(call, done, "done")
         elif only_list or call.as_json:
-            _print(call, memory.inbox(), "waiting")
+            waiting = memory.inbox()
+            _print(call, waiting[:limit], f"of {len(waiting)} waiting" if len(waiting) > limit else "waiting")
         elif not sys.stdin.isatty():
             raise InvalidValueError("review asks questions and needs a terminal", hint="holdfast review --list")
         else:
-            _walk(memory)
+            _walk(memory, limit)
 
 
 def _print(call: Call, lessons: list[Lesson], word: str) -> None:
@@ -61,8 +63,9 @@ def _print(call: Call, lessons: list[Lesson], word: str) -> None:
     note(f"{len(lessons)} {word}")
 
 
-def _walk(memory: Memory) -> None:
-    waiting = memory.inbox()
+def _walk(memory: Memory, limit: int) -> None:
+    found = memory.inbox()
+    waiting = found[:limit]
     counts = {"accepted": 0, "edited": 0, "rejected": 0, "later": 0}
     for number, lesson in enumerate(waiting, 1):
         say(f"\n{number} of {len(waiting)}")
@@ -73,6 +76,8 @@ def _walk(memory: Memory) -> None:
             break
         counts[outcome] += 1
     note("nothing waits" if not waiting else ", ".join(f"{count} {word}" for word, count in counts.items() if count))
+    if len(found) > limit:
+        note(f"{len(found) - limit} less promising ones wait: holdfast review --limit {len(found)}")
 
 
 def _ask(memory: Memory, lesson: Lesson) -> str:

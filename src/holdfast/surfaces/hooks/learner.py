@@ -49,6 +49,7 @@ def learn_all(settings: Settings, ended: HookCall) -> None:
             for why in memory.learn_pending().failed:
                 note(settings.log_path, "learner", RuntimeError(why))
         memory.embed_pending()
+        memory.drop_old_texts()
 
 
 def _get_known(memory: Memory, ended: HookCall, log_path: str) -> None:
