@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
+import re
+
 from holdfast.codeindex.language import KINDS, MEMBER_KINDS, Language
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tree_sitter import Node
 
 PREFIX = "definition."
+DECLARED = "declaration."
+
+_TEMPLATE = re.compile(r"<[^<>]*>")
 
 
 class Definition:
     """One definition, or a scope that only lends its name. Bytes count from 0, lines from 1; ends are exclusive."""
 
-    def __init__(self, kind: str, node: Node, name: Node, owner: str, body: Node | None) -> None:
-        self.kind = kind
+    def __init__(self, capture: str, node: Node, name: Node, owner: Node | None, body: Sequence[Node]) -> None:
+        self.kind = _kind(capture)
+        self.only_declared = capture.startswith(DECLARED)
         self.core = node
         """The definition's own node."""
         self.node = node
         """The outermost node that belongs to it: the core, or a wrapper around it."""
-        self.own_name = _clean(name)
-        self.owner = owner
+        self.owner, _, self.own_name = _clean(name).rpartition(".")
+        if owner is not None:
+            self.owner = _clean(owner)
         self.name_start, self.name_end = name.start_byte, name.end_byte
+        self.owner_start, self.owner_end = (owner.start_byte, owner.end_byte) if owner else (self.name_end,) * 2
         self.start, self.end = node.start_byte, node.end_byte
         self.head_start = node.start_byte
-        self.body_start, self.body_end = (body.start_byte, body.end_byte) if body else (self.end, self.end)
-        self.start_line, self.end_line = node.start_point[0] + 1, node.end_point[0] + 1
+        self.body_start, self.body_end = (body[0].start_byte, body[-1].end_byte) if body else (self.end, self.end)
+        self.start_line, self.end_line = node.start_point[0] + 1, _last_line(node)
         self.name = ""
         self.inside: Definition | None = None
         """The definition or scope directly around it."""
@@ -38,7 +46,8 @@ def find_definitions(language: Language, root: Node) -> list[Definition]:
     """All definitions below the node in the order of the source, qualified; a repeated name has `#2`, `#3`, … added."""
     found = sorted(_iter_captured(language, root), key=lambda one: (one.start, -one.end))
     _qualify(found)
-    kept = [one for one in found if one.kind != "scope"]
+    defined = {one.name for one in found if not one.only_declared}
+    kept = [one for one in found if one.kind != "scope" and not (one.only_declared and one.name in defined)]
     _number(kept)
     return kept
 
@@ -48,13 +57,12 @@ def _iter_captured(language: Language, root: Node) -> Iterator[Definition]:
 
     taken = set()
     for captures in iter_matches(language, root):
-        kind, nodes = next(((key, nodes) for key, nodes in captures.items() if _kind(key)), ("", []))
+        capture, nodes = next(((key, nodes) for key, nodes in captures.items() if _kind(key)), ("", []))
         if not nodes or not captures.get("name") or (nodes[0].start_byte, nodes[0].end_byte) in taken:
             continue
         taken.add((nodes[0].start_byte, nodes[0].end_byte))
-        owner = _clean(captures["owner"][0]) if captures.get("owner") else ""
-        body = captures["body"][0] if captures.get("body") else _field(nodes[0], language.body_fields)
-        one = Definition(_kind(kind), nodes[0], captures["name"][0], owner, body)
+        body = captures.get("body") or _field(nodes[0], language.body_fields)
+        one = Definition(capture, nodes[0], captures["name"][0], captures.get("owner", [None])[0], body)
         _widen(language, one)
         yield one
 
@@ -62,12 +70,18 @@ def _iter_captured(language: Language, root: Node) -> Iterator[Definition]:
 def _kind(capture: str) -> str:
     if capture == "scope":
         return capture
-    kind = capture.removeprefix(PREFIX)
-    return kind if capture.startswith(PREFIX) and kind in KINDS else ""
+    kind = capture.removeprefix(PREFIX).removeprefix(DECLARED)
+    return kind if kind != capture and kind in KINDS else ""
 
 
-def _field(node: Node, names: tuple[str, ...]) -> Node | None:
-    return next((child for name in names if (child := node.child_by_field_name(name)) is not None), None)
+def _field(node: Node, names: tuple[str, ...]) -> list[Node]:
+    return [child for name in names if (child := node.child_by_field_name(name)) is not None][:1]
+
+
+def _last_line(node: Node) -> int:
+    """The last line with some of the node on it; a line's end alone is none."""
+    row, column = node.end_point
+    return row + 1 if column or row == node.start_point[0] else row
 
 
 def _widen(language: Language, one: Definition) -> None:
@@ -77,7 +91,7 @@ def _widen(language: Language, one: Definition) -> None:
         if node.type not in language.wrappers:
             break
         one.start, one.end, one.node = node.start_byte, node.end_byte, node
-        one.end_line = node.end_point[0] + 1
+        one.end_line = _last_line(node)
     before = one.node.prev_sibling if language.attributes else None
     while before is not None and before.type in language.attributes + language.ignored:
         if before.type in language.attributes:
@@ -112,7 +126,10 @@ def _number(found: list[Definition]) -> None:
 
 
 def _clean(name: Node) -> str:
-    """The name with dots between its parts and without layout."""
+    """The name with dots between its parts and without layout, quotes, marks and template arguments."""
     from holdfast.codeindex.parsing import text
 
-    return "".join(text(name).split()).replace("::", ".").replace("\\", ".").strip(".*&")
+    plain = "".join(text(name).split()).removeprefix("r#")
+    while "operator" not in plain and plain != (shorter := _TEMPLATE.sub("", plain)):
+        plain = shorter
+    return plain.replace("::", ".").replace("\\", ".").strip(".*&#\"'`")

@@ -25,8 +25,12 @@ HASH_BYTES = 12
 
 BLOCK_START, BLOCK_END = "\x02", "\x03"
 OWN_NAME = "\x01"
-CLOSERS = frozenset(")]}")
+TYPED = 1_000_000
+"""More than annotations are ever nested."""
+CLOSERS = frozenset(")]}>")
 _LITERAL = re.compile(r"""([A-Za-z]*)('''|\"\"\"|'|")(.*)\2""", re.DOTALL)
+_UNPARSED = re.compile(r"""/\*.*?\*/|//[^\n]*|\\\r?\n|("(?:\\.|[^"\\])*"|\w+|[^\w\s])""", re.DOTALL)
+"""Comments, continued lines, and in a group what counts: strings, words and signs."""
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
@@ -83,10 +87,15 @@ class _Walk:
         self._idle = frozenset(language.idle_statements)
         self._loose = frozenset(language.loose_parents)
         self._hollow = frozenset(language.hollow)
+        self._ignored_in = frozenset(kind for kind in language.ignored if ">" in kind[1:])
+        self._exact = frozenset(language.exact)
+        self._text = frozenset(language.unparsed + language.prose)
+        self._typed = frozenset(language.typed)
         self._tokens = Tokens()
         self._kinds: list[str] = [""]
         self._commas: list[int] = [0]
         self._annotated = 0
+        """How many annotations are open; far below zero where they are what the code is about."""
 
     def read(self, root: Node) -> Tokens:
         cursor = root.walk()
@@ -104,29 +113,46 @@ class _Walk:
         kind = node.type
         if kind in self._ignored or self._says_nothing(node, kind):
             return False
-        if kind in self._annotations and self._annotated == 0:
-            self._mark_before()
-        if kind in self._strings:
-            self._emit(node.start_byte, _string(node, self._language.alike_quotes))
+        if self._ignored_in and f"{self._kinds[-1]}>{kind}" in self._ignored_in:
             return False
-        if node.child_count == 0:
-            self._leaf(node, kind)
+        annotates = kind in self._annotations
+        if annotates and self._annotated == 0:
+            self._mark_before()
+        if kind in self._exact or kind in self._strings or kind in self._text or node.child_count == 0:
+            self._annotated += annotates
+            self._one(node, kind)
+            self._annotated -= annotates
             return False
         if kind in self._blocks:
             self._emit(node.start_byte, BLOCK_START)
         self._kinds.append(kind)
         self._commas.append(0)
-        self._annotated += kind in self._annotations
+        self._annotated += annotates - TYPED * (kind in self._typed)
         return True
 
     def _leave(self, node: Node | None) -> None:
         assert node is not None
         kind = self._kinds.pop()
         self._commas.pop()
-        self._annotated -= kind in self._annotations
+        self._annotated -= (kind in self._annotations) - TYPED * (kind in self._typed)
         if kind in self._blocks:
             # at the end, so outside of a definition that ends with it: what ends the blocks around is not its own
             self._emit(node.end_byte, BLOCK_END)
+
+    def _one(self, node: Node, kind: str) -> None:
+        """Take in a node whose children, if any, do not matter."""
+        if kind in self._exact:
+            self._emit(node.start_byte, _text(node))
+        elif kind in self._text:
+            prose = kind in self._language.prose
+            for word in _text(node).split() if prose else filter(None, _UNPARSED.findall(_text(node))):
+                self._emit(node.start_byte, word)
+        elif kind not in self._strings:
+            self._leaf(node, kind)
+        elif self._kinds[-1] in self._language.quoted_names and node.prev_sibling is None:
+            self._emit(node.start_byte, _unquoted(_text(node)))
+        else:
+            self._emit(node.start_byte, _string(node, self._language.alike_quotes))
 
     def _says_nothing(self, node: Node, kind: str) -> bool:
         if kind in self._idle and node.child_count == 1:
@@ -139,7 +165,7 @@ class _Walk:
         if node.end_byte == start:
             return  # a token the parser made up
         text = _text(node).strip()
-        if not text or (kind in "()" and self._is_loose()):
+        if not text or (kind in "(){}" and self._is_loose(node)):
             return
         if kind == ",":
             self._commas[-1] += 1
@@ -147,12 +173,18 @@ class _Walk:
             self._drop_comma()
         self._emit(start, text.lower() if text[0].isdigit() else text)
 
-    def _is_loose(self) -> bool:
-        """Whether parentheses directly in the open node change nothing."""
+    def _is_loose(self, bracket: Node) -> bool:
+        """Whether brackets directly in the open node change nothing."""
         kind = self._kinds[-1]
+        if bracket.type in "{}":
+            around = self._kinds[-2] if self._language.loose_blocks else ""
+            return f"{around}>{kind}" in self._language.loose_blocks and self._holds_one(bracket.parent)
         if kind in self._language.parenthesised:
             return len(self._kinds) > 1 and self._kinds[-2] in self._loose
         return kind in self._language.grouping
+
+    def _holds_one(self, block: Node | None) -> bool:
+        return block is not None and sum(child.type not in self._ignored for child in block.named_children) == 1
 
     def _drop_comma(self) -> None:
         if self._kinds[-1] in self._language.sole_comma and self._commas[-1] == 1:
@@ -167,7 +199,7 @@ class _Walk:
     def _emit(self, start: int, text: str) -> None:
         self._tokens.starts.append(start)
         self._tokens.texts.append(text)
-        self._tokens.bare.append(self._annotated == 0)
+        self._tokens.bare.append(self._annotated <= 0)
 
 
 def _string(node: Node, alike_quotes: bool) -> str:
@@ -183,6 +215,11 @@ def _string(node: Node, alike_quotes: bool) -> str:
         return source
     prefix = max(prefixes)
     return prefix + '"' + "".join(_in_terms_of(prefix, *part) for part in parts) + '"'
+
+
+def _unquoted(source: str) -> str:
+    inside = source[1:-1]
+    return inside if inside.isidentifier() else f'"{inside}"'
 
 
 def _literal(source: str) -> tuple[str, str]:

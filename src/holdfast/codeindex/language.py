@@ -8,8 +8,9 @@ The query (tree-sitter's pattern language) uses these captures:
 - `@definition.<kind>`: the whole node of a definition; kind is one of `KINDS`. A function directly inside a
   definition or scope that has members (a class, an `impl`, …) becomes a method by itself.
 - `@name`: its name node, in the same pattern.
+- `@declaration.<kind>`: the same for what is only declared: left out when the file has a definition of that name.
 - `@owner`: optional; what it belongs to when that is not around it (Go's receiver, C++'s `Foo::`).
-- `@body`: optional; its body, when the grammar has no field of `body_fields` on the definition.
+- `@body`: optional; its body, or the pieces of it, when the grammar has no field of `body_fields` on the definition.
 - `@scope` with `@name`: a node that qualifies the names inside without being a definition (Rust's `impl`,
   C#'s `namespace`).
 - `@import` with `@module` and any number of `@imported`: an import, what it names, and the names taken from it.
@@ -44,15 +45,28 @@ class Language(Frozen):
     filenames: tuple[str, ...] = ()
     """Whole file names without a telling end, e.g. `Rakefile`."""
     ignored: tuple[str, ...] = ("comment",)
-    """Nodes that are no part of any fingerprint: comments, optional semicolons, line continuations."""
+    """Nodes that are no part of any fingerprint: comments, optional semicolons, line continuations.
+
+    As `parent>node`, only directly in that parent.
+    """
     strings: tuple[str, ...] = ("string",)
     """Nodes that are one token, whatever is inside."""
+    exact: tuple[str, ...] = ()
+    """Nodes that are one token just as written, with the space at their ends: the text in a template string."""
+    unparsed: tuple[str, ...] = ()
+    """Nodes of code that the grammar keeps as text, e.g. a C macro's: split into words and signs, comments dropped."""
+    prose: tuple[str, ...] = ()
+    """Nodes of text in which any layout counts as a space: JSX."""
+    quoted_names: tuple[str, ...] = ()
+    """Nodes whose first child, a string, is a name that needs no quotes: `{"a": 1}` in JavaScript."""
     alike_quotes: bool = False
     """`'a'` and `"a"` mean the same."""
     joined_strings: tuple[str, ...] = ()
     """Nodes of adjacent string literals that the compiler joins."""
     annotations: tuple[str, ...] = ()
     """Nodes of type annotations: left out of the bare half of a fingerprint."""
+    typed: tuple[str, ...] = ()
+    """Nodes whose annotations are what they are about (TypeScript's interfaces): there they are left out of nothing."""
     annotation_marks: tuple[str, ...] = (":", "->")
     """Tokens directly before an annotation that go with it, where the grammar keeps them outside of it."""
     idle_statements: tuple[str, ...] = ()
@@ -65,6 +79,8 @@ class Language(Frozen):
     """Nodes in which a `parenthesised` node means the same without its parentheses."""
     grouping: tuple[str, ...] = ()
     """Nodes whose own parentheses change nothing: Python's `from a import (b, c)`."""
+    loose_blocks: tuple[str, ...] = ()
+    """Nodes whose own braces change nothing when they hold one thing: Rust's `=> { x }`; as `parent>node`."""
     hollow: tuple[str, ...] = ()
     """Nodes that mean nothing when they have only brackets, e.g. Python's `class A():`; as `parent>node`."""
     sole_comma: tuple[str, ...] = ()

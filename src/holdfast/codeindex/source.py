@@ -114,7 +114,7 @@ class Source:
         changed is the same class.
         """
         tokens = self.tokens
-        name_at = tokens.between(one.name_start, one.name_end)
+        name_at = {*tokens.between(one.name_start, one.name_end), *tokens.between(one.owner_start, one.owner_end)}
         head = [*tokens.between(one.start, one.body_start), *tokens.between(one.body_end, one.end)]
         body: Sequence[int] = tokens.between(one.body_start, one.body_end)
         if one.kind in CONTAINER_KINDS:
