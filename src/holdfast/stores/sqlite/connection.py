@@ -13,10 +13,14 @@ disk. A hook that leaves by `os._exit` without closing skips them at no risk: th
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from _thread import RLock
+
+try:
+    import fcntl
+except ImportError:  # Windows: SQLite's own lock is enough, only less fair
+    fcntl = None  # type: ignore[assignment]
 
 from holdfast.domain.errors import StoreError, StoreLockedError
 from holdfast.stores.sqlite.driver import sqlite3
@@ -101,6 +105,8 @@ class Connection:
 
     def lock(self) -> None:
         """Take the lock file, waiting at most `timeout_s`. Raises StoreLockedError."""
+        if fcntl is None:
+            return
         if self._lock_file < 0:
             self._lock_file = os.open(self.path + ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         deadline, nap_s = time.monotonic() + self.timeout_s, 0.0002
@@ -117,7 +123,7 @@ class Connection:
 
     def unlock(self) -> None:
         """Give the lock file back."""
-        if self._lock_file >= 0:
+        if self._lock_file >= 0 and fcntl is not None:
             fcntl.flock(self._lock_file, fcntl.LOCK_UN)
 
 

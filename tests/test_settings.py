@@ -1,0 +1,78 @@
+"""Settings: variables over the config file over defaults, and errors that name the file and the key."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.settings import CHANNELS, Settings, load_settings
+
+
+def load(home: Path, text: str | None = None, **env: str) -> Settings:
+    if text is not None:
+        (home / "config.toml").write_text(text)
+    return load_settings({"HOLDFAST_HOME": str(home), "HOME": str(home), **env})
+
+
+def test_nothing_needs_to_be_configured(tmp_path: Path) -> None:
+    settings = load_settings({"HOME": str(tmp_path)})
+    assert settings.home == str(tmp_path / ".holdfast")
+    assert settings.database_path == str(tmp_path / ".holdfast" / "memory.db")
+    assert settings.capture
+    assert settings.deliver == CHANNELS
+
+
+def test_without_any_home_the_error_says_what_to_set() -> None:
+    with pytest.raises(InvalidValueError) as raised:
+        load_settings({})
+    assert "HOLDFAST_HOME" in raised.value.hint
+
+
+def test_one_switch_stops_everything(tmp_path: Path) -> None:
+    settings = load(tmp_path, HOLDFAST_OFF="1")
+    assert not settings.capture
+    assert settings.deliver == ()
+
+
+def test_a_delivery_can_be_switched_off(tmp_path: Path) -> None:
+    settings = load(tmp_path, "[deliver]\nprompt = false\n")
+    assert "prompt" not in settings.deliver
+    assert "before_file" in settings.deliver
+
+
+@pytest.mark.parametrize("text", ["capture = 1", 'retention_days = "many"', "[deliver]\nprompt = 0", "ignore = 3"])
+def test_a_value_of_the_wrong_type_is_named(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InvalidValueError, match=str(tmp_path / "config.toml")):
+        load(tmp_path, text)
+
+
+@pytest.mark.parametrize("text", ["capture = ", "[", "a = 1\na = 2"])
+def test_a_file_that_is_not_toml_is_named(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InvalidValueError, match=r"config\.toml"):
+        load(tmp_path, text)
+
+
+def test_a_key_in_the_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidValueError, match="key"):
+        load(tmp_path, '[embedder]\nname = "ollama"\napi_key = "abc"')
+
+
+def test_the_file_is_parsed_once_for_each_of_its_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load(tmp_path, "retention_days = 7").retention_days == 7
+    monkeypatch.setitem(sys.modules, "tomllib", None)  # importing it now fails
+    assert load(tmp_path).retention_days == 7
+    monkeypatch.undo()
+    assert load(tmp_path, "retention_days = 1234").retention_days == 1234
+
+
+def test_a_damaged_copy_is_not_believed(tmp_path: Path) -> None:
+    load(tmp_path, "retention_days = 7")
+    (tmp_path / "run" / "config.json").write_text("{")
+    assert load(tmp_path).retention_days == 7
+
+
+def test_a_file_with_a_date_works_though_it_cannot_be_copied(tmp_path: Path) -> None:
+    assert load(tmp_path, "retention_days = 7\nsince = 2026-01-01").retention_days == 7
