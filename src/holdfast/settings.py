@@ -111,7 +111,7 @@ def _load_copy(copy: str, version: str) -> dict[str, Any]:
     try:
         with open(copy, encoding="utf-8") as stream:
             kept = loads(stream.read())
-        return kept["table"] if kept["version"] == version else {}  # type: ignore[no-any-return]
+        return kept["table"] if kept["version"] == version else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 
