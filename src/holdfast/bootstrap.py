@@ -18,14 +18,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from holdfast.codeindex.local import LocalCodeIndex
+    from holdfast.domain.project import Place
+    from holdfast.ports.clock import Clock
+    from holdfast.ports.codeindex import CodeIndex
     from holdfast.ports.detector import Detector
     from holdfast.ports.embedder import Embedder
     from holdfast.ports.host import Host
+    from holdfast.ports.indexstore import IndexStore
     from holdfast.ports.store import Store
+    from holdfast.ports.workspace import Workspace
 
 
 HOOK_WAIT_S = 0.3
 """How long a hook waits for another process to let go of the store: well within its deadline."""
+
+HOOK_SEARCH_S = 0.1
+"""How long a hook looks through git's history for one thing that is not where it was."""
 
 PATIENCE = 20.0
 """How many times longer git may take where nobody waits for a hook's answer."""
@@ -66,19 +75,28 @@ class Memory(_service.Memory):
         self.settings = settings or load_settings()
         clock = SystemClock()
         store = open_store(self.settings, HOOK_WAIT_S if cold else None)
+        workspace = LocalWorkspace(marks=store.mark, clock=clock, patience=1.0 if cold else PATIENCE)
+        self._codeindex = _CodeIndexOnce(self.settings, workspace, clock, cold)
         parts = Parts(
             store=store,
-            workspace=LocalWorkspace(marks=store.mark, clock=clock, patience=1.0 if cold else PATIENCE),
+            workspace=workspace,
             clock=clock,
             host=load_host,
             detectors=_load_detectors,
             embedder=_no_embedder if cold else _EmbedderOnce(self.settings),
+            codeindex=self._codeindex,
+            hasty=cold,
             capture=self.settings.capture,
             deliver=self.settings.deliver,
             ignore=self.settings.ignore,
             retention_days=self.settings.retention_days,
         )
         super().__init__(parts, os.path.abspath(folder or os.getcwd()))
+
+    def close(self) -> None:
+        """Let go of the store, and of the code index if one was opened."""
+        self._codeindex.close()
+        super().close()
 
 
 def open_store(settings: Settings, wait_s: float | None = None) -> Store:
@@ -90,6 +108,14 @@ def open_store(settings: Settings, wait_s: float | None = None) -> Store:
     options = {"url": settings.store} | ({} if wait_s is None else {"timeout_s": str(wait_s)})
     store: Store = plugins.load("stores", scheme, options)
     return store.__enter__()
+
+
+def open_index(settings: Settings, place: Place, wait_s: float | None = None) -> IndexStore:
+    """The index of the place's project, not opened yet, in a file of its own beside the memory."""
+    from holdfast.stores.sqlite.indexfile import make_index
+
+    options = {"path": settings.index_path(place.project.id)} | ({} if wait_s is None else {"timeout_s": str(wait_s)})
+    return make_index(options)
 
 
 def load_host(name: str, settings: Settings | None = None) -> Host:
@@ -130,3 +156,30 @@ class _EmbedderOnce:
         if self._made is None and self._settings.embedder:
             self._made = load_embedder(self._settings.embedder, dict(self._settings.embedder_options))
         return self._made
+
+
+class _CodeIndexOnce:
+    """Makes the code index at the first call and gives the same one ever after; files are opened when asked."""
+
+    def __init__(self, settings: Settings, workspace: Workspace, clock: Clock, cold: bool) -> None:
+        self._settings = settings
+        self._workspace = workspace
+        self._clock = clock
+        self._cold = cold
+        self._made: LocalCodeIndex | None = None
+
+    def __call__(self) -> CodeIndex:
+        if self._made is None:
+            from holdfast.codeindex.local import SEARCH_S, LocalCodeIndex
+
+            search_s = HOOK_SEARCH_S if self._cold else SEARCH_S
+            self._made = LocalCodeIndex(self._workspace, self._open, self._clock, search_s)
+        return self._made
+
+    def close(self) -> None:
+        """Let go of what was opened."""
+        if self._made is not None:
+            self._made.close()
+
+    def _open(self, place: Place) -> IndexStore:
+        return open_index(self._settings, place, HOOK_WAIT_S if self._cold else None)

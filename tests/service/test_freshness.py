@@ -43,7 +43,7 @@ def test_the_worst_anchor_decides(memory: Memory, project: Path) -> None:
     held = anchor(memory), anchor(memory, "README.md")
     (project / "README.md").unlink()
     assert judge(memory, *held)[0] == "orphaned"
-    assert judge(memory, held[0], Anchor(path="README.md"))[0] == "orphaned"
+    assert judge(memory, held[0], Anchor(path="README.md"))[0] == "unverified"
 
 
 def test_a_lesson_about_no_file_is_fresh(memory: Memory) -> None:

@@ -25,8 +25,9 @@ from holdfast.domain.vocabulary import STATES, TRUSTS, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
 from holdfast.ranking.sameness import opposed, same
 from holdfast.ranking.words import duplicate_key
+from holdfast.service.anchoring import anchor_subject, subject_of
 from holdfast.service.ledger import note_change
-from holdfast.service.statement import clean, fresh_anchor, merged
+from holdfast.service.statement import clean, merged
 from holdfast.service.suspicion import suspicion
 
 TYPE_CHECKING = False
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from holdfast.domain.candidate import Candidate
+    from holdfast.domain.event import Event
     from holdfast.domain.project import Place
     from holdfast.domain.vocabulary import EventId, LessonKind, SessionId, State, Trust
     from holdfast.service.parts import Parts
@@ -63,11 +65,11 @@ FAMILIES: dict[LessonKind, str] = {
 
 
 class Source(Frozen):
-    """The session that candidates come from, and when its events happened."""
+    """The session that candidates come from, and its events."""
 
     session: SessionId
     host: str
-    times: Mapping[EventId, datetime]
+    events: Mapping[EventId, Event]
 
 
 class Admission:
@@ -124,7 +126,7 @@ class Admission:
         if not duplicate_key(insight) or insight == "[private]":
             return None
         at = self.parts.clock.now()
-        told = [self.source.times[e.event] for e in candidate.evidence if e.event in self.source.times]
+        told = [self.source.events[e.event].at for e in candidate.evidence if e.event in self.source.events]
         level = candidate.scope_level
         return Lesson(
             id=LessonId(self.parts.clock.new_id()),
@@ -151,10 +153,11 @@ class Admission:
         )
 
     def _anchors(self, candidate: Candidate) -> tuple[Anchor, ...]:
+        """The subject, told by what the detector found and by the edits and failures it rests on."""
         paths = [path for path in dict.fromkeys(candidate.files) if _is_inside(path)][:FILES_KEPT]
-        anchors = [Anchor(path=paths[0], symbol=symbol) for symbol in dict.fromkeys(candidate.symbols) if paths]
-        anchors += [Anchor(path=path) for path in (paths[1:] if anchors else paths)]
-        return tuple(fresh_anchor(self.parts, self.place, anchor) for anchor in anchors)
+        behind = [self.source.events[e.event] for e in candidate.evidence if e.event in self.source.events]
+        words = "\n".join((candidate.insight, candidate.why, *candidate.symbols))
+        return anchor_subject(self.parts, self.place, subject_of(behind, paths, words))
 
     def _provenance(self, candidate: Candidate) -> Provenance:
         spans = tuple(replace(span, quote=clean(span.quote)) for span in candidate.evidence[:EVIDENCE_KEPT])

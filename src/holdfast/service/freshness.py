@@ -30,6 +30,7 @@ HASTY_S = 0.12
 CAVEAT_LIMIT = 160
 """Characters of a caveat: it stands in a line of at most 120 tokens."""
 
+
 class FreshnessCheck:
     """Judges lessons against one work tree; an anchor is looked at once however many lessons have it."""
 
@@ -147,7 +148,7 @@ def caveat(anchor: Anchor, verdict: Verdict) -> str:
 
 def _names(words: str, anchor: Anchor) -> bool:
     """Whether the words say themselves what they are about."""
-    return anchor.path in words or bool(anchor.symbol) and anchor.symbol in words.replace(",", " ").split()
+    return anchor.path in words or (bool(anchor.symbol) and anchor.symbol in words.replace(",", " ").split())
 
 
 def _unverified(anchor: Anchor, words: str) -> Verdict:

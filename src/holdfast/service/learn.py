@@ -61,8 +61,7 @@ def learn(parts: Parts, place: Place, session: SessionId) -> LearnReport:
         return LearnReport(failed=failed)
     decided = _Decided(parts, session)
     new = [candidate for candidate in candidates if decided.is_new(candidate)]
-    times = {event.id: event.at for event in events}
-    source = Source(session=session, host=events[-1].host, times=times)
+    source = Source(session=session, host=events[-1].host, events={event.id: event for event in events})
     report = _admit(parts, place, new, source) if new else LearnReport()
     decided.keep()
     return _sum([LearnReport(found=len(candidates) - len(new), failed=failed), report])
@@ -91,7 +90,7 @@ def learn_pending(parts: Parts) -> LearnReport:
 
 def admit(parts: Parts, place: Place, candidates: Sequence[Candidate], session: SessionId, host: str) -> LearnReport:
     """Decide on candidates from anywhere, as if that session had shown them; equal ones are one sighting."""
-    return _admit(parts, place, candidates, Source(session=session, host=host, times={}))
+    return _admit(parts, place, candidates, Source(session=session, host=host, events={}))
 
 
 def _admit(parts: Parts, place: Place, candidates: Sequence[Candidate], source: Source) -> LearnReport:

@@ -101,7 +101,8 @@ def _refresh(parts: Parts, place: Place, same: Lesson, draft: Lesson, author: st
 
 def _draft(parts: Parts, place: Place, stated: dict[str, Any], *, trust: Trust, author: str) -> Lesson:
     level, files, symbols = stated.pop("scope"), texts("files", stated.pop("files")), stated.pop("symbols")
-    anchors, globs = anchors_of(parts, place, files, texts("symbols", symbols))
+    words = "" if level == "user" else "\n".join((stated["title"], stated["insight"], stated["why"], stated["how"]))
+    anchors, globs = anchors_of(parts, place, files, texts("symbols", symbols), words)
     if level == "user" and any(anchor.path for anchor in anchors):
         raise InvalidValueError(
             "a lesson for every project cannot be about one project's files", hint="leave out the files or the scope"

@@ -7,9 +7,10 @@ from holdfast.domain.frozen import replace
 from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import Lesson, Link, Validity, in_state, title_of
 from holdfast.domain.vocabulary import TRANSITIONS, TRUSTS, LessonId
+from holdfast.service.anchoring import renew
 from holdfast.service.ledger import note_change, twice
 from holdfast.service.lookup import resolve
-from holdfast.service.statement import anchors_of, clean_all, doubt, fresh_anchor, texts, with_title
+from holdfast.service.statement import anchors_of, clean_all, doubt, texts, with_title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _changed(parts: Parts, place: Place, old: Lesson, changes: Mapping[str, Any]
             texts("symbols", changes.get("symbols", old.symbols)),
         )
     elif RESTATED & set(changes):
-        fields["anchors"] = tuple(fresh_anchor(parts, place, anchor) for anchor in old.anchors)
+        fields["anchors"] = tuple(renew(parts, place, anchor) or anchor for anchor in old.anchors)
     if all(getattr(old, name) == value for name, value in fields.items()):
         raise InvalidValueError("nothing to revise: every field is as it was", hint="give at least one new value")
     provenance = replace(old.provenance, author=author)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from holdfast.domain.errors import InvalidValueError
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor, title_of
 from holdfast.ranking.words import duplicate_key
-from holdfast.service.lookup import in_project
+from holdfast.service.lookup import folder_of, in_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,29 +77,28 @@ def with_title(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def anchors_of(
-    parts: Parts, place: Place, files: Sequence[str], symbols: Sequence[str]
+    parts: Parts, place: Place, files: Sequence[str], symbols: Sequence[str], words: str = ""
 ) -> tuple[tuple[Anchor, ...], tuple[str, ...]]:
-    """Anchors and globs: a file with its blob as it is now; symbols belong to the first file; `src/**` is a glob.
+    """Anchors to the code of now, and globs: a file is `path`, `path:LINE` or `path::symbol`; `src/**` is a glob.
 
-    Raises InvalidValueError for a file outside of the project.
+    Symbols are looked up in the files, then in the project; the lesson's `words` name definitions, too. Raises
+    InvalidValueError for a file outside of the project.
     """
+    from holdfast.service.anchoring import Subject, anchor_subject, parse_named
     from holdfast.service.redact import redact
 
     files, symbols = [redact(name) for name in files], [redact(name) for name in symbols]
     globs = tuple(name for name in files if "*" in name or name.endswith("/"))
-    paths = list(dict.fromkeys(in_project(parts, place, name) for name in files if name not in globs))
-    first, names = (paths[:1] or [""])[0], list(dict.fromkeys(symbols))
-    pairs = [(first, name) for name in names] + [(path, "") for path in (paths[1:] if names else paths)]
-    anchors = tuple(fresh_anchor(parts, place, Anchor(path=path, symbol=symbol)) for path, symbol in pairs)
-    return anchors, tuple(name + "**" if name.endswith("/") else name for name in globs)
-
-
-def fresh_anchor(parts: Parts, place: Place, anchor: Anchor) -> Anchor:
-    """The anchor with the file's blob, branch and commit of now; as it was when the file is not there."""
-    blob = parts.workspace.blob(place, anchor.path) if anchor.path else ""
-    if not blob and anchor.blob:
-        return anchor
-    return replace(anchor, blob=blob, commit=place.commit, branch=place.branch)
+    cwd = folder_of(place)
+    named = [parse_named(parts, place, name, cwd) for name in files if name not in globs]
+    paths = [in_project(parts, place, one.path) for one in named]
+    subject = Subject(
+        files=tuple(dict.fromkeys(paths)),
+        symbols=tuple(dict.fromkeys([*(one.symbol for one in named if one.symbol), *symbols])),
+        lines=tuple((path, one.lines) for path, one in zip(paths, named, strict=True) if one.lines),
+        words=words,
+    )
+    return anchor_subject(parts, place, subject), tuple(name + "**" if name.endswith("/") else name for name in globs)
 
 
 def merged(old: Lesson, new: Lesson) -> dict[str, Any]:
@@ -138,7 +136,9 @@ def _are_anchors(items: Iterable[Any]) -> bool:
 
 
 def _united_anchors(old: Iterable[Anchor], new: Iterable[Anchor]) -> Iterable[Anchor]:
+    """Each anchor once; a whole file gives way to what in it is meant."""
     held = {(anchor.path, anchor.symbol): anchor for anchor in old}
     for anchor in new:
         held.setdefault((anchor.path, anchor.symbol), anchor)
-    return held.values()
+    precise = {path for path, symbol in held if symbol}
+    return [anchor for (path, symbol), anchor in held.items() if symbol or path not in precise]
