@@ -7,10 +7,15 @@ from holdfast.codeindex.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tree_sitter import Node
 
     Part = tuple[Source, Definition]
     Parameters = dict[str, tuple[str, str]]
+
+HEAD_DEPTH = 4
+"""How deep in a head its parameters lie: `const f = (a) => …`, or a C declarator within another."""
 
 SHOWN = 3
 """Differences that are named; more are counted."""
@@ -53,10 +58,19 @@ def _parameters(part: Part) -> Parameters:
     """Name → default and the rest (without annotation), in order, of a definition's parameters."""
     source, one = part
     language = source.language
-    fields = (one.core.child_by_field_name(name) for name in language.parameter_fields)
+    around = _in_head(one, one.core, HEAD_DEPTH)
+    fields = (node.child_by_field_name(name) for node in around for name in language.parameter_fields)
     holder = next((node for node in fields if node is not None), None)
     children = holder.named_children if holder is not None else []
     return {_name(source, child): _default_and_rest(source, child) for child in children if _counts(source, child)}
+
+
+def _in_head(one: Definition, node: Node, depth: int) -> Iterator[Node]:
+    """The node and what is in it, as deep as told, as far as it begins before the definition's body."""
+    yield node
+    for child in node.named_children if depth else ():
+        if child.start_byte < one.body_start:
+            yield from _in_head(one, child, depth - 1)
 
 
 def _counts(source: Source, node: Node) -> bool:
@@ -87,8 +101,15 @@ def _default_and_rest(source: Source, parameter: Node) -> tuple[str, str]:
 def _decorators(part: Part) -> list[str]:
     source, one = part
     wanted = source.language.decorators + source.language.attributes
-    children = one.node.children if one.node is not None else []
-    return [_text(source, child) for child in children if child.type in wanted]
+    before = [node for node in _before(one.node) if node.start_byte >= one.start]
+    found = [node for node in (*before, *_in_head(one, one.node, 2)) if node.type in wanted]
+    return [_text(source, node) for node in found]
+
+
+def _before(node: Node) -> Iterator[Node]:
+    while (before := node.prev_sibling) is not None:
+        yield before
+        node = before
 
 
 def _text(source: Source, node: Node) -> str:
