@@ -17,18 +17,22 @@ LINE_LIMIT = 2_000
 NAP_S = 0.05
 
 
-class LearningTurn:
-    """`with LearningTurn(run_path, wait_s) as ours:` whether it is our turn to learn; only one process's at a time."""
+class Turn:
+    """`with Turn(run_path, name, wait_s) as ours:` whether it is our turn; only one process's at a time for a name.
 
-    def __init__(self, run_path: str, wait_s: float = 0.0) -> None:
+    It ends with the process at the latest, however that ends.
+    """
+
+    def __init__(self, run_path: str, name: str, wait_s: float = 0.0) -> None:
         self._run_path = run_path
+        self._name = name
         self._wait_s = wait_s
         self._lock = -1
 
     def __enter__(self) -> bool:
         os.makedirs(self._run_path, mode=0o700, exist_ok=True)
         flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
-        self._lock = os.open(os.path.join(self._run_path, "learner.lock"), flags, 0o600)
+        self._lock = os.open(os.path.join(self._run_path, self._name + ".lock"), flags, 0o600)
         deadline = time.monotonic() + self._wait_s
         while not _take(self._lock):
             if time.monotonic() >= deadline:
@@ -38,6 +42,13 @@ class LearningTurn:
 
     def __exit__(self, *exc: object) -> None:
         os.close(self._lock)
+
+
+class LearningTurn(Turn):
+    """`with LearningTurn(run_path, wait_s) as ours:` whether it is our turn to learn."""
+
+    def __init__(self, run_path: str, wait_s: float = 0.0) -> None:
+        super().__init__(run_path, "learner", wait_s)
 
 
 def _take(lock: int) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from holdfast.domain.frozen import Frozen
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -11,6 +13,17 @@ if TYPE_CHECKING:
     from holdfast.ports.history import History
 else:
     Protocol = object
+
+
+class Stamps(Frozen):
+    """What differs from an earlier answer wherever something may have changed."""
+
+    checkout: tuple[int, ...] = ()
+    """Of what is checked out; empty when the work tree is gone."""
+    files: tuple[tuple[int, ...], ...] = ()
+    """Of each file asked about, in order; empty for none."""
+    busy: bool = False
+    """Git is at work: more is about to change."""
 
 
 class Workspace(Protocol):
@@ -50,4 +63,8 @@ class Workspace(Protocol):
 
     def dirty(self, place: Place) -> Sequence[str]:
         """Files changed against HEAD, relative, at most 50; empty without git or when it takes too long."""
+        ...
+
+    def stamps(self, place: Place, paths: Sequence[str]) -> Stamps:
+        """What tells, for a stat each and without reading, whether the files or the checkout may have changed."""
         ...

@@ -45,6 +45,12 @@ def render_block(lines: Sequence[str], more: str = "", checkpoint: str = "") -> 
     return "\n".join([OPENING, INTRODUCTION, *body, *lines, *([more] if more else []), CLOSING])
 
 
+def add_line(block: str, line: str) -> str:
+    """The block with one more line, before all others; a new block when there was none."""
+    head = f"{OPENING}\n{INTRODUCTION}\n"
+    return block.replace(head, f"{head}{line}\n", 1) if block.startswith(head) else render_block([line])
+
+
 def more_line(count: int, hint: str) -> str:
     """How to reach what was left out; empty when nothing was. `hint` is the command to type."""
     return f"{count} more: {hint}" if count > 0 else ""

@@ -77,6 +77,8 @@ def _capture(here: Memory, call: HookCall, steps: _Steps) -> bool:
     new = steps.run("capture", lambda: here.observe(call))
     if new and any(event.kind == "compaction" for event in call.events):
         steps.run("checkpoint", lambda: _checkpoint(here, call))
+    if new and any(event.kind == "file_edit" for event in call.events):
+        steps.run("notice", lambda: here.notice(call))
     return bool(new == 0)
 
 

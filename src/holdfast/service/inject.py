@@ -17,8 +17,11 @@ from holdfast.domain.records import Delivery
 from holdfast.domain.vocabulary import MOMENT_BUDGETS, LessonId
 from holdfast.ports.store import LogFilter
 from holdfast.ranking.bar import PUSHED, is_decisive, passes, passes_by_words
+from holdfast.ranking.compile import LINE_TOKENS, add_line, compile_line
 from holdfast.ranking.relevance import fit_of, weigh
 from holdfast.ranking.signature import alike, command_target, error_signature
+from holdfast.ranking.tokens import count_tokens
+from holdfast.service.notice import find_news, keep_found
 from holdfast.service.recall import Draw, Found, brief, draw, question, weigh_up
 from holdfast.service.redact import redact_to
 
@@ -26,6 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from holdfast.domain.briefing import Ranked
     from holdfast.domain.hookcall import HookCall
     from holdfast.domain.project import Place
     from holdfast.domain.records import Checkpoint
@@ -55,7 +59,8 @@ def inject(parts: Parts, place: Place, call: HookCall) -> Briefing:
         return Briefing(moment=moment or "on_demand")
     try:
         turn = _Turn(parts, place, _spoken(call), moment)
-        briefing = _MOMENTS[moment](turn)
+        turn.take_news()
+        briefing = turn.with_news(_MOMENTS[moment](turn))
         turn.log(briefing)
     except HoldfastError as exc:
         return Briefing(moment=moment, degraded=str(exc))
@@ -82,6 +87,27 @@ class _Turn:
         self.told = [told for told in parts.store.find_records(Delivery, where) if told.agent == call.agent]
         self.shown = () if moment == "after_compaction" else _still_known(self.told)
         self.checkpoint: Checkpoint | None = None
+        self.limit = LIMIT
+        self.news: Ranked | None = None
+        self._line = ""
+
+    def take_news(self) -> None:
+        """Make room for a lesson whose code got worse in this session, if there is one."""
+        self.news = find_news(self.parts, self.place, self.call, self.told)
+        if self.news is None:
+            return
+        line = compile_line(self.news.lesson, self.news.caveat, min(LINE_TOKENS, self.budget - FRAME))
+        self._line = line.text
+        self.limit, self.budget = self.limit - 1, self.budget - line.tokens
+        self.shown = (*self.shown, self.news.lesson.id)
+
+    def with_news(self, briefing: Briefing) -> Briefing:
+        """The briefing with that lesson before the others."""
+        if self.news is None:
+            return briefing
+        items = (self.news, *(replace(item, rank=item.rank + 1) for item in briefing.items))
+        text = add_line(briefing.text, self._line)
+        return replace(briefing, items=items, text=text, tokens=count_tokens(text))
 
     def query(self, **fields: object) -> Query:
         """A query of this place that leaves out what was shown."""
@@ -105,10 +131,12 @@ class _Turn:
 
     def compose(self, drawn: Draw, extra: int = 0) -> Briefing:
         """Lessons and checkpoint within the budget."""
+        weighed = weigh_up(self.parts, self.place, drawn.found, _BECAUSE.get(self.moment, ""))
+        keep_found(self.parts, self.place, [ranked for ranked, _ in weighed])
         return brief(
-            weigh_up(self.parts, self.place, drawn.found, _BECAUSE.get(self.moment, "")),
+            weighed,
             moment=self.moment,
-            limit=LIMIT,
+            limit=self.limit,
             budget_tokens=self.budget,
             checkpoint_text=self._checkpoint_text(bool(drawn.found)),
             extra=extra,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.service.lookup import History
     from holdfast.service.parts import Parts
     from holdfast.service.transfer import ImportReport
+    from holdfast.service.watch import Watch
 
 
 class Memory:
@@ -62,6 +63,18 @@ class Memory:
         from holdfast.service.observe import observe
 
         return observe(self.parts, self.place, call.events)
+
+    def notice(self, call: HookCall) -> None:
+        """Judge the lessons about the files that the call's events edited: the session hears of it at its next call."""
+        from holdfast.service.notice import note_edits
+
+        note_edits(self.parts, self.place, call)
+
+    def watch(self) -> Watch:
+        """A look, repeated by the caller, at the files that active lessons of the project are about."""
+        from holdfast.service.watch import Watch
+
+        return Watch(self.parts, self.folder)
 
     def append(self, events: Sequence[Event]) -> int:
         """Keep events from anywhere (a transcript), redacted; returns how many were new."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from holdfast.ports.clock import Clock
+    from holdfast.ports.workspace import Stamps
     from holdfast.workspace.gitfiles import Checkout
     from holdfast.workspace.gitrun import Git
     from holdfast.workspace.history import LocalHistory
@@ -113,6 +114,12 @@ class LocalWorkspace:
         told = git.collect(running, STATUS_TIMEOUT_S) if running else git.ask(place.root, STATUS, STATUS_TIMEOUT_S)
         names = [os.fsdecode(line[3:]) for line in (told or b"").split(b"\0") if len(line) > 3]
         return tuple(name for name in names if not name.endswith("/"))[:DIRTY_LIMIT]
+
+    def stamps(self, place: Place, paths: Sequence[str]) -> Stamps:
+        """What tells, for a stat each, whether the files or the checkout may have changed."""
+        from holdfast.workspace.watching import stamps  # only those who watch
+
+        return stamps(place.root, paths)
 
     def foresee_dirty(self, place: Place) -> None:
         """Let git find out while we do other things; only in a hook, which does not live to ask twice."""

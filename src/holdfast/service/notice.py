@@ -1,0 +1,218 @@
+"""Noticing that a lesson's code changed under a session, and telling the agent once.
+
+What is known of lessons that are not fresh is kept as one mark for each work tree: the state, since when, and who saw
+it come about. Hooks add what they find out when a file is edited or a lesson is read; a watcher adds what it sees. At
+its next call a session is told of a change that is its own, or that makes something it was shown untrue. Lean: every
+delivery reads the mark, which is empty for most.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from holdfast.domain.briefing import Ranked, Why
+from holdfast.domain.errors import LessonNotFoundError
+from holdfast.domain.frozen import Frozen, replace
+from holdfast.domain.jsontext import dumps, loads
+from holdfast.domain.plain import from_plain, to_plain
+from holdfast.domain.vocabulary import FRESHNESSES, Freshness, LessonId
+from holdfast.ports.store import LessonFilter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.domain.records import Delivery
+    from holdfast.service.freshness import FreshnessCheck
+    from holdfast.service.parts import Parts
+
+    States = dict[LessonId, "KnownState"]
+
+SOUND = ("fresh", "moved")
+"""States not worth keeping: what is not kept is one of these."""
+WORSE = ("drifted", "changed", "orphaned")
+"""States that an agent is told of."""
+
+FOUND, WATCHED, SWITCHED = "", "watch", "checkout"
+"""Who saw a state come about, where it was no session: nobody, a watcher, a watcher while HEAD moved."""
+
+NOTICED_MOMENTS = ("prompt", "before_file", "before_command", "after_failure")
+RECENT = timedelta(minutes=10)
+"""How long a change that a watcher saw is news to a session that was not shown the lesson."""
+SAME_EDIT = timedelta(seconds=30)
+"""A watcher may be quicker than the hook that knows whose edit it was."""
+KEPT = 500
+"""Most states that are kept for a work tree, the newest."""
+LESSONS_A_FILE = 20
+TRIED = 3
+"""Most lessons that are judged to find one to tell of."""
+
+
+class KnownState(Frozen):
+    """A lesson that is not fresh in this work tree, since when, and who saw it come about."""
+
+    lesson: LessonId
+    freshness: Freshness
+    at: datetime
+    by: str = FOUND
+    """A session's id, or one of FOUND, WATCHED, SWITCHED."""
+    agent: str = ""
+
+    @property
+    def reason(self) -> str:
+        """What a delivery of it is logged under: once for each state."""
+        return f"its code has just {_BECAME.get(self.freshness, self.freshness)}"
+
+
+_BECAME: dict[Freshness, str] = {"orphaned": "gone"}
+
+
+def load_states(parts: Parts, place: Place) -> States:
+    """What is known of this work tree's lessons; empty when nothing is, or when what is kept cannot be read."""
+    text = parts.store.mark(_key(place))
+    try:
+        return {known.lesson: known for known in (from_plain(KnownState, plain) for plain in loads(text or "[]"))}
+    except (AttributeError, TypeError, ValueError):
+        return {}
+
+
+def keep_states(
+    parts: Parts, place: Place, judged: Mapping[LessonId, Freshness], by: str = FOUND, agent: str = ""
+) -> States:
+    """Keep what lessons were just judged to be, written only when something differs; what is known now."""
+    before = load_states(parts, place)
+    known = dict(before)
+    now = parts.clock.now()
+    for lesson, freshness in judged.items():
+        held = known.pop(lesson, None)
+        if freshness not in SOUND:
+            found = KnownState(lesson=lesson, freshness=freshness, at=now, by=by, agent=agent)
+            known[lesson] = _follow(held, found)
+    if known != before:
+        _write(parts, place, known)
+    return known
+
+
+def keep_found(parts: Parts, place: Place, read: Iterable[Ranked]) -> None:
+    """Keep the states of lessons that were read for a delivery: what was so before the session's next edit.
+
+    Where a host waits not every lesson is looked at closely; `unverified` then says no more than is known already.
+    """
+    judged = {ranked.lesson.id: ranked.freshness for ranked in read}
+    if not judged:
+        return
+    known = load_states(parts, place)
+    judged = {lesson: state for lesson, state in judged.items() if state != "unverified" or lesson not in known}
+    if any(lesson in known or state not in SOUND for lesson, state in judged.items()):
+        keep_states(parts, place, judged)
+
+
+def note_edits(parts: Parts, place: Place, call: HookCall) -> None:
+    """Judge the lessons about the files that the call's events edited, and keep what became of them."""
+    edited = [name for event in call.events if event.kind == "file_edit" for name in event.files]
+    judged: dict[LessonId, Freshness] = {}
+    check = _check(parts, place)
+    for path in _relative(parts, place, call, edited):
+        for lesson in _lessons_about(parts, place, path):
+            judged[lesson.id] = check.judge(lesson)[0]
+    if judged:
+        keep_states(parts, place, judged, by=call.session, agent=call.agent)
+
+
+def find_news(parts: Parts, place: Place, call: HookCall, told: Sequence[Delivery]) -> Ranked | None:
+    """The one lesson to tell this agent of because its code got worse in this session; None for no news.
+
+    Before a file, lessons about it that the agent was shown are judged again: they are not shown twice.
+    """
+    if call.moment not in NOTICED_MOMENTS:
+        return None
+    states = load_states(parts, place)
+    if call.moment == "before_file" and told:
+        states = _look_again(parts, place, call, told, states)
+    due = [known for known in states.values() if _is_news(known, call, told, parts.clock.now())]
+    return _first_true(parts, place, sorted(due, key=lambda known: known.at, reverse=True)[:TRIED])
+
+
+def _key(place: Place) -> str:
+    return f"states:{place.project.id}:{place.root}"
+
+
+def _follow(held: KnownState | None, found: KnownState) -> KnownState:
+    """The state to keep after the one held. A step is news only if it is to a worse state, from one that was known."""
+    if held is None:
+        return found
+    if held.freshness == found.freshness:
+        own_edit = found.by not in (FOUND, WATCHED, SWITCHED) and held.by in (WATCHED, SWITCHED)
+        return replace(held, by=found.by, agent=found.agent) if own_edit and found.at - held.at < SAME_EDIT else held
+    known_before = held.freshness != "unverified"
+    worse = FRESHNESSES.index(found.freshness) > FRESHNESSES.index(held.freshness)
+    return found if known_before and worse else replace(found, by=FOUND, agent="")
+
+
+def _write(parts: Parts, place: Place, states: States) -> None:
+    newest = sorted(states.values(), key=lambda known: known.at)[-KEPT:]
+    parts.store.mark(_key(place), dumps([to_plain(known) for known in newest]) if newest else "")
+
+
+def _check(parts: Parts, place: Place) -> FreshnessCheck:
+    from holdfast.service.freshness import FreshnessCheck  # most deliveries have no news
+
+    return FreshnessCheck(parts, place)
+
+
+def _relative(parts: Parts, place: Place, call: HookCall, names: Iterable[str]) -> list[str]:
+    found = (parts.workspace.relative(place, name, call.cwd) for name in names)
+    return [path for path in dict.fromkeys(found) if path]
+
+
+def _lessons_about(parts: Parts, place: Place, path: str) -> list[Lesson]:
+    return parts.store.find(LessonFilter(project=place.project.id, states=("active",), path=path, limit=LESSONS_A_FILE))
+
+
+def _look_again(parts: Parts, place: Place, call: HookCall, told: Sequence[Delivery], states: States) -> States:
+    """What is known after judging the lessons about the call's files that the agent was shown."""
+    shown = {delivery.lesson for delivery in told}
+    check = _check(parts, place)
+    judged: dict[LessonId, Freshness] = {}
+    for path in _relative(parts, place, call, call.paths):
+        for lesson in _lessons_about(parts, place, path):
+            if lesson.id in shown and (lesson.id in states or not check.is_untouched(lesson)):
+                judged[lesson.id] = check.judge(lesson)[0]
+    differs = any(
+        freshness != (states[lesson].freshness if lesson in states else "fresh") for lesson, freshness in judged.items()
+    )
+    return keep_states(parts, place, judged, by=WATCHED) if differs else states
+
+
+def _is_news(known: KnownState, call: HookCall, told: Sequence[Delivery], now: datetime) -> bool:
+    """Whether this agent has to hear of it: not what it was told since, and each state of a lesson only once."""
+    if known.freshness not in WORSE:
+        return False
+    shown = [delivery for delivery in told if delivery.lesson == known.lesson]
+    if any(delivery.at > known.at or delivery.reason == known.reason for delivery in shown):
+        return False
+    if known.by == call.session:
+        return call.agent in (known.agent, "")
+    if known.by == FOUND:
+        return False
+    return bool(shown) or (known.by == WATCHED and now - known.at <= RECENT)
+
+
+def _first_true(parts: Parts, place: Place, due: Sequence[KnownState]) -> Ranked | None:
+    """The first of them that still is so, as it is to be delivered."""
+    check = _check(parts, place) if due else None
+    for known in due:
+        try:
+            (lesson,) = parts.store.get([known.lesson])
+        except LessonNotFoundError:
+            continue
+        freshness, words = check.judge(lesson) if check and lesson.state == "active" else ("fresh", "")
+        if freshness in WORSE:
+            now = replace(known, freshness=freshness)
+            told = f"the code it is about has just changed: {words}; confirm, revise or forget it"
+            return Ranked(lesson=lesson, rank=1, score=0.0, why=Why(words=now.reason), freshness=freshness, caveat=told)
+        keep_states(parts, place, {lesson.id: freshness})
+    return None

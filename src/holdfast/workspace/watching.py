@@ -1,0 +1,48 @@
+"""Stamps of files: what tells that one may have changed, for the price of a stat.
+
+Nothing is subscribed to, so nothing can run out, be lost in an overflow or go blind when a folder is replaced; it
+works alike on every system and on network drives. Only files that lessons are about are looked at (ADR 10).
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.ports.workspace import Stamps
+from holdfast.workspace.gitfiles import find_checkout
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Stamp = tuple[int, ...]
+
+CHECKOUT_FILES = ("HEAD", "index", os.path.join("logs", "HEAD"), os.path.join("reftable", "tables.list"))
+"""Files of a work tree's git folder of which one at least is replaced by every commit, switch, reset and rebase."""
+
+
+def stamps(root: str, paths: Sequence[str]) -> Stamps:
+    """The stamps of a work tree and of files in it; never raises for the state of the disk."""
+    own = _stamp(root)
+    if not own:
+        return Stamps(files=((),) * len(paths))
+    checkout = find_checkout(root)
+    git = checkout.git if checkout and checkout.root == root else ""
+    state = tuple(part for name in CHECKOUT_FILES for part in (_stamp(os.path.join(git, name)) or (0,))) if git else ()
+    return Stamps(
+        checkout=(*own[:2], *state),  # not the folder's times: they tell of any file that comes or goes
+        files=tuple(_stamp(os.path.join(root, path)) for path in paths),
+        busy=bool(git) and os.path.lexists(os.path.join(git, "index.lock")),
+    )
+
+
+def _stamp(path: str) -> Stamp:
+    """Device, inode, size and times; empty for what cannot be looked at.
+
+    The time of the last change of the inode is part of it: an edit that restores the modification time is seen too.
+    """
+    try:
+        held = os.stat(path)
+    except (OSError, ValueError):
+        return ()
+    return held.st_dev, held.st_ino, held.st_size, held.st_mtime_ns, held.st_ctime_ns
