@@ -7,13 +7,14 @@ relations, they are not measured probabilities.
 from __future__ import annotations
 
 import math
+import os
 
 from holdfast.codeindex.history import together
 from holdfast.domain.symbol import Neighbour
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from holdfast.ports.indexstore import IndexStore
 
@@ -32,14 +33,9 @@ PARTNERS = 30
 FAINT = 0.02
 
 
-def neighbours(
-    store: IndexStore, root: str, path: str, exists: Callable[[str], bool], limit: int = 40
-) -> list[Neighbour]:
-    """Files linked to the file, closest first, each once for every relation; at most `limit`.
-
-    `exists` tells whether a path of the history is still there.
-    """
-    found = [*_imported(store, root, path), *_paired(store, path, exists)]
+def neighbours(store: IndexStore, root: str, path: str, limit: int = 40) -> list[Neighbour]:
+    """Files linked to the file, closest first, each once for every relation; at most `limit`."""
+    found = [*_imported(store, root, path), *_paired(store, root, path)]
     found = [one for one in found if one.path != path and one.weight >= FAINT]
     return sorted(found, key=lambda one: (-one.weight, one.hops, one.path, one.relation))[:limit]
 
@@ -75,10 +71,11 @@ def _keep_best(best: dict[str, Neighbour], one: Neighbour) -> None:
         best[one.path] = one
 
 
-def _paired(store: IndexStore, path: str, exists: Callable[[str], bool]) -> Iterator[Neighbour]:
+def _paired(store: IndexStore, root: str, path: str) -> Iterator[Neighbour]:
+    """By pairs of paths that are still there: history remembers files that are gone."""
     for other, share in together(store, path)[:PARTNERS]:
-        if exists(other):
+        if os.path.isfile(os.path.join(root, other)):
             yield Neighbour(path=other, relation="edited_together", weight=min(1.0, share))
     for other, times in store.pairs(READ_BEFORE, path)[:PARTNERS]:
-        if exists(other):
+        if os.path.isfile(os.path.join(root, other)):
             yield Neighbour(path=other, relation=READ_BEFORE, weight=times / (times + 2))

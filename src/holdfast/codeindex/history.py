@@ -108,7 +108,7 @@ def weigh(commits: Iterable[Commit]) -> dict[tuple[str, str], float]:
     found: dict[tuple[str, str], float] = {}
     for commit in commits:
         size = len(commit.files)
-        if size > MOST_FILES:
+        if not 0 < size <= MOST_FILES:
             continue
         weight = age_weight(commit.at_s) / math.sqrt(size)
         files = sorted(commit.files)

@@ -183,8 +183,8 @@ def c(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
 
 def rust(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
     """The file of the innermost module on the path, within the crate or a crate of the same repository."""
-    for module in taken_apart(one.module.replace(" ", ""), "::"):
-        target = _rust_file(tree, path, [part for part in module.split("::") if part])
+    for module in taken_apart(one.module, "::"):
+        target = _rust_file(tree, path, [part.strip() for part in module.split("::") if part.strip()])
         if target:
             yield replace(one, target=target)
 

@@ -51,6 +51,6 @@ class Resolver:
                 if resolved.target != path:
                     key = resolved.module, resolved.target
                     known = found.get(key)
-                    names = (*known.names, *resolved.names) if known else resolved.names
+                    names = tuple(dict.fromkeys((*known.names, *resolved.names))) if known else resolved.names
                     found[key] = replace(resolved, names=names)
         return list(found.values())

@@ -67,6 +67,9 @@ def csharp(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
     parts = one.module.partition("=")[2].strip().split(".") if "=" in one.module else one.module.split(".")
     if parts[0] == "System":
         return
+    for name in one.names:
+        target = tree.unique_end("/".join([*parts[-1:], f"{name}.cs"])) or tree.unique_end(f"{name}.cs")
+        yield from _each(one, [target] if target else [])
     for start in range(min(3, len(parts))):
         dotted = ".".join(parts[: start + 1]) + "/" + "/".join(parts[start + 1 :]) if start else "/".join(parts)
         shorter = "/".join(parts[start:])
@@ -84,7 +87,8 @@ def php(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
         target = tree.first([join(folder_of(path), file), join("", file)]) or tree.unique_end(file)
         yield from _each(one, [target] if target else [])
         return
-    for module in taken_apart(written, "\\"):
+    classes = [f"{written}\\{name}" for name in one.names] or taken_apart(written, "\\")
+    for module in classes:
         target = _php_class(tree, [part for part in module.split("\\") if part])
         yield from _each(one, [target] if target else [])
 

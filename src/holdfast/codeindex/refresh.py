@@ -15,6 +15,7 @@ from holdfast.codeindex.imports import Resolver
 from holdfast.codeindex.outline import outline
 from holdfast.codeindex.source import blob_of
 from holdfast.codeindex.walk import SIZE_LIMIT, Tree, walk
+from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.symbol import IndexReport, Outline
 from holdfast.ports.indexstore import FileState
 
@@ -61,6 +62,8 @@ class Refresh:
 
         Raises InvalidValueError for a root that is no project's, and StoreError.
         """
+        if not os.path.isdir(self._root):
+            raise InvalidValueError(f"no folder {self._root!r}", hint="name a folder that exists")
         self._keep_to_the_rules()
         tree = walk(self._root, only)
         known = self._store.files(self._root)
