@@ -64,7 +64,7 @@ class Change(Frozen):
     at: datetime
     project: ProjectId
     verb: str
-    """remember, revise, forget, accept, reject, learn, import, undo, feedback, purge."""
+    """remember, revise, forget, accept, reject, learn, import, confirm, reanchor, undo, feedback, purge."""
     lessons: tuple[LessonId, ...]
     actor: str = ""
     undone: str = ""

@@ -19,11 +19,19 @@ if TYPE_CHECKING:
 
 
 def note_change(
-    parts: Parts, place: Place, verb: str, lessons: Sequence[LessonId], *, actor: str = "", undone: str = ""
+    parts: Parts,
+    place: Place,
+    verb: str,
+    lessons: Sequence[LessonId],
+    *,
+    actor: str = "",
+    undone: str = "",
+    summary: str = "",
 ) -> Change:
     """Log a change that has just been put, and return its record.
 
-    A change carries ids, never a lesson's words: forgetting or purging a lesson need not rewrite the log.
+    A change carries ids and, as its summary, places in the code, never a lesson's words: forgetting a lesson need
+    not rewrite the log.
     """
     clock = parts.clock
     change = Change(
@@ -34,6 +42,7 @@ def note_change(
         lessons=tuple(lessons),
         actor=actor,
         undone=undone,
+        summary=summary,
     )
     parts.store.record([change])
     return change

@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Place
     from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
     from holdfast.domain.vocabulary import Freshness, LessonKind, ScopeLevel, State, Trust, Verdict
+    from holdfast.service.comparison import Comparison
+    from holdfast.service.explain import Explanation
     from holdfast.service.learn import LearnReport
     from holdfast.service.lookup import History
     from holdfast.service.parts import Parts
     from holdfast.service.transfer import ImportReport
+    from holdfast.service.verify import VerifyReport
     from holdfast.service.watch import Watch
 
 
@@ -211,6 +214,38 @@ class Memory:
         from holdfast.service.lookup import history
 
         return history(self.parts, lesson)
+
+    def verify(
+        self, *, waiting: bool = False, actor: str = "", progress: Callable[[int, int], None] | None = None
+    ) -> VerifyReport:
+        """Check every lesson about this project's code, and write down where moved code is now."""
+        from holdfast.service.verify import verify
+
+        return verify(self.parts, self.place, waiting=waiting, actor=actor, progress=progress)
+
+    def follow_moves(self) -> Change | None:
+        """Write down where the code of active lessons has moved to; None when nothing has."""
+        from holdfast.service.verify import follow_moves
+
+        return follow_moves(self.parts, self.place)
+
+    def explain(self, ref: str) -> Explanation:
+        """Why a lesson is believed: provenance, anchors and their verdicts, deliveries and outcomes."""
+        from holdfast.service.explain import explain
+
+        return explain(self.parts, self.place, ref)
+
+    def compare(self, ref: str) -> tuple[Lesson, tuple[Comparison, ...]]:
+        """A lesson and the code it is about, then and now."""
+        from holdfast.service.comparison import compare
+
+        return compare(self.parts, self.place, ref)
+
+    def confirm(self, ref: str, *, author: str = "") -> Lesson:
+        """Say that a lesson holds for the code as it is now: its anchors are made anew."""
+        from holdfast.service.confirm import confirm
+
+        return confirm(self.parts, self.place, ref, author=author)
 
     def revise(self, ref: str, *, author: str = "", trust: Trust = "person", **changes: Any) -> Lesson:
         """Close the lesson and add a successor with those fields changed; returns the successor."""

@@ -1,0 +1,54 @@
+"""Confirm: a lesson still holds for the code as it is now. Its anchors are made anew; nothing else of it changes."""
+
+from __future__ import annotations
+
+from holdfast.domain.errors import IllegalTransitionError, InvalidValueError
+from holdfast.domain.frozen import replace
+from holdfast.domain.ids import short_id
+from holdfast.service.anchoring import renew
+from holdfast.service.ledger import note_change, put_next, twice
+from holdfast.service.lookup import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.lesson import Anchor, Lesson
+    from holdfast.domain.project import Place
+    from holdfast.service.parts import Parts
+
+ENDED = ("superseded", "retired", "forgotten")
+
+
+def confirm(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
+    """The lesson's next version, anchored to the code of now; moved definitions are followed, gone ones dropped.
+
+    Raises IllegalTransitionError for a lesson that is out of use, InvalidValueError when it is about another
+    project's code or when nothing that it is about is left.
+    """
+
+    def step() -> Lesson:
+        lesson = resolve(parts, place, ref)
+        after = replace(lesson, anchors=_anchors(parts, place, lesson), recorded_at=parts.clock.now())
+        put_next(parts, lesson, replace(after, retracted_at=None))
+        note_change(parts, place, "confirm", [lesson.id], actor=author)
+        return after
+
+    return twice(step)
+
+
+def _anchors(parts: Parts, place: Place, lesson: Lesson) -> tuple[Anchor, ...]:
+    if lesson.state in ENDED:
+        raise IllegalTransitionError(
+            f"lesson {short_id(lesson.id)} is {lesson.state}", hint=f"holdfast show {short_id(lesson.id)}"
+        )
+    if lesson.anchors and lesson.scope.project not in ("", place.project.id):
+        raise InvalidValueError(
+            f"lesson {short_id(lesson.id)} is about the code of another project", hint="confirm it there: -C FOLDER"
+        )
+    renewed = [renew(parts, place, anchor) for anchor in lesson.anchors]
+    found = {(anchor.path, anchor.symbol): anchor for anchor in renewed if anchor is not None}
+    if lesson.paths and not any(anchor.path for anchor in found.values()):
+        raise InvalidValueError(
+            f"nothing that lesson {short_id(lesson.id)} is about is left: {', '.join(lesson.paths)}",
+            hint=f"holdfast revise {short_id(lesson.id)} --file … names its new place",
+        )
+    return tuple(found.values())

@@ -1,0 +1,55 @@
+"""Explain: why a lesson is believed: where it comes from, what became of its code, what it has done since."""
+
+from __future__ import annotations
+
+from holdfast.domain.frozen import Frozen
+from holdfast.domain.lesson import Anchor, Lesson
+from holdfast.domain.symbol import Verdict
+from holdfast.domain.vocabulary import Freshness
+from holdfast.service.comparison import changing_commit
+from holdfast.service.freshness import FreshnessCheck, worst
+from holdfast.service.lookup import History, history, resolve
+from holdfast.service.verify import STALE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.project import Place
+    from holdfast.service.parts import Parts
+
+
+class AnchorState(Frozen):
+    """One thing a lesson is about and what became of it."""
+
+    anchor: Anchor
+    verdict: Verdict
+    commit: str = ""
+    """The commit that made it what it is now; `-` while that is not committed; empty when it is fresh or unknown."""
+
+
+class Explanation(Frozen):
+    """All that is known about one lesson."""
+
+    lesson: Lesson
+    freshness: Freshness
+    caveat: str
+    subjects: tuple[AnchorState, ...]
+    history: History
+
+
+def explain(parts: Parts, place: Place, ref: str) -> Explanation:
+    """Provenance, anchors with their verdicts and commits, deliveries and outcomes; raises as `lookup.resolve` does."""
+    lesson = resolve(parts, place, ref)
+    looks = FreshnessCheck(parts, place).looks(lesson)
+    freshness, caveat = worst(looks)
+    return Explanation(
+        lesson=lesson,
+        freshness=freshness,
+        caveat=caveat,
+        subjects=tuple(_subject(parts, place, *look) for look in looks),
+        history=history(parts, lesson.id),
+    )
+
+
+def _subject(parts: Parts, place: Place, anchor: Anchor, verdict: Verdict) -> AnchorState:
+    commit = changing_commit(parts, place, anchor, verdict) if verdict.freshness in STALE else ""
+    return AnchorState(anchor=anchor, verdict=verdict, commit=commit)

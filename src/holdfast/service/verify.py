@@ -1,0 +1,172 @@
+"""Verify: what became of the code behind lessons, and moved anchors made to follow for good.
+
+A move is followed in memory by every read; here it is written down, as a new version of the lesson and a change in
+the log, so that the lesson is found at its new place. What moved and changed keeps the fingerprints it was recorded
+with: it goes on being called changed. Another branch's layout is not a move.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.errors import HoldfastError, StaleWriteError
+from holdfast.domain.frozen import Frozen, replace
+from holdfast.domain.lesson import Anchor, Lesson
+from holdfast.domain.records import Change
+from holdfast.domain.symbol import Verdict
+from holdfast.domain.vocabulary import FRESHNESSES, Freshness
+from holdfast.ports.store import LessonFilter
+from holdfast.service.freshness import FreshnessCheck, worst
+from holdfast.service.ledger import note_change
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import State
+    from holdfast.ports.history import History
+    from holdfast.service.parts import Parts
+
+EVERY = 1_000_000
+WAITING: tuple[State, ...] = ("active", "candidate", "quarantined")
+SUMMARY_LIMIT = 300
+"""Characters of a change's summary."""
+STALE: tuple[Freshness, ...] = ("drifted", "changed", "orphaned")
+"""States in which the code says otherwise than it did."""
+
+
+class Checked(Frozen):
+    """A lesson and what became of each of its anchors."""
+
+    lesson: Lesson
+    freshness: Freshness
+    caveat: str = ""
+    looks: tuple[tuple[Anchor, Verdict], ...] = ()
+    followed: bool = False
+    """Its moved anchors were written down anew."""
+
+
+class VerifyReport(Frozen):
+    """The lessons that are about code, worst state first, and how far the code index is up to date."""
+
+    checked: tuple[Checked, ...] = ()
+    change: Change | None = None
+    """The log record of the moves that were followed."""
+    indexed: bool = True
+    """False: the index could not be brought up to date, and moves to other files may have been missed."""
+
+    @property
+    def counts(self) -> dict[Freshness, int]:
+        """How many lessons are in each state, every state listed."""
+        return {state: sum(one.freshness == state for one in self.checked) for state in FRESHNESSES}
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the code of some lesson says otherwise than it did."""
+        return any(one.freshness in STALE for one in self.checked)
+
+
+def verify(
+    parts: Parts,
+    place: Place,
+    *,
+    waiting: bool = False,
+    actor: str = "",
+    progress: Callable[[int, int], None] | None = None,
+) -> VerifyReport:
+    """Check the project's active lessons, or also the `waiting` ones, and write moved anchors down.
+
+    `progress(done, total)` counts the files that are read for the code index.
+    """
+    indexed = _refresh(parts, place, progress)
+    states: tuple[State, ...] = WAITING if waiting else ("active",)
+    checked = [_check(check, lesson) for check, lesson in _about_code(parts, place, states)]
+    change, followed = _follow(parts, place, checked, actor)
+    marked = (replace(one, followed=one.lesson.id in followed) for one in checked)
+    order = sorted(marked, key=lambda one: -FRESHNESSES.index(one.freshness))
+    return VerifyReport(checked=tuple(order), change=change, indexed=indexed)
+
+
+def follow_moves(parts: Parts, place: Place) -> Change | None:
+    """Write down the moves of active lessons' code, where there are any; the background's part of `verify`."""
+    pairs = [pair for pair in _about_code(parts, place, ("active",)) if not pair[0].is_untouched(pair[1])]
+    checked = [_check(check, lesson) for check, lesson in pairs]
+    if any(one.freshness == "orphaned" for one in checked) and _refresh(parts, place, None):
+        again = FreshnessCheck(parts, place)
+        checked = [_check(again, lesson) for _, lesson in pairs]
+    return _follow(parts, place, checked, "")[0]
+
+
+def _refresh(parts: Parts, place: Place, progress: Callable[[int, int], None] | None) -> bool:
+    """Bring the code index up to date; without it verdicts still hold, but fewer moves are found."""
+    index = parts.codeindex()
+    try:
+        return index is not None and index.refresh(place, progress).complete
+    except HoldfastError:
+        return False
+
+
+def _about_code(parts: Parts, place: Place, states: tuple[State, ...]) -> list[tuple[FreshnessCheck, Lesson]]:
+    """The project's own lessons that are anchored to files, with one check for all of them."""
+    check = FreshnessCheck(parts, place)
+    lessons = parts.store.find(LessonFilter(project=place.project.id, states=states, limit=EVERY))
+    ours = (lesson for lesson in lessons if lesson.paths and lesson.scope.project == place.project.id)
+    return [(check, lesson) for lesson in ours]
+
+
+def _check(check: FreshnessCheck, lesson: Lesson) -> Checked:
+    looks = check.looks(lesson)
+    freshness, caveat = worst(looks)
+    return Checked(lesson=lesson, freshness=freshness, caveat=caveat, looks=looks)
+
+
+def _follow(parts: Parts, place: Place, checked: Iterable[Checked], actor: str) -> tuple[Change | None, frozenset[str]]:
+    """The change, and the ids of the lessons that were written; a lesson somebody changed meanwhile is left alone."""
+    history = parts.workspace.history(place)
+    summary: list[str] = []
+    written: list[Lesson] = []
+    for one in checked:
+        moves = [look for look in one.looks if _is_followed(history, place, *look)]
+        after = _reanchored(parts, place, one.lesson, moves) if moves else None
+        if after is not None and _put(parts, one.lesson, after):
+            written.append(after)
+            summary += [f"{_name(old)} -> {_name(verdict.anchor)}" for old, verdict in moves]
+    if not written:
+        return None, frozenset()
+    ids = [lesson.id for lesson in written]
+    told = "; ".join(summary)
+    told = told if len(told) <= SUMMARY_LIMIT else told[: SUMMARY_LIMIT - 1] + "…"
+    return note_change(parts, place, "reanchor", ids, actor=actor, summary=told), frozenset(ids)
+
+
+def _is_followed(history: History, place: Place, anchor: Anchor, verdict: Verdict) -> bool:
+    """The definition or file is elsewhere now, in the history that the anchor is of."""
+    now = verdict.anchor
+    if verdict.freshness in ("unverified", "orphaned") or (now.path, now.symbol) == (anchor.path, anchor.symbol):
+        return False
+    return anchor.commit in ("", place.commit) or history.holds(anchor.commit) is True
+
+
+def _reanchored(parts: Parts, place: Place, lesson: Lesson, moves: Sequence[tuple[Anchor, Verdict]]) -> Lesson:
+    """The lesson's next version, with what moved at its new place."""
+    moved = {old: _moved(place, old, verdict) for old, verdict in moves}
+    anchors = {(new.path, new.symbol): new for new in (moved.get(anchor, anchor) for anchor in lesson.anchors)}
+    return replace(lesson, anchors=tuple(anchors.values()), recorded_at=parts.clock.now(), retracted_at=None)
+
+
+def _moved(place: Place, anchor: Anchor, verdict: Verdict) -> Anchor:
+    now = verdict.anchor
+    if verdict.freshness in STALE:
+        return replace(anchor, path=now.path, symbol=now.symbol, symbol_kind=now.symbol_kind)
+    return replace(now, commit=place.commit, branch=place.branch)
+
+
+def _put(parts: Parts, before: Lesson, after: Lesson) -> bool:
+    try:
+        parts.store.put([after], {before.id: before.recorded_at})
+    except StaleWriteError:
+        return False
+    return True
+
+
+def _name(anchor: Anchor) -> str:
+    return f"{anchor.path}:{anchor.symbol}" if anchor.symbol else anchor.path

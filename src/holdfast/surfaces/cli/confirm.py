@@ -1,0 +1,28 @@
+"""`holdfast confirm`: a lesson still holds."""
+
+from __future__ import annotations
+
+import click
+
+from holdfast.surfaces.cli.call import Call, examples, folder_option, json_option, note, pass_call
+from holdfast.surfaces.cli.written import print_written
+
+
+@click.command(epilog=examples("holdfast diff 1f0c9a2b", "holdfast confirm 1f0c9a2b"))
+@click.argument("ref", metavar="ID")
+@json_option
+@folder_option
+@pass_call
+def command(call: Call, ref: str) -> None:
+    """Say that a lesson still holds for the code as it is now. ID is the end of its id.
+
+    It is anchored anew to what it is about; what has moved is followed. holdfast diff shows the code then and now.
+    """
+    with call.open() as memory:
+        before = memory.get(ref)
+        lesson = memory.confirm(before.id)
+    print_written(call, lesson)
+    held = {(anchor.path, anchor.symbol) for anchor in lesson.anchors}
+    for anchor in before.anchors:
+        if (anchor.path, anchor.symbol) not in held:
+            note(f"note: {anchor.symbol or anchor.path} is no longer in {anchor.path}")

@@ -1,0 +1,115 @@
+"""`holdfast verify`: which lessons the code still bears out."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.domain.ids import short_id
+from holdfast.domain.plain import to_plain
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
+from holdfast.surfaces.cli.rows import table
+
+if TYPE_CHECKING:
+    from holdfast.bootstrap import Memory
+    from holdfast.service.verify import Checked, VerifyReport
+
+EXIT_STALE = 1
+WIDTH = 60
+"""Characters of a title: what became of the code matters more here."""
+
+
+@click.command(epilog=examples("holdfast verify", "holdfast verify --all --json", "holdfast verify --check"))
+@click.option("--all", "everything", is_flag=True, help="Also lessons that wait for a person, and list the fresh ones.")
+@click.option("--check", is_flag=True, help="Exit 1 when a lesson's code drifted, changed or is gone: for CI.")
+@json_option
+@folder_option
+@pass_call
+def command(call: Call, everything: bool, check: bool) -> int:
+    """Check every lesson against the code as it is now, and follow what has moved.
+
+    Lists lessons that are not fresh, worst first: id, state, title, and what became of the code. Where code has
+    moved, its lesson is anchored to the new place; holdfast undo takes that back.
+    """
+    with call.open() as memory:
+        report = _verify(memory, everything)
+    shown = [one for one in report.checked if everything or one.freshness != "fresh"]
+    if call.as_json:
+        answer_json(_json(report))
+    else:
+        for line in table([_cells(one) for one in shown]):
+            say(line)
+        _tell(report)
+    return EXIT_STALE if check and report.is_stale else 0
+
+
+def _verify(memory: Memory, everything: bool) -> VerifyReport:
+    """The report, with a bar on a terminal while a code index is made."""
+    if not sys.stderr.isatty():
+        return memory.verify(waiting=everything)
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("reading code"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("index", total=None)
+        return memory.verify(
+            waiting=everything, progress=lambda done, total: bar.update(task, completed=done, total=total)
+        )
+
+
+def _cells(one: Checked) -> list[str]:
+    title = one.lesson.title
+    title = title if len(title) <= WIDTH else title[: WIDTH - 1] + "…"
+    return [short_id(one.lesson.id), one.freshness, title, one.caveat + (" (followed)" if one.followed else "")]
+
+
+def _tell(report: VerifyReport) -> None:
+    counts = [f"{number} {state}" for state, number in report.counts.items() if number]
+    note(counted(len(report.checked), "lesson") + " about code" + (": " + ", ".join(counts) if counts else ""))
+    if not report.indexed:
+        note("note: the code index is not complete; what moved to another file may be missed")
+
+
+def _json(report: VerifyReport) -> dict[str, Any]:
+    return {
+        "counts": report.counts,
+        "lessons": [_lesson_json(one) for one in report.checked],
+        "change": to_plain(report.change) if report.change else None,
+        "indexed": report.indexed,
+    }
+
+
+def _lesson_json(one: Checked) -> dict[str, Any]:
+    return {
+        "id": one.lesson.id,
+        "short_id": short_id(one.lesson.id),
+        "title": one.lesson.title,
+        "state": one.lesson.state,
+        "freshness": one.freshness,
+        "caveat": one.caveat,
+        "followed": one.followed,
+        "anchors": [
+            {
+                "path": anchor.path,
+                "symbol": anchor.symbol,
+                "freshness": verdict.freshness,
+                "words": verdict.words,
+                "path_now": verdict.anchor.path,
+                "symbol_now": verdict.anchor.symbol,
+            }
+            for anchor, verdict in one.looks
+        ],
+    }

@@ -1,0 +1,130 @@
+"""`holdfast why`: why a lesson is believed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.domain.ids import short_id
+from holdfast.domain.plain import to_plain
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    pass_call,
+    say,
+)
+from holdfast.surfaces.cli.rows import coloured, lesson_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.service.explain import AnchorState, Explanation
+    from holdfast.service.lookup import History
+
+SHOWN = 5
+"""Newest of each kind of log record that are printed."""
+UNCOMMITTED = "-"
+
+
+@click.command(epilog=examples("holdfast why 1f0c9a2b", "holdfast why 1f0c9a2b --json"))
+@click.argument("ref", metavar="ID")
+@json_option
+@folder_option
+@pass_call
+def command(call: Call, ref: str) -> None:
+    """Print why a lesson is believed: who said it and on what evidence, and whether the code still bears it out.
+
+    Then when it was shown and what came of it. ID is the end of its id.
+    """
+    with call.open() as memory:
+        told = memory.explain(ref)
+    if call.as_json:
+        answer_json(_json(told))
+        return
+    for line in _lines(told):
+        say(line)
+
+
+def _lines(told: Explanation) -> Iterator[str]:
+    lesson = told.lesson
+    yield f"{short_id(lesson.id)}  {lesson.title}"
+    yield f"{lesson.kind}, {coloured(lesson.state)}, said by {_speaker(lesson)}, confidence {lesson.confidence:.2f}"
+    yield f"since {_when(lesson.validity.valid_from)}{_sessions(lesson)}"
+    if lesson.why:
+        yield f"because {lesson.why}"
+    for span in lesson.provenance.evidence:
+        yield f'  "{" ".join(span.quote.split())}"'
+    yield f"code: {coloured(told.freshness)}" + (f", {told.caveat}" if told.caveat else "")
+    for one in told.subjects:
+        yield "  " + _anchor_line(one)
+    yield from _history_lines(told.history)
+
+
+def _anchor_line(one: AnchorState) -> str:
+    anchor, verdict = one.anchor, one.verdict
+    name = f"{anchor.path}:{anchor.symbol}" if anchor.symbol else anchor.path
+    where = " ".join(filter(None, (anchor.commit[:10], f"on {anchor.branch}" if anchor.branch else "")))
+    held = f" (anchored at {where})" if where else ""
+    words = f": {verdict.words}" if verdict.words else ""
+    return f"{name}{held} {coloured(verdict.freshness)}{words}{_commit_words(one)}"
+
+
+def _commit_words(one: AnchorState) -> str:
+    if not one.commit or "in commit" in one.verdict.words:
+        return ""
+    return ", not committed yet" if one.commit == UNCOMMITTED else f", in commit {one.commit[:10]}"
+
+
+def _history_lines(history: History) -> Iterator[str]:
+    if history.deliveries:
+        yield f"shown {counted(len(history.deliveries), 'time')}"
+    for shown in history.deliveries[:SHOWN]:
+        yield f"  {_when(shown.at)}  {shown.moment}  {shown.trigger}  {shown.reason}".rstrip()
+    if history.outcomes:
+        yield "outcomes"
+    for outcome in history.outcomes[:SHOWN]:
+        yield f"  {_when(outcome.at)}  {outcome.verdict}  {outcome.note}".rstrip()
+    yield "changes"
+    for change in history.changes[:SHOWN]:
+        yield f"  {_when(change.at)}  {change.verb}  {change.summary or change.actor}".rstrip()
+
+
+def _speaker(lesson: Lesson) -> str:
+    source = lesson.provenance
+    named = source.detector or source.author or "a person"
+    where = f" in {source.host} session {source.session}" if source.session else ""
+    return f"{named}{where} ({lesson.trust})"
+
+
+def _sessions(lesson: Lesson) -> str:
+    return f", seen in {len(lesson.sessions_seen)} sessions" if len(lesson.sessions_seen) > 1 else ""
+
+
+def _when(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def _json(told: Explanation) -> dict[str, Any]:
+    logs = {name: [to_plain(entry) for entry in getattr(told.history, name)] for name in told.history.fields_}
+    return {
+        "lesson": lesson_json(told.lesson, told.freshness, told.caveat),
+        "anchors": [
+            {
+                "anchor": to_plain(one.anchor),
+                "freshness": one.verdict.freshness,
+                "words": one.verdict.words,
+                "now_at": to_plain(one.verdict.anchor),
+                "commit": "" if one.commit == UNCOMMITTED else one.commit,
+                "uncommitted": one.commit == UNCOMMITTED,
+            }
+            for one in told.subjects
+        ],
+        **logs,
+    }
