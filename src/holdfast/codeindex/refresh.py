@@ -11,6 +11,7 @@ import time
 from functools import cache
 from hashlib import sha1
 
+from holdfast.codeindex.history import learn_history
 from holdfast.codeindex.imports import Resolver
 from holdfast.codeindex.outline import outline
 from holdfast.codeindex.source import blob_of
@@ -155,8 +156,14 @@ def refresh(
     progress: Callable[[int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> IndexReport:
-    """Bring the index up to the work tree at `root`, or to those of its files in `only`; see `Refresh`."""
-    return Refresh(store, root, progress, stop).run(only)
+    """Bring the index up to the work tree at `root`, and to its history; or only to those of its files in `only`.
+
+    See `Refresh`.
+    """
+    report = Refresh(store, root, progress, stop).run(only)
+    if only is None and report.complete:
+        learn_history(store, root)
+    return report
 
 
 def outline_for_index(path: str, content: bytes, blob: str) -> Outline:

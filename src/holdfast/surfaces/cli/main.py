@@ -35,6 +35,8 @@ COMMANDS = {
     "feedback": "Say whether a lesson helped.",
     "checkpoint": "Save, show or close the working state of a task.",
     "log": "Print what was shown when and why, or what changed.",
+    "graph": "List the files linked to a file.",
+    "index": "Bring the code index up to the files as they are now.",
     "watch": "Say which lessons' code changes, as it happens.",
     "status": "Print where things are and how much there is.",
     "embedder": "Choose what places lessons by meaning.",

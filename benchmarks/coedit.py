@@ -1,0 +1,135 @@
+"""Predicting which files are edited together, on real repositories' histories.
+
+    python benchmarks/coedit.py --repo PATH ... [--json FILE]
+
+The newest 20 % of commits (without merges) are held out; pairs are learnt from the older 80 %. In every held-out commit
+of 2 to 15 files each file is given in turn and the commit's other files are to be ranked: MRR (one over the rank of the
+first hit) and recall@5. Files the older part does not know cannot be found by any method; they count against all.
+Baselines: the most edited files, weighted by recency or not; the same folder, most edited first.
+`--inner` repeats this within the older part alone; constants were chosen there and never on the held-out part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from holdfast.codeindex.history import MOST_FILES, Commit, age_weight, iter_commits, weigh
+
+LARGEST = 15
+HELD_OUT = 0.2
+DEPTH = 50
+"""Ranks that are looked at; a hit below counts nothing."""
+
+Ranker = Callable[[str], list[str]]
+
+
+def by_pairs(commits: Sequence[Commit]) -> Ranker:
+    """What Holdfast learns: the heaviest pairs of the file."""
+    partners: dict[str, Counter[str]] = {}
+    for (one, other), weight in weigh(commits).items():
+        if one != other:
+            partners.setdefault(one, Counter())[other] = weight
+            partners.setdefault(other, Counter())[one] = weight
+    return lambda path: [other for other, _ in partners.get(path, Counter()).most_common(DEPTH)]
+
+
+def by_pairs_then_frequency(commits: Sequence[Commit]) -> Ranker:
+    """The same, filled up with the files that are edited most lately: for files with few or no pairs."""
+    pairs, frequent = by_pairs(commits), by_frequency(commits, recent=True)
+
+    def rank(path: str) -> list[str]:
+        return list(dict.fromkeys([*pairs(path), *frequent(path)]))[:DEPTH]
+
+    return rank
+
+
+def edits(commits: Sequence[Commit], recent: bool) -> Counter[str]:
+    """How often each file was edited; with `recent`, each edit counts by its age."""
+    found: Counter[str] = Counter()
+    for commit in commits:
+        if len(commit.files) <= MOST_FILES:
+            for path in commit.files:
+                found[path] += age_weight(commit.at_s) if recent else 1  # type: ignore[assignment]
+    return found
+
+
+def by_frequency(commits: Sequence[Commit], recent: bool = False) -> Ranker:
+    """The same files for everyone: those edited most."""
+    best = [path for path, _ in edits(commits, recent).most_common(DEPTH + 1)]
+    return lambda path: [other for other in best if other != path][:DEPTH]
+
+
+def by_folder(commits: Sequence[Commit]) -> Ranker:
+    """Files of the same folder, most edited first."""
+    folders: dict[str, list[str]] = {}
+    for path, _ in edits(commits, False).most_common():
+        folders.setdefault(path.rpartition("/")[0], []).append(path)
+    return lambda path: [other for other in folders.get(path.rpartition("/")[0], ()) if other != path][:DEPTH]
+
+
+METHODS: dict[str, Callable[[Sequence[Commit]], Ranker]] = {
+    "edited together": by_pairs,
+    "edited together, then frequency": by_pairs_then_frequency,
+    "frequency": by_frequency,
+    "frequency, recent": lambda commits: by_frequency(commits, recent=True),
+    "same folder": by_folder,
+}
+
+
+def judge(rank: Ranker, held_out: Sequence[Commit]) -> dict[str, float]:
+    """MRR and recall@5 over every file given of every held-out commit."""
+    reciprocal = recall = 0.0
+    asked = 0
+    for commit in held_out:
+        if not 2 <= len(commit.files) <= LARGEST:
+            continue
+        for given in commit.files:
+            wanted = set(commit.files) - {given}
+            ranked = rank(given)
+            first = next((place for place, path in enumerate(ranked, 1) if path in wanted), 0)
+            reciprocal += 1 / first if first else 0.0
+            recall += len(wanted.intersection(ranked[:5])) / min(5, len(wanted))
+            asked += 1
+    return {"mrr": reciprocal / max(1, asked), "recall_at_5": recall / max(1, asked), "asked": asked}
+
+
+def split(commits: Sequence[Commit], inner: bool) -> tuple[list[Commit], list[Commit]]:
+    """(older, held out), both newest first. With `inner`, of the older part only."""
+    whole = list(commits)
+    if inner:
+        whole = whole[int(len(whole) * HELD_OUT) :]
+    at = int(len(whole) * HELD_OUT)
+    return whole[at:], whole[:at]
+
+
+def measure(repository: Path, inner: bool) -> dict[str, object]:
+    commits = list(iter_commits(str(repository), "HEAD"))
+    older, held_out = split(commits, inner)
+    rows = {name: judge(make(older), held_out) for name, make in METHODS.items()}
+    return {"commits": len(commits), "learnt_from": len(older), "held_out": len(held_out), "methods": rows}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repo", type=Path, nargs="+", required=True, help="git repositories, with their history")
+    parser.add_argument("--inner", action="store_true", help="measure within the older part only, to choose constants")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    results = {}
+    for repository in options.repo:
+        name = "/".join(repository.resolve().parts[-2:])
+        results[name] = told = measure(repository, options.inner)
+        print(f"\n{name}: {told['commits']} commits, {told['learnt_from']} learnt from, {told['held_out']} held out")
+        print(f"{'':34}{'MRR':>8}{'recall@5':>10}{'asked':>8}")
+        for method, row in told["methods"].items():  # type: ignore[attr-defined]
+            print(f"{method:34}{row['mrr']:8.3f}{row['recall_at_5']:10.3f}{row['asked']:8}")
+    if options.json:
+        options.json.write_text(json.dumps({"inner": options.inner, "repositories": results}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+"""How far the reading of code is: a bar on a terminal, silence elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def reading_bar() -> Iterator[Callable[[int, int], None] | None]:
+    """A progress function for the code index, to be called with (done, total); None where nobody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("reading code"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("index", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

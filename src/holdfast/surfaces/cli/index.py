@@ -1,0 +1,54 @@
+"""`holdfast index`: bring the code index up to the work tree."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from holdfast.domain.plain import to_plain
+from holdfast.surfaces.cli._indexing import reading_bar
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
+
+
+@click.command(epilog=examples("holdfast index", "holdfast index --skipped"))
+@click.option("--skipped", is_flag=True, help="List files that were left out, and why (at most 100).")
+@json_option
+@folder_option
+@pass_call
+def command(call: Call, skipped: bool) -> None:
+    """Bring the code index up to the files as they are now.
+
+    Only files that changed are read. Nothing depends on doing this: the index follows by itself when it is needed.
+    Stop it with Ctrl-C at any time and run it again to go on.
+    """
+    from holdfast.service.codegraph import reindex
+
+    began = time.monotonic()
+    with call.open() as memory, reading_bar() as progress:
+        report = reindex(memory.parts, memory.place, progress)
+    seconds = round(time.monotonic() - began, 3)
+    if call.as_json:
+        told = {name: to_plain(getattr(report, name)) for name in type(report).fields_}
+        answer_json({**told, "seconds": seconds})
+        return
+    parsed = f"{counted(report.parsed, 'file')} parsed, {counted(report.symbols, 'definition')}"
+    say(f"{counted(report.files, 'file')} indexed: {parsed}, {report.removed} removed")
+    if skipped:
+        for path, reason in report.skipped:
+            say(f"left out  {path}  {reason}")
+    elif report.skipped:
+        count = len(report.skipped)
+        note(f"left out: {counted(count, 'file')}{' or more' if count >= 100 else ''}: --skipped lists them")
+    if not report.complete:
+        note("not complete; run it again to go on")
