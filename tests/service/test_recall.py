@@ -11,7 +11,7 @@ from holdfast import Memory
 from holdfast.domain.errors import EmbedderError, InvalidValueError, StoreLockedError
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Anchor, Lesson
-from holdfast.domain.query import Hit, Query
+from holdfast.domain.query import LANES, Hit, Query
 from holdfast.ranking.tokens import count_tokens
 from holdfast.service.clues import clues_in
 from holdfast.service.recall import ask, question
@@ -206,7 +206,7 @@ def test_a_lane_that_fails_is_named_and_the_others_answer(memory: Memory) -> Non
 
 
 def test_a_store_of_which_no_lane_answers_is_an_error(memory: Memory) -> None:
-    lanes = ("exact", "text", "path", "pinned", "recent")
+    lanes = tuple(lane for lane in LANES if lane != "vector")
     parts = replace(memory.parts, store=OneLaneLocked(memory.parts.store, *lanes))
     with pytest.raises(StoreLockedError):
         ask(parts, memory.place, question(parts, memory.place, "x"), limit=3, budget_tokens=100)

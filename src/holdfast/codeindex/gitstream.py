@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 
 from holdfast.domain.gitcalm import QUIET, calm_environment
 
@@ -19,6 +18,8 @@ def iter_records(folder: str, arguments: Sequence[str]) -> Iterator[str]:
 
     Bytes that are not UTF-8 are lone surrogates, as in file names.
     """
+    import subprocess  # a hook that only reads links already learnt does not pay for it
+
     command = ["git", "-C", folder, *QUIET, *arguments]
     calm = calm_environment(os.environ)
     with subprocess.Popen(

@@ -20,6 +20,12 @@ class HookCall(Frozen, nested={"events": Event}):
     prompt: str = ""
     paths: tuple[str, ...] = ()
     """Files about to be read or edited, as the host named them."""
+    edits: bool = False
+    """They are about to be edited."""
+    excerpts: tuple[str, ...] = ()
+    """What in the first of them is about to be replaced, as it stands there; empty for a whole file."""
+    lines: tuple[int, int] = (0, 0)
+    """The lines of the first of them about to be read, from 1, both ends included; zeros for a whole file."""
     command: str = ""
     error: str = ""
     agent: str = ""

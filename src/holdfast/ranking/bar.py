@@ -38,9 +38,12 @@ class Bar(Frozen):
 PUSHED = Bar(strength=1.2, coverage=0.2, short_strength=0.9, short_coverage=0.3, strong=3.5)
 ASKED = Bar(strength=0.9, coverage=0.12, short_strength=0.6, short_coverage=0.2, strong=1.8)
 
-LANE_BARS = {"exact": EXACT_BAR, "path": 0.6, "vector": 0.6}
+LANE_BARS = {"exact": EXACT_BAR, "path": 0.6, "symbol": 0.6, "vector": 0.6}
 """Scores of lanes that are enough by themselves: an exact name that few lessons have; the file itself, a glob of it or
-its folder as an anchor (not a neighbour); a cosine of two texts about the same thing, whatever their words."""
+its folder as an anchor (not a neighbour); the symbol or what it is in; a cosine of two texts about the same thing,
+whatever their words."""
+LINKED, CLOSELY_LINKED = 0.1, 0.75
+"""Weights of links that are enough by themselves: for who asks about a file and says no more, and before an edit."""
 
 
 def passes(shares: Sequence[LaneShare], fit: Fit, bar: Bar) -> bool:
@@ -51,6 +54,11 @@ def passes(shares: Sequence[LaneShare], fit: Fit, bar: Bar) -> bool:
 def is_decisive(share: LaneShare) -> bool:
     """Whether that lane's own score is enough by itself; never for lanes without a bar."""
     return share.lane in LANE_BARS and share.raw >= LANE_BARS[share.lane]
+
+
+def is_linked(shares: Sequence[LaneShare], least: float = LINKED) -> bool:
+    """Whether it is about a file linked that closely to the files in play."""
+    return any(share.lane == "graph" and share.raw >= least for share in shares)
 
 
 def passes_by_words(fit: Fit, bar: Bar) -> bool:

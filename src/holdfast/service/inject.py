@@ -16,14 +16,16 @@ from holdfast.domain.query import Query
 from holdfast.domain.records import Delivery
 from holdfast.domain.vocabulary import MOMENT_BUDGETS, LessonId
 from holdfast.ports.store import LogFilter
-from holdfast.ranking.bar import PUSHED, is_decisive, passes, passes_by_words
+from holdfast.ranking.bar import CLOSELY_LINKED, PUSHED, is_decisive, is_linked, passes, passes_by_words
 from holdfast.ranking.compile import LINE_TOKENS, add_line, compile_line
 from holdfast.ranking.relevance import fit_of, weigh
 from holdfast.ranking.signature import alike, command_target, error_signature
 from holdfast.ranking.tokens import count_tokens
+from holdfast.ranking.words import terms
 from holdfast.service.notice import find_news, keep_found
 from holdfast.service.recall import Draw, Found, brief, draw, question, weigh_up
 from holdfast.service.redact import redact_to
+from holdfast.service.surroundings import linked_files, symbols_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +44,10 @@ CHECKPOINT_DAYS = 14
 COUNTED = 100
 """How far further lessons are counted."""
 TRIGGER_LIMIT = 120
+SAME_FOLDER = 0.4
+"""Score of the path lane for another file of the folder."""
+USED_LIMIT, NAME_LEAST = 4_000, 4
+"""Characters of a text to be replaced that are looked at for names, and the least a name has."""
 STRONG_WORDS = 2.0
 """Strength from which words alone link a lesson to a failure; the exception's type does not count."""
 STANDING_KINDS = ("constraint", "convention", "preference", "tooling", "decision")
@@ -126,7 +132,7 @@ class _Turn:
 
     def deliver(self, query: Query, lanes: Iterable[str], admit: Callable[[Found], bool], extra: int = 0) -> Briefing:
         """The best of what the lanes bring and the moment admits, with the checkpoint if one is restored."""
-        drawn = draw(self.parts, query, lanes, admit=admit)
+        drawn = draw(self.parts, query, lanes, admit=lambda found: _is_timely(found, self.moment) and admit(found))
         return self.compose(drawn, extra)
 
     def compose(self, drawn: Draw, extra: int = 0) -> Briefing:
@@ -208,9 +214,22 @@ def _prompt(turn: _Turn) -> Briefing:
 
 
 def _before_file(turn: _Turn) -> Briefing:
-    """Lessons anchored to the file, a glob that fits it, or its folder."""
-    files = turn.files()
-    return turn.deliver(turn.query(paths=files), ("path",), _is_near) if files else Briefing(moment=turn.moment)
+    """Lessons anchored to the symbol, the file, a glob that fits it, or its folder; before an edit, of close files."""
+    files, call = turn.files(), turn.call
+    if not files:
+        return Briefing(moment=turn.moment)
+    query = turn.query(
+        paths=files,
+        symbols=symbols_at(turn.parts, turn.place, files[0], call),
+        linked=linked_files(turn.parts, turn.place, files) if call.edits else (),
+    )
+    used = frozenset(term for excerpt in call.excerpts for term in terms(excerpt[:USED_LIMIT]))
+
+    def fits(found: Found) -> bool:
+        explored = found.lesson.kind == "exploration" and not call.edits
+        return _is_near(found, SAME_FOLDER if explored else 0.0) or _is_used(found, used)
+
+    return turn.deliver(query, ("path", "symbol", "graph"), fits)
 
 
 def _before_command(turn: _Turn) -> Briefing:
@@ -288,12 +307,32 @@ def _still_known(told: Iterable[Delivery]) -> tuple[LessonId, ...]:
 def _opens(found: Found) -> bool:
     """Whether a lesson is worth a session's first words: it fits the work at hand, is pinned, or always holds."""
     lesson = found.lesson
+    if not _is_timely(found, "session_start"):
+        return False
     standing = lesson.kind in STANDING_KINDS and lesson.trust in ("person", "verified") and not lesson.anchors
     return lesson.pinned or standing or passes(found.shares, found.fit, PUSHED)
 
 
-def _is_near(found: Found) -> bool:
-    return any(share.lane == "path" and is_decisive(share) for share in found.shares)
+def _is_timely(found: Found, moment: Moment) -> bool:
+    """What was found on the way is only told on the same way: never with a prompt or at a session's start."""
+    return moment == "before_file" or found.lesson.kind != "exploration" or found.lesson.pinned
+
+
+def _is_near(found: Found, least: float = 0.0) -> bool:
+    """About the file, its symbols or a folder above it; or, with `least`, so near in the path lane."""
+    return any(
+        (share.lane in ("path", "symbol") and is_decisive(share))
+        or (least and share.lane == "path" and share.raw >= least)
+        for share in found.shares
+    )
+
+
+def _is_used(found: Found, used: frozenset[str]) -> bool:
+    """About a closely linked file, or about a symbol of a linked one that the text to be replaced names."""
+    if is_linked(found.shares, CLOSELY_LINKED):
+        return True
+    names = (symbol.partition("#")[0].rpartition(".")[2].lower() for symbol in found.lesson.symbols)
+    return is_linked(found.shares) and any(len(name) >= NAME_LEAST and name in used for name in names)
 
 
 def _branch_words(branch: str) -> str:

@@ -7,7 +7,7 @@ from holdfast.domain.briefing import Briefing, Ranked, Why
 from holdfast.domain.errors import EmbedderError, InvalidValueError, PluginNotFoundError, StoreError
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.query import LANES, Query
-from holdfast.ranking.bar import ASKED, PUSHED, is_decisive, passes
+from holdfast.ranking.bar import ASKED, PUSHED, is_decisive, is_linked, passes
 from holdfast.ranking.compile import LINE_TOKENS, Line, compile_line, frame_tokens, more_line, render_block
 from holdfast.ranking.diversify import Rival, diversify
 from holdfast.ranking.fit import fit
@@ -18,6 +18,7 @@ from holdfast.ranking.signature import command_target, error_signature
 from holdfast.ranking.tokens import count_tokens
 from holdfast.service.clues import clues_in
 from holdfast.service.freshness import FreshnessCheck
+from holdfast.service.surroundings import linked_files, way_to
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class Found(Frozen):
     shares: tuple[LaneShare, ...]
     fit: Fit
     stems: frozenset[str]
+    via: str = ""
+    """For one that is not about the files in play: how the file it is about is linked to them."""
 
 
 class Draw(Frozen):
@@ -108,10 +111,17 @@ def ask(
 ) -> Briefing:
     """The few lessons that answer the query, or none and the nearest. A question without anything asks in general."""
     query, degraded = _with_vector(parts, query)
-    general = not (query.text or query.paths or query.symbols or query.command or query.error)
+    says = bool(query.text or query.symbols or query.command or query.error)
+    general = not (says or query.paths)
+    if query.paths and not query.linked:
+        query = replace(query, linked=linked_files(parts, place, query.paths))
     drawn = draw(parts, query, LANES if general else PARTICULAR, pool=max(POOL, min(2 * limit, POOL_LIMIT)))
     bar = ASKED if moment == "on_demand" else PUSHED
-    good = [found for found in drawn.found if general or passes(found.shares, found.fit, bar)]
+    good = [
+        found
+        for found in drawn.found
+        if general or passes(found.shares, found.fit, bar) or (not says and is_linked(found.shares))
+    ]
     notes = "; ".join(filter(None, (degraded, drawn.degraded)))
     if not good:
         near = [found for found in drawn.found if any(share.lane not in SETTLING for share in found.shares)]
@@ -138,7 +148,11 @@ def draw(
     found = []
     for lesson in parts.store.get(list(given), query.as_of) if given else ():
         stems = lesson_stems(lesson) if asked.stems or len(given) > 1 else frozenset()
-        found.append(Found(lesson=lesson, shares=given[lesson.id], fit=fit_of(asked, stems), stems=stems))
+        shares = given[lesson.id]
+        found.append(Found(
+            lesson=lesson, shares=shares, fit=fit_of(asked, stems), stems=stems,
+            via=way_to(query.linked, lesson.paths) if not any(map(is_decisive, shares)) else "",
+        ))  # fmt: skip
     kept = tuple(one for one in found if admit is None or admit(one))
     return Draw(found=kept, degraded="; ".join(failures))
 
@@ -164,7 +178,7 @@ def _weigh(one: Found, judged: tuple[Freshness, str], because: str, now: datetim
     why = Why(
         shares=one.shares,
         multipliers=multipliers(one.lesson, freshness, relevance, now),
-        words=because or reason(one),
+        words=(one.via and reason(one)) or because or reason(one),
     )
     ranked = Ranked(lesson=one.lesson, rank=1, score=score_of(why), why=why, freshness=freshness, caveat=caveat)
     return ranked, one
@@ -215,7 +229,7 @@ def brief(
 
 def reason(found: Found) -> str:
     """Why it was chosen, in a few words."""
-    said = []
+    said = [found.via] if found.via else []
     for share in found.shares:
         if share.lane in SETTLING or (share.lane in _REASONS and is_decisive(share)):
             said.append(_REASONS[share.lane])
@@ -225,8 +239,8 @@ def reason(found: Found) -> str:
 
 
 _REASONS = {
-    "exact": "names the same thing", "path": "about this file", "vector": "alike in meaning", "pinned": "pinned",
-    "recent": "recent",
+    "exact": "names the same thing", "path": "about this file", "symbol": "about this symbol",
+    "vector": "alike in meaning", "pinned": "pinned", "recent": "recent",
 }  # fmt: skip
 
 
@@ -250,8 +264,10 @@ def _render(lines: Sequence[Line], more: int, hint: str, checkpoint_text: str) -
 
 
 def _named(shares: Sequence[LaneShare]) -> float:
-    """A place or name in common is as good as half of the words."""
-    return 0.5 if any(is_decisive(share) for share in shares) else 0.0
+    """A place or name in common is as good as half of the words; a linked file is by its weight."""
+    if any(is_decisive(share) for share in shares):
+        return 0.5
+    return max((0.5 * share.raw for share in shares if share.lane == "graph"), default=0.0)
 
 
 def _ask_lanes(parts: Parts, query: Query, lanes: Iterable[str], depth: int) -> tuple[dict[str, list[Hit]], list[str]]:

@@ -49,6 +49,12 @@ NOT_TYPED = (
 )  # fmt: skip
 """How texts begin that the host puts in the user's place."""
 
+LINES_READ = 2_000
+"""Lines that a read brings when it only says where to begin."""
+
+EXCERPTS = 20
+"""Edits of one call that are looked at before they are made."""
+
 COMPACTION_SPAN = 10
 """Minutes within which the hook before a compaction and the transcript's mark after it are one event."""
 
@@ -123,7 +129,25 @@ def _before_tool(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
         command = text_of(given.get("command"))
         return {"moment": "before_command", "command": command} if command else {}
     paths = call_files(given) if tool in EDIT_TOOLS or tool == "Read" else ()
-    return {"moment": "before_file", "paths": paths} if paths else {}
+    if not paths:
+        return {}
+    told: dict[str, Any] = {"moment": "before_file", "paths": paths}
+    return told | (_lines_read(given) if tool == "Read" else {"edits": True, "excerpts": _replaced(given)})
+
+
+def _replaced(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The texts an edit is about to replace."""
+    edits = given.get("edits")
+    every = [given, *(fields_of(edit) for edit in edits[:EXCERPTS])] if isinstance(edits, list) else [given]
+    return tuple(old for edit in every if (old := text_of(edit.get("old_string"))))
+
+
+def _lines_read(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The lines of a file that are asked for; nothing for all of them."""
+    first, count = given.get("offset") or 1, given.get("limit") or (LINES_READ if given.get("offset") else 0)
+    if not (isinstance(first, int) and isinstance(count, int)) or first < 1 or count < 1:
+        return {}
+    return {"lines": (first, first + count - 1)}
 
 
 def _after_tool(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
