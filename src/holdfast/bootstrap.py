@@ -112,10 +112,9 @@ def open_store(settings: Settings, wait_s: float | None = None) -> Store:
 
 def open_index(settings: Settings, place: Place, wait_s: float | None = None) -> IndexStore:
     """The index of the place's project, not opened yet, in a file of its own beside the memory."""
-    from holdfast.stores.sqlite.indexfile import make_index
-
     options = {"path": settings.index_path(place.project.id)} | ({} if wait_s is None else {"timeout_s": str(wait_s)})
-    return make_index(options)
+    index: IndexStore = plugins.load_index(options)
+    return index
 
 
 def load_host(name: str, settings: Settings | None = None) -> Host:

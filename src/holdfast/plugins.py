@@ -46,6 +46,11 @@ def load(kind: str, name: str, options: Mapping[str, str] | None = None) -> Any:
     return outside[name].load()(options or {})
 
 
+def load_index(options: Mapping[str, str]) -> Any:
+    """Make the code index's store, not opened yet: always a file of ours, whatever keeps the lessons."""
+    return __import__("holdfast.stores.sqlite.indexfile", fromlist=["make_index"]).make_index(options)
+
+
 def _entry_points(kind: str) -> dict[str, Any]:
     from importlib.metadata import entry_points  # 60 ms: only when something outside is asked for
 
