@@ -46,6 +46,7 @@ Made from the commands' own help by `scripts/render_cli_docs.py`; edit the help,
 | `checkpoint` | the checkpoint |
 | `log` | `deliveries`, or `changes` |
 | `import` | `added`, `revised`, `unchanged`, `failed` (`line`, `reason`), `ignored_keys`, `mended_lines` |
+| `watch` | one document a line: `at`, `before`, `freshness`, `caveat`, `lesson` |
 | `status` | `project`, `store`, `lessons`, `inbox`, `checkpoint`, `capture`, `deliver`, `embedder`, `heartbeat` |
 | `doctor` | `version`, `sound`, `findings` (`status`, `name`, `what`, `mend`) |
 

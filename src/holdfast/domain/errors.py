@@ -59,6 +59,10 @@ class ProjectUnknownError(HoldfastError):
     """The folder's project could not be told (yet), for example because git did not answer in time."""
 
 
+class AlreadyRunningError(HoldfastError):
+    """Another process does the same for the same place."""
+
+
 class EmbedderError(HoldfastError):
     """The embedder is not there, timed out or answered nonsense; recall goes on without vectors."""
 

@@ -1,4 +1,4 @@
-"""`python -m holdfast.surfaces.mcp`: the MCP server over stdio, and the private socket hooks may use meanwhile.
+"""`python -m holdfast.surfaces.mcp`: the MCP server over stdio, the hooks' private socket meanwhile, and a watch.
 
 It ends when the host closes its standard input; nothing of it stays behind.
 """
@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 
+from holdfast.surfaces.mcp import watching
 from holdfast.surfaces.mcp.server import MemoryOnce, build
 
 
@@ -16,9 +17,11 @@ def main() -> None:
     """Serve until the host hangs up."""
     memory = MemoryOnce(os.getcwd())
     threading.Thread(target=_open_socket, args=(memory,), daemon=True, name="holdfast-hooks").start()
+    ended = watching.start(memory)
     try:
         build(memory).run(transport="stdio")
     finally:
+        ended.set()
         memory.close()
 
 

@@ -1,0 +1,86 @@
+"""`holdfast watch`: a line for each lesson whose state changes, until Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+import time
+from binascii import crc32
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.domain.clocktext import render_instant
+from holdfast.domain.errors import AlreadyRunningError, LessonNotFoundError, StoreLockedError
+from holdfast.domain.ids import short_id
+from holdfast.runfiles import Turn
+from holdfast.surfaces.cli.call import Call, counted, examples, folder_option, json_option, note, pass_call, say
+from holdfast.surfaces.cli.rows import GAP, coloured, lesson_json, place_of
+
+if TYPE_CHECKING:
+    from holdfast.bootstrap import Memory
+    from holdfast.service.watch import StateChange
+
+
+@click.command(epilog=examples("holdfast watch", "holdfast watch --json | jq -r '.lesson.title'"))
+@json_option
+@folder_option
+@pass_call
+def command(call: Call) -> None:
+    """Say which lessons' code changes, as it happens.
+
+    Prints a line when the functions and files that a lesson is about change, move or vanish, and when they are as they
+    were again; with --json one object a line. Runs until Ctrl-C, or until the terminal or program that started it
+    is gone. Sessions do not need it: lessons are checked whenever they are read.
+    """
+    with suppress(KeyboardInterrupt), call.open() as memory:
+        for change in _changes(memory):
+            say(_json_line(change) if call.as_json else _line(change))
+
+
+def _changes(memory: Memory) -> Iterator[StateChange]:
+    """Changes as they happen. Raises AlreadyRunningError when another process watches this work tree."""
+    root = memory.place.root
+    with Turn(memory.settings.run_path, f"watch-{crc32(os.fsencode(root)):08x}") as ours:
+        if not ours:
+            raise AlreadyRunningError(f"{root} is watched already", hint="end the other `holdfast watch` first")
+        watch, parent = memory.watch(), os.getppid()
+        note(f"watching {counted(watch.lessons, 'lesson')} about {counted(watch.files, 'file')} in {root}")
+        while os.getppid() == parent and not _is_cut_off():
+            time.sleep(watch.pause_s)
+            with suppress(StoreLockedError, LessonNotFoundError):  # the next look finds the same
+                yield from watch.look()
+
+
+def _is_cut_off() -> bool:
+    """Whether nobody can read what we print: the terminal is gone, or the program at the pipe's other end."""
+    if not hasattr(select, "poll"):
+        return False
+    try:
+        line = sys.stdout.fileno()
+    except (OSError, ValueError):
+        return False
+    asked = select.poll()
+    asked.register(line, 0)
+    return any(told & (select.POLLERR | select.POLLHUP) for _, told in asked.poll(0))
+
+
+def _line(change: StateChange) -> str:
+    lesson, at = change.lesson, change.at.astimezone()
+    cells = [at.strftime("%H:%M:%S"), coloured(change.freshness), short_id(lesson.id), lesson.title, place_of(lesson)]
+    return GAP.join([*cells, *([change.words] if change.words else [])])
+
+
+def _json_line(change: StateChange) -> str:
+    plain = {
+        "at": render_instant(change.at),
+        "before": change.before,
+        "freshness": change.freshness,
+        "caveat": change.words,
+        "lesson": lesson_json(change.lesson),
+    }
+    return json.dumps(plain, ensure_ascii=False)
