@@ -44,8 +44,27 @@ class Finder:
         exec(code, module.__dict__)
 
 
+class Outside:
+    """Last in `sys.meta_path`: finds the parser where it is not beside us, as in a checkout of the source.
+
+    A hook starts without the folders of installed packages; to look them up costs more than most hooks take.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> Any:
+        """The spec of the parser's module or of a grammar's; None for every other."""
+        if path is not None or not name.startswith("tree_sitter") or "site" in sys.modules:
+            return None
+        import site
+        from _frozen_importlib_external import PathFinder
+
+        site.main()
+        return PathFinder.find_spec(name, path, target)
+
+
 def install() -> None:
     """Be asked first, where the interpreter works as expected."""
+    sys.meta_path.append(Outside)
     try:
         global _module_spec, _magic, _tag
         from _frozen_importlib import ModuleSpec

@@ -48,6 +48,7 @@ def learn_all(settings: Settings, ended: HookCall) -> None:
         while has_leftovers(memory.parts.store):
             for why in memory.learn_pending().failed:
                 note(settings.log_path, "learner", RuntimeError(why))
+        _follow_moves(memory, ended.cwd, settings.log_path)
         memory.embed_pending()
         memory.drop_old_texts()
 
@@ -61,6 +62,16 @@ def _get_known(memory: Memory, ended: HookCall, log_path: str) -> None:
         if ended.transcript:
             keep_turn(memory, ended)
     except Exception as exc:  # what others left can be learnt from all the same
+        note(log_path, "learner", exc)
+
+
+def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
+    """Write down where the session's work has moved the code that lessons are about."""
+    if not os.path.isdir(folder):
+        return
+    try:
+        memory.at(folder).follow_moves()
+    except Exception as exc:  # every read follows them anyway
         note(log_path, "learner", exc)
 
 

@@ -154,6 +154,7 @@ class _Learner:
             self._run(lambda: self._memory.embed_pending(EMBEDDED_AT_ONCE))
         while (call := self._calls.get()) is not None and not self._closed.is_set():
             self._run(lambda held=call: self._learn_turn(held))  # type: ignore[misc]
+            self._run(lambda held=call: self._memory.at(held.cwd).follow_moves())  # type: ignore[misc]
             self._run(lambda: self._memory.embed_pending(EMBEDDED_AT_ONCE))
 
     def _learn_turn(self, call: HookCall) -> None:
