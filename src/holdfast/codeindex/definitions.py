@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import re
-
-from holdfast.codeindex.language import KINDS, MEMBER_KINDS, Language
+from holdfast.codeindex.captures import Capture
+from holdfast.codeindex.language import MEMBER_KINDS, Language
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from tree_sitter import Node
-
-PREFIX = "definition."
-DECLARED = "declaration."
-
-_TEMPLATE = re.compile(r"<[^<>]*>")
 
 
 class Definition:
     """One definition, or a scope that only lends its name. Bytes count from 0, lines from 1; ends are exclusive."""
 
-    def __init__(self, capture: str, node: Node, name: Node, owner: Node | None, body: Sequence[Node]) -> None:
-        self.kind = _kind(capture)
-        self.only_declared = capture.startswith(DECLARED)
+    def __init__(self, found: Capture) -> None:
+        node, body = found.node, found.body
+        self.kind = found.kind
+        self.only_declared = found.only_declared
         self.core = node
         """The definition's own node."""
         self.node = node
         """The outermost node that belongs to it: the core, or a wrapper around it."""
-        self.owner, _, self.own_name = _clean(name).rpartition(".")
-        if owner is not None:
-            self.owner = _clean(owner)
-        self.name_start, self.name_end = name.start_byte, name.end_byte
-        self.owner_start, self.owner_end = (owner.start_byte, owner.end_byte) if owner else (self.name_end,) * 2
+        self.owner, self.own_name = found.owner, found.own_name
+        self.name_spans = tuple((one.start_byte, one.end_byte) for one in found.name_nodes)
+        """Where its name is written, and its owner's when that is not around it."""
         self.start, self.end = node.start_byte, node.end_byte
         self.head_start = node.start_byte
         self.body_start, self.body_end = (body[0].start_byte, body[-1].end_byte) if body else (self.end, self.end)
@@ -44,7 +37,7 @@ class Definition:
 
 def find_definitions(language: Language, root: Node) -> list[Definition]:
     """All definitions below the node in the order of the source, qualified; a repeated name has `#2`, `#3`, … added."""
-    found = sorted(_iter_captured(language, root), key=lambda one: (one.start, -one.end))
+    found = list(_unwrapped(sorted(_iter_captured(language, root), key=lambda one: (one.start, -one.end))))
     _qualify(found)
     defined = {one.name for one in found if not one.only_declared}
     kept = [one for one in found if one.kind != "scope" and not (one.only_declared and one.name in defined)]
@@ -57,25 +50,13 @@ def _iter_captured(language: Language, root: Node) -> Iterator[Definition]:
 
     taken = set()
     for captures in iter_matches(language, root):
-        capture, nodes = next(((key, nodes) for key, nodes in captures.items() if _kind(key)), ("", []))
-        if not nodes or not captures.get("name") or (nodes[0].start_byte, nodes[0].end_byte) in taken:
+        found = Capture(language, captures)
+        if not found.kind or (found.node.start_byte, found.node.end_byte) in taken:
             continue
-        taken.add((nodes[0].start_byte, nodes[0].end_byte))
-        body = captures.get("body") or _field(nodes[0], language.body_fields)
-        one = Definition(capture, nodes[0], captures["name"][0], captures.get("owner", [None])[0], body)
+        taken.add((found.node.start_byte, found.node.end_byte))
+        one = Definition(found)
         _widen(language, one)
         yield one
-
-
-def _kind(capture: str) -> str:
-    if capture == "scope":
-        return capture
-    kind = capture.removeprefix(PREFIX).removeprefix(DECLARED)
-    return kind if kind != capture and kind in KINDS else ""
-
-
-def _field(node: Node, names: tuple[str, ...]) -> list[Node]:
-    return [child for name in names if (child := node.child_by_field_name(name)) is not None][:1]
 
 
 def _last_line(node: Node) -> int:
@@ -87,9 +68,12 @@ def _last_line(node: Node) -> int:
 def _widen(language: Language, one: Definition) -> None:
     """Let the definition begin with its decorators, attributes and wrappers."""
     node: Node | None = one.node
-    while language.wrappers and node is not None and (node := node.parent) is not None:
-        if node.type not in language.wrappers:
+    wrappers = (*language.wrappers, *language.lone_wrappers)
+    while wrappers and node is not None and (node := node.parent) is not None:
+        if node.type not in wrappers or (node.type in language.lone_wrappers and not _is_alone(language, node)):
             break
+        if node.type in language.lone_wrappers:
+            one.head_start = node.start_byte
         one.start, one.end, one.node = node.start_byte, node.end_byte, node
         one.end_line = _last_line(node)
     before = one.node.prev_sibling if language.attributes else None
@@ -100,6 +84,20 @@ def _widen(language: Language, one: Definition) -> None:
         before = before.prev_sibling
     if one.start == one.node.start_byte:
         one.start_line = one.node.start_point[0] + 1
+
+
+def _is_alone(language: Language, wrapper: Node) -> bool:
+    return sum(child.type not in language.ignored for child in wrapper.named_children) == 1
+
+
+def _unwrapped(found: list[Definition]) -> Iterator[Definition]:
+    """Without those that have the very body of one around them: a struct that a typedef names."""
+    bodies = set()
+    for one in found:
+        body = (one.body_start, one.body_end)
+        if one.body_start == one.body_end or body not in bodies:
+            yield one
+        bodies.add(body)
 
 
 def _qualify(found: list[Definition]) -> None:
@@ -123,13 +121,3 @@ def _number(found: list[Definition]) -> None:
         seen[one.name] = seen.get(one.name, 0) + 1
         if seen[one.name] > 1:
             one.name += f"#{seen[one.name]}"
-
-
-def _clean(name: Node) -> str:
-    """The name with dots between its parts and without layout, quotes, marks and template arguments."""
-    from holdfast.codeindex.parsing import text
-
-    plain = "".join(text(name).split()).removeprefix("r#")
-    while "operator" not in plain and plain != (shorter := _TEMPLATE.sub("", plain)):
-        plain = shorter
-    return plain.replace("::", ".").replace("\\", ".").strip(".*&#\"'`")

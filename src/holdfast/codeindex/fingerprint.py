@@ -25,6 +25,7 @@ HASH_BYTES = 12
 
 BLOCK_START, BLOCK_END = "\x02", "\x03"
 OWN_NAME = "\x01"
+OWN_OBJECTS = frozenset({"self", "this", "cls", "$this", "Self", "static"})
 TYPED = 1_000_000
 """More than annotations are ever nested."""
 CLOSERS = frozenset(")]}>")
@@ -60,15 +61,22 @@ def read_tokens(language: Language, root: Node) -> Tokens:
 
 
 def hash_tokens(version: str, tokens: Tokens, wanted: Iterable[int], own_name: str) -> str:
-    """`<version>:<full>.<bare>` of those tokens; the definition's own name counts as one and the same word."""
+    """`<version>:<full>.<bare>` of those tokens; where a definition calls itself, its name is one and the same word."""
     full, bare = [], []
     for index in wanted:
         text = tokens.texts[index]
-        shown = OWN_NAME if text == own_name else text
+        shown = OWN_NAME if text == own_name and _calls_itself(tokens.texts, index) else text
         full.append(shown)
         if tokens.bare[index]:
             bare.append(shown)
     return f"{version}:{_digest(full)}.{_digest(bare)}"
+
+
+def _calls_itself(texts: Sequence[str], index: int) -> bool:
+    """Whether the name there is called, as such or on its own object; elsewhere it is another thing's name."""
+    if texts[index + 1 : index + 2] != ["("]:
+        return False
+    return index == 0 or texts[index - 1] != "." or texts[index - 2] in OWN_OBJECTS
 
 
 def _digest(words: Sequence[str]) -> str:
@@ -83,7 +91,9 @@ class _Walk:
         self._ignored = frozenset(language.ignored)
         self._strings = frozenset((*language.strings, *language.joined_strings))
         self._annotations = frozenset(language.annotations)
+        self._declarations = frozenset(language.declarations)
         self._blocks = frozenset(language.blocks)
+        self._compounds = frozenset(language.compounds)
         self._idle = frozenset(language.idle_statements)
         self._loose = frozenset(language.loose_parents)
         self._hollow = frozenset(language.hollow)
@@ -94,6 +104,7 @@ class _Walk:
         self._tokens = Tokens()
         self._kinds: list[str] = [""]
         self._commas: list[int] = [0]
+        self._annotates: list[bool] = [False]
         self._annotated = 0
         """How many annotations are open; far below zero where they are what the code is about."""
 
@@ -115,7 +126,7 @@ class _Walk:
             return False
         if self._ignored_in and f"{self._kinds[-1]}>{kind}" in self._ignored_in:
             return False
-        annotates = kind in self._annotations
+        annotates = kind in self._annotations or (kind in self._declarations and self._only_declares(node))
         if annotates and self._annotated == 0:
             self._mark_before()
         if kind in self._exact or kind in self._strings or kind in self._text or node.child_count == 0:
@@ -123,10 +134,14 @@ class _Walk:
             self._one(node, kind)
             self._annotated -= annotates
             return False
-        if kind in self._blocks:
+        if kind in self._compounds:
             self._emit(node.start_byte, BLOCK_START)
+        if kind in self._blocks:
+            # before the node: a definition that a block begins with does not begin with the block's start
+            self._emit(node.start_byte - 1, BLOCK_START)
         self._kinds.append(kind)
         self._commas.append(0)
+        self._annotates.append(annotates)
         self._annotated += annotates - TYPED * (kind in self._typed)
         return True
 
@@ -134,7 +149,9 @@ class _Walk:
         assert node is not None
         kind = self._kinds.pop()
         self._commas.pop()
-        self._annotated -= (kind in self._annotations) - TYPED * (kind in self._typed)
+        self._annotated -= self._annotates.pop() - TYPED * (kind in self._typed)
+        if kind in self._compounds:
+            self._emit(max(node.start_byte, node.end_byte - 1), BLOCK_END)
         if kind in self._blocks:
             # at the end, so outside of a definition that ends with it: what ends the blocks around is not its own
             self._emit(node.end_byte, BLOCK_END)
@@ -153,6 +170,12 @@ class _Walk:
             self._emit(node.start_byte, _unquoted(_text(node)))
         else:
             self._emit(node.start_byte, _string(node, self._language.alike_quotes))
+
+    def _only_declares(self, node: Node) -> bool:
+        """Whether the node gives a name a type and no value, elsewhere than in a type, where that makes a field."""
+        if node.child_by_field_name("right") is not None or node.child_by_field_name("type") is None:
+            return False
+        return len(self._kinds) < 3 or self._kinds[-3] != "class_definition"
 
     def _says_nothing(self, node: Node, kind: str) -> bool:
         if kind in self._idle and node.child_count == 1:

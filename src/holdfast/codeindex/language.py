@@ -9,11 +9,16 @@ The query (tree-sitter's pattern language) uses these captures:
   definition or scope that has members (a class, an `impl`, …) becomes a method by itself.
 - `@name`: its name node, in the same pattern.
 - `@declaration.<kind>`: the same for what is only declared: left out when the file has a definition of that name.
+- `@value`: optional; what the name is bound to, which tells the kind by `value_kinds`. Only a
+  `constant` or a `type` is bound to anything else, and a `constant` to nothing of those kinds.
+- `@declarator`: in place of `@name`; the name lies within, below `name_fields`.
+- `@top` on a node: the match counts only when that node is directly in one of `top_level`.
 - `@owner`: optional; what it belongs to when that is not around it (Go's receiver, C++'s `Foo::`).
 - `@body`: optional; its body, or the pieces of it, when the grammar has no field of `body_fields` on the definition.
 - `@scope` with `@name`: a node that qualifies the names inside without being a definition (Rust's `impl`,
   C#'s `namespace`).
-- `@import` with `@module` and any number of `@imported`: an import, what it names, and the names taken from it.
+- `@import` with `@module` (or the pieces of it) and any number of `@imported`: an import, what it names, and the
+  names taken from it.
 """
 
 from __future__ import annotations
@@ -44,6 +49,8 @@ class Language(Frozen):
     """The function in that package that gives the grammar."""
     filenames: tuple[str, ...] = ()
     """Whole file names without a telling end, e.g. `Rakefile`."""
+    masked: str = ""
+    """A regular expression whose groups are blanked out before parsing: macros that the grammar trips over."""
     ignored: tuple[str, ...] = ("comment",)
     """Nodes that are no part of any fingerprint: comments, optional semicolons, line continuations.
 
@@ -67,12 +74,16 @@ class Language(Frozen):
     """Nodes of type annotations: left out of the bare half of a fingerprint."""
     typed: tuple[str, ...] = ()
     """Nodes whose annotations are what they are about (TypeScript's interfaces): there they are left out of nothing."""
+    declarations: tuple[str, ...] = ()
+    """Nodes that, with a type and without a value, only annotate, unless directly in a class: Python's `x: int`."""
     annotation_marks: tuple[str, ...] = (":", "->")
     """Tokens directly before an annotation that go with it, where the grammar keeps them outside of it."""
     idle_statements: tuple[str, ...] = ()
     """Statement nodes that, holding nothing but a string or an ellipsis, do nothing: Python's docstrings."""
     blocks: tuple[str, ...] = ()
     """Nodes whose extent only the layout shows (indentation): their ends count as tokens."""
+    compounds: tuple[str, ...] = ()
+    """Nodes of expressions whose extent counts as tokens, so that parentheses around them need not."""
     parenthesised: tuple[str, ...] = ()
     """Nodes of an expression in parentheses."""
     loose_parents: tuple[str, ...] = ()
@@ -87,12 +98,30 @@ class Language(Frozen):
     """Nodes in which the one trailing comma means something: a tuple of one."""
     wrappers: tuple[str, ...] = ()
     """Nodes around a definition that belong to its head: decorators, `export`, templates."""
+    lone_wrappers: tuple[str, ...] = ()
+    """Wrappers only around a definition that is alone in them: `const a = …`, but not `const a = …, b = …`."""
+    top_level: tuple[str, ...] = ()
+    """Nodes whose children stand at the top level of a file; see `@top`."""
     attributes: tuple[str, ...] = ()
     """Nodes before a definition, beside it, that belong to its head: Rust's `#[…]`."""
     decorators: tuple[str, ...] = ()
     """Nodes of a single decorator, attribute or modifier list in a head: named in words when they change."""
     body_fields: tuple[str, ...] = ("body",)
     parameter_fields: tuple[str, ...] = ("parameters",)
+    value_kinds: tuple[tuple[str, str], ...] = ()
+    """The kind of definition that binding a name to a node makes: functions and classes as values."""
+    dull_values: tuple[str, ...] = ()
+    """Nodes that make no constant."""
+    silent_owners: tuple[str, ...] = ()
+    """Parts of an owner that are no part of the name: `exports`, `prototype`."""
+    name_fields: tuple[str, ...] = ()
+    """Fields that lead from a declarator to the name within."""
+    name_wrappers: tuple[str, ...] = ()
+    """Nodes that lead there by their only child."""
+    callable_declarators: tuple[str, ...] = ()
+    """Declarators of functions, when they are the innermost around a name."""
+    callable_names: tuple[str, ...] = ()
+    """Names that a function may have without such a declarator around: C++'s `operator int`."""
     default_fields: tuple[str, ...] = ("value", "default_value", "right")
     """Fields of a parameter that hold its default."""
     parameter_names: tuple[str, ...] = ("name", "pattern", "left", "declarator")

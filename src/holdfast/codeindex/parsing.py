@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
 
@@ -12,7 +13,7 @@ from holdfast.codeindex.language import Language
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tree_sitter import Node, Tree
 
@@ -22,7 +23,7 @@ MATCH_LIMIT = 4_096
 
 def parse(language: Language, content: bytes) -> Tree:
     """The syntax tree of the content; broken code has a tree with error nodes."""
-    return Parser(_grammar(language)).parse(content)
+    return Parser(_grammar(language)).parse(_masked(language, content) if language.masked else content)
 
 
 def iter_matches(language: Language, root: Node) -> Iterator[dict[str, list[Node]]]:
@@ -48,9 +49,29 @@ def iter_errors(root: Node) -> Iterator[int]:
                 return
 
 
+def is_within(root: Node, start: int, kinds: Sequence[str]) -> bool:
+    """Whether the byte is in a node of one of those kinds."""
+    node = root.descendant_for_byte_range(start, start + 1)
+    while node is not None and node.type not in kinds:
+        node = node.parent
+    return node is not None
+
+
 def text(node: Node) -> str:
     """The node's source; bytes that are not UTF-8 are replaced."""
     return (node.text or b"").decode("utf-8", "replace")
+
+
+def _masked(language: Language, content: bytes) -> bytes:
+    """The content with what is masked blanked out; every byte stays in its place."""
+
+    def blank(match: re.Match[bytes]) -> bytes:
+        whole = bytearray(match[0])
+        for start, end in filter(lambda span: span[0] >= 0, map(match.span, range(1, len(match.groups()) + 1))):
+            whole[start - match.start() : end - match.start()] = b" " * (end - start)
+        return bytes(whole)
+
+    return re.sub(language.masked.encode(), blank, content)
 
 
 @cache

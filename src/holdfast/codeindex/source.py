@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
 from functools import cached_property
 from hashlib import sha1
+from itertools import pairwise
 
 from holdfast.codeindex import fingerprint, languages
 from holdfast.codeindex.definitions import Definition, find_definitions
@@ -27,6 +29,12 @@ LINE_LIMIT = 20_000
 
 SIGNATURE_LIMIT = 300
 
+COMMONPLACE = frozenset({"self", "this", "return", "def", "function", "func", "fn", "public", "static", "const", "let"})
+"""Words that say nothing about which definition it is."""
+
+_CONFLICT = re.compile(rb"^<{7} .*?^={7}\r?$.*?^>{7} [^\n]*", re.DOTALL | re.MULTILINE)
+_MARKER = re.compile(rb"^(?:<{7} |={7}\r?$|>{7} |\|{7} )[^\r\n]*", re.MULTILINE)
+
 
 class Source:
     """A parsed file. `obstacle` says why it was not parsed at all: then it has no definitions."""
@@ -36,13 +44,29 @@ class Source:
         self.path = path
         self.content = content
         self.obstacle = _obstacle(content)
+        self._words: dict[int, Counter[str]] = {}
 
     @cached_property
     def root(self) -> Node:
-        """The syntax tree's root."""
+        """The syntax tree's root. The marks of a merge conflict are read as empty lines: both sides are there."""
         from holdfast.codeindex.parsing import parse
 
-        return parse(self.language, b"" if self.obstacle else self.content).root_node
+        if self.obstacle:
+            return parse(self.language, b"").root_node
+        unmarked = _MARKER.sub(_blank, self.content) if self.markers else self.content
+        return parse(self.language, unmarked).root_node
+
+    @cached_property
+    def markers(self) -> list[int]:
+        """Where the marks of merge conflicts start; those in strings and comments are text."""
+        if self.obstacle or b"<<<<<<< " not in self.content or not _CONFLICT.search(self.content):
+            return []
+        from holdfast.codeindex.parsing import is_within, parse
+
+        text = (*self.language.strings, *self.language.exact, *self.language.ignored)
+        root = parse(self.language, self.content).root_node
+        found = [match.start() for match in _MARKER.finditer(self.content)]
+        return [] if any(is_within(root, start, text) for start in found) else found
 
     @cached_property
     def definitions(self) -> list[Definition]:
@@ -74,15 +98,16 @@ class Source:
         end = one.end
         while end < len(self.content) and self.content[end : end + 1].isspace():
             end += 1
+        marked = any(one.start <= start < one.end for start in self.markers)
         first = bisect_left(self.error_starts, one.start)
-        return first < len(self.error_starts) and self.error_starts[first] <= end
+        return marked or (first < len(self.error_starts) and self.error_starts[first] <= end)
 
     @property
     def note(self) -> str:
         """Why it is incomplete, in words; empty when it is whole."""
         if self.obstacle:
             return self.obstacle
-        if self.root.has_error:
+        if self.markers or self.root.has_error:
             return "syntax error"
         try:
             self.content.decode("utf-8")
@@ -114,7 +139,7 @@ class Source:
         changed is the same class.
         """
         tokens = self.tokens
-        name_at = {*tokens.between(one.name_start, one.name_end), *tokens.between(one.owner_start, one.owner_end)}
+        name_at = {index for start, end in one.name_spans for index in tokens.between(start, end)}
         head = [*tokens.between(one.start, one.body_start), *tokens.between(one.body_end, one.end)]
         body: Sequence[int] = tokens.between(one.body_start, one.body_end)
         if one.kind in CONTAINER_KINDS:
@@ -124,10 +149,20 @@ class Source:
         return [index for index in head if index not in name_at], list(body)
 
     def words(self, one: Definition) -> Counter[str]:
-        """How often each telling token is in the definition, members included, annotations and own name left out."""
-        tokens, own = self.tokens, one.own_name
-        span = tokens.between(one.start, one.end)
-        return Counter(tokens.texts[index] for index in span if tokens.bare[index] and tokens.texts[index] != own)
+        """How often each word, and each pair of words in a row, is in the definition, members included.
+
+        Signs, annotations and its own name are left out: they are in everything.
+        """
+        if one.start not in self._words:
+            tokens = self.tokens
+            kept = (index for index in tokens.between(one.start, one.end) if tokens.bare[index])
+            words = [text for index in kept if (text := tokens.texts[index]) != one.own_name and _tells(text)]
+            self._words[one.start] = Counter(words) + Counter(map(" ".join, pairwise(words)))
+        return self._words[one.start]
+
+    def body_size(self, one: Definition) -> int:
+        """The number of tokens of its body."""
+        return len(self.head_and_body(one)[1])
 
     def signature_line(self, one: Definition) -> str:
         """The head in one line for people, without decorators, at most 300 characters."""
@@ -154,6 +189,14 @@ def unnumbered(name: str) -> str:
 def last_part(name: str) -> str:
     """`put` of `Store.put#2`."""
     return unnumbered(name).rpartition(".")[2]
+
+
+def _tells(text: str) -> bool:
+    return text not in COMMONPLACE and any(char.isalnum() or char == "_" for char in text)
+
+
+def _blank(match: re.Match[bytes]) -> bytes:
+    return b" " * len(match[0])
 
 
 def _obstacle(content: bytes) -> str:

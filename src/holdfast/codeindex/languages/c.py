@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from holdfast.codeindex.language import Language
-from holdfast.codeindex.languages._cfamily import COMMON, functions, types, values
-
-KINDS = {"struct_specifier": "struct", "union_specifier": "struct", "enum_specifier": "enum"}
+from holdfast.codeindex.languages._cfamily import NAME_WRAPPERS, QUERY, TOP_LEVEL, VALUE_KINDS
 
 LANGUAGE = Language(
     name="c",
     suffixes=(".c",),
     grammar_module="tree_sitter_c",
-    query="\n".join((COMMON, functions("(identifier) @name"), types(KINDS), values())),
+    query=QUERY,
+    # marks of the Linux kernel's functions and values
+    masked=r"\b(__(?:init|exit|initdata|cold|hot|user|kernel|iomem|percpu|rcu|must_check|always_inline|sched|weak|pure"
+    r"|ro_after_init|read_mostly|maybe_unused)|noinline|asmlinkage)\b",
     ignored=("comment",),
-    unparsed=("preproc_arg",),
     strings=("string_literal", "char_literal", "system_lib_string"),
+    unparsed=("preproc_arg",),
+    value_kinds=VALUE_KINDS,
+    top_level=TOP_LEVEL,
+    name_fields=("declarator",),
+    name_wrappers=NAME_WRAPPERS,
+    callable_declarators=("function_declarator",),
 )

@@ -3,41 +3,41 @@
 from __future__ import annotations
 
 from holdfast.codeindex.language import Language
-from holdfast.codeindex.languages._cfamily import COMMON, functions, prototypes, types, values
+from holdfast.codeindex.languages._cfamily import NAME_WRAPPERS, QUERY, TOP_LEVEL, VALUE_KINDS
 
-KINDS = {
-    "struct_specifier": "struct",
-    "union_specifier": "struct",
-    "class_specifier": "class",
-    "enum_specifier": "enum",
-}
+MACROS = (
+    # `class EXPORT Name {` reads as a function otherwise
+    r"\b(?:class|struct|union)[ \t]+([A-Z][A-Z0-9_]*(?:\([^()\n]*\))?)[ \t]+(?=[A-Za-z_]\w*(?:\s+final)?\s*[:{])"
+    # marks for Clang's thread safety analysis
+    r"|\b((?:[A-Z]+_)?(?:(?:PT_)?GUARDED_(?:BY|VAR)|(?:EXCLUSIVE_|SHARED_)?LOCKS_(?:REQUIRED|EXCLUDED)"
+    r"|(?:EXCLUSIVE_|SHARED_)?(?:TRY|UN)?LOCK_FUNCTION|(?:SCOPED_)?LOCKABLE|NO_THREAD_SAFETY_ANALYSIS)"
+    r"(?:\([^()\n]*\))?)(?=[ \t]*[;{=,)\n]|[ \t]+[A-Za-z_])"
+)
 
-NAMES = """[
-  (identifier) @name (field_identifier) @name (operator_name) @name (destructor_name) @name
-  (qualified_identifier) @name (template_function name: (identifier) @name)
-]"""
-
-QUERY = f"""
-{COMMON}
+MORE = """
 (namespace_definition name: (_) @name) @definition.module
-{functions(NAMES)}
-{prototypes("[(identifier) @name (field_identifier) @name (operator_name) @name (destructor_name) @name]")}
-(function_definition declarator: (operator_cast type: (_) @name)) @definition.function
-(function_definition declarator: (qualified_identifier scope: (_) @owner name: (operator_cast type: (_) @name)))
-  @definition.function
-(alias_declaration name: (type_identifier) @name type: (_) @body) @definition.type
-(concept_definition name: (identifier) @name) @definition.trait
-{types(KINDS, "template_declaration")}
-{values()}
+(class_specifier name: (_) @name body: (_)) @definition.class
+(alias_declaration name: (_) @name type: (_) @body) @definition.type
+(concept_definition name: (_) @name) @definition.trait
+(declaration declarator: (reference_declarator) @declarator) @declaration.constant @top
+(declaration declarator: (_) @declarator) @declaration.function @top
+(field_declaration declarator: (_) @declarator) @declaration.function
 """
 
 LANGUAGE = Language(
     name="cpp",
     suffixes=(".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".h"),
     grammar_module="tree_sitter_cpp",
-    query=QUERY,
+    query=QUERY + MORE,
+    masked=MACROS,
     ignored=("comment",),
-    unparsed=("preproc_arg",),
     strings=("string_literal", "char_literal", "raw_string_literal", "system_lib_string"),
+    unparsed=("preproc_arg",),
     wrappers=("template_declaration",),
+    value_kinds=(*VALUE_KINDS, ("class_specifier", "class")),
+    top_level=(*TOP_LEVEL, "field_declaration_list", "template_declaration"),
+    name_fields=("declarator",),
+    name_wrappers=NAME_WRAPPERS,
+    callable_declarators=("function_declarator",),
+    callable_names=("operator_cast", "qualified_identifier"),
 )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from holdfast.codeindex.language import Language
-from holdfast.codeindex.languages._ecmascript import CLASS, COMMON, FUNCTION, PLAIN, named_values
+from holdfast.codeindex.languages._ecmascript import QUERY as COMMON
+from holdfast.codeindex.languages._ecmascript import SILENT_OWNERS, VALUE_KINDS
 
 QUERY = f"""
 {COMMON}
-{named_values(PLAIN)}
 (class_declaration name: (identifier) @name) @definition.class
-(field_definition property: (_) @name value: {FUNCTION}) @definition.function
-(field_definition property: (_) @name value: {CLASS}) @definition.class
+(field_definition property: (_) @name value: (_) @value) @definition.function
 """
 
 COMPOUND = (
@@ -31,9 +30,14 @@ LANGUAGE = Language(
     prose=("jsx_text",),
     quoted_names=("pair", "method_definition", "field_definition", "public_field_definition", "property_signature"),
     alike_quotes=True,
-    blocks=COMPOUND,
+    compounds=COMPOUND,
     grouping=("parenthesized_expression", "formal_parameters"),
     hollow=("new_expression>arguments",),
     wrappers=("export_statement",),
+    value_kinds=VALUE_KINDS,
+    dull_values=("identifier",),
+    silent_owners=SILENT_OWNERS,
+    lone_wrappers=("lexical_declaration",),
+    top_level=("program", "export_statement"),
     decorators=("decorator",),
 )

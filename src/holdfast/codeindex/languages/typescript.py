@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from holdfast.codeindex.language import Language
-from holdfast.codeindex.languages._ecmascript import CLASS, COMMON, FUNCTION, PLAIN, named_values
+from holdfast.codeindex.languages._ecmascript import QUERY as COMMON
+from holdfast.codeindex.languages._ecmascript import SILENT_OWNERS, VALUE_KINDS
 from holdfast.codeindex.languages.javascript import COMPOUND
 
 QUERY = f"""
 {COMMON}
-{named_values(PLAIN.replace("(object)", "(object) (as_expression) (satisfies_expression) (non_null_expression)"))}
 (class_declaration name: (type_identifier) @name) @definition.class
 (abstract_class_declaration name: (type_identifier) @name) @definition.class
-(public_field_definition name: (_) @name value: {FUNCTION}) @definition.function
-(public_field_definition name: (_) @name value: {CLASS}) @definition.class
+(public_field_definition name: (_) @name value: (_) @value) @definition.function
 (abstract_method_signature name: (_) @name) @definition.method
 (class_body (method_signature name: (_) @name) @definition.method)
 (interface_body (method_signature name: (_) @name) @definition.method)
@@ -20,12 +19,9 @@ QUERY = f"""
 (interface_declaration name: (type_identifier) @name) @definition.interface
 (type_alias_declaration name: (type_identifier) @name value: (_) @body) @definition.type
 (enum_declaration name: (identifier) @name) @definition.enum
-(internal_module name: [(identifier) (nested_identifier)] @name) @definition.module
-(module name: [(identifier) (nested_identifier)] @name) @definition.module
-(module name: (string (string_fragment) @name)) @definition.module
+(internal_module name: (_) @name) @definition.module
+(module name: (_) @name) @definition.module
 
-(internal_module body: (statement_block (export_statement (lexical_declaration "const" . (variable_declarator
-  name: (identifier) @name value: {PLAIN} @body) .) @definition.constant)))
 (import_statement (import_require_clause source: (string) @module)) @import
 """
 
@@ -55,10 +51,15 @@ LANGUAGE = Language(
     ),
     typed=("interface_declaration", "type_alias_declaration"),
     annotation_marks=("as", "satisfies"),
-    blocks=COMPOUND,
+    compounds=COMPOUND,
     grouping=("parenthesized_expression", "formal_parameters"),
     hollow=("new_expression>arguments",),
     wrappers=("export_statement", "ambient_declaration"),
+    value_kinds=VALUE_KINDS,
+    dull_values=("identifier",),
+    silent_owners=SILENT_OWNERS,
+    lone_wrappers=("lexical_declaration",),
+    top_level=("program", "export_statement"),
     attributes=("decorator",),
     decorators=("decorator", "accessibility_modifier", "override_modifier"),
 )  # fmt: skip
