@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.stores.sqlite import make
 from holdfast.stores.sqlite.store import SqliteStore
+from tests.codebase import Codebase
 
 
 @pytest.fixture
@@ -26,3 +27,9 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
     """An open SQLite store."""
     with make({"url": f"sqlite://{tmp_path}/store/memory.db"}) as opened:
         yield opened
+
+
+@pytest.fixture
+def code(home: Path, tmp_path: Path) -> Codebase:
+    """A project under git with two files, about which the home's memory knows nothing yet."""
+    return Codebase(tmp_path / "harbour")

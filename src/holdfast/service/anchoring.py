@@ -36,6 +36,7 @@ FOREIGN = ("site-packages/", "node_modules/", "dist-packages/", ".venv/", "vendo
 
 _PYTHON_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in ([\w.<>]+))?')
 _OTHER_FRAME = re.compile(r"(?:\bat ([\w.$<>]+) \()?([\w@+~./\\-]+\.[A-Za-z]{1,5}):(\d+)\b")
+_QUOTED = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`")
 _AT_LINES = re.compile(r"^(.+?):(\d+)(?:-(\d+))?$")
 
 
@@ -140,7 +141,7 @@ class _Anchoring:
         self._subject = subject
         clues = clues_in(subject.words)
         self._mentioned = self._there(clues.paths)
-        self._identifiers = clues.symbols
+        self._identifiers = tuple(dict.fromkeys((*_QUOTED.findall(subject.words), *clues.symbols)))
         self._frames = self._own_frames() if subject.output else []
         self._unplaced = list(dict.fromkeys(subject.symbols))
 

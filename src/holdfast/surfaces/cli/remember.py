@@ -25,8 +25,8 @@ from holdfast.surfaces.cli.written import print_written
 @click.option("--why", default="", help="The reason.")
 @click.option("--how", default="", help="What to do instead.")
 @click.option("--snippet", "snippets", multiple=True, help="Code or a command that proves it; may be repeated.")
-@click.option("--file", "files", multiple=True, help="A file it is about, or a glob; may be repeated.")
-@click.option("--symbol", "symbols", multiple=True, help="A function or class in the first file, e.g. Store.put.")
+@click.option("--file", "files", multiple=True, help="A file, FILE:LINE, FILE::NAME or a glob; may be repeated.")
+@click.option("--symbol", "symbols", multiple=True, help="A function or class, e.g. Store.put; may be repeated.")
 @click.option("--tag", "tags", multiple=True, help="A word to find it by; may be repeated.")
 @click.option("--topic", "topic_key", default="", help="A stable key: saving it again revises the lesson.")
 @click.option("--scope", default="project", show_default=True, type=click.Choice(["project", "user", "team"]))
@@ -46,3 +46,6 @@ def command(call: Call, /, text: str, **stated: Any) -> None:
     print_written(call, lesson)
     for path in missing:
         note(f"note: there is no {path} now")
+    for anchor in lesson.anchors:
+        if anchor.symbol and not anchor.body_hash and anchor.path not in missing:
+            note(f"note: no one definition {anchor.symbol} was found" + (f" in {anchor.path}" if anchor.path else ""))
