@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.codeindex import refresh as module
+from holdfast.codeindex import workers
 from holdfast.codeindex.refresh import refresh
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.symbol import IndexReport
@@ -150,6 +151,39 @@ def test_outlines_made_by_other_rules_are_made_again(
     monkeypatch.setattr(module, "rules_version", lambda: "newer")
     assert run(index, repository).parsed == 4
     assert index.mark("verdict:x") == ""
+
+
+def test_a_big_tree_is_parsed_by_workers_to_the_same_end(
+    index: SqliteIndex, tree: WorkTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BATCH_FILES", 5)
+    monkeypatch.setattr(workers, "worth", lambda files: 2)
+    tree.write({f"m{n}.py": f"import m{n + 1}\ndef f{n}(): pass\n" for n in range(23)})
+    report = run(index, tree)
+    assert (report.parsed, report.symbols, report.complete) == (23, 23, True)
+    assert index.importers(str(tree.root), "m3.py") == ["m2.py"]
+
+
+def test_a_worker_that_dies_leaves_its_files_to_the_next_run(
+    index: SqliteIndex, tree: WorkTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BATCH_FILES", 5)
+    monkeypatch.setattr(workers, "worth", lambda files: 2)
+    monkeypatch.setattr(workers.sys, "executable", "/bin/false")
+    tree.write({f"m{n}.py": f"def f{n}(): pass\n" for n in range(23)})
+    first = run(index, tree)
+    assert not first.complete
+    monkeypatch.setattr(workers, "worth", lambda files: 0)
+    second = run(index, tree)
+    assert second.complete
+    assert first.parsed + second.parsed == 23
+
+
+def test_workers_are_used_for_many_files_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers.os, "sched_getaffinity", lambda pid: set(range(16)), raising=False)
+    assert [workers.worth(files) for files in (0, 399, 400, 1_000, 50_000)] == [0, 0, 2, 5, 8]
+    monkeypatch.setattr(workers.os, "sched_getaffinity", lambda pid: {0}, raising=False)
+    assert workers.worth(50_000) == 0
 
 
 ODD: dict[str, str | bytes] = {

@@ -11,6 +11,7 @@ import time
 from functools import cache
 from hashlib import sha1
 
+from holdfast.codeindex import workers
 from holdfast.codeindex.history import learn_history
 from holdfast.codeindex.imports import Resolver
 from holdfast.codeindex.outline import outline
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
 
     from holdfast.ports.indexstore import IndexStore
 
-BATCH_FILES = 200
-BATCH_BYTES = 4_000_000
+    States = Mapping[str, FileState]
+
+BATCH_FILES = 100
+BATCH_BYTES = 2_000_000
 LINK_BATCH = 500
 
 UNSURE_NS = 2_000_000_000
@@ -57,6 +60,7 @@ class Refresh:
         self._progress = progress or (lambda done, total: None)
         self._stop = stop or (lambda: False)
         self._parsed = self._symbols = 0
+        self._lost = False
 
     def run(self, only: Sequence[str] | None = None) -> IndexReport:
         """Index what changed, in the whole tree or in the files of `only`; forget what is gone; resolve imports.
@@ -94,13 +98,40 @@ class Refresh:
         """Read and keep the files; False when stopped."""
         done = 0
         self._progress(0, len(paths))
-        for batch in self._batches(paths, tree):
-            self._keep(batch)
-            done += len(batch)
+        for states, outlines in self._outlined(paths, tree):
+            self._store.put(self._root, outlines, states)
+            self._parsed += len(outlines)
+            self._symbols += sum(len(one.symbols) for one in outlines)
+            done += len(states)
             self._progress(done, len(paths))
             if self._stop():
                 return done >= len(paths)
-        return True
+        return not self._lost
+
+    def _outlined(self, paths: Sequence[str], tree: Tree) -> Iterator[tuple[States, list[Outline]]]:
+        """Batches of files with the outlines that are not known yet, in any order."""
+        jobs = map(self._job, self._batches(paths, tree))
+        count = workers.worth(len(paths))
+        if count:
+            try:
+                with workers.Workers(count) as some:
+                    yield from some.run(jobs)
+                return
+            except OSError:
+                self._lost = True  # what they had in hand is left to the next refresh
+        for states, job in jobs:
+            yield states, [outline_for_index(*one) for one in job]
+
+    def _job(self, batch: Mapping[str, tuple[bytes, FileState]]) -> tuple[States, list[tuple[str, bytes, str]]]:
+        """The files' states, and (path, content, blob) of those that have to be parsed."""
+        states = {path: state for path, (_, state) in batch.items()}
+        known = self._store.outlined([state.blob for state in states.values()])
+        job = []
+        for path, (content, state) in batch.items():
+            if state.blob not in known:
+                known.add(state.blob)
+                job.append((path, content, state.blob))
+        return states, job
 
     def _batches(self, paths: Sequence[str], tree: Tree) -> Iterator[dict[str, tuple[bytes, FileState]]]:
         batch: dict[str, tuple[bytes, FileState]] = {}
@@ -118,17 +149,6 @@ class Refresh:
                 batch, size = {}, 0
         if batch:
             yield batch
-
-    def _keep(self, batch: Mapping[str, tuple[bytes, FileState]]) -> None:
-        states = {path: state for path, (_, state) in batch.items()}
-        outlined = self._store.outlined([state.blob for state in states.values()])
-        new: dict[str, Outline] = {}
-        for path, (content, state) in batch.items():
-            if state.blob not in outlined and state.blob not in new:
-                new[state.blob] = outline_for_index(path, content, state.blob)
-        self._store.put(self._root, list(new.values()), states)
-        self._parsed += len(new)
-        self._symbols += sum(len(one.symbols) for one in new.values())
 
     def _link(self, paths: set[str]) -> bool:
         """Resolve the imports of files that are new, changed, or touched by what came and went; False when stopped."""

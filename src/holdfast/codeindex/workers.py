@@ -1,0 +1,111 @@
+"""Processes that outline files, for a first index: parsing keeps a core busy, and there are others.
+
+A worker is a plain child that is given pickled jobs on stdin and gives pickled outlines on stdout, one for one; it
+ends when its stdin does, so none outlives its parent. Not `multiprocessing`: that would run the caller's script again.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import IO, Self, TypeVar
+
+    from holdfast.domain.symbol import Outline
+
+    T = TypeVar("T")
+    Job = list[tuple[str, bytes, str]]
+
+MOST = 8
+FILES_EACH = 200
+"""Files to parse from which one more worker is worth its start."""
+
+
+def worth(files: int) -> int:
+    """How many workers to use for so many files; 0 for none: then parsing here is as quick."""
+    if not hasattr(os, "posix_spawn"):  # where select cannot wait for pipes
+        return 0
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = min(MOST, cores, files // FILES_EACH)
+    return count if count > 1 else 0
+
+
+class Workers:
+    """That many workers. Raises OSError when they cannot be started or one of them dies."""
+
+    def __init__(self, count: int) -> None:
+        command = [sys.executable, "-c", "from holdfast.codeindex.workers import serve; serve()"]
+        self._idle: list[subprocess.Popen[bytes]] = []
+        try:
+            for _ in range(count):
+                self._idle.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        except OSError:
+            self._end(self._idle)
+            raise
+        self._all = tuple(self._idle)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._end(self._all)
+
+    def run(self, jobs: Iterable[tuple[T, Job]]) -> Iterator[tuple[T, list[Outline]]]:
+        """The outlines of each job with what came with it, as they are ready; jobs are drawn when a worker is free."""
+        busy: dict[subprocess.Popen[bytes], T] = {}
+        for what, job in jobs:
+            if not self._idle:
+                yield self._next(busy)
+            worker = self._idle.pop()
+            busy[worker] = what
+            assert worker.stdin is not None
+            write(worker.stdin, job)
+        while busy:
+            yield self._next(busy)
+
+    def _next(self, busy: dict[subprocess.Popen[bytes], T]) -> tuple[T, list[Outline]]:
+        import select
+
+        by_pipe = {worker.stdout: worker for worker in busy if worker.stdout is not None}
+        stdout = select.select(list(by_pipe), [], [])[0][0]
+        worker = by_pipe[stdout]
+        try:
+            outlines: list[Outline] = pickle.load(stdout)
+        except (EOFError, pickle.UnpicklingError) as exc:
+            raise OSError("a worker died") from exc
+        self._idle.append(worker)
+        return busy.pop(worker), outlines
+
+    @staticmethod
+    def _end(workers: Iterable[subprocess.Popen[bytes]]) -> None:
+        for worker in workers:
+            worker.kill()  # it holds nothing that matters
+            worker.communicate()
+
+
+def serve() -> None:
+    """A worker's life."""
+    import signal
+
+    from holdfast.codeindex.refresh import outline_for_index
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent, which then ends us
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints must not get between the answers
+    while True:
+        try:
+            job: Job = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        write(out, [outline_for_index(*one) for one in job])
+
+
+def write(stream: IO[bytes], value: object) -> None:
+    """One value, whole. A reader that is gone is an OSError."""
+    pickle.dump(value, stream, protocol=5)
+    stream.flush()
