@@ -25,8 +25,8 @@ from typing import Any
 
 import holdfast
 from holdfast.bootstrap import Memory
+from holdfast.service.parts import LEARNED_POSITION
 from holdfast.settings import load_settings, socket_folder
-from holdfast.surfaces.hooks.handover import LEARNT
 from recall_speed import Words, make_lesson
 
 PACKAGE = Path(holdfast.__file__).parent
@@ -77,7 +77,7 @@ class Bench:
                 self.failing_commands |= {words.command for lesson, words in batch if lesson.command}
             # As after any session that ended: else each start would find the last round's sessions unlearnt and start
             # a learner, which would run beside the measurements.
-            memory.parts.store.mark(LEARNT, "1" + "0" * 15)
+            memory.parts.store.mark(LEARNED_POSITION, "1" + "0" * 15)
 
     def _add_files(self) -> None:
         self.words = self.rng.sample(self.words, min(FILES, len(self.words)))

@@ -99,6 +99,8 @@ def _around(lines: Sequence[str], first: int, last: int, lax: bool) -> list[str]
         if indent >= within or not line.strip():
             continue
         step = _step(line.strip())
+        if step is None and goes_on and "(" in line:
+            step = 0  # void Store::put(int hour) const
         if step is None:
             continue
         within = indent + step

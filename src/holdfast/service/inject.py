@@ -218,18 +218,18 @@ def _before_file(turn: _Turn) -> Briefing:
     files, call = turn.files(), turn.call
     if not files:
         return Briefing(moment=turn.moment)
-    query = turn.query(
-        paths=files,
-        symbols=symbols_at(turn.parts, turn.place, files[0], call),
-        linked=linked_files(turn.parts, turn.place, files) if call.edits else (),
-    )
+    query = turn.query(paths=files, symbols=symbols_at(turn.parts, turn.place, files[0], call))
     used = frozenset(term for excerpt in call.excerpts for term in terms(excerpt[:USED_LIMIT]))
 
     def fits(found: Found) -> bool:
         explored = found.lesson.kind == "exploration" and not call.edits
         return _is_near(found, SAME_FOLDER if explored else 0.0) or _is_used(found, used)
 
-    return turn.deliver(query, ("path", "symbol", "graph"), fits)
+    own = turn.deliver(query, ("path", "symbol"), fits) if turn.parts.hasty or not call.edits else Briefing()
+    if own.items or not call.edits:
+        return own  # to open the index costs a cold hook 2 ms: only for a file without lessons of its own
+    linked = linked_files(turn.parts, turn.place, files)
+    return turn.deliver(replace(query, linked=linked), ("path", "symbol", "graph"), fits)
 
 
 def _before_command(turn: _Turn) -> Briefing:

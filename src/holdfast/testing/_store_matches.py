@@ -210,6 +210,7 @@ class PathContract:
         )
         hits = store.search("graph", Query(project=PROJECT, linked=linked), 5)
         assert [(hit.id, hit.score) for hit in hits] == [(near.id, 0.7), (far.id, 0.3)]
+        assert found(store, "graph", linked=linked, paths=("d.py",)) == [other.id, near.id, far.id]
 
     def test_recent_is_by_the_time_recorded(self, store: Store) -> None:
         old, new = make_lesson(recorded_at=minutes(1)), make_lesson(recorded_at=minutes(2))

@@ -9,7 +9,8 @@
 - symbol: with paths, only lessons anchored to one of them: 1 the same qualified symbol, .9 the same name without what
   it is in, .8 what it is in (times .9 a level), .6 what is in it; three quarters of that where not an anchor but the
   lesson's words name it, or an anchor's last part. Without paths: 1 the same qualified symbol.
-- graph: the weight of the heaviest linked file that is an anchor.
+- graph: the weight of the heaviest linked file that is an anchor; 1 a file asked about, so that links never put
+  another one above it.
 - recent: seconds since 1970 when recorded. pinned: salience.
 
 Every lane keeps to the query's scope, states, kinds and exclusions inside its SQL.
@@ -329,6 +330,8 @@ def _graph(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
     weights: dict[str, float] = {}
     for one in query.linked[:LINKED_LIMIT]:
         weights[clean(one.path)] = max(one.weight, weights.get(clean(one.path), 0.0))
+    if weights:
+        weights.update(dict.fromkeys(clean_all(query.paths), 1.0))
     owner, args = _owners(query)
     where = f"path IN ({slots(len(weights))}) AND is_glob = 0{owner}"
     scores: dict[int, float] = {}
