@@ -11,6 +11,7 @@ from bisect import bisect_left
 from hashlib import blake2b
 
 from holdfast.codeindex.language import Language
+from holdfast.codeindex.literals import literal_token, unquoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,10 +30,8 @@ OWN_OBJECTS = frozenset({"self", "this", "cls", "$this", "Self", "static"})
 TYPED = 1_000_000
 """More than annotations are ever nested."""
 CLOSERS = frozenset(")]}>")
-_LITERAL = re.compile(r"""([A-Za-z]*)('''|\"\"\"|'|")(.*)\2""", re.DOTALL)
 _UNPARSED = re.compile(r"""/\*.*?\*/|//[^\n]*|\\\r?\n|("(?:\\.|[^"\\])*"|\w+|[^\w\s])""", re.DOTALL)
 """Comments, continued lines, and in a group what counts: strings, words and signs."""
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 class Tokens:
@@ -101,6 +100,7 @@ class _Walk:
         self._exact = frozenset(language.exact)
         self._text = frozenset(language.unparsed + language.prose)
         self._typed = frozenset(language.typed)
+        self._spaces = frozenset(language.spaces)
         self._tokens = Tokens()
         self._kinds: list[str] = [""]
         self._commas: list[int] = [0]
@@ -134,7 +134,7 @@ class _Walk:
             self._one(node, kind)
             self._annotated -= annotates
             return False
-        if kind in self._compounds:
+        if kind in self._compounds and not self._flows_on(node):
             self._emit(node.start_byte, BLOCK_START)
         if kind in self._blocks:
             # before the node: a definition that a block begins with does not begin with the block's start
@@ -150,7 +150,7 @@ class _Walk:
         kind = self._kinds.pop()
         self._commas.pop()
         self._annotated -= self._annotates.pop() - TYPED * (kind in self._typed)
-        if kind in self._compounds:
+        if kind in self._compounds and not self._flows_on(node):
             self._emit(max(node.start_byte, node.end_byte - 1), BLOCK_END)
         if kind in self._blocks:
             # at the end, so outside of a definition that ends with it: what ends the blocks around is not its own
@@ -167,9 +167,20 @@ class _Walk:
         elif kind not in self._strings:
             self._leaf(node, kind)
         elif self._kinds[-1] in self._language.quoted_names and node.prev_sibling is None:
-            self._emit(node.start_byte, _unquoted(_text(node)))
+            self._emit(node.start_byte, unquoted(_text(node)))
         else:
-            self._emit(node.start_byte, _string(node, self._language.alike_quotes))
+            self._emit(node.start_byte, literal_token(self._language, node))
+
+    def _flows_on(self, node: Node) -> bool:
+        """Whether the node is part of a chain of one operator that means the same however it is grouped."""
+        operator = node.child_by_field_name("operator") if self._language.chained else None
+        if operator is None or operator.type not in self._language.chained:
+            return False
+        around = node.parent
+        while around is not None and around.type in self._language.grouping:
+            around = around.parent
+        outer = around.child_by_field_name("operator") if around is not None and around.type == node.type else None
+        return outer is not None and outer.type == operator.type
 
     def _only_declares(self, node: Node) -> bool:
         """Whether the node gives a name a type and no value, elsewhere than in a type, where that makes a field."""
@@ -181,6 +192,8 @@ class _Walk:
         if kind in self._idle and node.child_count == 1:
             only = node.child(0)
             return only is not None and (only.type in self._strings or only.type == "ellipsis")
+        if kind in self._spaces and not _text(node).strip("{}'\" \t\r\n"):
+            return True
         return bool(self._hollow) and node.child_count == 2 and f"{self._kinds[-1]}>{kind}" in self._hollow
 
     def _leaf(self, node: Node, kind: str) -> None:
@@ -188,12 +201,12 @@ class _Walk:
         if node.end_byte == start:
             return  # a token the parser made up
         text = _text(node).strip()
-        if not text or (kind in "(){}" and self._is_loose(node)):
-            return
         if kind == ",":
             self._commas[-1] += 1
         elif kind in CLOSERS and self._tokens.texts and self._tokens.texts[-1] == "," and self._commas[-1]:
             self._drop_comma()
+        if not text or (kind in "(){}" and self._is_loose(node)) or (kind == ";" and self._is_idle_end(node)):
+            return
         self._emit(start, text.lower() if text[0].isdigit() else text)
 
     def _is_loose(self, bracket: Node) -> bool:
@@ -205,6 +218,10 @@ class _Walk:
         if kind in self._language.parenthesised:
             return len(self._kinds) > 1 and self._kinds[-2] in self._loose
         return kind in self._language.grouping
+
+    def _is_idle_end(self, semicolon: Node) -> bool:
+        before = semicolon.prev_sibling if self._language.ended_alike else None
+        return before is not None and before.type in self._language.ended_alike
 
     def _holds_one(self, block: Node | None) -> bool:
         return block is not None and sum(child.type not in self._ignored for child in block.named_children) == 1
@@ -223,43 +240,6 @@ class _Walk:
         self._tokens.starts.append(start)
         self._tokens.texts.append(text)
         self._tokens.bare.append(self._annotated <= 0)
-
-
-def _string(node: Node, alike_quotes: bool) -> str:
-    """A string literal as one token: quote style and needless prefix letters dropped, adjacent literals joined."""
-    source = _text(node)
-    if not alike_quotes:
-        return source
-    parts = [_literal(source)] if _LITERAL.fullmatch(source) else []
-    if node.type not in ("string", "string_literal"):
-        parts = [_literal(_text(child)) for child in node.children if _LITERAL.fullmatch(_text(child))] or parts
-    prefixes = {prefix for prefix, _ in parts}
-    if not parts or not (len(prefixes) == 1 or prefixes == {"", "f"}):
-        return source
-    prefix = max(prefixes)
-    return prefix + '"' + "".join(_in_terms_of(prefix, *part) for part in parts) + '"'
-
-
-def _unquoted(source: str) -> str:
-    inside = source[1:-1]
-    return inside if inside.isidentifier() else f'"{inside}"'
-
-
-def _literal(source: str) -> tuple[str, str]:
-    """Prefix letters and content of a literal; an escaped quote is a quote, since either may be the delimiter."""
-    match = _LITERAL.fullmatch(source)
-    assert match is not None
-    prefix = match[1].lower().replace("u", "")
-    return prefix, match[3] if "r" in prefix else _ESCAPED.sub(_unescape_quote, match[3])
-
-
-def _unescape_quote(match: re.Match[str]) -> str:
-    return match[1] if match[1] in "'\"" else match[0]
-
-
-def _in_terms_of(wanted: str, prefix: str, content: str) -> str:
-    """A plain literal's content as it would be in an f-string, when it is joined to one."""
-    return content.replace("{", "{{").replace("}", "}}") if wanted and not prefix else content
 
 
 def _text(node: Node) -> str:

@@ -64,6 +64,8 @@ class Language(Frozen):
     """Nodes of code that the grammar keeps as text, e.g. a C macro's: split into words and signs, comments dropped."""
     prose: tuple[str, ...] = ()
     """Nodes of text in which any layout counts as a space: JSX."""
+    spaces: tuple[str, ...] = ()
+    """Nodes that mean nothing when they hold but a literal space: JSX's `{" "}`."""
     quoted_names: tuple[str, ...] = ()
     """Nodes whose first child, a string, is a name that needs no quotes: `{"a": 1}` in JavaScript."""
     alike_quotes: bool = False
@@ -84,6 +86,8 @@ class Language(Frozen):
     """Nodes whose extent only the layout shows (indentation): their ends count as tokens."""
     compounds: tuple[str, ...] = ()
     """Nodes of expressions whose extent counts as tokens, so that parentheses around them need not."""
+    chained: tuple[str, ...] = ()
+    """Operators of compounds that mean the same however a chain of them is grouped: `&&`."""
     parenthesised: tuple[str, ...] = ()
     """Nodes of an expression in parentheses."""
     loose_parents: tuple[str, ...] = ()
@@ -94,6 +98,8 @@ class Language(Frozen):
     """Nodes whose own braces change nothing when they hold one thing: Rust's `=> { x }`; as `parent>node`."""
     hollow: tuple[str, ...] = ()
     """Nodes that mean nothing when they have only brackets, e.g. Python's `class A():`; as `parent>node`."""
+    ended_alike: tuple[str, ...] = ()
+    """Nodes after which a semicolon changes nothing: Rust's `return x;`."""
     sole_comma: tuple[str, ...] = ()
     """Nodes in which the one trailing comma means something: a tuple of one."""
     wrappers: tuple[str, ...] = ()
@@ -107,7 +113,11 @@ class Language(Frozen):
     decorators: tuple[str, ...] = ()
     """Nodes of a single decorator, attribute or modifier list in a head: named in words when they change."""
     body_fields: tuple[str, ...] = ("body",)
+    body_nodes: tuple[str, ...] = ()
+    """Nodes directly in a definition that are its body, or a piece of it, where the grammar has no field for it."""
     parameter_fields: tuple[str, ...] = ("parameters",)
+    parameter_lists: tuple[str, ...] = ()
+    """Nodes that hold parameters where the grammar has no field for it: a list, or the definition itself."""
     value_kinds: tuple[tuple[str, str], ...] = ()
     """The kind of definition that binding a name to a node makes: functions and classes as values."""
     dull_values: tuple[str, ...] = ()

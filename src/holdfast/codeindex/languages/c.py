@@ -15,6 +15,7 @@ LANGUAGE = Language(
     r"|ro_after_init|read_mostly|maybe_unused)|noinline|asmlinkage)\b",
     ignored=("comment",),
     strings=("string_literal", "char_literal", "system_lib_string"),
+    joined_strings=("concatenated_string",),
     unparsed=("preproc_arg",),
     value_kinds=VALUE_KINDS,
     top_level=TOP_LEVEL,

@@ -32,6 +32,7 @@ LANGUAGE = Language(
     masked=MACROS,
     ignored=("comment",),
     strings=("string_literal", "char_literal", "raw_string_literal", "system_lib_string"),
+    joined_strings=("concatenated_string",),
     unparsed=("preproc_arg",),
     wrappers=("template_declaration",),
     value_kinds=(*VALUE_KINDS, ("class_specifier", "class")),

@@ -51,6 +51,8 @@ LANGUAGE = Language(
     ),
     typed=("interface_declaration", "type_alias_declaration"),
     annotation_marks=("as", "satisfies"),
+    spaces=("jsx_expression",),
+    chained=("&&", "||", "??"),
     compounds=COMPOUND,
     grouping=("parenthesized_expression", "formal_parameters"),
     hollow=("new_expression>arguments",),

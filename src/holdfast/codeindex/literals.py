@@ -1,0 +1,73 @@
+"""String literals as tokens, without what a formatter may change: quotes, prefixes, how they are cut into pieces."""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.codeindex.language import Language
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tree_sitter import Node
+
+_LITERAL = re.compile(r"""([A-Za-z0-9]*)('''|\"\"\"|'|")(.*)\2""", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+PLAIN = ("string", "string_literal")
+
+
+def literal_token(language: Language, node: Node) -> str:
+    """The literal, or the adjacent literals that are joined, as one text."""
+    source = _text(node)
+    joins = bool(language.joined_strings) and node.type in (*PLAIN, *language.joined_strings)
+    if not (language.alike_quotes or joins):
+        return source
+    parts = [source] if node.type in PLAIN else [_text(child) for child in node.named_children] or [source]
+    if node.type not in language.joined_strings and not _LITERAL.fullmatch(source):
+        return source
+    return " ".join(_joined(parts))
+
+
+def unquoted(source: str) -> str:
+    """The content of a quoted name; as a literal when it needs the quotes."""
+    inside = source[1:-1]
+    return inside if inside.isidentifier() else f'"{inside}"'
+
+
+def _joined(parts: Sequence[str]) -> list[str]:
+    """The parts with neighbours joined that are literals of one kind, plain ones and f-strings also with each other."""
+    found: list[str | tuple[str, str]] = []
+    for part in parts:
+        match = _LITERAL.fullmatch(part)
+        now = _literal(match) if match else part
+        before = found[-1] if found else ""
+        if (
+            isinstance(now, tuple)
+            and isinstance(before, tuple)
+            and (now[0] == before[0] or {now[0], before[0]} == {"", "f"})
+        ):
+            prefix = max(now[0], before[0])
+            found[-1] = (prefix, _in_terms_of(prefix, *before) + _in_terms_of(prefix, *now))
+        else:
+            found.append(now)
+    return [f'{one[0]}"{one[1]}"' if isinstance(one, tuple) else one for one in found]
+
+
+def _literal(match: re.Match[str]) -> tuple[str, str]:
+    """Prefix letters and content of a literal; an escaped quote is a quote, since either may be the delimiter."""
+    prefix = match[1].lower().replace("u", "")
+    return prefix, match[3] if "r" in prefix else _ESCAPED.sub(_unescape_quote, match[3])
+
+
+def _unescape_quote(match: re.Match[str]) -> str:
+    return match[1] if match[1] in "'\"" else match[0]
+
+
+def _in_terms_of(wanted: str, prefix: str, content: str) -> str:
+    """A plain literal's content as it would be in an f-string, when it is joined to one."""
+    return content.replace("{", "{{").replace("}", "}}") if wanted and not prefix else content
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
