@@ -122,12 +122,12 @@ def subject_of(events: Iterable[Event], files: Sequence[str], words: str) -> Sub
     """The subject that the events behind a find tell of: what was edited, what a failure printed."""
     kept = list(events)
     edits = [(event.files[0], event.new) for event in kept if event.kind == "file_edit" and event.files and event.new]
-    failed = [event for event in kept if event.kind == "tool_failure" or event.exit_code not in (None, 0)]
+    failed = [event.text for event in kept if event.kind == "tool_failure" or event.exit_code not in (None, 0)]
     return Subject(
         files=tuple(files),
         words=words,
         edits=tuple(edits),
-        output="\n".join(event.text for event in failed),
+        output=failed[0] if failed else "",  # a later failure is another one, met on the way
         guessed=True,
     )
 
