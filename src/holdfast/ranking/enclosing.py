@@ -121,9 +121,12 @@ def _step(line: str) -> int | None:
     if line[0] in ")]}{":
         return 1
     code = _without_comment(line)
-    if code.endswith((":", "{", "(", ",", "[", "=", ">", "|", ")", "do", "then")):
-        return None if code.endswith(":") and code[:-1].strip().isidentifier() and code[:-1] not in CONTROL else 0
-    words = code.replace("(", " ").replace("<", " ").split()
+    words = code.replace("(", " ").replace("<", " ").replace(":", " ").split()
+    if code.endswith(":"):
+        first = words[0] if words else ""
+        return 0 if first == "async" or first in KEYWORDS or first in CONTROL else None
+    if code.endswith(("{", "(", ",", "[", "=", ">", "|", ")", "do", "then")):
+        return 0
     return 0 if any(word in KEYWORDS for word in words[:5]) else None
 
 
