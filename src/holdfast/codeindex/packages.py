@@ -81,7 +81,7 @@ def csharp(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
 
 def php(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
     """An included file, or a class's by the PSR-4 prefixes of composer.json, else the only file that ends so."""
-    written = one.module.lstrip("\\")
+    written = one.module.strip("()'\" ").replace('"', "'").rpartition("'")[2].lstrip("\\")
     if "/" in written or written.endswith(".php"):
         file = written.lstrip("/")
         target = tree.first([join(folder_of(path), file), join("", file)]) or tree.unique_end(file)
