@@ -23,7 +23,7 @@ DECLARED = "declaration."
 PLAIN_KINDS = ("constant", "type")
 
 _TEMPLATE = re.compile(r"<[^<>]*>")
-_CAST = re.compile(r"(operator\w+)\(.*")
+_CAST = re.compile(r"\boperator(\w+)(?:\(.*)?")
 
 
 class Capture:
@@ -37,11 +37,11 @@ class Capture:
         if not self.kind:
             return
         self.node = nodes[0]
-        self.body = captures.get("body") or fields(self.node, language.body_fields)
+        self.body = captures.get("body") or fields(self.node, language.body_fields) or _body(language, self.node)
         if "value" in captures:
             self._bind(language, captures["value"][0])
         if "declarator" in captures:
-            self._declare(language, captures["declarator"][0])
+            self._declare(language, captures["declarator"][0], captures.get("owner", []))
         else:
             self._called(captures.get("name", []), captures.get("owner", []))
         self.owner = ".".join(part for part in self.owner.split(".") if part not in language.silent_owners)
@@ -59,7 +59,7 @@ class Capture:
             self.kind = bound or plain
         self.body = body if bound else [value]
 
-    def _declare(self, language: Language, declarator: Node) -> None:
+    def _declare(self, language: Language, declarator: Node, owners: list[Node]) -> None:
         """Take the name from within a declarator; one of the wrong kind (a function, a value) is no definition."""
         node, around = declarator, ""
         while inner := _inner(language, node):
@@ -70,7 +70,7 @@ class Capture:
             callable_ = node.type in language.callable_names
         if self.kind in ("function", "constant") and callable_ != (self.kind == "function"):
             self.kind = ""
-        self._called([node], [])
+        self._called([node], owners)
 
     def _called(self, names: list[Node], owners: list[Node]) -> None:
         self.name_nodes = names[:1] + owners[:1]
@@ -79,12 +79,16 @@ class Capture:
         if names:
             self.owner, self.own_name = _parted(clean(names[0]))
         if owners:
-            self.owner = clean(owners[0])
+            self.owner = clean(owners[0]).rstrip("?")
 
 
 def fields(node: Node, names: tuple[str, ...]) -> list[Node]:
     """The node's first child by one of those fields, if any."""
     return [child for name in names if (child := node.child_by_field_name(name)) is not None][:1]
+
+
+def _body(language: Language, node: Node) -> list[Node]:
+    return [child for child in node.children if child.type in language.body_nodes] if language.body_nodes else []
 
 
 def _inner(language: Language, node: Node) -> Node | None:
@@ -117,14 +121,16 @@ def clean(name: Node) -> str:
     from holdfast.codeindex.parsing import text
 
     written = text(name)
-    if written.startswith("`"):
-        return written.strip("`")  # Kotlin's names of tests are sentences
+    if name.type.startswith("computed"):
+        written = written.strip("[] ")  # JavaScript's `['name']()`
+    if written[:1] in ("`", "'", '"'):
+        return written.strip("`'\"")  # may be a sentence
     plain = "".join(written.split()).removeprefix("r#")
     if _is_operator(plain):
         return plain
     while "operator" not in plain and plain != (shorter := _TEMPLATE.sub("", plain)):
         plain = shorter
-    return _CAST.sub(r"\1", plain).replace("::", ".").replace("\\", ".").strip(".*&#:\"'`[]")
+    return _CAST.sub(r"operator \1", plain).replace("::", ".").replace("\\", ".").strip(".*&#:\"'`")
 
 
 def _is_operator(name: str) -> bool:

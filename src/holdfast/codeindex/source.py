@@ -166,7 +166,10 @@ class Source:
 
     def signature_line(self, one: Definition) -> str:
         """The head in one line for people, without decorators, at most 300 characters."""
-        head = self.content[one.head_start : one.body_start].decode("utf-8", "replace")
+        end = one.end if one.kind == "type" else one.body_start
+        head = self.content[one.head_start : end].decode("utf-8", "replace")
+        if one.name_spans[0][0] >= end:
+            head += " " + one.own_name
         return " ".join(head.split()).rstrip(" {:=")[:SIGNATURE_LIMIT]
 
 

@@ -12,6 +12,8 @@ MACROS = (
     r"|\b((?:[A-Z]+_)?(?:(?:PT_)?GUARDED_(?:BY|VAR)|(?:EXCLUSIVE_|SHARED_)?LOCKS_(?:REQUIRED|EXCLUDED)"
     r"|(?:EXCLUSIVE_|SHARED_)?(?:TRY|UN)?LOCK_FUNCTION|(?:SCOPED_)?LOCKABLE|NO_THREAD_SAFETY_ANALYSIS)"
     r"(?:\([^()\n]*\))?)(?=[ \t]*[;{=,)\n]|[ \t]+[A-Za-z_])"
+    # `extern "C" {` and its end, each for C++ only
+    r"|#[ \t]*if(?:def)?[ \t][^\n]*__cplusplus[^\n]*\n\s*(extern\s+\"C\"\s*\{|\}[^\n]*)\s*(?=#[ \t]*endif)"
 )
 
 MORE = """
