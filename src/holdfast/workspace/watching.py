@@ -27,17 +27,18 @@ def stamps(root: str, paths: Sequence[str]) -> Stamps:
     if not own:
         return Stamps(files=((),) * len(paths))
     checkout = find_checkout(root)
-    git = checkout.git if checkout and checkout.root == root else ""
-    state = tuple(part for name in CHECKOUT_FILES for part in (_stamp(os.path.join(git, name)) or (0,))) if git else ()
+    git = checkout.git + os.sep if checkout and checkout.root == root else ""
+    state = tuple(part for name in CHECKOUT_FILES for part in _stamp(git + name) or (0,)) if git else ()
+    inside = root + os.sep  # joined by hand: `os.path.join` costs half as much as the stat
     return Stamps(
-        checkout=(*own[:2], *state),  # not the folder's times: they tell of any file that comes or goes
-        files=tuple(_stamp(os.path.join(root, path)) for path in paths),
-        busy=bool(git) and os.path.lexists(os.path.join(git, "index.lock")),
+        checkout=(own[0], *state),  # not the folder's times: they tell of any file that comes or goes
+        files=tuple([_stamp(inside + path) for path in paths]),
+        busy=bool(git) and os.path.lexists(git + "index.lock"),
     )
 
 
 def _stamp(path: str) -> Stamp:
-    """Device, inode, size and times; empty for what cannot be looked at.
+    """Inode, size and times; empty for what cannot be looked at.
 
     The time of the last change of the inode is part of it: an edit that restores the modification time is seen too.
     """
@@ -45,4 +46,4 @@ def _stamp(path: str) -> Stamp:
         held = os.stat(path)
     except (OSError, ValueError):
         return ()
-    return held.st_dev, held.st_ino, held.st_size, held.st_mtime_ns, held.st_ctime_ns
+    return held.st_ino, held.st_size, held.st_mtime_ns, held.st_ctime_ns
