@@ -32,11 +32,11 @@ exec(compile(open(entry).read(), entry, "exec"), {"__name__": "__main__", "__fil
 """
 
 
-def loaded(hooks: Hooks, kind: str) -> dict[str, str]:
+def loaded(hooks: Hooks, kind: str, session: str = "s1") -> dict[str, str]:
     """Module names and files after one hook, answered alone."""
     ran = subprocess.run(
         [sys.executable, "-I", "-S", "-c", WATCH, ENTRY], env=hooks.env, text=True, capture_output=True, check=True,
-        input=json.dumps(hooks.payload(kind, prompt=f"how do we round ledger amounts in {kind}?")),
+        input=json.dumps(hooks.payload(kind, session, prompt=f"how do we round ledger amounts in {kind}?")),
     )  # fmt: skip
     return dict(line.split("\t", 1) for line in ran.stderr.splitlines())
 
