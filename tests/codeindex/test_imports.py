@@ -111,6 +111,8 @@ RUST = {
     "Cargo.toml": '[workspace]\nmembers = ["a"]\n', "a/Cargo.toml": '[package]\nname = "my-a"\n', "a/src/lib.rs": "",
     "a/src/net.rs": "", "a/src/net/tls.rs": "", "a/src/store/mod.rs": "", "a/src/store/disk.rs": "",
     "b/Cargo.toml": '[dependencies]\nname = "wrong"\n[package]\nversion = "1"\nname = "b"\n', "b/src/main.rs": "",
+    "b/tests/all.rs": "", "b/tests/tools.rs": "", "b/crates/core/main.rs": "", "b/crates/core/flags/mod.rs": "",
+    "b/crates/core/flags/high.rs": "",
 }  # fmt: skip
 
 
@@ -129,6 +131,8 @@ RUST = {
          ["a/src/store/mod.rs", "a/src/store/disk.rs", "a/src/net/tls.rs"]),
         ("b/src/main.rs", "my_a::net::tls", ["a/src/net/tls.rs"]),
         ("b/src/main.rs", "my_a::Thing", ["a/src/lib.rs"]),
+        ("b/tests/all.rs", "crate::tools::Dir", ["b/tests/tools.rs"]),
+        ("b/crates/core/flags/high.rs", "crate::flags::Low", ["b/crates/core/flags/mod.rs"]),
         ("b/src/main.rs", "std::fs", []),
         ("b/src/main.rs", "serde::{Serialize, Deserialize}", []),
         ("b/src/main.rs", "", []),

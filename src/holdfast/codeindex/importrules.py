@@ -192,10 +192,9 @@ def rust(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
 def _rust_file(tree: FileTree, path: str, parts: list[str]) -> str:
     if not parts:
         return ""
-    manifest = tree.nearest(path, "Cargo.toml")
     folder, first = _rust_folder(path), parts[0]
     if first == "crate":
-        return _rust_module(tree, join(folder_of(manifest), "src"), parts[1:])
+        return _rust_module(tree, _crate_root(tree, path), parts[1:])
     if first == "self":
         return _rust_module(tree, folder, parts[1:])
     while parts and parts[0] == "super":
@@ -213,6 +212,18 @@ def _rust_folder(path: str) -> str:
     """Where the submodules of a file's module lie."""
     stem = path.removesuffix(".rs")
     return folder_of(path) if stem.rpartition("/")[2] in ("mod", "lib", "main", "build") else stem
+
+
+def _crate_root(tree: FileTree, path: str) -> str:
+    """The folder of the crate's root file: `src` beside the manifest, or where a `main.rs` of its own lies."""
+    package = folder_of(tree.nearest(path, "Cargo.toml"))
+    for folder in above(path):
+        if folder == package:
+            break
+        if tree.first(join(folder, name) for name in ("lib.rs", "main.rs")):
+            return folder
+    part = path[len(package) :].strip("/").split("/")[0]
+    return join(package, part if part in ("tests", "benches", "examples") else "src")
 
 
 def _rust_module(tree: FileTree, folder: str, parts: list[str]) -> str:
