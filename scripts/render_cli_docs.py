@@ -39,7 +39,10 @@ Made from the commands' own help by `scripts/render_cli_docs.py`; edit the help,
 | `recall` | `items`: `rank`, `score`, `freshness`, `caveat`, `why`, `lesson`; `more`, `tokens`, `nearest`, `degraded` |
 | `list`, `review` | `lessons`; `list` also `more` |
 | `show` | a lesson, `changes`, `deliveries`, `outcomes` |
-| `remember`, `revise` | a lesson |
+| `verify` | `counts`, `lessons` (`freshness`, `caveat`, `followed`, `anchors`, …), `change`, `indexed` |
+| `why` | `lesson`, `anchors` (`freshness`, `words`, `now_at`, `commit`, …), `changes`, `deliveries`, `outcomes` |
+| `diff` | `id`, `short_id`, `anchors` (`anchor`, `freshness`, `words`, `now_at`, `then`, `now`, `diff`, `note`) |
+| `remember`, `revise`, `confirm` | a lesson |
 | `forget` | `forgotten` or `purged`: `id`, `short_id`, `erased` (rows by table) |
 | `undo` | `undone` and `change`: log records |
 | `feedback` | the outcome |
