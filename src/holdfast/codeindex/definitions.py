@@ -26,6 +26,7 @@ class Definition:
         self.owner, self.own_name = found.owner, found.own_name
         self.name_spans = tuple((one.start_byte, one.end_byte) for one in found.name_nodes)
         """Where its name is written, and its owner's when that is not around it."""
+        self.name_start, self.name_end = self.name_spans[0]
         self.start, self.end = node.start_byte, node.end_byte
         self.head_start = node.start_byte
         self.body_start, self.body_end = (body[0].start_byte, body[-1].end_byte) if body else (self.end, self.end)
