@@ -11,6 +11,9 @@ from holdfast.domain.vocabulary import EVENT_KINDS, EventId, EventKind, ProjectI
 TEXT_LIMIT = 16_000
 """Characters of an event's text that are kept; `text_length` tells how many there were."""
 
+NOTHING_FOUND = "(nothing found)"
+"""The line below a search's pattern in its event's text when the search is known to have found nothing."""
+
 
 class Event(Frozen):
     """What happened, where, when, and its redacted text.

@@ -239,7 +239,8 @@ def _before_command(turn: _Turn) -> Briefing:
         return Briefing(moment=turn.moment)
 
     def about_it(found: Found) -> bool:
-        return bool(found.lesson.command) and found.lesson.command == target and found.lesson.kind in KNOWN_FAILURES
+        known = found.lesson.kind in KNOWN_FAILURES or found.lesson.kind == "exploration"
+        return known and bool(found.lesson.command) and found.lesson.command == target
 
     return turn.deliver(turn.query(command=turn.call.command), ("exact",), about_it)
 
@@ -315,7 +316,7 @@ def _opens(found: Found) -> bool:
 
 def _is_timely(found: Found, moment: Moment) -> bool:
     """What was found on the way is only told on the same way: never with a prompt or at a session's start."""
-    return moment == "before_file" or found.lesson.kind != "exploration" or found.lesson.pinned
+    return moment in ("before_file", "before_command") or found.lesson.kind != "exploration" or found.lesson.pinned
 
 
 def _is_near(found: Found, least: float = 0.0) -> bool:

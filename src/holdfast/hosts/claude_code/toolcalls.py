@@ -7,7 +7,7 @@ for word within one session is therefore kept once: its first time.
 
 from __future__ import annotations
 
-from holdfast.domain.event import TEXT_LIMIT, Event
+from holdfast.domain.event import NOTHING_FOUND, TEXT_LIMIT, Event
 from holdfast.domain.vocabulary import EventId, EventKind
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EDIT_TOOLS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 LOOKING_TOOLS = frozenset({"Read", "Grep", "Glob", "LS", "NotebookRead"})
-FILES_LIMIT = 20
+FILES_LIMIT, LINES_LIMIT = 20, 400
 OWN_TOOL = "mcp__holdfast"
 """Start of our own MCP tools' names: what they answer is memory already, never evidence."""
 
@@ -212,7 +212,22 @@ def _command(source: Source, given: Mapping[str, Any], response: object, key: st
 
 def _look(source: Source, tool: str, given: Mapping[str, Any], response: Mapping[str, Any], key: str) -> Event:
     """A file read or searched: which ones, not what was in them (it is in the repository)."""
-    found = response.get("filenames")
-    names = [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
-    files = call_files(given) if tool in ("Read", "NotebookRead") else tuple(names[:FILES_LIMIT])
-    return source.event("tool_result", key, text_of(given.get("pattern")), tool=tool, files=files, trust="tool")
+    text = text_of(given.get("pattern"))
+    if tool in ("Read", "NotebookRead"):
+        return source.event("tool_result", key, text, tool=tool, files=call_files(given), trust="tool")
+    files = _found(given, response)
+    if not files and response.get("numFiles") == 0 and not response.get("content") and text:
+        text += "\n" + NOTHING_FOUND
+    return source.event("tool_result", key, text, tool=tool, files=files, trust="tool")
+
+
+def _found(given: Mapping[str, Any], response: Mapping[str, Any]) -> tuple[str, ...]:
+    """The files a search found: as told, or those its lines (`src/a.py:12:def put`) begin with."""
+    told = response.get("filenames")
+    names = [name for name in told if isinstance(name, str)] if isinstance(told, list) else []
+    content = text_of(response.get("content"))
+    if not names and content:
+        heads = (line.partition(":")[0] for line in content.split("\n")[:LINES_LIMIT] if ":" in line)
+        names = list(dict.fromkeys(head for head in heads if head and not head.isdecimal() and " " not in head))
+        names = names or list(call_files(given))
+    return tuple(names[:FILES_LIMIT])
