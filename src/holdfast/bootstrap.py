@@ -10,6 +10,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from holdfast import plugins
+from holdfast.domain.frozen import replace
 from holdfast.domain.ids import uuid7
 from holdfast.service import memory as _service
 from holdfast.settings import Settings, load_settings, read_secret
@@ -77,6 +78,7 @@ class Memory(_service.Memory):
         store = open_store(self.settings, HOOK_WAIT_S if cold else None)
         workspace = LocalWorkspace(marks=store.mark, clock=clock, patience=1.0 if cold else PATIENCE)
         self._codeindex = _CodeIndexOnce(self.settings, workspace, clock, cold)
+        self._hasty_codeindex = _CodeIndexOnce(self.settings, workspace, clock, True)
         parts = Parts(
             store=store,
             workspace=workspace,
@@ -96,7 +98,12 @@ class Memory(_service.Memory):
     def close(self) -> None:
         """Let go of the store, and of the code index if one was opened."""
         self._codeindex.close()
+        self._hasty_codeindex.close()
         super().close()
+
+    def for_hooks(self) -> _service.Memory:
+        """The same memory where a host waits for the answer: few lessons are looked at closely, and not for long."""
+        return _service.Memory(replace(self.parts, hasty=True, codeindex=self._hasty_codeindex), self.folder)
 
 
 def open_store(settings: Settings, wait_s: float | None = None) -> Store:

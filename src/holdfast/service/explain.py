@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.symbol import Verdict
@@ -39,7 +41,7 @@ class Explanation(Frozen):
 def explain(parts: Parts, place: Place, ref: str) -> Explanation:
     """Provenance, anchors with their verdicts and commits, deliveries and outcomes; raises as `lookup.resolve` does."""
     lesson = resolve(parts, place, ref)
-    looks = FreshnessCheck(parts, place).looks(lesson)
+    looks = FreshnessCheck(parts, place, within_s=inf).looks(lesson)
     freshness, caveat = worst(looks)
     return Explanation(
         lesson=lesson,

@@ -27,21 +27,26 @@ HASTY_LOOKS = 4
 """Lessons a hook looks at closely: those it is about to show, and one that gives way."""
 HASTY_S = 0.12
 """Seconds from which on a hook looks no closer: a quarter of its deadline."""
+WAIT_S = 5.0
+"""Seconds from which on an answer that somebody waits for looks no closer; `verify` takes what it needs."""
 CAVEAT_LIMIT = 160
 """Characters of a caveat: it stands in a line of at most 120 tokens."""
 
 
 class FreshnessCheck:
-    """Judges lessons against one work tree; an anchor is looked at once however many lessons have it."""
+    """Judges lessons against one work tree; an anchor is looked at once however many lessons have it.
 
-    def __init__(self, parts: Parts, place: Place) -> None:
+    `within_s` is how long it may look closely, counted from now; less where a host waits.
+    """
+
+    def __init__(self, parts: Parts, place: Place, within_s: float = WAIT_S) -> None:
         self._parts = parts
         self._place = place
         self._blobs: dict[str, str] = {}
         self._verdicts: dict[Anchor, Verdict] = {}
         self._glanced: set[str] = set()
         """Ids of lessons that have only been glanced at."""
-        self._until = parts.clock.elapsed_s() + HASTY_S
+        self._until = parts.clock.elapsed_s() + (HASTY_S if parts.hasty else within_s)
         self._looks = HASTY_LOOKS
 
     def judge(self, lesson: Lesson) -> Judged:
@@ -67,7 +72,7 @@ class FreshnessCheck:
     def next_look(self, shown: Sequence[Lesson]) -> Lesson | None:
         """The first of the lessons that is to be judged closely now; None when all are, or there is no time."""
         lesson = next((lesson for lesson in shown if lesson.id in self._glanced), None)
-        if lesson is None or not self._looks or self._parts.clock.elapsed_s() > self._until:
+        if lesson is None or not self._looks or self._is_late():
             return None
         self._looks -= 1
         self._glanced.discard(lesson.id)
@@ -96,11 +101,16 @@ class FreshnessCheck:
         obstacle = self._obstacle(anchor)
         if obstacle:
             return _unverified(anchor, obstacle)
+        if self._is_late():
+            return _unverified(anchor, f"{anchor.path} changed since; there was no time to look closer")
         try:
             index = self._parts.codeindex()
             return index.verdict(self._place, anchor) if index else self._compare_files(anchor)
         except Exception as exc:  # a lesson that cannot be checked is still worth showing, and says so
             return _unverified(anchor, f"{anchor.path} could not be compared: {exc}")
+
+    def _is_late(self) -> bool:
+        return self._parts.clock.elapsed_s() > self._until
 
     def _obstacle(self, anchor: Anchor) -> str:
         """Why there is nothing to compare with, in words; empty when there is."""

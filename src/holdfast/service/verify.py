@@ -7,6 +7,8 @@ with: it goes on being called changed. Another branch's layout is not a move.
 
 from __future__ import annotations
 
+from math import inf
+
 from holdfast.domain.errors import HoldfastError, StaleWriteError
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.lesson import Anchor, Lesson
@@ -91,7 +93,7 @@ def follow_moves(parts: Parts, place: Place) -> Change | None:
     pairs = [pair for pair in _about_code(parts, place, ("active",)) if not pair[0].is_untouched(pair[1])]
     checked = [_check(check, lesson) for check, lesson in pairs]
     if any(one.freshness == "orphaned" for one in checked) and _refresh(parts, place, None):
-        again = FreshnessCheck(parts, place)
+        again = FreshnessCheck(parts, place, within_s=inf)
         checked = [_check(again, lesson) for _, lesson in pairs]
     return _follow(parts, place, checked, "")[0]
 
@@ -107,7 +109,7 @@ def _refresh(parts: Parts, place: Place, progress: Callable[[int, int], None] | 
 
 def _about_code(parts: Parts, place: Place, states: tuple[State, ...]) -> list[tuple[FreshnessCheck, Lesson]]:
     """The project's own lessons that are anchored to files, with one check for all of them."""
-    check = FreshnessCheck(parts, place)
+    check = FreshnessCheck(parts, place, within_s=inf)
     lessons = parts.store.find(LessonFilter(project=place.project.id, states=states, limit=EVERY))
     ours = (lesson for lesson in lessons if lesson.paths and lesson.scope.project == place.project.id)
     return [(check, lesson) for lesson in ours]

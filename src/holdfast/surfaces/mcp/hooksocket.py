@@ -114,8 +114,9 @@ class _Server:
 
     def _respond(self, host: str, payload: bytes) -> bytes:
         told = loads(payload.decode("utf-8", "replace"))
-        call = hook.parse(self._memory, host, told if isinstance(told, dict) else {})
-        text = hook.respond(self._memory, call, self._complain)
+        memory = self._memory.for_hooks()
+        call = hook.parse(memory, host, told if isinstance(told, dict) else {})
+        text = hook.respond(memory, call, self._complain)
         if call.ends_turn and not call.ends_session:
             self._learner.add(call)
         # The session's host is about to end us too: the learner has to be a process of its own.
