@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.codebase import Codebase
 
 from holdfast import Memory
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson
+from holdfast.ports.clock import Clock
 from holdfast.ports.codeindex import CodeIndex
 from holdfast.service.freshness import HASTY_LOOKS, FreshnessCheck
-from tests.codebase import Codebase
 
 
 @pytest.fixture
@@ -207,3 +208,39 @@ def test_what_is_recalled_says_what_changed_and_ranks_lower(memory: Memory, code
     assert found.items[0].lesson.id == about_put.id
     assert found.items[0].score < fresh.score
     assert "Store.put signature: timeout added" in found.text
+
+
+class Slow:
+    """A clock that a second passes on at every look."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._clock = memory.parts.clock
+        self._seconds = 0.0
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._clock, name)
+
+    def elapsed_s(self) -> float:
+        self._seconds += 1
+        return self._seconds
+
+
+def test_who_waits_is_not_kept_waiting_for_many_close_looks(memory: Memory, code: Codebase) -> None:
+    files = [f"src/part{number}.py" for number in range(8)]
+    for file in files:
+        code.write(file, "def part(a):\n    return a\n")
+    lessons = [memory.remember(f"About {file}", files=[f"{file}::part"]) for file in files]
+    for file in files:
+        code.edit(file, "return a", "return -a")
+    slow: Clock = Slow(memory)  # type: ignore[assignment]
+    check = FreshnessCheck(replace(memory.parts, clock=slow), memory.place)
+    judged = [check.judge(lesson) for lesson in lessons]
+    assert [freshness for freshness, _ in judged] == ["drifted"] * 5 + ["unverified"] * 3
+    assert judged[-1][1] == "not verified: src/part7.py changed since; there was no time to look closer"
+
+
+def test_a_servers_hooks_wait_no_longer_than_a_cold_one(memory: Memory) -> None:
+    hasty = memory.for_hooks()
+    assert hasty.parts.hasty
+    assert hasty.parts.codeindex() is not memory.parts.codeindex()
+    assert hasty.parts.store is memory.parts.store
