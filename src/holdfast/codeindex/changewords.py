@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise, takewhile
+
 from holdfast.codeindex.definitions import Definition
 from holdfast.codeindex.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tree_sitter import Node
 
@@ -57,12 +59,41 @@ def _decorator_words(then: Part, now: Part) -> list[str]:
 def _parameters(part: Part) -> Parameters:
     """Name → default and the rest (without annotation), in order, of a definition's parameters."""
     source, one = part
-    language = source.language
-    around = _in_head(one, one.core, HEAD_DEPTH)
-    fields = (node.child_by_field_name(name) for node in around for name in language.parameter_fields)
-    holder = next((node for node in fields if node is not None), None)
-    children = holder.named_children if holder is not None else []
-    return {_name(source, child): _default_and_rest(source, child) for child in children if _counts(source, child)}
+    found = {}
+    for group in _groups(_lists(source, one)):
+        named = [node for node in takewhile(_is_no_default, group) if node.is_named and _counts(source, node)]
+        if named:
+            found[_name(source, named[-1])] = _default_and_rest(source, group, named[-1])
+    return found
+
+
+def _lists(source: Source, one: Definition) -> list[Node]:
+    """The nodes that hold the definition's parameters: more than one where they are curried."""
+    for node in _in_head(one, one.core, HEAD_DEPTH):
+        lists = [held for name in source.language.parameter_fields for held in node.children_by_field_name(name)]
+        if lists or node.type in source.language.parameter_lists:
+            return [held for held in lists if held.type != "type_parameters"] or [node]
+    return []
+
+
+def _groups(lists: Sequence[Node]) -> Iterator[list[Node]]:
+    """What stands between the commas, within the brackets if there are any: a parameter, its modifiers, its default."""
+    for held in lists:
+        opened = next((index + 1 for index, node in enumerate(held.children) if node.type in ("(", "[")), 0)
+        group: list[Node] = []
+        for node in held.children[opened:]:
+            if node.type in (")", "]"):
+                break
+            if node.type == ",":
+                yield group
+                group = []
+            else:
+                group.append(node)
+        yield group
+
+
+def _is_no_default(node: Node) -> bool:
+    return node.type != "="
 
 
 def _in_head(one: Definition, node: Node, depth: int) -> Iterator[Node]:
@@ -88,14 +119,18 @@ def _name(source: Source, parameter: Node) -> str:
     return _text(source, node)
 
 
-def _default_and_rest(source: Source, parameter: Node) -> tuple[str, str]:
+def _default_and_rest(source: Source, group: Sequence[Node], parameter: Node) -> tuple[str, str]:
     fields = (parameter.child_by_field_name(name) for name in source.language.default_fields)
     default = next((node for node in fields if node is not None), None)
-    span = source.tokens.between(
-        parameter.start_byte, default.start_byte if default is not None else parameter.end_byte
-    )
+    default = default or _after_equals(group) or _after_equals(parameter.children)
+    end = default.start_byte if default is not None else group[-1].end_byte
+    span = source.tokens.between(group[0].start_byte, end)
     rest = [source.tokens.texts[index] for index in span if source.tokens.bare[index]]
     return (_text(source, default) if default is not None else ""), " ".join(rest).removesuffix(" =")
+
+
+def _after_equals(nodes: Sequence[Node]) -> Node | None:
+    return next((after for node, after in pairwise(nodes) if node.type == "="), None)
 
 
 def _decorators(part: Part) -> list[str]:

@@ -65,11 +65,13 @@ class Language(Frozen):
     prose: tuple[str, ...] = ()
     """Nodes of text in which any layout counts as a space: JSX."""
     spaces: tuple[str, ...] = ()
-    """Nodes that mean nothing when they hold but a literal space: JSX's `{" "}`."""
+    """Nodes that mean nothing when they hold but a literal space or comments: JSX's `{" "}`."""
     quoted_names: tuple[str, ...] = ()
     """Nodes whose first child, a string, is a name that needs no quotes: `{"a": 1}` in JavaScript."""
     alike_quotes: bool = False
     """`'a'` and `"a"` mean the same."""
+    expanding: str = ""
+    """Signs that mean something in `"…"` and not in `'…'`: a string without any means the same in either."""
     joined_strings: tuple[str, ...] = ()
     """Nodes of adjacent string literals that the compiler joins."""
     annotations: tuple[str, ...] = ()

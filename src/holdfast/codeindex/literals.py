@@ -20,6 +20,8 @@ PLAIN = ("string", "string_literal")
 def literal_token(language: Language, node: Node) -> str:
     """The literal, or the adjacent literals that are joined, as one text."""
     source = _text(node)
+    if language.expanding and _is_inert(language, source):
+        return f'"{source[1:-1]}"'
     joins = bool(language.joined_strings) and node.type in (*PLAIN, *language.joined_strings)
     if not (language.alike_quotes or joins):
         return source
@@ -27,6 +29,11 @@ def literal_token(language: Language, node: Node) -> str:
     if node.type not in language.joined_strings and not _LITERAL.fullmatch(source):
         return source
     return " ".join(_joined(parts))
+
+
+def _is_inert(language: Language, source: str) -> bool:
+    """Whether it would mean the same in the other quotes."""
+    return source[:1] in ("'", '"') and not any(sign in source[1:-1] for sign in "'\"" + language.expanding)
 
 
 def unquoted(source: str) -> str:
@@ -70,4 +77,4 @@ def _in_terms_of(wanted: str, prefix: str, content: str) -> str:
 
 
 def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
+    return (node.text or b"").decode("utf-8", "replace").replace("\r\n", "\n")

@@ -140,8 +140,11 @@ class Source:
         """
         tokens = self.tokens
         name_at = {index for start, end in one.name_spans for index in tokens.between(start, end)}
-        head = [*tokens.between(one.start, one.body_start), *tokens.between(one.body_end, one.end)]
-        body: Sequence[int] = tokens.between(one.body_start, one.body_end)
+        # a block that ends with the body belongs to it, unless it is one of those around the definition
+        within = tokens.of_member if one.body_end < one.end else tokens.between
+        span = within(one.body_start, one.body_end)
+        head = [*tokens.between(one.start, one.body_start), *range(span.stop, tokens.between(one.start, one.end).stop)]
+        body: Sequence[int] = span
         if one.kind in CONTAINER_KINDS:
             members = (tokens.of_member(inner.start, inner.end) for inner in self.definitions if inner.inside is one)
             left_out = {index for span in members for index in span}

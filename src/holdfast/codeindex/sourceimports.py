@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from holdfast.codeindex.language import Language
 from holdfast.domain.symbol import Import
 
@@ -10,6 +12,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 QUOTES = "\"'`<>"
+_END = re.compile(r"""\(*(?:[^'"]*\.)?(['"])([^'"]+)\1\)*""")
+"""A path in quotes, or the end of one that is put together: `(__DIR__ . '/a.php')`."""
 
 
 def find_imports(language: Language, root: Node) -> list[Import]:
@@ -19,7 +23,9 @@ def find_imports(language: Language, root: Node) -> list[Import]:
     found: dict[str, list[str]] = {}
     matches = [captures for captures in iter_matches(language, root) if "import" in captures and "module" in captures]
     for captures in sorted(matches, key=lambda one: one["module"][0].start_byte):
-        module = "".join(text(captures["module"][0]).split()).strip(QUOTES)
+        written = "".join("".join(map(text, captures["module"])).split())
+        end = _END.fullmatch(written)
+        module = end[2] if end else written.strip(QUOTES)
         names = found.setdefault(module, [])
         names += [name for node in captures.get("imported", ()) if (name := text(node)) not in names]
     return [Import(module=module, names=tuple(names)) for module, names in found.items() if module]

@@ -119,10 +119,13 @@ class Judge:
         assert source is not None
         group = source.by_name[unnumbered(name)]
         verdict = self._compare(anchor, source, _pick(anchor, source, group), blob_of(source.content))
+        if path == anchor.path and source.note and last_part(name) == last_part(anchor.symbol):
+            # it only seems to have moved: the parser lost what is around it
+            broken = _unverified(anchor, f"{path} has a syntax error around {anchor.symbol}")
+            return replace(verdict, anchor=anchor) if verdict.freshness == "fresh" else broken
         where = _where_words(anchor, verdict.anchor)
-        if verdict.freshness == "fresh":
-            return replace(verdict, freshness="moved", words=where)
-        return replace(verdict, words=f"{where}; {verdict.words}")
+        words = f"{where}; {verdict.words}" if verdict.words else where
+        return replace(verdict, freshness="moved" if verdict.freshness == "fresh" else verdict.freshness, words=words)
 
     def _judge_file(self, anchor: Anchor, blob: str) -> Verdict:
         if not anchor.blob:

@@ -1,0 +1,41 @@
+"""PHP. A namespace is not part of a name: it says where the file is."""
+
+from __future__ import annotations
+
+from holdfast.codeindex.language import Language
+
+QUERY = """
+(class_declaration name: (name) @name) @definition.class
+(interface_declaration name: (name) @name) @definition.interface
+(trait_declaration name: (name) @name) @definition.trait
+(enum_declaration name: (name) @name) @definition.enum
+
+(function_definition name: (name) @name) @definition.function
+(method_declaration name: (name) @name) @definition.method
+(property_declaration (property_element name: (variable_name (name) @name)) (property_hook_list) @body)
+  @definition.method
+
+(const_declaration (const_element . (name) @name . "=" . (_) @body)) @definition.constant
+(function_call_expression function: (name) @_define arguments: (arguments . (argument) @name . (argument) @body)
+  (#eq? @_define "define")) @definition.constant
+
+(namespace_use_declaration (namespace_use_clause . [(name) (qualified_name)] @module)) @import
+(namespace_use_declaration (namespace_use_clause type: _ . [(name) (qualified_name)] @module)) @import
+(namespace_use_declaration (namespace_name) @module
+  body: (namespace_use_group (namespace_use_clause . type: _? . [(name) (qualified_name)] @imported))) @import
+(require_expression [(string) (encapsed_string) (binary_expression) (parenthesized_expression)] @module) @import
+(require_once_expression [(string) (encapsed_string) (binary_expression) (parenthesized_expression)] @module) @import
+(include_expression [(string) (encapsed_string) (binary_expression) (parenthesized_expression)] @module) @import
+(include_once_expression [(string) (encapsed_string) (binary_expression) (parenthesized_expression)] @module) @import
+"""
+
+LANGUAGE = Language(
+    name="php",
+    suffixes=(".php", ".phtml", ".php8", ".php7", ".php5"),
+    grammar_module="tree_sitter_php",
+    grammar_function="language_php",
+    query=QUERY,
+    strings=("string", "encapsed_string", "heredoc", "nowdoc", "shell_command_expression"),
+    expanding="\\$",
+    decorators=("attribute_list",),
+)

@@ -1,0 +1,40 @@
+"""Scala, 2 and 3. A package is not part of a name: it says where the file is; a package object is."""
+
+from __future__ import annotations
+
+from holdfast.codeindex.language import Language
+
+QUERY = """
+(class_definition name: (_) @name) @definition.class
+(object_definition name: (_) @name) @definition.class
+(package_object name: (_) @name) @definition.class
+(trait_definition name: (_) @name) @definition.trait
+(enum_definition name: (_) @name) @definition.enum
+(given_definition name: (_) @name) @definition.class
+(type_definition name: (_) @name) @definition.type
+(extension_definition parameters: (parameters) @declarator) @scope
+
+(function_definition name: (_) @name) @definition.function
+(function_declaration name: (_) @name) @definition.function
+(val_definition (modifiers) @_lazy pattern: (identifier) @name value: (_) @body (#match? @_lazy "lazy"))
+  @definition.function
+(val_definition pattern: (identifier) @name value: (_) @body (#match? @name "^[A-Z]")) @definition.constant @top
+
+(import_declaration ["import" ","] . (identifier) @module . ("." @module . (identifier) @module)*
+  . "."? . (namespace_selectors [(identifier) @imported
+    (arrow_renamed_identifier name: (_) @imported) (as_renamed_identifier name: (_) @imported)])?) @import
+"""
+
+LANGUAGE = Language(
+    name="scala",
+    suffixes=(".scala", ".sc", ".sbt"),
+    grammar_module="tree_sitter_scala",
+    query=QUERY,
+    ignored=("comment", "block_comment", ";"),
+    strings=("string", "interpolated_string", "interpolated_string_expression", "character_literal"),
+    blocks=("indented_block", "indented_cases"),
+    decorators=("annotation",),
+    top_level=("template_body", "with_template_body", "enum_body", "compilation_unit"),
+    name_fields=("type",),
+    name_wrappers=("parameters",),
+)

@@ -1,0 +1,11 @@
+before() {
+  echo "$1"
+}
+
+broken() {
+  echo $(
+}
+
+after() {
+  echo "$1" twice
+}

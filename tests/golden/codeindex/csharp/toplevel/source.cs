@@ -1,0 +1,8 @@
+using System;
+
+Console.WriteLine(Twice(2));
+
+int Twice(int value)
+{
+    return value * 2;
+}
