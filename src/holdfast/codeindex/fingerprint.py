@@ -192,8 +192,10 @@ class _Walk:
         if kind in self._idle and node.child_count == 1:
             only = node.child(0)
             return only is not None and (only.type in self._strings or only.type == "ellipsis")
-        if kind in self._spaces and not _text(node).strip("{}'\" \t\r\n"):
-            return True
+        if kind in self._spaces:
+            return not any(
+                _text(child).strip("{}'\" \t\r\n") for child in node.children if child.type not in self._ignored
+            )
         return bool(self._hollow) and node.child_count == 2 and f"{self._kinds[-1]}>{kind}" in self._hollow
 
     def _leaf(self, node: Node, kind: str) -> None:

@@ -17,6 +17,7 @@ LANGUAGE = Language(
     strings=("string_literal", "char_literal", "system_lib_string"),
     joined_strings=("concatenated_string",),
     unparsed=("preproc_arg",),
+    decorators=("attribute_specifier",),
     value_kinds=VALUE_KINDS,
     top_level=TOP_LEVEL,
     name_fields=("declarator",),

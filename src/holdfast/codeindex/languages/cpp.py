@@ -37,6 +37,7 @@ LANGUAGE = Language(
     joined_strings=("concatenated_string",),
     unparsed=("preproc_arg",),
     wrappers=("template_declaration",),
+    decorators=("attribute_declaration", "attribute_specifier"),
     value_kinds=(*VALUE_KINDS, ("class_specifier", "class")),
     top_level=(*TOP_LEVEL, "field_declaration_list", "template_declaration"),
     name_fields=("declarator",),

@@ -30,7 +30,14 @@ LANGUAGE = Language(
     suffixes=(".java",),
     grammar_module="tree_sitter_java",
     query=QUERY,
-    ignored=("line_comment", "block_comment", "class_body>;", "interface_body>;"),
+    ignored=(
+        "line_comment",
+        "block_comment",
+        "class_body>;",
+        "interface_body>;",
+        "enum_body>,",
+        "enum_body_declarations>;",
+    ),
     strings=("string_literal", "character_literal"),
     decorators=("annotation", "marker_annotation", "modifiers"),
 )
