@@ -244,3 +244,29 @@ def test_a_servers_hooks_wait_no_longer_than_a_cold_one(memory: Memory) -> None:
     assert hasty.parts.hasty
     assert hasty.parts.codeindex() is not memory.parts.codeindex()
     assert hasty.parts.store is memory.parts.store
+
+
+def test_another_branchs_lesson_is_not_compared_at_every_read(
+    memory: Memory, code: Codebase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code.git("switch", "-q", "-c", "feature/lists")
+    code.edit("src/store.py", "self.rows[key] = value", "self.rows[key] = [value]")
+    code.commit("lists")
+    there = memory.at(memory.folder).remember("Values are lists", files=["src/store.py::Store.put"])
+    code.git("switch", "-q", "main")
+    first = judge(memory, there)
+    for name in [name for name in sys.modules if name.startswith(("tree_sitter", "holdfast.codeindex"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "tree_sitter", None)  # importing it is an error from now on
+    with Memory(str(code.folder)) as later:
+        assert judge(later, there) == first
+    assert "another branch" in first[1]
+
+
+def test_an_anchor_without_any_fingerprint_never_asks_the_code_index(memory: Memory) -> None:
+    lesson = memory.remember("Written before its file", files=["src/later.py"])
+    broken: CodeIndex = Broken()  # type: ignore[assignment]
+    parts = replace(memory.parts, codeindex=lambda: broken)
+    assert FreshnessCheck(parts, memory.place).judge(lesson) == (
+        "unverified", "not verified: src/later.py could not be read when this was recorded"
+    )  # fmt: skip

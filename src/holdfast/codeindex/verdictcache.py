@@ -1,7 +1,8 @@
 """Verdicts kept in the index: by the anchor, its file's content and the commit that is checked out.
 
 Only what cannot become untrue while those stay is kept: what was found in its file, what was found elsewhere (while
-that file stays, too) and what a commit deleted. Unverified is asked again.
+that file stays, too) and what a commit deleted. Unverified is asked again, but where the file's content or the commit
+checked out is the reason.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 RULES = "1"
 """Grows whenever the same code would get another verdict."""
 
+_LASTING = ("recorded on another branch", "its fingerprint is of another version")
+"""How the words of an unverified anchor begin that stays so while its file and HEAD do."""
+_GONE = " is gone"
 _ANCHORED = ("path", "symbol", "symbol_kind", "blob", "signature_hash", "body_hash")
 _SEPARATOR = "\x1f"
 
@@ -42,9 +46,10 @@ def load(store: IndexStore | None, workspace: Workspace, place: Place, anchor: A
 
 def keep(store: IndexStore | None, place: Place, anchor: Anchor, blob: str, verdict: Verdict) -> None:
     """Keep a verdict that will hold; a store that cannot be written does without."""
-    if store is None or verdict.freshness == "unverified":
+    if store is None or (verdict.freshness == "unverified" and not verdict.words.startswith(_LASTING)):
         return
-    if verdict.freshness == "orphaned" and " in commit " not in verdict.words:
+    gone = verdict.freshness == "orphaned" or _GONE in verdict.words
+    if gone and " in commit " not in verdict.words:
         return  # the work tree may bring it back elsewhere without this file changing
     now = [getattr(verdict.anchor, name) for name in _ANCHORED]
     value = _SEPARATOR.join((place.commit, verdict.freshness, verdict.words, *now))

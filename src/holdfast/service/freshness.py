@@ -101,6 +101,8 @@ class FreshnessCheck:
         obstacle = self._obstacle(anchor)
         if obstacle:
             return _unverified(anchor, obstacle)
+        if not (anchor.blob or anchor.body_hash or anchor.signature_hash):
+            return _unverified(anchor, f"{anchor.path} could not be read when this was recorded")
         if self._is_late():
             return _unverified(anchor, f"{anchor.path} changed since; there was no time to look closer")
         try:
