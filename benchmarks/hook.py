@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import compileall
+import hashlib
 import json
 import os
 import random
@@ -25,6 +26,8 @@ from typing import Any
 
 import holdfast
 from holdfast.bootstrap import Memory
+from holdfast.domain.frozen import replace
+from holdfast.domain.lesson import Lesson
 from holdfast.service.parts import LEARNED_POSITION
 from holdfast.settings import load_settings, socket_folder
 from recall_speed import Words, make_lesson
@@ -40,6 +43,25 @@ FORBIDDEN = (
     "logging", "pathlib", "random", "re", "selectors", "shutil", "socket", "subprocess", "tempfile", "threading",
     "tomllib", "traceback", "typing", "uuid",
 )  # fmt: skip
+
+
+def content_of(path: str) -> str:
+    """What is in the repository's file."""
+    return f"def work():\n    return {path!r}\n"
+
+
+def anchored(lesson: Lesson, there: set[str]) -> Lesson:
+    """The lesson with the blobs of its files that are there: it is fresh, as most lessons are when they are shown."""
+    anchors = [
+        replace(anchor, blob=blob_of(content_of(anchor.path))) if anchor.path in there else anchor
+        for anchor in lesson.anchors
+    ]
+    return replace(lesson, anchors=tuple(anchors))
+
+
+def blob_of(text: str) -> str:
+    """Git's id of a file with that text."""
+    return "git1:" + hashlib.sha1(b"blob %d\0" % len(text.encode()) + text.encode()).hexdigest()
 
 
 class Bench:
@@ -59,7 +81,6 @@ class Bench:
         """Commands that a lesson is about: every other payload is about such a command."""
         self._begin_repository()
         self._fill(lessons)
-        self._add_files()
 
     def _begin_repository(self) -> None:
         (self.repository / "README.md").write_text("Shop\n")
@@ -69,21 +90,22 @@ class Bench:
 
     def _fill(self, count: int) -> None:
         with Memory(str(self.repository), settings=load_settings(self.env)) as memory:
-            project = memory.place.project.id
+            made = [make_lesson(n, self.rng, memory.place.project.id) for n in range(count)]
+            self.failing_commands = {words.command for lesson, words in made if lesson.command}
+            self._add_files([words for _, words in made])
+            there = {words.path for words in self.words}
             for begin in range(0, count, 1000):
-                batch = [make_lesson(n, self.rng, project) for n in range(begin, min(begin + 1000, count))]
-                memory.parts.store.put([lesson for lesson, _ in batch], {})
-                self.words += [words for _, words in batch]
-                self.failing_commands |= {words.command for lesson, words in batch if lesson.command}
+                batch = [anchored(lesson, there) for lesson, _ in made[begin : begin + 1000]]
+                memory.parts.store.put(batch, {})
             # As after any session that ended: else each start would find the last round's sessions unlearnt and start
             # a learner, which would run beside the measurements.
             memory.parts.store.mark(LEARNED_POSITION, "1" + "0" * 15)
 
-    def _add_files(self) -> None:
-        self.words = self.rng.sample(self.words, min(FILES, len(self.words)))
+    def _add_files(self, words: list[Words]) -> None:
+        self.words = self.rng.sample(words, min(FILES, len(words)))
         for path in {words.path for words in self.words}:
             (self.repository / path).parent.mkdir(parents=True, exist_ok=True)
-            (self.repository / path).write_text(f"def work():\n    return {path!r}\n")
+            (self.repository / path).write_text(content_of(path))
         self.failing = [words for words in self.words if words.command in self.failing_commands]
         self._commit()
 
