@@ -179,13 +179,16 @@ class _CodeIndexOnce:
             from holdfast.codeindex.local import SEARCH_S, LocalCodeIndex
 
             search_s = HOOK_SEARCH_S if self._cold else SEARCH_S
-            self._made = LocalCodeIndex(self._workspace, self._open, self._clock, search_s)
+            self._made = LocalCodeIndex(self._workspace, self._open, self._clock, search_s, self._is_made)
         return self._made
 
     def close(self) -> None:
         """Let go of what was opened."""
         if self._made is not None:
             self._made.close()
+
+    def _is_made(self, place: Place) -> bool:
+        return os.path.exists(self._settings.index_path(place.project.id))
 
     def _open(self, place: Place) -> IndexStore:
         return open_index(self._settings, place, HOOK_WAIT_S if self._cold else None)

@@ -12,7 +12,7 @@ from holdfast.domain.symbol import IndexReport, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
     from holdfast.codeindex.views import ParsedFiles, Views
@@ -31,7 +31,8 @@ class LocalCodeIndex:
     """See `ports.codeindex.CodeIndex` for what each method promises.
 
     `open_index` gives the index of a place, not opened yet, or None for none; it stays open until `close`. `search_s`
-    bounds the look through git's history in one verdict; a hook gives less.
+    bounds the look through git's history in one verdict; a hook gives less. `is_made` tells whether there is an index
+    of a place already.
     """
 
     def __init__(
@@ -40,11 +41,13 @@ class LocalCodeIndex:
         open_index: Callable[[Place], IndexStore | None],
         clock: Clock,
         search_s: float = SEARCH_S,
+        is_made: Callable[[Place], bool] = lambda place: True,
     ) -> None:
         self._workspace = workspace
         self._open_index = open_index
         self._clock = clock
         self._search_s = search_s
+        self._is_made = is_made
         self._stores: dict[str, IndexStore | None] = {}
         self._views: dict[tuple[str, str], Views] = {}
         self._parsed: ParsedFiles | None = None
@@ -61,6 +64,11 @@ class LocalCodeIndex:
         for store in stores.values():
             if store is not None:
                 store.__exit__(None, None, None)
+
+    def forget_parsed(self) -> None:
+        """Let go of parsed files and of git's answers; they are only kept for speed."""
+        self._views.clear()
+        self._parsed = None
 
     def outline(self, path: str, content: bytes) -> Outline:
         """The definitions and (unresolved) imports of one file's content."""
@@ -105,10 +113,24 @@ class LocalCodeIndex:
 
     def neighbours(self, place: Place, path: str) -> list[Neighbour]:
         """Files linked to the file, closest first."""
-        from holdfast.codeindex.neighbours import neighbours
+        from holdfast.codeindex.graph import neighbours
 
+        if place.project.id not in self._stores and not self._is_made(place):
+            return []  # an index made just now would know of no links
         store = self._store(place)
         return [] if store is None else neighbours(store, place.root, path)
+
+    def add_pairs(
+        self, place: Place, relation: str, pairs: Mapping[tuple[str, str], float], upto: str, since: str
+    ) -> bool:
+        """Add weighted pairs of paths to a relation that is complete up to `since`."""
+        store = self._store(place)
+        return store is not None and store.put_pairs(relation, pairs, upto, since)
+
+    def pairs_upto(self, place: Place, relation: str) -> str:
+        """What the relation's pairs are complete up to; empty for none."""
+        store = self._store(place)
+        return "" if store is None else store.mark("pairs:" + relation)
 
     def _judge(self, place: Place, store: IndexStore | None, anchor: Anchor) -> Verdict:
         from holdfast.codeindex.verdict import Judge

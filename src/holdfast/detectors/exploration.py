@@ -1,9 +1,9 @@
 """Exploration: walks that led nowhere, so that the next session is spared the same ones.
 
 Two kinds: several searches in vain before the file was found that the turn then edited, and files that were read, that
-the agent said are not the place, and that nobody edited. Ordinary reading, a single miss and a
-mistaken pattern are quiet, and so are searches after a turn's first edit: they make sure that nothing is left. What was read before what is no lesson at all
-but an association (`service/associations`).
+the agent said are not the place, and that nobody edited. Ordinary reading, a single miss and a mistaken pattern are
+quiet, and so are searches after a turn's first edit: they make sure that nothing is left. What was read before what is
+no lesson at all but an association (`service/associations`).
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def _misses(window: Sequence[Event]) -> Iterator[Candidate]:
 def _miss(walk: Sequence[Event], edit: Event) -> Candidate | None:
     searches = [found for event in walk if (found := _search(event))]
     hits = [search for search in searches if not search.vain]
-    found = {name for search in hits for name in _names(search.what)}
-    vain = {_names(search.what): search for search in searches if search.vain and not _names(search.what) & found}
+    there = {name for search in hits for name in _names(search.what)}
+    vain = {_names(search.what): search for search in searches if search.vain and not _names(search.what) & there}
     hit = next((search for search in reversed(hits) if edit.files[0] in search.event.files), None)
     known = hit or any(event.tool == "Read" and edit.files[0] in event.files for event in walk)
     if len(vain) < LEAST_MISSES or not known or not edit.old:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Protocol
 
     from holdfast.domain.lesson import Anchor
@@ -43,4 +43,18 @@ class CodeIndex(Protocol):
 
     def neighbours(self, place: Place, path: str) -> list[Neighbour]:
         """Files linked to the file, closest first: imports both ways, two hops, decayed; and edited together."""
+        ...
+
+    def add_pairs(
+        self, place: Place, relation: str, pairs: Mapping[tuple[str, str], float], upto: str, since: str
+    ) -> bool:
+        """Add weighted pairs of paths to a relation that is complete up to `since`; then it is up to `upto`.
+
+        With an empty `since` they replace what is kept. False, and nothing is kept, when it is complete up to
+        something else, or there is no index.
+        """
+        ...
+
+    def pairs_upto(self, place: Place, relation: str) -> str:
+        """What the relation's pairs are complete up to; empty for none."""
         ...

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from holdfast.domain.errors import InvalidValueError, ProjectUnknownError
+from holdfast.domain.errors import HoldfastError, InvalidValueError, ProjectUnknownError
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.vocabulary import LessonId
 from holdfast.ports.store import EventFilter
 from holdfast.service.admission import Admission, Source
+from holdfast.service.associations import associate
 from holdfast.service.ledger import twice
 from holdfast.service.parts import LEARNED_POSITION
 
@@ -78,11 +79,9 @@ def learn_pending(parts: Parts) -> LearnReport:
         newest = page[-1][0]
         for _, event in page:
             waiting[event.project, event.session] = event.cwd
-    reports = [
-        learn(parts, place, session)
-        for (project, session), cwd in waiting.items()
-        if (place := _place(parts, project, cwd)) is not None
-    ]
+    places = {key: place for key, cwd in waiting.items() if (place := _place(parts, key[0], cwd)) is not None}
+    reports = [learn(parts, place, session) for (_, session), place in places.items()]
+    reports += [_associate(parts, place) for place in {place.project.id: place for place in places.values()}.values()]
     if newest > after:
         parts.store.mark(LEARNED_POSITION, str(newest))
     return _sum(reports)
@@ -120,6 +119,15 @@ def _pages(parts: Parts, project: ProjectId, session: SessionId) -> Iterator[Eve
     while page := parts.store.find_events(EventFilter(project=project, session=session, after=after, limit=PAGE)):
         after = page[-1][0]
         yield from (event for _, event in page)
+
+
+def _associate(parts: Parts, place: Place) -> LearnReport:
+    """Tie the files together that were worked on together; what fails is only told: nothing is lost by it."""
+    try:
+        associate(parts, place)
+    except HoldfastError as exc:
+        return LearnReport(failed=(f"associations: {exc}",))
+    return LearnReport()
 
 
 def _place(parts: Parts, project: ProjectId, cwd: str) -> Place | None:

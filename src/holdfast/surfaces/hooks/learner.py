@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from holdfast.bootstrap import Memory
 from holdfast.domain.hookcall import HookCall, parse_errand
 from holdfast.runfiles import LearningTurn, note
+from holdfast.service.associations import associate
+from holdfast.service.codegraph import reindex
 from holdfast.settings import Settings, load_settings
 from holdfast.surfaces.hooks.handover import has_leftovers
 from holdfast.transcripts import keep_turn
@@ -48,6 +50,7 @@ def learn_all(settings: Settings, ended: HookCall) -> None:
         while has_leftovers(memory.parts.store):
             for why in memory.learn_pending().failed:
                 note(settings.log_path, "learner", RuntimeError(why))
+        _link(memory, ended.cwd, settings.log_path)
         _follow_moves(memory, ended.cwd, settings.log_path)
         memory.embed_pending()
         memory.drop_old_texts()
@@ -62,6 +65,18 @@ def _get_known(memory: Memory, ended: HookCall, log_path: str) -> None:
         if ended.transcript:
             keep_turn(memory, ended)
     except Exception as exc:  # what others left can be learnt from all the same
+        note(log_path, "learner", exc)
+
+
+def _link(memory: Memory, folder: str, log_path: str) -> None:
+    """Bring up what tells linked files: the index, which hooks only read, and the pairs it lost if it began anew."""
+    if not os.path.isdir(folder):
+        return
+    try:
+        here = memory.at(folder)
+        reindex(here.parts, here.place)
+        associate(here.parts, here.place)
+    except Exception as exc:  # deliveries go without links meanwhile
         note(log_path, "learner", exc)
 
 
