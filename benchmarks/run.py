@@ -20,6 +20,7 @@ BENCHMARKS = {
     "mcp_start": False,
     "backfill": False,
     "redaction": False,
+    "watch": False,
     "detection": True,
 }
 """Each benchmark, and whether it needs --data."""

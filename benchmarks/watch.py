@@ -100,8 +100,8 @@ def measure(ground: Ground, edits: int, idle_s: float) -> dict[str, object]:
     for lessons in LESSONS:
         ground.remember(have, lessons)
         have = lessons
-        running = ground.start("-m", "holdfast", "watch", "--json")
         begun = time.perf_counter()
+        running = ground.start("-m", "holdfast", "watch", "--json")
         assert running.stderr is not None
         running.stderr.readline()
         ready_s = time.perf_counter() - begun

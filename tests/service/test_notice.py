@@ -13,7 +13,7 @@ from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import EventId, LessonId, SessionId
 from holdfast.ranking.compile import OPENING
 from holdfast.ranking.tokens import count_tokens
-from holdfast.service import hook
+from holdfast.service import hook, notice
 from holdfast.service.notice import RECENT, keep_states, load_states
 
 TIDES = "High water is kept in centimetres above chart datum."
@@ -217,6 +217,31 @@ def test_a_watch_that_is_quicker_than_the_hook_leaves_the_edit_to_its_session(me
     session.edit(SIGNATURE)
     (known,) = load_states(memory.parts, memory.place).values()
     assert (known.by, known.agent) == ("s1", "sub-1")
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_an_edit_that_there_was_no_time_to_judge_is_judged_at_the_next_call(
+    memory: Memory, lesson: LessonId, monkeypatch: pytest.MonkeyPatch, watched: bool
+) -> None:
+    session = Session(memory)
+    with monkeypatch.context() as hurry:
+        hurry.setattr(notice, "JUDGED_S", -1.0)
+        session.edit(SIGNATURE)
+        assert [known.freshness for known in load_states(memory.parts, memory.place).values()] == ["unverified"]
+        assert news(session.run()) == ""
+    if watched:
+        memory.watch()
+        assert news(Session(memory, "s2").run()) == ""
+    assert news(session.run()) != ""
+    assert news(session.run()) == ""
+
+
+def test_what_was_not_known_before_an_edit_is_no_news_after_it(memory: Memory, lesson: LessonId) -> None:
+    keep_states(memory.parts, memory.place, {lesson: "unverified"})
+    session = Session(memory)
+    Path(memory.folder, "src/tides.py").write_text(BODY)
+    keep_states(memory.parts, memory.place, {lesson: "drifted"}, by="s1")
+    assert news(session.run()) == ""
 
 
 def test_a_mark_that_cannot_be_read_is_as_none(memory: Memory, lesson: LessonId) -> None:

@@ -230,4 +230,4 @@ def test_looks_become_rarer_when_there_is_much_to_look_at(memory: Memory, monkey
     ticks = iter([0.0, 0.1])  # a look that takes a tenth of a second
     monkeypatch.setattr(memory.parts.clock, "elapsed_s", lambda: next(ticks))
     watch.look()
-    assert watch.pause_s == pytest.approx(5.0)
+    assert watch.pause_s == pytest.approx(2.5)

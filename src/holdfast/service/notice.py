@@ -47,6 +47,8 @@ SAME_EDIT = timedelta(seconds=30)
 KEPT = 500
 """Most states that are kept for a work tree, the newest."""
 LESSONS_A_FILE = 20
+JUDGED_S = 0.25
+"""Seconds from which on lessons of an edited file stay unverified until the session's next call: half of a deadline."""
 TRIED = 3
 """Most lessons that are judged to find one to tell of."""
 
@@ -114,7 +116,7 @@ def note_edits(parts: Parts, place: Place, call: HookCall) -> None:
     """Judge the lessons about the files that the call's events edited, and keep what became of them."""
     edited = [name for event in call.events if event.kind == "file_edit" for name in event.files]
     judged: dict[LessonId, Freshness] = {}
-    check = _check(parts, place)
+    check = _check(replace(parts, hasty=False), place)  # hosts do not wait for the hook after an edit
     for path in _relative(parts, place, call, edited):
         for lesson in _lessons_about(parts, place, path):
             judged[lesson.id] = check.judge(lesson)[0]
@@ -145,11 +147,16 @@ def _follow(held: KnownState | None, found: KnownState) -> KnownState:
     if held is None:
         return found
     if held.freshness == found.freshness:
-        own_edit = found.by not in (FOUND, WATCHED, SWITCHED) and held.by in (WATCHED, SWITCHED)
-        return replace(held, by=found.by, agent=found.agent) if own_edit and found.at - held.at < SAME_EDIT else held
-    known_before = held.freshness != "unverified"
+        quicker = held.by in (WATCHED, SWITCHED) and _is_session(found.by) and found.at - held.at < SAME_EDIT
+        return replace(held, by=found.by, agent=found.agent) if quicker else held
+    if held.freshness == "unverified":  # an edit that there was no time to judge, or nothing was known
+        return replace(found, by=held.by if _is_session(held.by) else FOUND, agent=held.agent)
     worse = FRESHNESSES.index(found.freshness) > FRESHNESSES.index(held.freshness)
-    return found if known_before and worse else replace(found, by=FOUND, agent="")
+    return found if worse else replace(found, by=FOUND, agent="")
+
+
+def _is_session(by: str) -> bool:
+    return by not in (FOUND, WATCHED, SWITCHED)
 
 
 def _write(parts: Parts, place: Place, states: States) -> None:
@@ -160,7 +167,7 @@ def _write(parts: Parts, place: Place, states: States) -> None:
 def _check(parts: Parts, place: Place) -> FreshnessCheck:
     from holdfast.service.freshness import FreshnessCheck  # most deliveries have no news
 
-    return FreshnessCheck(parts, place)
+    return FreshnessCheck(parts, place, within_s=JUDGED_S)
 
 
 def _relative(parts: Parts, place: Place, call: HookCall, names: Iterable[str]) -> list[str]:
@@ -181,6 +188,7 @@ def _look_again(parts: Parts, place: Place, call: HookCall, told: Sequence[Deliv
         for lesson in _lessons_about(parts, place, path):
             if lesson.id in shown and (lesson.id in states or not check.is_untouched(lesson)):
                 judged[lesson.id] = check.judge(lesson)[0]
+    judged = {lesson: freshness for lesson, freshness in judged.items() if freshness != "unverified"}
     differs = any(
         freshness != (states[lesson].freshness if lesson in states else "fresh") for lesson, freshness in judged.items()
     )
@@ -189,7 +197,8 @@ def _look_again(parts: Parts, place: Place, call: HookCall, told: Sequence[Deliv
 
 def _is_news(known: KnownState, call: HookCall, told: Sequence[Delivery], now: datetime) -> bool:
     """Whether this agent has to hear of it: not what it was told since, and each state of a lesson only once."""
-    if known.freshness not in WORSE:
+    not_judged_yet = known.freshness == "unverified" and known.by == call.session
+    if known.freshness not in WORSE and not not_judged_yet:
         return False
     shown = [delivery for delivery in told if delivery.lesson == known.lesson]
     if any(delivery.at > known.at or delivery.reason == known.reason for delivery in shown):
@@ -214,5 +223,6 @@ def _first_true(parts: Parts, place: Place, due: Sequence[KnownState]) -> Ranked
             now = replace(known, freshness=freshness)
             told = f"the code it is about has just changed: {words}; confirm, revise or forget it"
             return Ranked(lesson=lesson, rank=1, score=0.0, why=Why(words=now.reason), freshness=freshness, caveat=told)
-        keep_states(parts, place, {lesson.id: freshness})
+        if freshness != "unverified":  # there was no time: at the next call
+            keep_states(parts, place, {lesson.id: freshness})
     return None

@@ -8,6 +8,7 @@ the rules of freshness; what got worse is kept where the next hook finds it. Not
 from __future__ import annotations
 
 from datetime import datetime
+from math import inf
 
 from holdfast.domain.errors import HoldfastError
 from holdfast.domain.frozen import Frozen, replace
@@ -32,7 +33,7 @@ SETTLE_S = 0.15
 """How long files must stand still before they are judged: an editor writes in steps, a checkout file by file."""
 WAITS = 20
 """Pauses after which they are judged even if they never stand still."""
-SHARE = 50
+SHARE = 25
 """Looks take at most one part in so many of the time: with thousands of files they become rarer."""
 PAGE = 500
 
@@ -166,7 +167,7 @@ class Watch:
 
     def _judge(self, ids: Sequence[LessonId], by: str) -> list[StateChange]:
         """Judge those lessons, keep what they are, and tell which of those held before are in another state."""
-        check = FreshnessCheck(self._parts, self.place)
+        check = FreshnessCheck(self._parts, self.place, within_s=inf)
         held: dict[LessonId, _Held] = {}
         changes: list[StateChange] = []
         for lesson in self._fetch(ids):
