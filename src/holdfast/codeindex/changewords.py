@@ -124,8 +124,9 @@ def _default_and_rest(source: Source, group: Sequence[Node], parameter: Node) ->
     default = next((node for node in fields if node is not None), None)
     default = default or _after_equals(group) or _after_equals(parameter.children)
     end = default.start_byte if default is not None else group[-1].end_byte
-    span = source.tokens.between(group[0].start_byte, end)
-    rest = [source.tokens.texts[index] for index in span if source.tokens.bare[index]]
+    tokens = source.tokens_in(group[0].start_byte, end)
+    span = tokens.between(group[0].start_byte, end)
+    rest = [tokens.texts[index] for index in span if tokens.bare[index]]
     return (_text(source, default) if default is not None else ""), " ".join(rest).removesuffix(" =")
 
 
@@ -148,5 +149,5 @@ def _before(node: Node) -> Iterator[Node]:
 
 
 def _text(source: Source, node: Node) -> str:
-    span = source.tokens.between(node.start_byte, node.end_byte)
-    return " ".join(source.tokens.texts[index] for index in span)
+    tokens = source.tokens_in(node.start_byte, node.end_byte)
+    return " ".join(tokens.texts[index] for index in tokens.between(node.start_byte, node.end_byte))

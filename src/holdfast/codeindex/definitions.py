@@ -27,9 +27,9 @@ class Definition:
         self.name_spans = tuple((one.start_byte, one.end_byte) for one in found.name_nodes)
         """Where its name is written, and its owner's when that is not around it."""
         self.name_start, self.name_end = self.name_spans[0]
-        self.start, self.end = node.start_byte, node.end_byte
+        self.start, self.end = node.start_byte, _written_end(node)
         self.head_start = node.start_byte
-        self.body_start, self.body_end = (body[0].start_byte, body[-1].end_byte) if body else (self.end, self.end)
+        self.body_start, self.body_end = (body[0].start_byte, _written_end(body[-1])) if body else (self.end, self.end)
         self.start_line, self.end_line = node.start_point[0] + 1, _last_line(node)
         self.name = ""
         self.inside: Definition | None = None
@@ -60,10 +60,15 @@ def _iter_captured(language: Language, root: Node) -> Iterator[Definition]:
         yield one
 
 
+def _written_end(node: Node) -> int:
+    """Where the node ends, the white space at its end left out."""
+    text = node.text or b""
+    return node.end_byte - (len(text) - len(text.rstrip()))
+
+
 def _last_line(node: Node) -> int:
-    """The last line with some of the node on it; a line's end alone is none."""
-    row, column = node.end_point
-    return row + 1 if column or row == node.start_point[0] else row
+    """The last line with some of the node on it."""
+    return node.start_point[0] + 1 + (node.text or b"").rstrip().count(b"\n")
 
 
 def _widen(language: Language, one: Definition) -> None:
@@ -75,7 +80,7 @@ def _widen(language: Language, one: Definition) -> None:
             break
         if node.type in language.lone_wrappers:
             one.head_start = node.start_byte
-        one.start, one.end, one.node = node.start_byte, node.end_byte, node
+        one.start, one.end, one.node = node.start_byte, _written_end(node), node
         one.end_line = _last_line(node)
     before = one.node.prev_sibling if language.attributes else None
     while before is not None and before.type in language.attributes + language.ignored:

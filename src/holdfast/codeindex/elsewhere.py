@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.codeindex.likeness import TELLING_TOKENS
-from holdfast.codeindex.source import last_part, unnumbered
+from holdfast.codeindex.likeness import TELLING_TOKENS, sort_of
+from holdfast.codeindex.source import unnumbered
 from holdfast.domain.symbol import Symbol
 
 TYPE_CHECKING = False
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def same_body(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol | None:
-    """The one definition with the anchor's body that was not there when the anchor was made; None if not just one.
+    """The one definition with the anchor's telling body that was not there when the anchor was made.
 
-    Short bodies are not telling: they count only with the same head and last name.
+    None when there are none or several, or when the body is short: many definitions have such a body.
     """
     found = [one for one in _candidates(views, index, anchor, "body_hash") if one.body_hash == anchor.body_hash]
-    return _only([one for one in found if _is_telling(one, anchor) and _is_new(views, anchor, one)])
+    return _only([one for one in found if _is_telling(views, one, anchor) and _is_new(views, anchor, one)])
 
 
 def same_head(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol | None:
@@ -39,14 +39,17 @@ def _candidates(views: Views, index: IndexStore | None, anchor: Anchor, by: str)
     for path in dict.fromkeys((anchor.path, *(one.path for one in told))):
         source = views.now(path)
         names = {unnumbered(one.name) for one in told if one.path == path}
-        for one in source.definitions if source else ():
+        for one in source.symbols() if source else ():
             if path == anchor.path or unnumbered(one.name) in names:
-                yield source.symbol(one)  # type: ignore[union-attr]
+                yield one
 
 
-def _is_telling(one: Symbol, anchor: Anchor) -> bool:
-    same_name = last_part(one.name) == last_part(anchor.symbol)
-    return one.tokens >= TELLING_TOKENS or (same_name and one.signature_hash == anchor.signature_hash)
+def _is_telling(views: Views, one: Symbol, anchor: Anchor) -> bool:
+    source = views.now(one.path)
+    definition = next((held for held in source.definitions if held.name == one.name), None) if source else None
+    if source is None or definition is None or sort_of(definition.kind) != sort_of(anchor.symbol_kind):
+        return False
+    return source.body_size(definition) >= TELLING_TOKENS
 
 
 def _is_new(views: Views, anchor: Anchor, one: Symbol) -> bool:

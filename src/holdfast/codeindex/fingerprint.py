@@ -15,7 +15,7 @@ from holdfast.codeindex.literals import literal_token, unquoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tree_sitter import Node
 
@@ -25,6 +25,7 @@ HASH_BYTES = 12
 """96 bits: a collision by chance among a million definitions has odds of one in 10^17."""
 
 BLOCK_START, BLOCK_END = "\x02", "\x03"
+OPENED = "\x04"
 OWN_NAME = "\x01"
 OWN_OBJECTS = frozenset({"self", "this", "cls", "$this", "Self", "static"})
 TYPED = 1_000_000
@@ -54,9 +55,12 @@ class Tokens:
         return range(bisect_left(self.starts, start), stop)
 
 
-def read_tokens(language: Language, root: Node) -> Tokens:
-    """The tokens below a node, normalised. Any depth: the walk keeps its own stack."""
-    return _Walk(language).read(root)
+def read_tokens(language: Language, root: Node, span: tuple[int, int] | None = None) -> Tokens:
+    """The tokens below a node, normalised: all, or at least those that start within a span of bytes.
+
+    Any depth: the walk keeps its own stack.
+    """
+    return _Walk(language).read(root, span)
 
 
 def hash_tokens(version: str, tokens: Tokens, wanted: Iterable[int], own_name: str) -> str:
@@ -101,17 +105,21 @@ class _Walk:
         self._text = frozenset(language.unparsed + language.prose)
         self._typed = frozenset(language.typed)
         self._spaces = frozenset(language.spaces)
+        self._opening = frozenset(language.opening)
         self._tokens = Tokens()
         self._kinds: list[str] = [""]
         self._commas: list[int] = [0]
         self._annotates: list[bool] = [False]
+        self._source, self._offset = b"", 0
         self._annotated = 0
         """How many annotations are open; far below zero where they are what the code is about."""
 
-    def read(self, root: Node) -> Tokens:
+    def read(self, root: Node, span: tuple[int, int] | None) -> Tokens:
+        self._source, self._offset = root.text or b"", root.start_byte
         cursor = root.walk()
         while True:
-            if self._enter(cursor.node) and cursor.goto_first_child():
+            node = cursor.node
+            if (span is None or _touches(node, span)) and self._enter(node) and cursor.goto_first_child():
                 continue
             while not cursor.goto_next_sibling():
                 if not cursor.goto_parent():
@@ -129,11 +137,14 @@ class _Walk:
         annotates = kind in self._annotations or (kind in self._declarations and self._only_declares(node))
         if annotates and self._annotated == 0:
             self._mark_before()
-        if kind in self._exact or kind in self._strings or kind in self._text or node.child_count == 0:
+        opened = kind in self._strings and self._is_opened(node)
+        if not opened and (kind in self._exact or kind in self._strings or kind in self._text or node.child_count == 0):
             self._annotated += annotates
             self._one(node, kind)
             self._annotated -= annotates
             return False
+        if opened:
+            self._emit(node.start_byte, OPENED + "\0".join(_between(node)))
         if kind in self._compounds and not self._flows_on(node):
             self._emit(node.start_byte, BLOCK_START)
         if kind in self._blocks:
@@ -153,8 +164,9 @@ class _Walk:
         if kind in self._compounds and not self._flows_on(node):
             self._emit(max(node.start_byte, node.end_byte - 1), BLOCK_END)
         if kind in self._blocks:
-            # at the end, so outside of a definition that ends with it: what ends the blocks around is not its own
-            self._emit(node.end_byte, BLOCK_END)
+            # at the end, so outside of a definition that ends with it: what ends the blocks around is not its own;
+            # the end of what is written, since some grammars take the empty lines after it into a block
+            self._emit(self._written_end(node), BLOCK_END)
 
     def _one(self, node: Node, kind: str) -> None:
         """Take in a node whose children, if any, do not matter."""
@@ -170,6 +182,9 @@ class _Walk:
             self._emit(node.start_byte, unquoted(_text(node)))
         else:
             self._emit(node.start_byte, literal_token(self._language, node))
+
+    def _is_opened(self, node: Node) -> bool:
+        return bool(self._opening) and any(child.type in self._opening for child in node.named_children)
 
     def _flows_on(self, node: Node) -> bool:
         """Whether the node is part of a chain of one operator that means the same however it is grouped."""
@@ -188,6 +203,12 @@ class _Walk:
             return False
         return len(self._kinds) < 3 or self._kinds[-3] != "class_definition"
 
+    def _written_end(self, node: Node) -> int:
+        end = node.end_byte
+        while end > node.start_byte and self._source[end - 1 - self._offset : end - self._offset].isspace():
+            end -= 1
+        return end
+
     def _says_nothing(self, node: Node, kind: str) -> bool:
         if kind in self._idle and node.child_count == 1:
             only = node.child(0)
@@ -203,6 +224,8 @@ class _Walk:
         if node.end_byte == start:
             return  # a token the parser made up
         text = _text(node).strip()
+        if "\n" in text:
+            text = " ".join(text.split())  # what the grammar could not take apart
         if kind == ",":
             self._commas[-1] += 1
         elif kind in CLOSERS and self._tokens.texts and self._tokens.texts[-1] == "," and self._commas[-1]:
@@ -244,5 +267,20 @@ class _Walk:
         self._tokens.bare.append(self._annotated <= 0)
 
 
+def _between(node: Node) -> Iterator[str]:
+    """What is in no child of the node, and the space its children begin with: some grammars leave text out."""
+    whole, at = node.text or b"", 0
+    for child in node.children:
+        start, end = child.start_byte - node.start_byte, child.end_byte - node.start_byte
+        space = len(whole[start:end]) - len(whole[start:end].lstrip())
+        yield whole[at : start + space].decode("utf-8", "replace")
+        at = end
+    yield whole[at:].decode("utf-8", "replace")
+
+
 def _text(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "replace")
+
+
+def _touches(node: Node | None, span: tuple[int, int]) -> bool:
+    return node is not None and node.start_byte < span[1] and node.end_byte > span[0]

@@ -70,8 +70,12 @@ class Language(Frozen):
     """Nodes whose first child, a string, is a name that needs no quotes: `{"a": 1}` in JavaScript."""
     alike_quotes: bool = False
     """`'a'` and `"a"` mean the same."""
-    expanding: str = ""
-    """Signs that mean something in `"…"` and not in `'…'`: a string without any means the same in either."""
+    opening: tuple[str, ...] = ()
+    """Nodes of code within a string that make it more than one token: a shell's `"$(…)"`."""
+    expanding: tuple[str, ...] = ()
+    """What means something in `"…"` and not in `'…'`: a string without any of it means the same in either."""
+    indented: tuple[str, ...] = ()
+    """Strings of several lines that may be indented as a whole, as Ruby's `<<~`."""
     joined_strings: tuple[str, ...] = ()
     """Nodes of adjacent string literals that the compiler joins."""
     annotations: tuple[str, ...] = ()

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 TELLING_TOKENS = 16
-"""From this many tokens of head and body two equal definitions are taken as one and the same, whatever their names."""
+"""From this many tokens of body two equal definitions are taken as one and the same, whatever their names."""
 
-SAME_NAME_FLOOR = 0.5
-"""Least likeness of tokens for a definition that kept its last name."""
-OTHER_NAME_FLOOR = 0.75
-"""Least likeness of tokens for one that did not, when nothing in the names speaks for it."""
+SAME_NAME_FLOOR = (0.35, 2.0, 0.8)
+OTHER_NAME_FLOOR = (0.45, 6.0, 1.0)
+"""Least likeness for a definition that kept its last name, and for one that did not: a + b / words, at most c.
+
+The fewer words there are, the more of them two strangers share by chance.
+"""
 NAME_WORTH = 0.25
-"""How much of that a name that is alike makes up for."""
+"""How much of that floor a name that is alike makes up for."""
 MARGIN = 0.1
 """How much the best must be ahead of the runner-up: nothing is guessed."""
 
@@ -37,13 +39,19 @@ def likeness(then: Part, now: Part) -> float:
     """
     if not _comparable(then[1], now[1]):
         return 0.0
-    tokens = dice(then[0].words(then[1]), now[0].words(now[1]))
-    names = name_likeness(then[1].name, now[1].name)
-    floor = SAME_NAME_FLOOR if names >= 1 else OTHER_NAME_FLOOR - NAME_WORTH * names
-    if tokens < floor or (names < 1 and _short(then) and tokens < 1):
-        return 0.0
+    words = then[0].words(then[1])
+    tokens = dice(words, now[0].words(now[1]))
     same_owner = _owner(then[1].name) == _owner(now[1].name)
+    names = 0.0 if _is_commonplace(then[1].name) and not same_owner else name_likeness(then[1].name, now[1].name)
+    if tokens < _floor(words.total() // 2, names):
+        return 0.0
     return 0.75 * tokens + 0.25 * names + (0.1 if same_owner else 0.0)
+
+
+def _floor(words: int, names: float) -> float:
+    least, per_word, most = SAME_NAME_FLOOR if names >= 1 else OTHER_NAME_FLOOR
+    floor = min(most, least + per_word / max(1, words))
+    return floor if names >= 1 else floor - NAME_WORTH * names
 
 
 def dice(one: Counter[str], other: Counter[str]) -> float:
@@ -65,16 +73,23 @@ def _words(name: str) -> list[str]:
 
 
 def _comparable(one: Definition, other: Definition) -> bool:
-    """Whether both are routines, or both types, or of one kind."""
-    return _sort(one.kind) == _sort(other.kind)
+    """Whether both are of one sort, and both local to a function or neither."""
+    return sort_of(one.kind) == sort_of(other.kind) and _is_local(one) == _is_local(other)
 
 
-def _sort(kind: str) -> str:
+def _is_local(one: Definition) -> bool:
+    return one.inside is not None and sort_of(one.inside.kind) == "routine"
+
+
+def sort_of(kind: str) -> str:
+    """Routines may become methods and classes structs, but nothing of one sort becomes one of another."""
     return "routine" if kind in ("function", "method") else "type" if kind in MEMBER_KINDS else kind
 
 
-def _short(part: Part) -> bool:
-    return sum(part[0].words(part[1]).values()) < TELLING_TOKENS
+def _is_commonplace(name: str) -> bool:
+    """Whether half of all classes have a method of that name: it does not say which it is."""
+    last = last_part(name)
+    return last.startswith("__") and last.endswith("__")
 
 
 def _owner(name: str) -> str:

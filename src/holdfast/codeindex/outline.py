@@ -19,7 +19,7 @@ def outline(path: str, content: bytes) -> Outline:
         path=path,
         blob=blob_of(content),
         language=source.language.name,
-        symbols=tuple(map(source.symbol, source.definitions)),
+        symbols=tuple(source.symbols()),
         imports=tuple(find_imports(source.language, source.root)),
         note=source.note,
     )

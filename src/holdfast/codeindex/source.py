@@ -44,6 +44,7 @@ class Source:
         self.path = path
         self.content = content
         self.obstacle = _obstacle(content)
+        self._parts: dict[tuple[int, int], Tokens] = {}
         self._words: dict[int, Counter[str]] = {}
 
     @cached_property
@@ -77,6 +78,14 @@ class Source:
     def tokens(self) -> Tokens:
         """The whole file's telling tokens."""
         return read_tokens(self.language, self.root)
+
+    def tokens_in(self, start: int, end: int) -> Tokens:
+        """The telling tokens from one byte to another, and perhaps more: reading a part is cheaper than the whole."""
+        if "tokens" in self.__dict__:
+            return self.tokens
+        if (start, end) not in self._parts:
+            self._parts[start, end] = read_tokens(self.language, self.root, (start, end))
+        return self._parts[start, end]
 
     @cached_property
     def by_name(self) -> dict[str, list[Definition]]:
@@ -115,9 +124,16 @@ class Source:
             return "not UTF-8"
         return ""
 
+    def symbols(self) -> list[Symbol]:
+        """All definitions with their fingerprints."""
+        if self.definitions:
+            _ = self.tokens  # once for all of them
+        return [self.symbol(one) for one in self.definitions]
+
     def symbol(self, one: Definition) -> Symbol:
         """The definition with its fingerprints."""
-        head, body = self.head_and_body(one)
+        tokens = self.tokens_in(one.start, one.end)
+        head, body = self._head_and_body(one, tokens)
         return Symbol(
             path=self.path,
             name=one.name,
@@ -127,18 +143,17 @@ class Source:
             start_byte=one.start,
             end_byte=one.end,
             signature=self.signature_line(one),
-            signature_hash=hash_tokens(fingerprint.SIGNATURE_VERSION, self.tokens, head, one.own_name),
-            body_hash=hash_tokens(fingerprint.BODY_VERSION, self.tokens, body, one.own_name),
+            signature_hash=hash_tokens(fingerprint.SIGNATURE_VERSION, tokens, head, one.own_name),
+            body_hash=hash_tokens(fingerprint.BODY_VERSION, tokens, body, one.own_name),
             tokens=len(head) + len(body),
         )
 
-    def head_and_body(self, one: Definition) -> tuple[list[int], list[int]]:
+    def _head_and_body(self, one: Definition, tokens: Tokens) -> tuple[list[int], list[int]]:
         """The indexes of a definition's head and body tokens.
 
         What is defined in a class or module is left out: it has its own fingerprint, and a class whose method
         changed is the same class.
         """
-        tokens = self.tokens
         name_at = {index for start, end in one.name_spans for index in tokens.between(start, end)}
         # a block that ends with the body belongs to it, unless it is one of those around the definition
         within = tokens.of_member if one.body_end < one.end else tokens.between
@@ -165,7 +180,7 @@ class Source:
 
     def body_size(self, one: Definition) -> int:
         """The number of tokens of its body."""
-        return len(self.head_and_body(one)[1])
+        return len(self._head_and_body(one, self.tokens_in(one.start, one.end))[1])
 
     def signature_line(self, one: Definition) -> str:
         """The head in one line for people, without decorators, at most 300 characters."""

@@ -43,8 +43,11 @@ def follow(views: Views, path: str, name: str, since: str, in_time: Callable[[],
     for _ in range(MAX_HOPS):
         now = views.now(path)
         if now is not None and name in now.by_name:
-            return End(path=path, name=name)
-        commit = _vanished_in(views, path, name, since)
+            commit = _left_meanwhile(views, path, name, since)
+            if not commit:
+                return End(path=path, name=name)
+        else:
+            commit = _vanished_in(views, path, name, since)
         if commit is None or not in_time():
             return End()
         step = Step(views, commit)
@@ -124,6 +127,19 @@ def _clear_best(found: list[tuple[float, tuple[str, str], Part]]) -> tuple[float
     if not ranked or (len(ranked) > 1 and ranked[0][0] - ranked[1][0] < MARGIN):
         return None
     return ranked[0]
+
+
+def _left_meanwhile(views: Views, path: str, name: str, since: str) -> str | None:
+    """The commit after `since` in which a definition left its file that is there again: the new one is another one."""
+    source = views.then(since, path)
+    if source is None or name not in source.by_name:
+        return None
+    name_start, name_end = source.by_name[name][0].name_spans[0]
+    line = source.content.rfind(b"\n", 0, name_start) + 1
+    head = source.content[line:name_end].decode("utf-8", "replace").strip()
+    return next(
+        (commit for commit in views.history.touching(path, since, head) if _is_end(views, commit, path, name)), ""
+    )
 
 
 def _vanished_in(views: Views, path: str, name: str, since: str) -> str | None:

@@ -26,6 +26,7 @@ LANGUAGE = Language(
     alike_quotes=True,
     joined_strings=("concatenated_string",),
     annotations=("type",),
+    declarations=("assignment",),
     idle_statements=("expression_statement",),
     blocks=("block",),
     parenthesised=("parenthesized_expression",),
