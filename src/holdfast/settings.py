@@ -69,7 +69,7 @@ class Settings(Frozen):
         return os.path.join(self.home, "run")
 
     def index_path(self, project: str) -> str:
-        """The file of a project's code index; an id that cannot be a file's name is replaced, with a mark of its own."""
+        """The file of a project's code index; an id that is no file name is replaced, with a mark of its own."""
         from binascii import crc32
 
         plain = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in project)
@@ -164,6 +164,12 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
         hook_deadline_ms=min(500, take(file, "hook_deadline_ms", int, 500)),
         claude_config_dir=env.get("CLAUDE_CONFIG_DIR", ""),
     )
+
+
+def host_session(environ: Mapping[str, str] | None = None) -> tuple[str, str]:
+    """Host and session an MCP server was started for, as the host's environment tells; ("mcp", "") when it does not."""
+    session = (os.environ if environ is None else environ).get("CLAUDE_CODE_SESSION_ID", "")
+    return ("claude-code", session) if session else ("mcp", "")
 
 
 def read_secret(variable: str) -> str:

@@ -11,9 +11,12 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp_types import TextContent, Tool
 
+from holdfast.bootstrap import Memory
+from holdfast.settings import load_settings
 from holdfast.surfaces.mcp.server import INSTRUCTIONS, MemoryOnce, build
 
 NAMES = ["checkpoint", "expand", "feedback", "recall", "remember", "revise"]
+QUESTION = "how are amounts kept: cents or floats"
 CHARACTERS_A_TOKEN = 3
 """Pessimistic for JSON in English; tokenizers of today reach 3.5 to 4."""
 
@@ -75,8 +78,10 @@ async def _go_round(mode: str, home: Path, folder: Path) -> None:
         assert "No lesson" in await call("recall", query="how are amounts kept")
         kept = await call("remember", insight="Amounts are kept in whole cents, never floats", kind="constraint")
         lesson = kept.split("[")[1].split("]")[0]
-        assert lesson in await call("recall", query="how are amounts kept: cents or floats")
+        assert lesson in await call("recall", query=QUESTION)
         assert "kind: constraint" in await call("expand", id=lesson)
+        with Memory(str(folder), settings=load_settings(environment)) as memory:
+            assert [(told.moment, told.trigger) for told in memory.log()] == [("on_demand", QUESTION)]
         assert "helped" in await call("feedback", id=lesson, verdict="helped")
         revised = await call("revise", id=lesson, insight="Amounts are kept in whole cents, as int")
         assert lesson not in revised

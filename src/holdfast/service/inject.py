@@ -170,22 +170,32 @@ class _Turn:
 
     def log(self, briefing: Briefing) -> None:
         """Record what is shown: lessons, and the checkpoint under its own id."""
-        shown = [(item.lesson.id, item.rank, item.score, item.why.words) for item in briefing.items]
-        if self.checkpoint and briefing.checkpoint_text:
-            shown.append((LessonId(self.checkpoint.id), 0, 0.0, "the task's state was restored"))
-        if not shown:
-            return
-        at, trigger, cost = self.parts.clock.now(), _trigger(self.call), briefing.tokens // len(shown)
-        self.parts.store.record(
-            [
-                Delivery(
-                    id=self.parts.clock.new_id(), at=at, project=self.place.project.id, session=self.call.session,
-                    host=self.call.host, moment=self.moment, lesson=lesson, rank=rank, score=score, reason=words,
-                    trigger=trigger, tokens=cost, agent=self.call.agent,
-                )
-                for lesson, rank, score, words in shown
-            ]
-        )  # fmt: skip
+        restored = self.checkpoint if briefing.checkpoint_text else None
+        _log(self.parts, self.place, self.call, briefing, restored)
+
+
+def log_recall(parts: Parts, place: Place, asked: HookCall, briefing: Briefing) -> None:
+    """Record what an agent was shown because it asked; `asked` tells host, session and, as its prompt, the question."""
+    _log(parts, place, _spoken(asked), briefing)
+
+
+def _log(parts: Parts, place: Place, call: HookCall, briefing: Briefing, restored: Checkpoint | None = None) -> None:
+    shown = [(item.lesson.id, item.rank, item.score, item.why.words) for item in briefing.items]
+    if restored is not None:
+        shown.append((LessonId(restored.id), 0, 0.0, "the task's state was restored"))
+    if not shown:
+        return
+    at, trigger, cost = parts.clock.now(), _trigger(parts, place, call), briefing.tokens // len(shown)
+    parts.store.record(
+        [
+            Delivery(
+                id=parts.clock.new_id(), at=at, project=place.project.id, session=call.session, host=call.host,
+                moment=briefing.moment, lesson=lesson, rank=rank, score=score, reason=words, trigger=trigger,
+                tokens=cost, agent=call.agent,
+            )
+            for lesson, rank, score, words in shown
+        ]
+    )  # fmt: skip
 
 
 FRAME = 60
@@ -341,7 +351,8 @@ def _branch_words(branch: str) -> str:
     return "" if branch in ("main", "master", "develop", "trunk") else branch.replace("/", " ").replace("-", " ")
 
 
-def _trigger(call: HookCall) -> str:
+def _trigger(parts: Parts, place: Place, call: HookCall) -> str:
     """What it was shown for: the file, the command, the first words of the prompt or of the error."""
-    said = call.error or call.command or (call.paths[0] if call.paths else "") or call.prompt or call.name
+    file = parts.workspace.relative(place, call.paths[0], call.cwd) or call.paths[0] if call.paths else ""
+    said = call.error or call.command or file or call.prompt or call.name
     return " ".join(said.split())[:TRIGGER_LIMIT]

@@ -151,6 +151,12 @@ class Memory:
         )
         return ask(self.parts, self.place, query, limit=limit, budget_tokens=budget_tokens)
 
+    def note_recall(self, briefing: Briefing, asked: HookCall) -> None:
+        """Log what a recall showed to an agent; `asked` tells its host, session and question (as the prompt)."""
+        from holdfast.service.inject import log_recall
+
+        log_recall(self.parts, self.place, asked, briefing)
+
     # Lessons
 
     def remember(

@@ -19,6 +19,9 @@ from pydantic import Field
 from holdfast._version import __version__
 from holdfast.bootstrap import Memory
 from holdfast.domain.errors import HoldfastError
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.vocabulary import SessionId
+from holdfast.settings import host_session
 from holdfast.surfaces.mcp import render
 
 T = TypeVar("T")
@@ -75,7 +78,7 @@ def _add_reading_tools(server: MCPServer, memory: MemoryOnce) -> None:
         limit: Annotated[int, Field(ge=1, le=20)] = 5,
     ) -> str:
         """Lessons of earlier sessions that bear on the query, checked against the code now."""
-        return await _run(lambda: render.briefing(memory().recall(query, paths=files, limit=limit)))
+        return await _run(lambda: _recall(memory(), query, files, limit))
 
     @server.tool(annotations=_annotations("Expand a lesson", reads=True), structured_output=False)
     async def expand(id: Annotated[str, Field(description="A lesson's id, or its end")]) -> str:
@@ -137,6 +140,15 @@ def _add_writing_tools(server: MCPServer, memory: MemoryOnce) -> None:
     ) -> str:
         """Say what became of a lesson you were shown."""
         return await _run(lambda: render.judged(memory().feedback(id, verdict, note)))
+
+
+def _recall(memory: Memory, query: str, files: list[str], limit: int) -> str:
+    """Ask, and log what was shown: a hook of the session does not show it again."""
+    found = memory.recall(query, paths=files, limit=limit)
+    host, session = host_session()
+    asked = HookCall(host=host, name="recall", session=SessionId(session), cwd=memory.folder, prompt=query)
+    memory.note_recall(found, asked)
+    return render.briefing(found)
 
 
 def _annotations(title: str, *, reads: bool = False) -> ToolAnnotations:
