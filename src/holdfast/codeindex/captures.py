@@ -37,7 +37,7 @@ class Capture:
         if not self.kind:
             return
         self.node = nodes[0]
-        self.body = captures.get("body") or fields(self.node, language.body_fields) or _body(language, self.node)
+        self.body = captures.get("body") or _body(language, self.node) or fields(self.node, language.body_fields)
         if "value" in captures:
             self._bind(language, captures["value"][0])
         if "declarator" in captures:

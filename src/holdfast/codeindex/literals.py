@@ -19,7 +19,7 @@ PLAIN = ("string", "string_literal")
 
 def literal_token(language: Language, node: Node) -> str:
     """The literal, or the adjacent literals that are joined, as one text."""
-    source = _text(node)
+    source = _outdented(_text(node)) if node.type in language.indented else _text(node)
     if language.expanding and _is_inert(language, source):
         return f'"{source[1:-1]}"'
     joins = bool(language.joined_strings) and node.type in (*PLAIN, *language.joined_strings)
@@ -33,7 +33,14 @@ def literal_token(language: Language, node: Node) -> str:
 
 def _is_inert(language: Language, source: str) -> bool:
     """Whether it would mean the same in the other quotes."""
-    return source[:1] in ("'", '"') and not any(sign in source[1:-1] for sign in "'\"" + language.expanding)
+    return source[:1] in ("'", '"') and not any(sign in source[1:-1] for sign in ("'", '"', *language.expanding))
+
+
+def _outdented(source: str) -> str:
+    """The text without what all lines after the first are indented by."""
+    first, *lines = source.split("\n")
+    depths = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
+    return "\n".join((first, *(line[min(depths, default=0) :] for line in lines)))
 
 
 def unquoted(source: str) -> str:

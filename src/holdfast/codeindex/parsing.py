@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 MATCH_LIMIT = 4_096
 """Patterns a query may have under way at once; more are dropped, so that odd files take bounded memory."""
 
+_LETTERS = {0xDC00 + byte: ord("a") + byte % 26 for byte in range(0x80, 0x100)}
+
 
 def parse(language: Language, content: bytes) -> Tree:
     """The syntax tree of the content; broken code has a tree with error nodes."""
+    content = _decodable(content)
     return Parser(_grammar(language)).parse(_masked(language, content) if language.masked else content)
 
 
@@ -60,6 +63,15 @@ def is_within(root: Node, start: int, kinds: Sequence[str]) -> bool:
 def text(node: Node) -> str:
     """The node's source; bytes that are not UTF-8 are replaced."""
     return (node.text or b"").decode("utf-8", "replace")
+
+
+def _decodable(content: bytes) -> bytes:
+    """The content with bytes that are not UTF-8 as letters: queries that look at text raise on the bytes."""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("utf-8", "surrogateescape").translate(_LETTERS).encode()
+    return content
 
 
 def _masked(language: Language, content: bytes) -> bytes:

@@ -25,7 +25,9 @@ LANGUAGE = Language(
     ignored=("comment", ";", "function_definition>function"),
     grouping=("function_definition",),
     strings=("string", "raw_string", "ansi_c_string", "translated_string", "heredoc_body", "concatenation", "regex"),
-    expanding="\\$`!",
+    exact=("string_content",),
+    opening=("command_substitution", "process_substitution"),
+    expanding=("\\", "$", "`", "!"),
     # only the ends of lines tell `a b` from `a; b`
     compounds=("command", "declaration_command", "unset_command"),
 )

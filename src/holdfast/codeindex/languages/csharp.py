@@ -45,5 +45,6 @@ LANGUAGE = Language(
     ignored=("comment", "preproc_region", "preproc_endregion", "preproc_pragma"),
     strings=("string_literal", "verbatim_string_literal", "raw_string_literal", "character_literal",
              "interpolated_string_expression"),
+    indented=("raw_string_literal",),
     decorators=("attribute_list",),
 )  # fmt: skip

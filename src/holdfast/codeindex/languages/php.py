@@ -36,6 +36,7 @@ LANGUAGE = Language(
     grammar_function="language_php",
     query=QUERY,
     strings=("string", "encapsed_string", "heredoc", "nowdoc", "shell_command_expression"),
-    expanding="\\$",
+    expanding=("\\", "$"),
+    indented=("heredoc", "nowdoc"),
     decorators=("attribute_list",),
 )

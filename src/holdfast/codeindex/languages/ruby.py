@@ -7,25 +7,18 @@ from holdfast.codeindex.language import Language
 QUERY = """
 (class name: (_) @name) @definition.class
 (module name: (_) @name) @definition.module
-(assignment left: (constant) @name right: (call block: (_) @body) @_made
-  (#match? @_made "^(Struct|Class|Module|Data)[.](new|define)")) @definition.class
-(assignment left: (constant) @name right: (call !block) @_made
-  (#match? @_made "^(Struct|Class|Module|Data)[.](new|define)")) @definition.class
+(assignment left: (constant) @name right: (call) @body
+  (#match? @body "^(Struct|Class|Module|Data)[.](new|define)")) @definition.class
 (assignment left: (constant) @name right: (_) @body
   (#not-match? @body "^(Struct|Class|Module|Data)[.](new|define)")) @definition.constant
 
 (method name: (_) @name) @definition.method
-(singleton_method object: (self) name: (_) @name) @definition.method
-(singleton_method object: [(constant) (identifier)] @owner name: (_) @name) @definition.method
-(call method: (identifier) @_definer
-  arguments: (argument_list . [(simple_symbol) (string)] @name) block: (_) @body
-  (#any-of? @_definer "define_method" "define_singleton_method")) @definition.method
+(singleton_method name: (_) @name) @definition.method
+(call method: (identifier) @_definer arguments: (argument_list . (_) @name) block: (_) @body
+  (#match? @name "^[:'\\"]") (#any-of? @_definer "define_method" "define_singleton_method")) @definition.method
 
-(call !receiver method: (identifier) @_require arguments: (argument_list . (string) @module .)
-  (#any-of? @_require "require" "require_relative" "load")) @import
-(call !receiver method: (identifier) @_autoload
-  arguments: (argument_list . (simple_symbol) . (string) @module .)
-  (#eq? @_autoload "autoload")) @import
+(call !receiver method: (identifier) @_require arguments: (argument_list (string) @module .)
+  (#any-of? @_require "require" "require_relative" "load" "autoload")) @import
 """
 
 LANGUAGE = Language(
@@ -35,9 +28,10 @@ LANGUAGE = Language(
     grammar_module="tree_sitter_ruby",
     query=QUERY,
     ignored=("comment", ";"),
-    strings=("string", "chained_string", "subshell", "regex", "heredoc_body", "delimited_symbol", "string_array",
+    strings=("string", "subshell", "regex", "heredoc_body", "delimited_symbol", "string_array",
              "symbol_array", "character"),
-    expanding="\\#",
+    expanding=("\\", "#{", "#@", "#$"),
+    indented=("heredoc_body",),
     # where they are, `f a` and `f(a)` are one; their ends tell `f a` from `f; a`
     grouping=("argument_list", "method_parameters", "parameters"),
     compounds=("argument_list", "method_parameters"),

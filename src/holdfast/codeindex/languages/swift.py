@@ -19,13 +19,14 @@ QUERY = """
 (deinit_declaration "deinit" @name) @definition.method
 (subscript_declaration "subscript" @name) @definition.method
 
-(property_declaration name: (_) @declarator computed_value: (_) @body) @definition.method
-(property_declaration name: (_) @declarator (willset_didset_block) @body) @definition.method
-(property_declaration name: (_) @declarator value: (call_expression) @body (#match? @body "^[{]")) @definition.method
-(property_declaration (value_binding_pattern) @_let name: (_) @declarator value: (_) @body
-  (#eq? @_let "let")) @definition.constant @top
-(property_declaration (modifiers) @_static (value_binding_pattern) @_let name: (_) @declarator value: (_) @body
-  (#match? @_static "\\\\bstatic\\\\b") (#eq? @_let "let")) @definition.constant
+((property_declaration) @definition.method @declarator
+  (#match? @definition.method "^[^=]*[{]|^[^=]*=[^{]*[{]\\\\s*(willSet|didSet)\\\\b"))
+((property_declaration) @definition.method @declarator
+  (#match? @definition.method "^[^={]*\\\\blazy\\\\b[^={]*=\\\\s*[{]"))
+((property_declaration) @definition.constant @declarator
+  (#match? @definition.constant "^[^={]*\\\\bstatic\\\\b[^={]*\\\\blet\\\\b[^={]*="))
+((property_declaration) @definition.constant @declarator @top
+  (#match? @definition.constant "^[^={]*\\\\blet\\\\b[^={]*="))
 
 (import_declaration (identifier) @module) @import
 """
@@ -37,10 +38,12 @@ LANGUAGE = Language(
     query=QUERY,
     ignored=("comment", "multiline_comment", ";"),
     strings=("line_string_literal", "multi_line_string_literal", "raw_string_literal", "regex_literal"),
+    indented=("multi_line_string_literal",),
     decorators=("attribute",),
     top_level=("source_file",),
-    name_fields=("bound_identifier",),
-    body_nodes=("computed_property",),
+    name_fields=("name", "bound_identifier"),
+    body_fields=("body", "value"),
+    body_nodes=("computed_property", "willset_didset_block"),
     parameter_lists=(
         "function_declaration",
         "protocol_function_declaration",
