@@ -26,7 +26,7 @@ BLOB_LIMIT = 5_000_000
 """Bytes of a file that are still hashed on read."""
 
 DIRTY_LIMIT = 50
-STATUS = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal")
+STATUS = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
 HEAD_TIMEOUT_S = 0.1
 STATUS_TIMEOUT_S = 0.15
 ROOT_COMMIT_TIMEOUT_S = 0.3
