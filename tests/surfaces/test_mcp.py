@@ -79,7 +79,9 @@ async def _go_round(mode: str, home: Path, folder: Path) -> None:
         kept = await call("remember", insight="Amounts are kept in whole cents, never floats", kind="constraint")
         lesson = kept.split("[")[1].split("]")[0]
         assert lesson in await call("recall", query=QUESTION)
-        assert "kind: constraint" in await call("expand", id=lesson)
+        expanded = await call("expand", id=lesson)
+        assert "kind: constraint" in expanded
+        assert "code: fresh" in expanded
         with Memory(str(folder), settings=load_settings(environment)) as memory:
             assert [(told.moment, told.trigger) for told in memory.log()] == [("on_demand", QUESTION)]
         assert "helped" in await call("feedback", id=lesson, verdict="helped")

@@ -23,12 +23,13 @@ def _line(ranked: Ranked) -> str:
     return f"{ranked.lesson.title} ({ranked.why.words})" if ranked.why.words else ranked.lesson.title
 
 
-def lesson(held: Lesson) -> str:
+def lesson(held: Lesson, freshness: str = "", caveat: str = "") -> str:
     """Everything about one lesson that a model can use, one field a line, empty ones left out."""
     source = held.provenance
     rows = [
         ("lesson", held.id),
         ("kind", f"{held.kind}, {held.state}, said by {held.trust}, confidence {held.confidence:.2f}"),
+        ("code", f"{freshness}: {caveat}" if caveat else freshness),
         ("title", held.title),
         ("insight", held.insight),
         ("why", held.why),

@@ -83,7 +83,13 @@ def _add_reading_tools(server: MCPServer, memory: MemoryOnce) -> None:
     @server.tool(annotations=_annotations("Expand a lesson", reads=True), structured_output=False)
     async def expand(id: Annotated[str, Field(description="A lesson's id, or its end")]) -> str:
         """A lesson in full: reason, remedy, evidence, history."""
-        return await _run(lambda: render.lesson(memory().get(id)))
+        return await _run(lambda: _expanded(memory(), id))
+
+
+def _expanded(memory: Memory, ref: str) -> str:
+    """The lesson in full, judged by the code as it is now."""
+    held = memory.get(ref)
+    return render.lesson(held, *memory.at(memory.folder).verdicts([held])[0])
 
 
 def _add_writing_tools(server: MCPServer, memory: MemoryOnce) -> None:
