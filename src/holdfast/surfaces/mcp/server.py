@@ -21,6 +21,7 @@ from holdfast.bootstrap import Memory
 from holdfast.domain.errors import HoldfastError
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
+from holdfast.service.memory import Memory as Here
 from holdfast.settings import host_session
 from holdfast.surfaces.mcp import render
 
@@ -78,18 +79,24 @@ def _add_reading_tools(server: MCPServer, memory: MemoryOnce) -> None:
         limit: Annotated[int, Field(ge=1, le=20)] = 5,
     ) -> str:
         """Lessons of earlier sessions that bear on the query, checked against the code now."""
-        return await _run(lambda: _recall(memory(), query, files, limit))
+        return await _run(lambda: _recall(_here(memory), query, files, limit))
 
     @server.tool(annotations=_annotations("Expand a lesson", reads=True), structured_output=False)
     async def expand(id: Annotated[str, Field(description="A lesson's id, or its end")]) -> str:
         """A lesson in full: reason, remedy, evidence, history."""
-        return await _run(lambda: _expanded(memory(), id))
+        return await _run(lambda: _expanded(_here(memory), id))
 
 
-def _expanded(memory: Memory, ref: str) -> str:
+def _here(memory: MemoryOnce) -> Here:
+    """The memory asked anew: what is checked out may have changed since the last call."""
+    opened = memory()
+    return opened.at(opened.folder)
+
+
+def _expanded(memory: Here, ref: str) -> str:
     """The lesson in full, judged by the code as it is now."""
     held = memory.get(ref)
-    return render.lesson(held, *memory.at(memory.folder).verdicts([held])[0])
+    return render.lesson(held, *memory.verdicts([held])[0])
 
 
 def _add_writing_tools(server: MCPServer, memory: MemoryOnce) -> None:
@@ -105,7 +112,7 @@ def _add_writing_tools(server: MCPServer, memory: MemoryOnce) -> None:
         """Keep one thing the next session should know."""
         return await _run(
             lambda: render.saved(
-                memory().remember(
+                _here(memory).remember(
                     insight, kind=kind, why=why, how=how, files=files, topic_key=topic, author="agent", trust="agent"
                 )
             )
@@ -119,7 +126,7 @@ def _add_writing_tools(server: MCPServer, memory: MemoryOnce) -> None:
     ) -> str:
         """Replace a lesson that is no longer right by a successor; the old one stays in its history."""
         changes = {"insight": insight, **({"why": why} if why else {})}
-        return await _run(lambda: render.saved(memory().revise(id, author="agent", trust="agent", **changes)))
+        return await _run(lambda: render.saved(_here(memory).revise(id, author="agent", trust="agent", **changes)))
 
     @server.tool(annotations=_annotations("Save or read a checkpoint"), structured_output=False)
     async def checkpoint(
@@ -131,10 +138,10 @@ def _add_writing_tools(server: MCPServer, memory: MemoryOnce) -> None:
     ) -> str:
         """Keep the working state of a long task; it is restored after compaction and in the next session."""
         if not goal:
-            return await _run(lambda: render.checkpoint(memory().checkpoint()))
+            return await _run(lambda: render.checkpoint(_here(memory).checkpoint()))
         return await _run(
             lambda: render.checkpoint(
-                memory().save_checkpoint(goal, done=done, next=next, open_questions=questions, files=files)
+                _here(memory).save_checkpoint(goal, done=done, next=next, open_questions=questions, files=files)
             )
         )
 
@@ -145,10 +152,10 @@ def _add_writing_tools(server: MCPServer, memory: MemoryOnce) -> None:
         note: str = "",
     ) -> str:
         """Say what became of a lesson you were shown."""
-        return await _run(lambda: render.judged(memory().feedback(id, verdict, note)))
+        return await _run(lambda: render.judged(_here(memory).feedback(id, verdict, note)))
 
 
-def _recall(memory: Memory, query: str, files: list[str], limit: int) -> str:
+def _recall(memory: Here, query: str, files: list[str], limit: int) -> str:
     """Ask, and log what was shown: a hook of the session does not show it again."""
     found = memory.recall(query, paths=files, limit=limit)
     host, session = host_session()
