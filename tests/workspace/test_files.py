@@ -104,7 +104,7 @@ def test_changed_and_new_files_are_dirty(ground: Ground) -> None:
     ground.git(made, "rm", "-q", "file1.txt")
     ground.git(made, "mv", "file2.txt", "moved.txt")
     dirty = ground.workspace.dirty(ground.workspace.locate(str(made)))
-    assert set(dirty) == {"file0.txt", "file1.txt", "file2.txt", "moved.txt", "naïve name.txt"}
+    assert set(dirty) == {"file0.txt", "file1.txt", "file2.txt", "moved.txt", "naïve name.txt", "folder/deep.txt"}
 
 
 def test_at_most_50_files_are_told_dirty(ground: Ground) -> None:
