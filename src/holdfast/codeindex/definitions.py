@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+DEEPEST = 50
+"""Definitions within definitions that are still told apart; nobody writes deeper ones."""
+
+
 class Definition:
     """One definition, or a scope that only lends its name. Bytes count from 0, lines from 1; ends are exclusive."""
 
@@ -113,6 +117,9 @@ def _qualify(found: list[Definition]) -> None:
         while around and around[-1].end <= one.start:
             around.pop()
         one.inside = around[-1] if around else None
+        if len(around) >= DEEPEST:
+            one.kind = "scope"
+            continue
         prefix = f"{one.inside.name}." if one.inside else ""
         owner = f"{one.owner}." if one.owner else ""
         one.name = prefix + owner + one.own_name

@@ -109,6 +109,7 @@ class _Walk:
         self._tokens = Tokens()
         self._kinds: list[str] = [""]
         self._commas: list[int] = [0]
+        self._chains: list[tuple[str, bool]] = [("", False)]
         self._annotates: list[bool] = [False]
         self._source, self._offset = b"", 0
         self._annotated = 0
@@ -145,7 +146,8 @@ class _Walk:
             return False
         if opened:
             self._emit(node.start_byte, OPENED + "\0".join(_between(node)))
-        if kind in self._compounds and not self._flows_on(node):
+        self._chains.append(self._chain(node, kind) if self._compounds else ("", False))
+        if self._chains[-1][1]:
             self._emit(node.start_byte, BLOCK_START)
         if kind in self._blocks:
             # before the node: a definition that a block begins with does not begin with the block's start
@@ -161,7 +163,7 @@ class _Walk:
         kind = self._kinds.pop()
         self._commas.pop()
         self._annotated -= self._annotates.pop() - TYPED * (kind in self._typed)
-        if kind in self._compounds and not self._flows_on(node):
+        if self._chains.pop()[1]:
             self._emit(max(node.start_byte, node.end_byte - 1), BLOCK_END)
         if kind in self._blocks:
             # at the end, so outside of a definition that ends with it: what ends the blocks around is not its own;
@@ -186,16 +188,14 @@ class _Walk:
     def _is_opened(self, node: Node) -> bool:
         return bool(self._opening) and any(child.type in self._opening for child in node.named_children)
 
-    def _flows_on(self, node: Node) -> bool:
-        """Whether the node is part of a chain of one operator that means the same however it is grouped."""
+    def _chain(self, node: Node, kind: str) -> tuple[str, bool]:
+        """The chained operator in whose operands the walk is below that node, and whether the node's extent counts."""
+        around = self._chains[-1][0]
+        if kind not in self._compounds:
+            return (around if kind in self._language.grouping else ""), False
         operator = node.child_by_field_name("operator") if self._language.chained else None
-        if operator is None or operator.type not in self._language.chained:
-            return False
-        around = node.parent
-        while around is not None and around.type in self._language.grouping:
-            around = around.parent
-        outer = around.child_by_field_name("operator") if around is not None and around.type == node.type else None
-        return outer is not None and outer.type == operator.type
+        own = operator.type if operator is not None and operator.type in self._language.chained else ""
+        return own, not own or own != around
 
     def _only_declares(self, node: Node) -> bool:
         """Whether the node gives a name a type and no value, elsewhere than in a type, where that makes a field."""
