@@ -56,8 +56,8 @@ def main() -> int:
             continue
         results[truth["meta"]["name"]] = _replay(truth, repository, speed)
     if not results:
-        print("nothing to measure: no pair has its repository", file=sys.stderr)
-        return 2
+        print("nothing to measure: no pair has its repository (--repo NAME=PATH)", file=sys.stderr)
+        return 0
     report = _report(results, speed)
     _print(report)
     if options.misses:

@@ -22,6 +22,7 @@ BENCHMARKS = {
     "redaction": False,
     "watch": False,
     "detection": True,
+    "freshness": True,
 }
 """Each benchmark, and whether it needs --data."""
 

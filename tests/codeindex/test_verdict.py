@@ -1,0 +1,264 @@
+"""The rules of freshness beyond the mutation matrix: branches, missing git, odd files, versions, caching."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from holdfast.codeindex.local import LocalCodeIndex
+from holdfast.domain.frozen import replace
+from holdfast.domain.lesson import Anchor
+from tests.codeindex.mutations import Ground, environment
+
+BIG = "def f(a):\n    total = 0\n    for one in a:\n        total += one * one\n    return total / len(a)\n"
+SMALL = "def close(self):\n    self.open = False\n"
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
+    """A repository with one committed file, `a.py`, which defines `f`."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    for name, held in environment(tmp_path).items():
+        monkeypatch.setenv(name, held)
+    (tmp_path / "ground").mkdir()
+    ground = Ground(tmp_path / "ground")
+    ground.write({"a.py": BIG, "notes.txt": "one\ntwo\n"})
+    ground.commit()
+    return ground
+
+
+def told(ground: Ground, anchor: Anchor) -> tuple[str, str]:
+    verdict = ground.verdict(anchor)
+    return verdict.freshness, verdict.words
+
+
+def test_a_file_as_it_was_is_fresh_without_loading_the_parser(shop: Ground) -> None:
+    verdict = shop.verdict(shop.anchor("a.py", "f"))
+    assert (verdict.freshness, verdict.words) == ("fresh", "")
+
+
+def test_what_was_recorded_on_another_branch_is_unverified_where_it_does_not_match(shop: Ground) -> None:
+    shop.git("checkout", "-q", "-b", "feature")
+    shop.write({"a.py": BIG.replace("one * one", "one ** 3")})
+    shop.commit()
+    anchor = shop.anchor("a.py", "f")
+    shop.git("checkout", "-q", "main")
+    freshness, words = told(shop, anchor)
+    assert freshness == "unverified"
+    assert "another branch (feature)" in words
+    shop.git("checkout", "-q", "feature")
+    assert told(shop, anchor)[0] == "fresh"
+
+
+def test_what_matches_is_fresh_on_any_branch(shop: Ground) -> None:
+    shop.git("checkout", "-q", "-b", "feature")
+    shop.write({"b.py": SMALL})
+    shop.commit()
+    anchor = shop.anchor("a.py", "f")
+    shop.git("checkout", "-q", "main")
+    shop.write({"a.py": "# why\n" + BIG})
+    assert told(shop, anchor) == ("fresh", "")
+
+
+def test_a_commit_that_git_does_not_know_leaves_it_unverified(shop: Ground) -> None:
+    anchor = replace(shop.anchor("a.py", "f"), commit="1234567890" * 4)
+    shop.write({"a.py": BIG.replace("one * one", "one")})
+    freshness, words = told(shop, anchor)
+    assert freshness == "unverified"
+    assert "does not know commit 1234567890" in words
+
+
+def test_without_git_what_changed_is_still_told(tmp_path: Path, shop: Ground) -> None:
+    (tmp_path / "plain").mkdir()
+    plain = Ground.__new__(Ground)
+    plain.__dict__.update({**shop.__dict__, "folder": tmp_path / "plain"})
+    plain.write({"a.py": BIG})
+    anchor = plain.anchor("a.py", "f")
+    assert anchor.commit == ""
+    plain.write({"a.py": BIG.replace("one * one", "one")})
+    assert told(plain, anchor) == ("drifted", "body changed")
+    plain.write({"a.py": "x = 1\n", "b.py": BIG})
+    assert told(plain, anchor) == ("moved", "moved to b.py")
+    plain.write({"b.py": None})
+    assert told(plain, anchor) == ("orphaned", "f is gone from a.py")
+
+
+def test_a_repository_whose_git_folder_is_gone_leaves_it_unverified(shop: Ground) -> None:
+    anchor = shop.anchor("a.py", "f")
+    (shop.folder / ".git").rename(shop.folder / "gone")
+    shop.write({"a.py": BIG.replace("one * one", "one")})
+    assert told(shop, anchor)[0] == "unverified"
+
+
+def test_a_detached_head_is_like_a_branch(shop: Ground) -> None:
+    anchor = shop.anchor("a.py", "f")
+    shop.write({"a.py": BIG.replace("one * one", "one")})
+    shop.commit()
+    shop.git("checkout", "-q", "--detach")
+    assert told(shop, anchor) == ("drifted", "body changed")
+
+
+def test_in_a_shallow_clone_what_does_not_match_is_unverified(shop: Ground, tmp_path: Path) -> None:
+    anchor = shop.anchor("a.py", "f")
+    shop.write({"a.py": BIG.replace("one * one", "one")})
+    shop.commit()
+    shop.git("clone", "-q", "--depth", "1", f"file://{shop.folder}", str(tmp_path / "shallow"))
+    place = shop.workspace.locate(str(tmp_path / "shallow"))
+    assert shop.code.verdict(place, anchor).freshness == "unverified"
+
+
+def test_a_folder_in_the_files_place_leaves_it_unverified(shop: Ground) -> None:
+    anchor = shop.anchor("a.py", "f")
+    (shop.folder / "a.py").unlink()
+    (shop.folder / "a.py").mkdir()
+    freshness, words = told(shop, anchor)
+    assert (freshness, words) == ("unverified", "a.py cannot be read as a file")
+
+
+def test_a_file_grown_too_large_leaves_it_unverified(shop: Ground) -> None:
+    anchor = shop.anchor("a.py", "f")
+    (shop.folder / "a.py").write_text(BIG + "x = 1\n" * 200_000)
+    assert told(shop, anchor)[0] == "unverified"
+    (shop.folder / "a.py").write_bytes(b"# " + b"x" * 10_000_000)
+    assert told(shop, anchor)[0] == "unverified"
+
+
+def test_a_fingerprint_of_another_version_is_never_called_changed(shop: Ground) -> None:
+    anchor = shop.anchor("a.py", "f")
+    older = replace(anchor, signature_hash="s0:1.1", body_hash="b0:1.1")
+    assert told(shop, older) == ("fresh", "")
+    shop.write({"a.py": BIG.replace("one * one", "one")})
+    assert told(shop, older) == ("unverified", "its fingerprint is of another version")
+
+
+def test_odd_fingerprints_and_paths_never_raise(shop: Ground) -> None:
+    shop.write({"a.py": BIG.replace("one * one", "one")})
+    anchor = shop.anchor("a.py", "f")
+    odd = [
+        replace(anchor, blob="", body_hash="b1:"),
+        replace(anchor, blob="git9:0", commit="HEAD; rm -rf"),
+        replace(anchor, path="../../etc/passwd", blob="x"),
+        replace(anchor, path="a\0b", blob="x"),
+        replace(anchor, path="", blob="x"),
+        replace(anchor, symbol="f#99", blob="", body_hash="b1:x.y"),
+        Anchor(path="missing.py"),
+        Anchor(path="notes.txt", symbol="f", body_hash="b1:x.y", signature_hash="s1:x.y"),
+    ]
+    for one in odd:
+        assert shop.verdict(one).freshness in ("fresh", "drifted", "changed", "orphaned", "unverified")
+
+
+def test_a_file_anchor_is_fresh_when_only_comments_or_layout_differ(shop: Ground) -> None:
+    anchor = shop.anchor("a.py")
+    shop.write({"a.py": "# why\n\n" + BIG})
+    assert told(shop, anchor) == ("fresh", "comments or layout only")
+    shop.write({"a.py": BIG + "x = 1\n"})
+    assert told(shop, anchor) == ("drifted", "a.py changed since")
+
+
+def test_a_file_of_no_language_is_judged_as_a_whole(shop: Ground) -> None:
+    anchor = shop.anchor("notes.txt")
+    shop.write({"notes.txt": "one\n"})
+    assert told(shop, anchor) == ("drifted", "notes.txt changed since")
+    shop.write({"notes.txt": None})
+    assert told(shop, anchor) == ("orphaned", "notes.txt is gone")
+
+
+def test_a_file_anchor_follows_gits_renames(shop: Ground) -> None:
+    anchor = shop.anchor("notes.txt")
+    shop.git("mv", "notes.txt", "docs.txt")
+    shop.commit()
+    shop.git("mv", "docs.txt", "words.txt")
+    shop.commit()
+    verdict = shop.verdict(anchor)
+    assert (verdict.freshness, verdict.words, verdict.anchor.path) == ("moved", "moved to words.txt", "words.txt")
+
+
+def test_a_trail_goes_on_through_several_commits(shop: Ground) -> None:
+    anchor = shop.anchor("a.py", "f")
+    shop.write({"a.py": "x = 1\n", "b.py": BIG.replace("one * one", "one ** 2")})
+    shop.commit()
+    shop.write({"b.py": BIG.replace("one * one", "one ** 2").replace("def f", "def mean")})
+    shop.commit()
+    shop.write({"b.py": None, "c.py": BIG.replace("one * one", "one ** 3").replace("def f", "def mean")})
+    shop.commit()
+    verdict = shop.verdict(anchor)
+    assert (verdict.freshness, verdict.anchor.path, verdict.anchor.symbol) == ("drifted", "c.py", "mean")
+    assert verdict.words == "renamed to mean, moved to c.py; body changed"
+
+
+def test_the_commit_that_deleted_it_is_named(shop: Ground) -> None:
+    anchor = shop.anchor("a.py", "f")
+    shop.write({"a.py": "x = 1\n"})
+    commit = shop.commit()
+    shop.write({"a.py": "x = 2\n"})
+    shop.commit()
+    assert told(shop, anchor) == ("orphaned", f"f deleted in commit {commit[:10]}")
+
+
+def test_a_new_namesake_is_not_taken_for_what_was_deleted_before(shop: Ground) -> None:
+    shop.write({"b.py": "class A:\n    " + SMALL.replace("\n    ", "\n        ")})
+    shop.commit()
+    anchor = shop.anchor("b.py", "A.close")
+    shop.write({"b.py": "class A:\n    x = 1\n"})
+    shop.commit()
+    shop.write({"c.py": "class B:\n    " + SMALL.replace("\n    ", "\n        ")})
+    shop.commit()
+    assert told(shop, anchor)[0] == "orphaned"
+
+
+def test_a_copy_that_was_there_before_is_not_what_moved(shop: Ground) -> None:
+    shop.write({"b.py": BIG})
+    shop.commit()
+    anchor = shop.anchor("a.py", "f")
+    shop.write({"a.py": "x = 1\n"})
+    shop.commit()
+    assert told(shop, anchor)[0] == "orphaned"
+
+
+def test_two_places_that_fit_are_not_guessed_between(shop: Ground) -> None:
+    anchor = shop.anchor("a.py", "f")
+    shop.write({"a.py": "x = 1\n", "b.py": BIG, "c.py": BIG})
+    assert told(shop, anchor)[0] == "orphaned"
+
+
+def test_the_second_verdict_is_the_kept_one(shop: Ground) -> None:
+    anchor = shop.anchor("a.py", "f")
+    shop.write({"a.py": BIG.replace("one * one", "one")})
+    first = shop.verdict(anchor)
+    again = LocalCodeIndex(_NoReading(shop), lambda place: shop.store, None)  # type: ignore[arg-type]
+    assert again.verdict(shop.place, anchor) == first
+
+
+def test_a_kept_verdict_is_not_used_when_the_file_it_was_followed_to_changed(shop: Ground) -> None:
+    anchor = shop.anchor("a.py", "f")
+    shop.write({"a.py": "x = 1\n", "b.py": BIG})
+    shop.commit()
+    assert told(shop, anchor)[0] == "moved"
+    assert told(shop, anchor)[0] == "moved"
+    shop.write({"b.py": BIG.replace("one * one", "one")})
+    assert told(shop, anchor)[0] == "drifted"
+
+
+def test_what_is_gone_in_the_work_tree_is_looked_for_again(shop: Ground) -> None:
+    anchor = shop.anchor("a.py", "f")
+    shop.write({"a.py": "x = 1\n"})
+    assert told(shop, anchor) == ("orphaned", "f deleted in the work tree")
+    shop.write({"b.py": BIG})
+    assert told(shop, anchor) == ("moved", "moved to b.py")
+
+
+def test_the_anchor_is_told_as_it_would_be_written_now(shop: Ground) -> None:
+    anchor = shop.anchor("a.py", "f")
+    shop.write({"a.py": "x = 1\n\n\n" + BIG.replace("def f(a)", "def f(a, b)")})
+    assert shop.verdict(anchor).anchor == replace(shop.anchor("a.py", "f"), commit=anchor.commit)
+
+
+class _NoReading:
+    """A workspace that tells blobs and nothing else: what a kept verdict may cost."""
+
+    def __init__(self, ground: Ground) -> None:
+        self.blob = ground.workspace.blob
