@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 DEPTH = 30
 """How many each lane is asked for at least."""
+PLACES, PLACE_DEPTH = ("path", "symbol", "graph"), 300
+"""Lanes that say no more than where lessons belong, and how many of them are asked for where words choose among them:
+what the words find must not lose its place because newer lessons are about the same file."""
 POOL = 12
 """Lessons that are read and weighed for a delivery of a few."""
 POOL_LIMIT = 400
@@ -275,11 +278,13 @@ def _ask_lanes(parts: Parts, query: Query, lanes: Iterable[str], depth: int) -> 
     answers: dict[str, list[Hit]] = {}
     failures: list[str] = []
     failed: StoreError | None = None
+    lanes = tuple(lanes)
     for lane in lanes:
         if lane == "vector" and not query.vector:
             continue
         try:
-            answers[lane] = parts.store.search(lane, query, depth)
+            deep = lane in PLACES and "text" in lanes and bool(query.text)
+            answers[lane] = parts.store.search(lane, query, max(depth, PLACE_DEPTH) if deep else depth)
         except StoreError as exc:
             failed = exc
             failures.append(f"{lane}: {exc}")
