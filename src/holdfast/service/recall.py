@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 DEPTH = 30
 """How many each lane is asked for at least."""
-PLACES, PLACE_DEPTH = ("path", "symbol", "graph"), 300
+PLACES, PLACE_DEPTH = ("path", "symbol", "graph"), 100
 """Lanes that say no more than where lessons belong, and how many of them are asked for where words choose among them:
 what the words find must not lose its place because newer lessons are about the same file."""
 POOL = 12
