@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     )
 )
 @click.argument("text", nargs=-1)
-@click.option("--path", "paths", multiple=True, help="A file the work is about; may be repeated.")
+@click.option("--path", "--file", "paths", multiple=True, help="A file the work is about; may be repeated.")
 @click.option("--symbol", "symbols", multiple=True, help="A function or class the work is about.")
 @click.option("--command", default="", help="A command about to be run.")
 @click.option("--error", default="", help="Error output to be answered; - reads it from stdin.")
