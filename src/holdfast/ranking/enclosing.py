@@ -43,9 +43,9 @@ TAGGED = word_set("struct enum union class")
 
 
 def definitions_at(path: str, text: str, first: int, last: int) -> list[str]:
-    """Qualified names (`Store.put`) of what lines `first` to `last` (from 1) are in or begin, the most likely first.
+    """Qualified names (`Store.put`) of what lines `first` to `last` (from 1) begin, and of what the first one is in.
 
-    Begun ones come before those around them. Empty for a file over TEXT_LIMIT characters and for a place outside of
+    Each is followed by shorter forms of it. Empty for a file over TEXT_LIMIT characters and for a place outside of
     all definitions.
     """
     if len(text) > TEXT_LIMIT or first < 1 or last < first:
@@ -53,11 +53,15 @@ def definitions_at(path: str, text: str, first: int, last: int) -> list[str]:
     lines = text.split("\n")
     lax = path.rpartition(".")[2].lower() not in KEYWORD_ONLY
     last = _past_marks(lines, min(last, first + BEGUN, len(lines)))
+    around = _around(lines, first - 1, lax)
     found: dict[str, None] = {}
-    for at in range(first - 1, last):
-        if begun := _begun(lines[at], lax):
-            found.update(dict.fromkeys(_qualified([*_around(lines, at, at, lax), begun])))
-    found.update(dict.fromkeys(_qualified(_around(lines, first - 1, last - 1, lax))))
+    inside = list(around)
+    for line in lines[first - 1 : last]:
+        if begun := _begun(line, lax):
+            indent = _indent(line)
+            inside = [head for head in inside if head[0] < indent] + [(indent, begun)]
+            found.update(dict.fromkeys(_qualified(inside)))
+    found.update(dict.fromkeys(_qualified(around)))
     return list(found)[:LIMIT]
 
 
@@ -76,20 +80,20 @@ def lines_of(text: str, part: str) -> tuple[int, int] | None:
     return first, first + part.count("\n")
 
 
-def _qualified(names: Sequence[str]) -> list[str]:
-    """The names joined, outermost first; and the innermost alone, should the others be none."""
+def _qualified(heads: Sequence[tuple[int, str]]) -> list[str]:
+    """The heads' names joined, outermost first; and the innermost alone, should the others be none."""
+    names = [name for _, name in heads]
     if not names:
         return []
     return list(dict.fromkeys([".".join(names), ".".join(names[-2:]), names[-1]]))
 
 
-def _around(lines: Sequence[str], first: int, last: int, lax: bool) -> list[str]:
-    """The names of what the lines (from 0) are in, outermost first."""
-    inside = [_indent(line) for line in lines[first : last + 1] if line.strip()]
-    within = min(inside, default=_next_indent(lines, first))
+def _around(lines: Sequence[str], first: int, lax: bool) -> list[tuple[int, str]]:
+    """Indentation and name of the heads that the line (from 0) is below, outermost first."""
+    within = _next_indent(lines, first)
     if lines[first : first + 1] and lines[first].lstrip()[:1] in (")", "]", "}"):
         within += 1  # the end of a head that begins above at the same indentation
-    names: list[str] = []
+    heads: list[tuple[int, str]] = []
     goes_on = False
     for at in range(min(first, len(lines)) - 1, max(-1, first - LINES_UP), -1):
         if within <= 0:
@@ -105,9 +109,9 @@ def _around(lines: Sequence[str], first: int, last: int, lax: bool) -> list[str]
             continue
         within = indent + step
         if name := _begun(line, lax, goes_on):
-            names.append(name)
+            heads.append((indent, name))
         goes_on = step == 1 and line.rstrip().endswith("{")
-    return names[::-1]
+    return heads[::-1]
 
 
 def _step(line: str) -> int | None:
