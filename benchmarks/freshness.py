@@ -5,7 +5,7 @@
 `--data` holds `freshness/stale_<repo>_<A>_<B>.json` (commits, and per symbol where it is at B and what changed);
 `--repo` names a git directory per repository; a pair without one is left out. At A every symbol is anchored, at B the
 verdicts are compared with the truth; rows on which its two tracers disagree are not scored. Stale is what the truth
-calls changed (body or head) or deleted. Beside it, in the same run: a file hash, a text hash, and whether the name exists.
+calls changed (body or head) or deleted. Beside it, in the same run: file hash, text hash, name exists.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main() -> int:
     options = _options()
     repositories = dict(pair.split("=", 1) for pair in options.repo)
     results: dict[str, dict[str, list[tuple[Row, Answer]]]] = {}
-    speed: dict[str, list[float]] = {"cold": [], "cached": []}
+    speed: dict[str, list[float]] = {"cold, in its file": [], "cold, not in its file": [], "kept": []}
     for file in sorted((options.data / "freshness").glob("stale_*.json")):
         truth = json.loads(file.read_text("utf-8"))
         repository = repositories.get(truth["meta"]["name"].split("_")[0])
@@ -131,10 +131,12 @@ def _timed(code: LocalCodeIndex, place: Place, anchor: Anchor, speed: dict[str, 
     code.forget_parsed()
     begun = time.perf_counter()
     verdict = code.verdict(place, anchor)
-    speed["cold"].append(time.perf_counter() - begun)
+    in_place = verdict.freshness != "orphaned" and verdict.anchor.path == anchor.path
+    in_place = in_place and unnumbered(verdict.anchor.symbol) == unnumbered(anchor.symbol)
+    speed["cold, in its file" if in_place else "cold, not in its file"].append(time.perf_counter() - begun)
     begun = time.perf_counter()
     code.verdict(place, anchor)
-    speed["cached"].append(time.perf_counter() - begun)
+    speed["kept"].append(time.perf_counter() - begun)
     return verdict
 
 
@@ -177,7 +179,7 @@ def _report(results: dict[str, Any], speed: dict[str, list[float]]) -> Row:
     methods = next(iter(results.values())).keys()
     pairs = {pair: {method: _measure(held[method]) for method in methods} for pair, held in results.items()}
     pooled = {method: _measure([one for held in results.values() for one in held[method]]) for method in methods}
-    times = {name: {"p50_ms": _at(held, 0.5), "p95_ms": _at(held, 0.95)} for name, held in speed.items()}
+    times = {name: {"p50_ms": _at(held, 0.5), "p95_ms": _at(held, 0.95)} for name, held in speed.items() if held}
     return {"pooled": pooled, "pairs": pairs, "verdict_speed": times}
 
 

@@ -31,6 +31,7 @@ OWN_OBJECTS = frozenset({"self", "this", "cls", "$this", "Self", "static"})
 TYPED = 1_000_000
 """More than annotations are ever nested."""
 CLOSERS = frozenset(")]}>")
+_POINT = re.compile(r"(?<=\d)\.(?=$|[ejf])")
 _UNPARSED = re.compile(r"""/\*.*?\*/|//[^\n]*|\\\r?\n|("(?:\\.|[^"\\])*"|\w+|[^\w\s])""", re.DOTALL)
 """Comments, continued lines, and in a group what counts: strings, words and signs."""
 
@@ -99,6 +100,7 @@ class _Walk:
         self._compounds = frozenset(language.compounds)
         self._idle = frozenset(language.idle_statements)
         self._loose = frozenset(language.loose_parents)
+        self._loose_brackets = frozenset(language.loose_brackets)
         self._hollow = frozenset(language.hollow)
         self._ignored_in = frozenset(kind for kind in language.ignored if ">" in kind[1:])
         self._exact = frozenset(language.exact)
@@ -232,7 +234,7 @@ class _Walk:
             self._drop_comma()
         if not text or (kind in "(){}" and self._is_loose(node)) or (kind == ";" and self._is_idle_end(node)):
             return
-        self._emit(start, text.lower() if text[0].isdigit() else text)
+        self._emit(start, _number(text) if text.lstrip(".")[:1].isdigit() else text)
 
     def _is_loose(self, bracket: Node) -> bool:
         """Whether brackets directly in the open node change nothing."""
@@ -240,6 +242,8 @@ class _Walk:
         if bracket.type in "{}":
             around = self._kinds[-2] if self._language.loose_blocks else ""
             return f"{around}>{kind}" in self._language.loose_blocks and self._holds_one(bracket.parent)
+        if self._loose_brackets and f"{self._kinds[-2]}>{kind}" in self._loose_brackets:
+            return bracket.parent is not None and bracket.parent.named_child_count > 0
         if kind in self._language.parenthesised:
             return len(self._kinds) > 1 and self._kinds[-2] in self._loose
         return kind in self._language.grouping
@@ -265,6 +269,11 @@ class _Walk:
         self._tokens.starts.append(start)
         self._tokens.texts.append(text)
         self._tokens.bare.append(self._annotated <= 0)
+
+
+def _number(text: str) -> str:
+    """A number with its letters small, a digit on either side of the point and no plus in its exponent."""
+    return _POINT.sub(".0", "0" * text.startswith(".") + text.lower()).replace("e+", "e")
 
 
 def _between(node: Node) -> Iterator[str]:

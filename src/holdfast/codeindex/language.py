@@ -98,6 +98,8 @@ class Language(Frozen):
     """Nodes of an expression in parentheses."""
     loose_parents: tuple[str, ...] = ()
     """Nodes in which a `parenthesised` node means the same without its parentheses."""
+    loose_brackets: tuple[str, ...] = ()
+    """Nodes whose own brackets may go when they are directly in that parent, as `parent>node`: `return (a, b)`."""
     grouping: tuple[str, ...] = ()
     """Nodes whose own parentheses change nothing: Python's `from a import (b, c)`."""
     loose_blocks: tuple[str, ...] = ()

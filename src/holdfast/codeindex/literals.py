@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _LITERAL = re.compile(r"""([A-Za-z0-9]*)('''|\"\"\"|'|")(.*)\2""", re.DOTALL)
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED = re.compile(r"\\(x[\da-fA-F]{2}|u[\da-fA-F]{4}|u\{[\da-fA-F]+\}|U[\da-fA-F]{8}|.)", re.DOTALL)
+_SELF_SHOWING = re.compile(r"(?<![=!<>])=\s*$")
+"""The end of `{name = }`, which shows its own text."""
 PLAIN = ("string", "string_literal")
 
 
@@ -70,12 +72,49 @@ def _joined(parts: Sequence[str]) -> list[str]:
 
 def _literal(match: re.Match[str]) -> tuple[str, str]:
     """Prefix letters and content of a literal; an escaped quote is a quote, since either may be the delimiter."""
-    prefix = match[1].lower().replace("u", "")
-    return prefix, match[3] if "r" in prefix else _ESCAPED.sub(_unescape_quote, match[3])
+    prefix = "".join(sorted(match[1].lower().replace("u", "")))
+    content = match[3] if "r" in prefix else _ESCAPED.sub(_plain_escape, match[3])
+    return prefix, _tidy_fields(content) if "f" in prefix else content
 
 
-def _unescape_quote(match: re.Match[str]) -> str:
-    return match[1] if match[1] in "'\"" else match[0]
+def _plain_escape(match: re.Match[str]) -> str:
+    if match[1] in "'\"":
+        return match[1]
+    return match[0].lower() if match[1][:1] in "xu" else match[0]
+
+
+def _tidy_fields(content: str) -> str:
+    """An f-string's content with the layout and the quotes in its fields made alike."""
+    found, at = [], 0
+    while (start := content.find("{", at)) >= 0:
+        if content.startswith("{{", start):
+            found.append(content[at : start + 2])
+            at = start + 2
+            continue
+        end = _field_end(content, start + 1)
+        found += [content[at : start + 1], _tidy_field(content[start + 1 : end])]
+        at = end
+    return "".join(found) + content[at:]
+
+
+def _tidy_field(field: str) -> str:
+    return field if _SELF_SHOWING.search(field) else "".join(field.split()).replace("'", '"')
+
+
+def _field_end(content: str, start: int) -> int:
+    """Where a field's expression ends: at its format or its closing brace, outside of brackets and strings."""
+    depth, quote = 0, ""
+    for at in range(start, len(content)):
+        sign = content[at]
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "'\"":
+            quote = sign
+        elif depth == 0 and (sign == "}" or (sign == ":" and content[at + 1 : at + 2] != "=")):
+            return at
+        else:
+            depth += (sign in "([{") - (sign in ")]}")
+    return len(content)
 
 
 def _in_terms_of(wanted: str, prefix: str, content: str) -> str:

@@ -8,6 +8,8 @@ commit in which it vanishes, and ends in the work tree.
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from holdfast.codeindex.likeness import MARGIN, likeness
 from holdfast.codeindex.source import Source, last_part, unnumbered
 from holdfast.domain.frozen import Frozen
@@ -50,10 +52,9 @@ def follow(views: Views, path: str, name: str, since: str, in_time: Callable[[],
             commit = _vanished_in(views, path, name, since)
         if commit is None or not in_time():
             return End()
-        step = Step(views, commit)
-        target = step.pair(path, name)
+        target = Step(views, commit, in_time).pair(path, name)
         if target is None:
-            return End(deleted_in=commit or "work tree")
+            return End(deleted_in=commit or "work tree") if in_time() else End()
         (path, name), since = target, commit or views.place.commit
         if not commit:
             return End(path=path, name=name)
@@ -74,8 +75,9 @@ def follow_file(views: Views, path: str, since: str) -> str:
 class Step:
     """What one commit did to definitions; an empty commit is the work tree's own changes."""
 
-    def __init__(self, views: Views, commit: str) -> None:
+    def __init__(self, views: Views, commit: str, in_time: Callable[[], bool]) -> None:
         self._views = views
+        self._in_time = in_time
         self._commit = commit
         self._before = commit + "^" if commit else views.place.commit
 
@@ -108,7 +110,7 @@ class Step:
     ) -> tuple[list[tuple[tuple[str, str], Part]], list[tuple[tuple[str, str], Part]]]:
         """The definitions that vanish, and those that appear, each with where it is."""
         gone, come = [], []
-        for path in files:
+        for path in takewhile(lambda _: self._in_time(), files):
             before, after = self._views.then(self._before, path), self._views.then(self._commit, path)
             gone += [((path, part[1].name), part) for part in _only_in(before, after)]
             come += [((path, part[1].name), part) for part in _only_in(after, before)]

@@ -101,11 +101,11 @@ class Judge:
             return _unverified(anchor, f"{anchor.path} has a syntax error and {anchor.symbol} is not found in it")
         if end.deleted_in:
             return Verdict(freshness="orphaned", words=_deleted_words(anchor, end.deleted_in), anchor=anchor)
+        if not self._in_time():
+            return _unverified(anchor, f"{anchor.symbol} is not in {anchor.path}; there was no time to look for it")
         found = elsewhere.same_head(self._views, self._index, anchor)
         if found is not None:
             return self._followed(anchor, found.path, found.name)
-        if not self._in_time():
-            return _unverified(anchor, f"{anchor.symbol} is not in {anchor.path}; there was no time to look for it")
         return Verdict(freshness="orphaned", words=f"{anchor.symbol} is gone from {anchor.path}", anchor=anchor)
 
     def _trail(self, anchor: Anchor) -> End:

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from holdfast.ports.history import History
     from holdfast.ports.workspace import Workspace
 
-KEPT_SOURCES = 48
-"""Parsed files kept in memory; the one used longest ago goes first."""
+KEPT_BYTES = 3_000_000
+"""Bytes of source whose parsed form is kept in memory; what was used longest ago goes first."""
 
 
 class ParsedFiles:
@@ -19,15 +19,19 @@ class ParsedFiles:
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str], Source] = {}
+        self._size = 0
 
     def read(self, path: str, content: bytes) -> Source | None:
         """The content as source; None when its language is not known."""
         key = (path, blob_of(content))
-        source = self._kept.pop(key, None) or read_source(path, content)
+        source = self._kept.pop(key, None)
+        if source is None:
+            source = read_source(path, content)
+            self._size += len(content) if source is not None else 0
         if source is not None:
             self._kept[key] = source
-            if len(self._kept) > KEPT_SOURCES:
-                del self._kept[next(iter(self._kept))]
+        while self._size > KEPT_BYTES and len(self._kept) > 1:
+            self._size -= len(self._kept.pop(next(iter(self._kept))).content)
         return source
 
 

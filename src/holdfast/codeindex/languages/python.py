@@ -17,6 +17,11 @@ QUERY = """
 (import_from_statement module_name: (_) @module name: (aliased_import name: (dotted_name) @imported)) @import
 """
 
+TUPLE_PARENTS = (
+    "assignment", "augmented_assignment", "return_statement", "delete_statement", "yield", "for_statement",
+    "for_in_clause",
+)  # fmt: skip
+
 LANGUAGE = Language(
     name="python",
     suffixes=(".py", ".pyi", ".pyw"),
@@ -37,7 +42,9 @@ LANGUAGE = Language(
         "assert_statement", "raise_statement", "delete_statement", "expression_statement", "await", "yield",
         "argument_list", "keyword_argument", "default_parameter", "typed_default_parameter", "list", "set", "tuple",
         "pair", "subscript", "parenthesized_expression", "decorator", "except_clause", "lambda",
+        "list_comprehension", "set_comprehension", "generator_expression",
     ),
+    loose_brackets=tuple(f"{parent}>{node}" for parent in TUPLE_PARENTS for node in ("tuple", "tuple_pattern")),
     hollow=("class_definition>argument_list",),
     sole_comma=("tuple", "tuple_pattern", "expression_list", "pattern_list", "subscript"),
     wrappers=("decorated_definition",),

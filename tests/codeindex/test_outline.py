@@ -1,0 +1,133 @@
+"""Outlines of odd content: never an error, never for long, and a note that says what is missing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.codeindex import languages
+from holdfast.codeindex.outline import outline
+from tests.codeindex.golden import cases
+
+DEF = b"def f(a):\n    return a\n"
+
+
+def names(content: bytes, path: str = "a.py") -> list[str]:
+    return [one.name for one in outline(path, content).symbols]
+
+
+def test_an_empty_file_has_an_empty_outline() -> None:
+    found = outline("a.py", b"")
+    assert (found.language, found.symbols, found.imports, found.note) == ("python", (), (), "")
+
+
+def test_a_file_of_no_known_language_is_known_as_a_whole() -> None:
+    found = outline("a.xyz", DEF)
+    assert (found.language, found.symbols, found.note) == ("", (), "")
+    assert found.blob.startswith("git1:")
+
+
+def test_the_blob_is_gits_own() -> None:
+    assert outline("a.txt", b"hello\n").blob == "git1:ce013625030ba8dba906f756967f9e9ca394464a"
+
+
+@pytest.mark.parametrize(
+    ("content", "note"),
+    [
+        (b"x = 1;" * 1_700_000, "too large: 10,200,000 bytes"),
+        (DEF + b"# " + b"x" * 1_000_000, "too large: 1,000,025 bytes"),
+        (b"var a=1;" * 5_000, "minified"),
+        (DEF + b"\0\0\0", "binary"),
+    ],
+    ids=["ten megabytes", "one megabyte", "minified", "binary"],
+)
+def test_what_is_not_parsed_says_why(content: bytes, note: str) -> None:
+    found = outline("a.py", content)
+    assert (found.symbols, found.note) == ((), note)
+
+
+def test_a_long_line_in_a_file_of_many_lines_is_not_minified() -> None:
+    assert names(DEF + b"x = '" + b"x" * 30_000 + b"'\n" + b"y = 1\n" * 10) == ["f"]
+
+
+def test_definitions_around_a_syntax_error_are_found() -> None:
+    found = outline("a.py", DEF + b"x = = 1\n" + DEF.replace(b"f(", b"g("))
+    assert [one.name for one in found.symbols] == ["f", "g"]
+    assert found.note == "syntax error"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        b"1 +\n" * 50_000 + b"1",
+        b"(" * 10_000 + b"1" + b")" * 10_000,
+        b"[" * 20_000,
+        b"not\n" * 100_000 + b"1",
+        b"a.\n" * 50_000 + b"b",
+        b"[" + b"1,\n" * 50_000 + b"]",
+        b"'a'\n" * 50_000,
+    ],
+    ids=["sum", "parentheses", "open brackets", "nots", "attributes", "list", "joined strings"],
+)
+def test_an_expression_of_a_hundred_thousand_tokens_is_no_trouble(expression: bytes) -> None:
+    assert names(DEF + b"x = (\n" + expression + b"\n)\n")[:1] == ["f"]
+
+
+def test_deeply_nested_definitions_are_no_trouble() -> None:
+    content = b"".join(b" " * depth + b"def f():\n" for depth in range(300)) + b" " * 300 + b"pass\n"
+    found = outline("a.py", content)
+    assert found.symbols[0].name == "f"
+
+
+def test_text_that_is_not_utf_8_is_outlined() -> None:
+    found = outline("a.py", "# größe\n".encode("latin-1") + DEF + "x = 'größe'\n".encode("latin-1"))
+    assert [one.name for one in found.symbols] == ["f"]
+    assert found.note == "not UTF-8"
+
+
+def test_a_byte_order_mark_changes_nothing() -> None:
+    assert names(b"\xef\xbb\xbf" + DEF) == ["f"]
+
+
+def test_windows_line_ends_change_no_line_number() -> None:
+    plain, windows = outline("a.py", DEF + DEF), outline("a.py", (DEF + DEF).replace(b"\n", b"\r\n"))
+    lines = [
+        [(one.name, one.start_line, one.end_line, one.body_hash) for one in held.symbols] for held in (plain, windows)
+    ]
+    assert lines[0] == lines[1]
+
+
+def test_lines_and_bytes_are_those_of_the_definition_with_its_decorators() -> None:
+    content = b"import os\n\n\n@cache\ndef f(a):\n    return a\n\n\nx = 1\n"
+    found = outline("a.py", content).symbols[0]
+    assert (found.start_line, found.end_line) == (4, 6)
+    assert content[found.start_byte : found.end_byte] == b"@cache\ndef f(a):\n    return a"
+    assert found.signature == "def f(a)"
+
+
+def test_a_signature_is_one_line_of_at_most_300_characters() -> None:
+    found = outline("a.py", b"def f(\n" + b"".join(b"    a%d,\n" % n for n in range(200)) + b"): ...\n").symbols[0]
+    assert "\n" not in found.signature
+    assert len(found.signature) == 300
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(languages.names()),
+    st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")),
+)
+def test_any_bytes_are_outlined_in_any_language(name: str, content: bytes) -> None:
+    language = languages.load(name)
+    path = "a" + language.suffixes[0] if language.suffixes else language.filenames[0]
+    assert outline(path, content) == outline(path, content)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_real_code_cut_anywhere_is_outlined(data: st.DataObject) -> None:
+    file = next(data.draw(st.sampled_from(cases())).glob("source*"))
+    content = file.read_bytes()
+    start, end = sorted((data.draw(st.integers(0, len(content))), data.draw(st.integers(0, len(content)))))
+    found = outline(file.name, content[:start] + content[end:])
+    assert all(0 <= one.start_byte <= one.end_byte <= len(content) for one in found.symbols)
