@@ -175,11 +175,11 @@ def all_sources() -> list[Source]:
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_blank_lines_and_comments_between_lines_change_no_fingerprint(data: st.DataObject) -> None:
-    source = data.draw(st.sampled_from([one for one in all_sources() if not one.note]))
+def test_blank_lines_and_comments_between_lines_change_no_fingerprint(drawn: st.DataObject) -> None:
+    source = drawn.draw(st.sampled_from([one for one in all_sources() if not one.note]))
     lines = source.content.decode().split("\n")
-    at = data.draw(st.integers(0, len(lines) - 1))
-    added = data.draw(st.sampled_from(["", "    ", "# a comment", "\t# another"]))
+    at = drawn.draw(st.integers(0, len(lines) - 1))
+    added = drawn.draw(st.sampled_from(["", "    ", "# a comment", "\t# another"]))
     in_a_string = "".join(lines[:at]).count('"""') % 2
     if in_a_string or lines[at - 1].lstrip().startswith("@"):
         return  # the grammar loses a decorator before a comment that stands further left

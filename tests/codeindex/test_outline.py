@@ -125,9 +125,9 @@ def test_any_bytes_are_outlined_in_any_language(name: str, content: bytes) -> No
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_real_code_cut_anywhere_is_outlined(data: st.DataObject) -> None:
-    file = next(data.draw(st.sampled_from(cases())).glob("source*"))
+def test_real_code_cut_anywhere_is_outlined(drawn: st.DataObject) -> None:
+    file = next(drawn.draw(st.sampled_from(cases())).glob("source*"))
     content = file.read_bytes()
-    start, end = sorted((data.draw(st.integers(0, len(content))), data.draw(st.integers(0, len(content)))))
+    start, end = sorted((drawn.draw(st.integers(0, len(content))), drawn.draw(st.integers(0, len(content)))))
     found = outline(file.name, content[:start] + content[end:])
     assert all(0 <= one.start_byte <= one.end_byte <= len(content) for one in found.symbols)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from functools import cache
 from hashlib import blake2b
 
 from holdfast.codeindex.language import Language
@@ -31,6 +32,8 @@ OWN_OBJECTS = frozenset({"self", "this", "cls", "$this", "Self", "static"})
 TYPED = 1_000_000
 """More than annotations are ever nested."""
 CLOSERS = frozenset(")]}>")
+BRACKETS = frozenset("(){}")
+DIGITS = frozenset(".0123456789")
 _POINT = re.compile(r"(?<=\d)\.(?=$|[ejf])")
 _UNPARSED = re.compile(r"""/\*.*?\*/|//[^\n]*|\\\r?\n|("(?:\\.|[^"\\])*"|\w+|[^\w\s])""", re.DOTALL)
 """Comments, continued lines, and in a group what counts: strings, words and signs."""
@@ -108,6 +111,7 @@ class _Walk:
         self._typed = frozenset(language.typed)
         self._spaces = frozenset(language.spaces)
         self._opening = frozenset(language.opening)
+        self._minded = _minded(language)
         self._tokens = Tokens()
         self._kinds: list[str] = [""]
         self._commas: list[int] = [0]
@@ -133,6 +137,12 @@ class _Walk:
         """Take in a node; whether to go on with what is in it (then `_leave` follows)."""
         assert node is not None
         kind = node.type
+        if kind not in self._minded:
+            if node.child_count == 0:
+                self._leaf(node, kind)
+                return False
+            self._open(node, kind, False)
+            return True
         if kind in self._ignored or self._says_nothing(node, kind):
             return False
         if self._ignored_in and f"{self._kinds[-1]}>{kind}" in self._ignored_in:
@@ -148,24 +158,31 @@ class _Walk:
             return False
         if opened:
             self._emit(node.start_byte, OPENED + "\0".join(_between(node)))
-        self._chains.append(self._chain(node, kind) if self._compounds else ("", False))
-        if self._chains[-1][1]:
-            self._emit(node.start_byte, BLOCK_START)
         if kind in self._blocks:
             # before the node: a definition that a block begins with does not begin with the block's start
             self._emit(node.start_byte - 1, BLOCK_START)
+        self._open(node, kind, annotates)
+        return True
+
+    def _open(self, node: Node, kind: str, annotates: bool) -> None:
+        if self._compounds:
+            self._chains.append(self._chain(node, kind))
+            if self._chains[-1][1]:
+                self._emit(node.start_byte, BLOCK_START)
         self._kinds.append(kind)
         self._commas.append(0)
         self._annotates.append(annotates)
-        self._annotated += annotates - TYPED * (kind in self._typed)
-        return True
+        if annotates or kind in self._typed:
+            self._annotated += annotates - TYPED * (kind in self._typed)
 
     def _leave(self, node: Node | None) -> None:
         assert node is not None
         kind = self._kinds.pop()
         self._commas.pop()
-        self._annotated -= self._annotates.pop() - TYPED * (kind in self._typed)
-        if self._chains.pop()[1]:
+        annotates = self._annotates.pop()
+        if annotates or kind in self._typed:
+            self._annotated -= annotates - TYPED * (kind in self._typed)
+        if self._compounds and self._chains.pop()[1]:
             self._emit(max(node.start_byte, node.end_byte - 1), BLOCK_END)
         if kind in self._blocks:
             # at the end, so outside of a definition that ends with it: what ends the blocks around is not its own;
@@ -222,19 +239,28 @@ class _Walk:
         return bool(self._hollow) and node.child_count == 2 and f"{self._kinds[-1]}>{kind}" in self._hollow
 
     def _leaf(self, node: Node, kind: str) -> None:
-        start = node.start_byte
-        if node.end_byte == start:
+        start, end = node.start_byte, node.end_byte
+        if end == start:
             return  # a token the parser made up
-        text = _text(node).strip()
+        if not node.is_named:
+            self._sign(node, start, kind)
+            return
+        text = self._source[start - self._offset : end - self._offset].decode("utf-8", "replace").strip()
         if "\n" in text:
             text = " ".join(text.split())  # what the grammar could not take apart
+        if text:
+            self._emit(start, _number(text) if text[0] in DIGITS and text.lstrip(".")[:1].isdigit() else text)
+
+    def _sign(self, node: Node, start: int, kind: str) -> None:
+        """Take in a keyword or sign: its type is its text."""
         if kind == ",":
             self._commas[-1] += 1
-        elif kind in CLOSERS and self._tokens.texts and self._tokens.texts[-1] == "," and self._commas[-1]:
+        elif kind in CLOSERS and self._commas[-1] and self._tokens.texts and self._tokens.texts[-1] == ",":
             self._drop_comma()
-        if not text or (kind in "(){}" and self._is_loose(node)) or (kind == ";" and self._is_idle_end(node)):
+        if (kind in BRACKETS and self._is_loose(node)) or (kind == ";" and self._is_idle_end(node)):
             return
-        self._emit(start, _number(text) if text.lstrip(".")[:1].isdigit() else text)
+        if text := kind.strip():
+            self._emit(start, text)
 
     def _is_loose(self, bracket: Node) -> bool:
         """Whether brackets directly in the open node change nothing."""
@@ -269,6 +295,17 @@ class _Walk:
         self._tokens.starts.append(start)
         self._tokens.texts.append(text)
         self._tokens.bare.append(self._annotated <= 0)
+
+
+@cache
+def _minded(language: Language) -> frozenset[str]:
+    """The types of nodes that a rule of the language is about; nothing has to be asked about the others."""
+    rules = (
+        language.ignored, language.strings, language.joined_strings, language.annotations, language.declarations,
+        language.blocks, language.compounds, language.idle_statements, language.hollow, language.exact,
+        language.unparsed, language.prose, language.typed, language.spaces, language.opening,
+    )  # fmt: skip
+    return frozenset(part for rule in rules for kind in rule for part in (kind, kind.rpartition(">")[2]))
 
 
 def _number(text: str) -> str:

@@ -25,8 +25,11 @@ class History(Protocol):
         """Whether the commit is in the history of what is checked out; None when that cannot be told."""
         ...
 
-    def touching(self, path: str, since: str) -> Sequence[str]:
-        """The commits after `since` that changed the file, oldest first; at most 1,000."""
+    def touching(self, path: str, since: str, text: str = "") -> Sequence[str]:
+        """The commits after `since` that changed the file, oldest first; at most 1,000.
+
+        With a text, only those that changed how often it is in the file.
+        """
         ...
 
     def changed(self, commit: str) -> Sequence[str]:

@@ -22,6 +22,7 @@ def no_codeindex() -> CodeIndex | None:
     """Nothing: freshness then goes by whole files."""
     return None
 
+
 LEARNED_POSITION = "learned_position"
 """Mark of the store: every event up to that position has been learnt from."""
 

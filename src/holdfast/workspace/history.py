@@ -46,11 +46,14 @@ class LocalHistory:
             return None if self._ask("cat-file", "-t", commit) is None else False
         return told.decode("ascii", "replace").strip() == commit
 
-    def touching(self, path: str, since: str) -> Sequence[str]:
-        """The commits after `since` that changed the file, oldest first."""
+    def touching(self, path: str, since: str, text: str = "") -> Sequence[str]:
+        """The commits after `since` that changed the file, or how often the text is in it, oldest first."""
         if not _is_id(since):
             return ()
-        told = self._ask("rev-list", "--topo-order", f"{since}..HEAD", "--", path, timeout_s=WALK_TIMEOUT_S)
+        how = ["--topo-order", "--format=%H", f"{since}..HEAD"]
+        if text:  # what git compares must be the bytes: a repository's configuration may name a program to convert them
+            how = ["--no-textconv", "--no-ext-diff", f"-S{text}", *how]
+        told = self._ask("log", *how, "--", path, timeout_s=WALK_TIMEOUT_S)
         return tuple(reversed((told or b"").decode("ascii", "replace").split()[:LIMIT]))
 
     def changed(self, commit: str) -> Sequence[str]:
