@@ -13,6 +13,7 @@ from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.vocabulary import MOMENT_BUDGETS, SessionId
 from holdfast.ranking.tokens import count_tokens
+from holdfast.service import hook
 from holdfast.service.inject import inject
 from holdfast.testing.builders import make_checkpoint, make_lesson
 
@@ -52,6 +53,27 @@ def test_a_prompt_is_given_what_fits_it_and_an_unrelated_one_nothing(memory: Mem
     assert shown(found) == [QUEUE]
     assert found.text.startswith("<holdfast-memory>\n")
     assert found.text.endswith("\n</holdfast-memory>")
+
+
+def test_a_delivery_that_comes_too_late_is_not_logged_so_that_the_next_asker_gets_it(memory: Memory) -> None:
+    keep(memory, QUEUE)
+    call = HookCall(
+        host="claude-code", name="UserPromptSubmit", session=SessionId("s1"), cwd=memory.folder, moment="prompt",
+        prompt="why does the retry queue lose jobs at shutdown?",
+    )  # fmt: skip
+    late = memory.inject(call, until_s=memory.parts.clock.elapsed_s() - 1)
+    assert (late.text, memory.log()) == ("", [])
+    assert shown(memory.inject(call)) == [QUEUE]
+
+
+def test_a_call_whose_events_a_slow_server_kept_is_still_answered_alone(memory: Memory) -> None:
+    keep(memory, QUEUE)
+    said = "why does the retry queue lose jobs at shutdown?"
+    payload = {"session_id": "s1", "cwd": memory.folder, "hook_event_name": "UserPromptSubmit", "prompt": said}
+    memory.observe(hook.parse(memory, "claude-code", payload))
+    call = hook.parse(memory, "claude-code", payload)
+    assert hook.respond(memory, call) == "{}", "a hook that fired twice delivers once"
+    assert "retry queue" in hook.respond(memory, call, again=True)
 
 
 def test_before_a_file_its_own_lessons_come_and_no_neighbours(memory: Memory, project: Path) -> None:

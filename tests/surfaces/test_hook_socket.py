@@ -125,7 +125,7 @@ def test_many_hooks_at_once_are_all_answered_and_kept(served: Hooks) -> None:
 
 @pytest.mark.parametrize("given", [b"{", b"[]", b"\xff\xfe", b"", b'{"hook_event_name":"Stop"}'])
 def test_a_server_hangs_up_on_what_it_cannot_answer_and_the_hook_answers_alone(served: Hooks, given: bytes) -> None:
-    assert ask_server(served.settings, "claude-code", given) is None
+    assert ask_server(served.settings, "claude-code", given) == ("", "")
     assert served.run(given) == ""
     assert ask(served, "Stop") == ("", "{}")
 
@@ -133,9 +133,9 @@ def test_a_server_hangs_up_on_what_it_cannot_answer_and_the_hook_answers_alone(s
 def test_a_server_of_another_store_or_version_is_not_for_us(served: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
     other = replace(served.settings, store="sqlite:///elsewhere/memory.db")
     payload = json.dumps(served.payload("Stop")).encode()
-    assert ask_server(other, "claude-code", payload) is None
+    assert ask_server(other, "claude-code", payload) == ("", "")
     monkeypatch.setattr("holdfast.surfaces.hooks.rendezvous.__version__", "0.0.0")
-    assert ask_server(served.settings, "claude-code", payload) is None
+    assert ask_server(served.settings, "claude-code", payload) == ("", "")
     assert kept(served) == []
 
 

@@ -29,10 +29,13 @@ def parse(memory: Memory, host_name: str, payload: dict[str, Any]) -> HookCall:
     return memory.parts.host(host_name).parse_hook(payload, clock.now(), clock.new_id)
 
 
-def respond(memory: Memory, call: HookCall, complain: Complain | None = None) -> str:
+def respond(
+    memory: Memory, call: HookCall, complain: Complain | None = None, until_s: float | None = None, again: bool = False
+) -> str:
     """Capture, then deliver: the host's stdout text, which says nothing where a step failed.
 
-    Capture comes first, so that a deadline costs the delivery and not the event.
+    Capture comes first, so that a deadline costs the delivery and not the event. `until_s`: see `Memory.inject`.
+    `again`: a server was asked first and did not answer in time; it may have captured the events.
     """
     here = memory.at(call.cwd) if call.cwd else memory
     steps = _Steps(complain)
@@ -41,8 +44,8 @@ def respond(memory: Memory, call: HookCall, complain: Complain | None = None) ->
         if call.moment == "session_start" and call.moment in memory.parts.deliver:
             here.parts.workspace.foresee_dirty(here.place)
         repeated = _capture(here, call, steps)
-        if call.moment in memory.parts.deliver and not repeated:
-            briefing = steps.run("deliver", lambda: here.inject(call)) or briefing
+        if call.moment in memory.parts.deliver and (again or not repeated):
+            briefing = steps.run("deliver", lambda: here.inject(call, until_s)) or briefing
     return memory.parts.host(call.host).render(call, briefing)
 
 

@@ -55,7 +55,7 @@ STANDING_KINDS = ("constraint", "convention", "preference", "tooling", "decision
 KNOWN_FAILURES = ("fix", "bug_cause", "failed_approach", "tooling", "constraint", "convention", "preference")
 
 
-def inject(parts: Parts, place: Place, call: HookCall) -> Briefing:
+def inject(parts: Parts, place: Place, call: HookCall, until_s: float | None = None) -> Briefing:
     """The delivery for the call's moment, logged; empty when nothing fits or the channel is off.
 
     Never raises for a lane or a store that is broken: `degraded` says what was.
@@ -67,6 +67,9 @@ def inject(parts: Parts, place: Place, call: HookCall) -> Briefing:
         turn = _Turn(parts, place, _spoken(call), moment)
         turn.take_news()
         briefing = turn.with_news(_MOMENTS[moment](turn))
+        if until_s is not None and parts.clock.elapsed_s() > until_s:
+            # the hook answers alone by now: a lesson logged as shown here would be kept from it there
+            return Briefing(moment=moment, degraded="nobody waits for it any more")
         turn.log(briefing)
     except HoldfastError as exc:
         return Briefing(moment=moment, degraded=str(exc))

@@ -122,11 +122,14 @@ class Memory:
 
         return answer(self, host, payload)
 
-    def inject(self, call: HookCall) -> Briefing:
-        """What to hand to the host at the call's moment, logged as delivered; empty when nothing fits."""
+    def inject(self, call: HookCall, until_s: float | None = None) -> Briefing:
+        """What to hand to the host at the call's moment, logged as delivered; empty when nothing fits.
+
+        After `until_s` of the clock's elapsed seconds nobody waits for it: nothing is handed over or logged.
+        """
         from holdfast.service.inject import inject
 
-        return inject(self.parts, self.place, call)
+        return inject(self.parts, self.place, call, until_s)
 
     def recall(
         self,

@@ -113,11 +113,11 @@ def _serve(desk: Desk, host: str) -> None:
     from holdfast.surfaces.hooks.rendezvous import ask_server
 
     answer = ask_server(settings, host, payload)
-    if answer is None:
-        errand = _answer_alone(desk, settings, host, payload)
-    else:
-        errand, text = answer
+    errand, text = answer or ("", "")
+    if text:
         desk.say(text)
+    else:
+        errand = _answer_alone(desk, settings, (host, payload), again=answer is not None)
     if errand:
         from holdfast.surfaces.hooks.handover import start_learner
 
@@ -135,8 +135,9 @@ def _read_payload() -> bytes:
     return b"".join(parts)
 
 
-def _answer_alone(desk: Desk, settings: Settings, host: str, payload: bytes) -> str:
-    """Answer in this process; returns the errand for a learner, or an empty string."""
+def _answer_alone(desk: Desk, settings: Settings, asked: tuple[str, bytes], again: bool) -> str:
+    """Answer in this process; returns the errand for a learner, or an empty string. `again`: a server was too slow."""
+    host, payload = asked
     _load_c_halves()
     from holdfast.bootstrap import Memory
     from holdfast.domain.jsontext import loads
@@ -148,7 +149,7 @@ def _answer_alone(desk: Desk, settings: Settings, host: str, payload: bytes) -> 
     memory = Memory(_folder(), settings=settings, cold=True)
     call = hook.parse(memory, host, told)
     desk.subject = f"{host} {call.name}"
-    desk.say(hook.respond(memory, call, desk.complain))
+    desk.say(hook.respond(memory, call, desk.complain, again=again))
     if not call.ends_session and not _starts_with_leftovers(memory, call):
         return ""
     from holdfast.domain.hookcall import render_errand

@@ -26,7 +26,10 @@ ANSWER_LIMIT = 1_000_000
 
 
 def ask_server(settings: Settings, host: str, payload: bytes) -> tuple[str, str] | None:
-    """Errand for a learner (or empty) and stdout text from the newest server that answers in time; None without one."""
+    """Errand for a learner (or empty) and stdout text from the newest server that answers in time.
+
+    None without a server; two empty texts when there is one that did not answer.
+    """
     folder = socket_folder(settings.run_path)
     sockets = _find_sockets(folder)
     if not sockets:
@@ -38,7 +41,7 @@ def ask_server(settings: Settings, host: str, payload: bytes) -> tuple[str, str]
         if answer:
             errand, _, text = answer.partition("\n")
             return errand, text
-    return None
+    return "", ""
 
 
 def _find_sockets(folder: str) -> list[str]:

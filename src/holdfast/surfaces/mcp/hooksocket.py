@@ -29,6 +29,9 @@ BACKLOG = 16
 REQUEST_S = 0.5
 """How long a hook may take to say what it wants; it says it at once or never."""
 
+DELIVER_S = 0.2
+"""How long a delivery may take: a hook that has waited for 0.25 s answers alone."""
+
 REQUEST_LIMIT = 17_000_000
 SETTLE_S = 3.0
 """Before learning what crashed sessions left: the session's own start goes first."""
@@ -113,10 +116,11 @@ class _Server:
         return (host, payload) if meant else ("", b"")
 
     def _respond(self, host: str, payload: bytes) -> bytes:
+        until_s = self._memory.parts.clock.elapsed_s() + DELIVER_S
         told = loads(payload.decode("utf-8", "replace"))
         memory = self._memory.for_hooks()
         call = hook.parse(memory, host, told if isinstance(told, dict) else {})
-        text = hook.respond(memory, call, self._complain)
+        text = hook.respond(memory, call, self._complain, until_s)
         if call.ends_turn and not call.ends_session:
             self._learner.add(call)
         # The session's host is about to end us too: the learner has to be a process of its own.
