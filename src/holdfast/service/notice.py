@@ -21,6 +21,7 @@ from holdfast.ports.store import LessonFilter
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
     from holdfast.domain.hookcall import HookCall
     from holdfast.domain.lesson import Lesson
@@ -74,10 +75,17 @@ _BECAME: dict[Freshness, str] = {"orphaned": "gone"}
 
 def load_states(parts: Parts, place: Place) -> States:
     """What is known of this work tree's lessons; empty when nothing is, or when what is kept cannot be read."""
-    text = parts.store.mark(_key(place))
     try:
-        return {known.lesson: known for known in (from_plain(KnownState, plain) for plain in loads(text or "[]"))}
+        return {lesson: from_plain(KnownState, plain) for lesson, plain in _load_plain(parts, place).items()}
     except (AttributeError, TypeError, ValueError):
+        return {}
+
+
+def _load_plain(parts: Parts, place: Place) -> dict[LessonId, dict[str, Any]]:
+    """The kept states as they are written: most hooks only ask whether there is one."""
+    try:
+        return {plain["lesson"]: plain for plain in loads(parts.store.mark(_key(place)) or "[]")}
+    except (KeyError, TypeError, ValueError):
         return {}
 
 
@@ -106,7 +114,7 @@ def keep_found(parts: Parts, place: Place, read: Iterable[Ranked]) -> None:
     judged = {ranked.lesson.id: ranked.freshness for ranked in read}
     if not judged:
         return
-    known = load_states(parts, place)
+    known = _load_plain(parts, place)
     judged = {lesson: state for lesson, state in judged.items() if state != "unverified" or lesson not in known}
     if any(lesson in known or state not in SOUND for lesson, state in judged.items()):
         keep_states(parts, place, judged)
@@ -131,9 +139,12 @@ def find_news(parts: Parts, place: Place, call: HookCall, told: Sequence[Deliver
     """
     if call.moment not in NOTICED_MOMENTS:
         return None
-    states = load_states(parts, place)
     if call.moment == "before_file" and told:
-        states = _look_again(parts, place, call, told, states)
+        states = _look_again(parts, place, call, told, load_states(parts, place))
+    elif any(plain.get("by") for plain in _load_plain(parts, place).values()):
+        states = load_states(parts, place)
+    else:
+        return None  # what nobody saw come about is no news
     due = [known for known in states.values() if _is_news(known, call, told, parts.clock.now())]
     return _first_true(parts, place, sorted(due, key=lambda known: known.at, reverse=True)[:TRIED])
 

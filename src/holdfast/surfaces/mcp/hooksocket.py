@@ -39,6 +39,12 @@ SETTLE_S = 3.0
 EMBEDDED_AT_ONCE = 100
 """Lessons given a vector after a turn; the others follow after the next, or with the learner."""
 
+FOLLOW_EVERY_S = 600.0
+"""Seconds between two looks through all lessons for code that has moved; every delivery follows its own anyway."""
+
+SWITCH_S = 0.0005
+"""How long a thread may keep others waiting: Python's 5 ms, for each step of a hook, add up to a late answer."""
+
 LEAVE_S = 2.0
 """How long closing waits for what is being learnt."""
 
@@ -52,6 +58,7 @@ def serve(memory: Memory, run_path: str) -> Closer:
     """
     if not hasattr(socket, "AF_UNIX"):
         raise OSError("this system has no Unix sockets")
+    sys.setswitchinterval(SWITCH_S)
     server = _Server(memory, _open_folder(socket_folder(run_path)))
     server.start()
     atexit.register(server.close)
@@ -154,13 +161,26 @@ class _Learner:
         self._thread.join(LEAVE_S)
 
     def _work(self) -> None:
-        if not self._closed.wait(SETTLE_S):
-            self._run(lambda: self._complain(self._memory.learn_pending()))
-            self._run(lambda: self._memory.embed_pending(EMBEDDED_AT_ONCE))
+        if self._closed.wait(SETTLE_S):
+            return
+        try:
+            # a store of its own: whoever holds the shared one for long keeps hooks waiting
+            with Memory(self._memory.folder, settings=self._memory.settings) as own:
+                self._memory = own
+                self._run(lambda: self._complain(own.learn_pending()))
+                self._run(lambda: own.embed_pending(EMBEDDED_AT_ONCE))
+                self._take_turns(own)
+        except Exception as exc:  # the sessions' ends are learnt from by processes of their own
+            note(self._memory.settings.log_path, "server learner", exc)
+
+    def _take_turns(self, own: Memory) -> None:
+        followed = -FOLLOW_EVERY_S
         while (call := self._calls.get()) is not None and not self._closed.is_set():
             self._run(lambda held=call: self._learn_turn(held))  # type: ignore[misc]
-            self._run(lambda held=call: self._memory.at(held.cwd).follow_moves())  # type: ignore[misc]
-            self._run(lambda: self._memory.embed_pending(EMBEDDED_AT_ONCE))
+            self._run(lambda: own.embed_pending(EMBEDDED_AT_ONCE))
+            if own.parts.clock.elapsed_s() - followed >= FOLLOW_EVERY_S:
+                self._run(lambda held=call: own.at(held.cwd).follow_moves())  # type: ignore[misc]
+                followed = own.parts.clock.elapsed_s()
 
     def _learn_turn(self, call: HookCall) -> None:
         keep_turn(self._memory, call)
