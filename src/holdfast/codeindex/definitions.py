@@ -7,9 +7,11 @@ from holdfast.codeindex.language import MEMBER_KINDS, Language
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tree_sitter import Node
+
+    from holdfast.codeindex.captures import Captures
 
 
 DEEPEST = 50
@@ -40,9 +42,9 @@ class Definition:
         """The definition or scope directly around it."""
 
 
-def find_definitions(language: Language, root: Node) -> list[Definition]:
-    """All definitions below the node in the order of the source, qualified; a repeated name has `#2`, `#3`, … added."""
-    found = list(_unwrapped(sorted(_iter_captured(language, root), key=lambda one: (one.start, -one.end))))
+def find_definitions(language: Language, matches: Sequence[Captures]) -> list[Definition]:
+    """The definitions among a query's matches, as in the source, qualified; a repeated name has `#2`, `#3`, … added."""
+    found = list(_unwrapped(sorted(_iter_captured(language, matches), key=lambda one: (one.start, -one.end))))
     _qualify(found)
     defined = {one.name for one in found if not one.only_declared}
     kept = [one for one in found if one.kind != "scope" and not (one.only_declared and one.name in defined)]
@@ -50,11 +52,9 @@ def find_definitions(language: Language, root: Node) -> list[Definition]:
     return kept
 
 
-def _iter_captured(language: Language, root: Node) -> Iterator[Definition]:
-    from holdfast.codeindex.parsing import iter_matches
-
+def _iter_captured(language: Language, matches: Sequence[Captures]) -> Iterator[Definition]:
     taken = set()
-    for captures in iter_matches(language, root):
+    for captures in matches:
         found = Capture(language, captures)
         if not found.kind or (found.node.start_byte, found.node.end_byte) in taken:
             continue

@@ -123,26 +123,28 @@ class _Walk:
 
     def read(self, root: Node, span: tuple[int, int] | None) -> Tokens:
         self._source, self._offset = root.text or b"", root.start_byte
-        cursor = root.walk()
+        minded, cursor = self._minded, root.walk()
         while True:
             node = cursor.node
-            if (span is None or _touches(node, span)) and self._enter(node) and cursor.goto_first_child():
+            assert node is not None
+            kind = node.type
+            if span is not None and not _touches(node, span):
+                pass
+            elif kind in minded:
+                if self._enter(node, kind) and cursor.goto_first_child():
+                    continue
+            elif cursor.goto_first_child():
+                self._open(node, kind, False)
                 continue
+            else:
+                self._leaf(node, kind)
             while not cursor.goto_next_sibling():
                 if not cursor.goto_parent():
                     return self._tokens
                 self._leave(cursor.node)
 
-    def _enter(self, node: Node | None) -> bool:
-        """Take in a node; whether to go on with what is in it (then `_leave` follows)."""
-        assert node is not None
-        kind = node.type
-        if kind not in self._minded:
-            if node.child_count == 0:
-                self._leaf(node, kind)
-                return False
-            self._open(node, kind, False)
-            return True
+    def _enter(self, node: Node, kind: str) -> bool:
+        """Take in a node that a rule is about; whether to go on with what is in it (then `_leave` follows)."""
         if kind in self._ignored or self._says_nothing(node, kind):
             return False
         if self._ignored_in and f"{self._kinds[-1]}>{kind}" in self._ignored_in:
@@ -328,5 +330,5 @@ def _text(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "replace")
 
 
-def _touches(node: Node | None, span: tuple[int, int]) -> bool:
-    return node is not None and node.start_byte < span[1] and node.end_byte > span[0]
+def _touches(node: Node, span: tuple[int, int]) -> bool:
+    return node.start_byte < span[1] and node.end_byte > span[0]

@@ -21,6 +21,7 @@ class MemoryIndexStore:
         self._states: dict[str, dict[str, FileState]] = {}
         self._pairs: dict[str, Mapping[tuple[str, str], float]] = {}
         self._marks: dict[str, str] = {}
+        self._links: dict[str, dict[str, list[Import]]] = {}
         self._by: dict[str, dict[str, list[Symbol]]] = {}
 
     def __enter__(self) -> Self:
@@ -41,13 +42,32 @@ class MemoryIndexStore:
         """Keep outlines and which blob each path has now."""
         self._outlines.update({(one.path, one.blob): one for one in outlines})
         self._states.setdefault(root, {}).update(states)
+        for path in states:
+            self._links.get(root, {}).pop(path, None)
         self._by.clear()
 
     def drop(self, root: str, paths: Sequence[str]) -> None:
         """Forget paths that are gone."""
         for path in paths:
             self._states.get(root, {}).pop(path, None)
+            for importer in (path, *self.importers(root, path)):
+                self._links.get(root, {}).pop(importer, None)
         self._by.clear()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        for held in (self._outlines, self._states, self._links, self._pairs, self._marks, self._by):
+            held.clear()
+
+    def unlinked(self, root: str, limit: int) -> dict[str, list[Import]]:
+        """Files whose imports are not resolved yet, with their imports as written."""
+        linked = self._links.get(root, {})
+        found = {one.path: list(one.imports) for one in self._iter_outlines(root) if one.path not in linked}
+        return dict(list(found.items())[:limit])
+
+    def link(self, root: str, imports: Mapping[str, Sequence[Import]]) -> None:
+        """Keep the resolved imports of files."""
+        self._links.setdefault(root, {}).update({path: list(held) for path, held in imports.items()})
 
     def symbols(self, root: str, by: str, value: str) -> list[Symbol]:
         """Definitions in the work tree by path, name, last_name, body_hash or signature_hash."""
@@ -61,18 +81,24 @@ class MemoryIndexStore:
         return list(self._by[key].get(value, ()))
 
     def imports(self, root: str, path: str) -> list[Import]:
-        """What the file imports, resolved."""
-        return [one for outline in self._iter_outlines(root) if outline.path == path for one in outline.imports]
+        """What the file imports: the resolved ones first, then those that lead outside."""
+        return sorted(self._links.get(root, {}).get(path, ()), key=lambda one: not one.target)
 
     def importers(self, root: str, path: str) -> list[str]:
         """Files that import the file."""
-        outlines = self._iter_outlines(root)
-        return sorted({one.path for one in outlines if any(held.target == path for held in one.imports)})
+        linked = self._links.get(root, {}).items()
+        return sorted(name for name, held in linked if any(one.target == path for one in held))
 
-    def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> None:
-        """Replace a relation's weighted pairs of paths."""
-        self._pairs[relation] = dict(pairs)
-        self._marks[f"pairs:{relation}"] = upto
+    def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str, since: str = "") -> bool:
+        """Keep a relation's weighted pairs; with `since` they are added to those complete up to just that."""
+        if since and self.mark(f"pairs:{relation}") != since:
+            return False
+        kept = dict(self._pairs.get(relation, {})) if since else {}
+        for pair, weight in pairs.items():
+            kept[pair] = kept.get(pair, 0.0) + weight
+        self._pairs[relation] = kept
+        self.mark(f"pairs:{relation}", upto)
+        return True
 
     def pairs(self, relation: str, path: str) -> list[tuple[str, float]]:
         """The other path and the weight of each pair of that relation, heaviest first."""

@@ -20,6 +20,6 @@ def outline(path: str, content: bytes) -> Outline:
         blob=blob_of(content),
         language=source.language.name,
         symbols=tuple(source.symbols()),
-        imports=tuple(find_imports(source.language, source.root)),
+        imports=tuple(find_imports(source.matches)),
         note=source.note,
     )

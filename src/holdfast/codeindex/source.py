@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
+    from holdfast.codeindex.captures import Captures
+
 SIZE_LIMIT = 1_000_000
 """Bytes of a file that are still parsed."""
 
@@ -70,9 +72,16 @@ class Source:
         return [] if any(is_within(root, start, text) for start in found) else found
 
     @cached_property
+    def matches(self) -> list[Captures]:
+        """What the language's query finds."""
+        from holdfast.codeindex.parsing import iter_matches
+
+        return list(iter_matches(self.language, self.root))
+
+    @cached_property
     def definitions(self) -> list[Definition]:
         """Every definition, in the order of the file."""
-        return find_definitions(self.language, self.root)
+        return find_definitions(self.language, self.matches)
 
     @cached_property
     def tokens(self) -> Tokens:

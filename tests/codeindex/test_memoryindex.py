@@ -1,0 +1,60 @@
+"""The index in memory keeps what `ports/indexstore.py` promises, as far as verdicts use it."""
+
+from __future__ import annotations
+
+from holdfast.codeindex.memoryindex import MemoryIndexStore
+from holdfast.codeindex.outline import outline
+from holdfast.domain.frozen import replace
+from holdfast.domain.symbol import Import
+from holdfast.ports.indexstore import FileState
+
+CODE = b"class A:\n    def put(self):\n        return 1\n\n\ndef put():\n    return 2\n"
+
+
+def filled() -> MemoryIndexStore:
+    store = MemoryIndexStore()
+    for name in ("a.py", "b.py"):
+        found = replace(outline(name, CODE), imports=(Import(module="c"),) if name == "b.py" else ())
+        store.put("/r", [found], {name: FileState(blob=found.blob, size=1, mtime_ns=1)})
+    return store
+
+
+def test_definitions_are_found_by_path_name_last_name_and_hash() -> None:
+    with filled() as store:
+        named = store.symbols("/r", "name", "A.put")
+        assert [one.path for one in named] == ["a.py", "b.py"]
+        assert [one.name for one in store.symbols("/r", "path", "a.py")] == ["A", "A.put", "put"]
+        assert len(store.symbols("/r", "last_name", "put")) == 4
+        assert store.symbols("/r", "body_hash", named[0].body_hash) == named
+        assert store.symbols("/other", "name", "A.put") == []
+
+
+def test_what_is_dropped_is_not_found() -> None:
+    store = filled()
+    store.drop("/r", ["a.py", "never.py"])
+    assert [one.path for one in store.symbols("/r", "name", "A.put")] == ["b.py"]
+    assert list(store.files("/r")) == ["b.py"]
+
+
+def test_imports_go_both_ways() -> None:
+    store = filled()
+    assert store.unlinked("/r", 10) == {"a.py": [], "b.py": [Import(module="c")]}
+    store.link("/r", {"b.py": [Import(module="c", target="c.py")]})
+    assert list(store.unlinked("/r", 10)) == ["a.py"]
+    assert [one.target for one in store.imports("/r", "b.py")] == ["c.py"]
+    assert store.importers("/r", "c.py") == ["b.py"]
+
+
+def test_marks_keep_what_they_were_last_given() -> None:
+    store = filled()
+    assert store.mark("a") == ""
+    assert store.mark("a", "1") == "1"
+    assert store.mark("a") == "1"
+
+
+def test_pairs_are_added_only_to_what_is_complete_up_to_there() -> None:
+    store = filled()
+    assert store.put_pairs("edited_together", {("a", "b"): 1.0}, "1")
+    assert not store.put_pairs("edited_together", {("a", "b"): 1.0}, "3", since="2")
+    assert store.put_pairs("edited_together", {("a", "b"): 1.0, ("a", "c"): 0.5}, "2", since="1")
+    assert store.pairs("edited_together", "a") == [("b", 2.0), ("c", 0.5)]
