@@ -37,11 +37,11 @@ def test_every_way_to_name_a_remote_is_one_name(url: str) -> None:
         ("https://example.com/A/B.git", "example.com/A/B"),
         ("/srv/git/ledger/.git", "file:/srv/git/ledger"),
         ("file:///srv/git/ledger", "file:/srv/git/ledger"),
-        ("../ledger", "file:/work/ledger"),
+        ("../ledger", "file:/srv/ledger"),
     ],
 )
 def test_names_of_remotes_that_are_their_own(url: str, name: str) -> None:
-    assert normalise_remote(url, "/work/here") == name
+    assert normalise_remote(url, "/srv/here") == name
 
 
 def test_paths_are_told_relative_to_the_root(ground: Ground) -> None:
