@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.hookcall import HookCall
     from holdfast.service.memory import Memory
+    from holdfast.service.parts import Parts
     from holdfast.settings import Settings
 
 PAYLOAD_LIMIT = 16_000_000
@@ -147,6 +148,8 @@ def _answer_alone(desk: Desk, settings: Settings, asked: tuple[str, bytes], agai
     if not isinstance(told, dict):
         raise InvalidValueError("a hook payload that is not a JSON object")
     memory = Memory(_folder(), settings=settings, cold=True)
+    if again:
+        memory.parts = _without_close_looks(memory.parts)
     call = hook.parse(memory, host, told)
     desk.subject = f"{host} {call.name}"
     desk.say(hook.respond(memory, call, desk.complain, again=again))
@@ -155,6 +158,14 @@ def _answer_alone(desk: Desk, settings: Settings, asked: tuple[str, bytes], agai
     from holdfast.domain.hookcall import render_errand
 
     return render_errand(call, _folder())
+
+
+def _without_close_looks(parts: Parts) -> Parts:
+    """Judging files as a whole: the wait took its part of the deadline, and parsing code could take the rest."""
+    from holdfast.domain.frozen import replace
+    from holdfast.service.parts import no_codeindex
+
+    return replace(parts, codeindex=no_codeindex)
 
 
 def _load_c_halves() -> None:

@@ -29,8 +29,8 @@ BACKLOG = 16
 REQUEST_S = 0.5
 """How long a hook may take to say what it wants; it says it at once or never."""
 
-DELIVER_S = 0.2
-"""How long a delivery may take: a hook that has waited for 0.25 s answers alone."""
+DELIVER_S = 0.16
+"""How long a delivery may take: a hook that has waited for 0.2 s answers alone."""
 
 REQUEST_LIMIT = 17_000_000
 SETTLE_S = 3.0
