@@ -105,9 +105,13 @@ class _Server:
                 asking.settimeout(REQUEST_S)
                 host, payload = self._read_request(asking)
                 if host:
-                    asking.sendall(self._respond(host, payload))
+                    self._send(asking, self._respond(host, payload))
             except Exception as exc:  # a thread's exception would go to the host's terminal
                 self._complain("socket", exc)
+
+    def _send(self, asking: socket.socket, answer: bytes) -> None:
+        with suppress(BrokenPipeError, ConnectionResetError):  # the hook waits no longer and answers alone
+            asking.sendall(answer)
 
     def _read_request(self, asking: socket.socket) -> tuple[str, bytes]:
         """Host name and payload; no host for a request that is not meant for us."""
