@@ -135,15 +135,11 @@ def _second_session(machine: Machine) -> None:
     """Right lessons at each moment, each in a session of its own; then one session, in which nothing comes twice."""
     plan = STORY["second"]
     assert _told(machine, {"prompt": plan["unrelated_prompt"]}, "UserPromptSubmit") == ""
-    assert "line format" in _told(machine, {"prompt": plan["related_prompt"]}, "UserPromptSubmit")
-    before_file = _told(machine, {"read": plan["edit"]}, "PreToolUse")
-    assert "floats" in before_file
-    assert "odd cents" in before_file
-    assert "discover -s tests -t ." in _told(machine, {"bash": plan["command"]}, "PreToolUse")
+    _is_told(machine, {"prompt": plan["related_prompt"]}, "UserPromptSubmit", "line format")
+    _is_told(machine, {"read": plan["edit"]}, "PreToolUse", "floats", "odd cents")
+    _is_told(machine, {"bash": plan["command"]}, "PreToolUse", "discover -s tests -t .")
     list(Player("change", str(machine.elsewhere)).step(plan["failing_change"]))
-    after_failure = _told(machine, {"bash": plan["failing_command"]}, "PostToolUseFailure")
-    assert "float" in after_failure
-    assert "ledger/money.py" in after_failure
+    _is_told(machine, {"bash": plan["failing_command"]}, "PostToolUseFailure", "float", "ledger/money.py")
     _nothing_comes_twice(machine)
 
 
@@ -155,6 +151,16 @@ def _told(machine: Machine, step: dict[str, Any], event: str) -> str:
     player = Player(f"9a4e1b52-0000-4000-8000-{next(_sessions):012d}", str(machine.elsewhere))
     given = {payload["hook_event_name"]: machine.hook(payload) for payload in player.step(step)}
     return given[event]
+
+
+def _is_told(machine: Machine, step: dict[str, Any], event: str, *words: str) -> None:
+    """The agent is told those words at that hook. A hook says nothing when a busy machine makes it miss its deadline:
+    then another session asks again."""
+    for _ in range(4):
+        given = _told(machine, step, event)
+        if given:
+            break
+    assert all(word in given for word in words), given
 
 
 def _nothing_comes_twice(machine: Machine) -> None:
