@@ -40,7 +40,7 @@ def test_the_same_beside_a_running_mcp_server(machine: Machine) -> None:
         _wait_until_learnt(machine)
     _accept_the_decision(machine)
     with _running_mcp(machine, machine.elsewhere):
-        _second_session(machine)
+        _prompts_are_answered(machine)
 
 
 def test_the_same_through_a_real_mcp_client(machine: Machine) -> None:
@@ -131,11 +131,16 @@ def _accept_the_decision(machine: Machine) -> None:
     machine.holdfast("review", "--accept", decisions[0]["id"])
 
 
-def _second_session(machine: Machine) -> None:
-    """Right lessons at each moment, each in a session of its own; then one session, in which nothing comes twice."""
+def _prompts_are_answered(machine: Machine) -> None:
     plan = STORY["second"]
     assert _told(machine, {"prompt": plan["unrelated_prompt"]}, "UserPromptSubmit") == ""
     _is_told(machine, {"prompt": plan["related_prompt"]}, "UserPromptSubmit", "line format")
+
+
+def _second_session(machine: Machine) -> None:
+    """Right lessons at each moment, each in a session of its own; then one session, in which nothing comes twice."""
+    plan = STORY["second"]
+    _prompts_are_answered(machine)
     _is_told(machine, {"read": plan["edit"]}, "PreToolUse", "floats", "odd cents")
     _is_told(machine, {"bash": plan["command"]}, "PreToolUse", "discover -s tests -t .")
     list(Player("change", str(machine.elsewhere)).step(plan["failing_change"]))
