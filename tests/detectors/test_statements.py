@@ -54,6 +54,16 @@ def test_a_statement_is_found_as_reviewed(case: Path) -> None:
     assert found
 
 
+def test_what_the_agent_says_of_its_work_is_about_the_files_it_just_edited() -> None:
+    events = [
+        make_event(kind="prompt", text="Please mend the flaky upload."),
+        make_event(kind="file_edit", files=("src/queue.py",), text=""),
+        make_event(kind="reply", text=STATEMENT),
+    ]
+    (found,) = detect(events)
+    assert found.files == ("src/queue.py",)
+
+
 @pytest.mark.parametrize("case", QUIET, ids=stem)
 def test_nothing_is_found_where_nothing_is_stated(case: Path) -> None:
     assert detect(window(case)) == []

@@ -13,6 +13,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from mcp import Client, StdioServerParameters
 from mcp_types import TextContent
 from player import Player, load_story
 
+from holdfast.settings import socket_folder
 from tests.e2e.conftest import PYTHON, ROOT, Machine
 
 STORY = load_story(str(ROOT / "examples" / "ledger"))
@@ -40,7 +42,7 @@ def test_the_same_beside_a_running_mcp_server(machine: Machine) -> None:
         _wait_until_learnt(machine)
     _accept_the_decision(machine)
     with _running_mcp(machine, machine.elsewhere):
-        _prompts_are_answered(machine)
+        _second_session(machine)
 
 
 def test_the_same_through_a_real_mcp_client(machine: Machine) -> None:
@@ -90,7 +92,7 @@ def test_no_secret_of_a_session_reaches_the_disk(machine: Machine) -> None:
     secret = "gh" + "p_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
     player = Player("6e1f0000-0000-4000-8000-00000000000a", str(machine.repository))
     steps = [{"prompt": f"Remember that the token is {secret} in ci"}, {"bash": f"echo {secret}"}]
-    for payload in [*player.start(), *player.play(steps), *player.end()]:
+    for payload in chain(player.start(), player.play(steps), player.end()):
         machine.hook(payload)
     _wait_until_quiet(machine)
     for file in (machine.home / ".holdfast").rglob("*"):
@@ -100,7 +102,8 @@ def test_no_secret_of_a_session_reaches_the_disk(machine: Machine) -> None:
 def _first_session(machine: Machine) -> None:
     transcript = machine.home / "transcript.jsonl"
     player = Player("5d0c2f7e-0000-4000-8000-000000000001", str(machine.repository), str(transcript))
-    for payload in [*player.start(), *player.play(STORY["first"]), *player.end()]:
+    # one at a time: a server that learns meanwhile must not read of what has not happened yet
+    for payload in chain(player.start(), player.play(STORY["first"]), player.end()):
         machine.hook(payload)
     machine.commit_all("Give the odd cents to the first people")
 
@@ -131,16 +134,11 @@ def _accept_the_decision(machine: Machine) -> None:
     machine.holdfast("review", "--accept", decisions[0]["id"])
 
 
-def _prompts_are_answered(machine: Machine) -> None:
-    plan = STORY["second"]
-    assert _told(machine, {"prompt": plan["unrelated_prompt"]}, "UserPromptSubmit") == ""
-    _is_told(machine, {"prompt": plan["related_prompt"]}, "UserPromptSubmit", "line format")
-
-
 def _second_session(machine: Machine) -> None:
     """Right lessons at each moment, each in a session of its own; then one session, in which nothing comes twice."""
     plan = STORY["second"]
-    _prompts_are_answered(machine)
+    assert _told(machine, {"prompt": plan["unrelated_prompt"]}, "UserPromptSubmit") == ""
+    _is_told(machine, {"prompt": plan["related_prompt"]}, "UserPromptSubmit", "line format")
     _is_told(machine, {"read": plan["edit"]}, "PreToolUse", "floats", "odd cents")
     _is_told(machine, {"bash": plan["command"]}, "PreToolUse", "discover -s tests -t .")
     list(Player("change", str(machine.elsewhere)).step(plan["failing_change"]))
@@ -171,7 +169,7 @@ def _is_told(machine: Machine, step: dict[str, Any], event: str, *words: str) ->
 def _nothing_comes_twice(machine: Machine) -> None:
     player = Player(f"9a4e1b52-0000-4000-8000-{next(_sessions):012d}", str(machine.elsewhere))
     steps = [{"read": "ledger/money.py"}, {"read": "ledger/money.py"}, {"prompt": "Use floats in ledger/money.py?"}]
-    for payload in [*player.start(), *player.play(steps)]:
+    for payload in chain(player.start(), player.play(steps)):
         machine.hook(payload)
     shown = [
         row["lesson"]
@@ -189,16 +187,18 @@ def _running_mcp(machine: Machine, folder: Path) -> Iterator[None]:
         [server["command"], *server["args"]], cwd=folder, env=machine.env,
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
+    sockets = Path(socket_folder(str(machine.home / ".holdfast" / "run")))
     try:
         for _ in range(100):
-            if list((machine.home / ".holdfast" / "run").glob("*.sock")) or running.poll() is not None:
+            if list(sockets.glob("*.sock")) or running.poll() is not None:
                 break
             time.sleep(0.1)
         assert running.poll() is None
+        assert list(sockets.glob("*.sock"))
         yield
     finally:
         running.communicate(timeout=20)
-        assert not list((machine.home / ".holdfast" / "run").glob("*.sock"))
+        assert not list(sockets.glob("*.sock"))
 
 
 async def _ask_over_mcp(machine: Machine) -> None:

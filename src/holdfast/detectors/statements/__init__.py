@@ -84,7 +84,7 @@ def _candidates(told: Sequence[Event], at: int, verdict: Verdict) -> list[Candid
             spans.append((start, end))
         if len(spans) == MOST_PER_TURN:
             break
-    edited = _edited_next(told, at)
+    edited = _edited_next(told, at) or _edited_before(told, at)
     return [_candidate(told, event, span, verdict, edited) for span in spans]
 
 
@@ -157,6 +157,17 @@ def _edited_next(told: Sequence[Event], at: int) -> list[str]:
     """Files that were edited after the turn and before the person spoke again (or, after a prompt, in answer)."""
     edited: list[str] = []
     for event in told[at + 1 :]:
+        if event.kind == "prompt":
+            break
+        if event.kind == "file_edit":
+            edited.extend(event.files)
+    return list(dict.fromkeys(edited))[:3]
+
+
+def _edited_before(told: Sequence[Event], at: int) -> list[str]:
+    """For what the agent says of its work: the files it edited since the person spoke, the latest first."""
+    edited: list[str] = []
+    for event in reversed(told[:at] if told[at].kind != "prompt" else ()):
         if event.kind == "prompt":
             break
         if event.kind == "file_edit":
