@@ -54,7 +54,7 @@ def test_odd_fields_are_taken_as_empty(payload: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("payload", [{}, {"session_id": "s"}, {"hook_event_name": "Stop"}, {"event": "stop"}, [], None])
 def test_a_payload_of_another_program_is_refused(payload: Any) -> None:
-    with pytest.raises(InvalidValueError, match="not a Claude Code hook payload"):
+    with pytest.raises(InvalidValueError, match="not a hook payload of"):
         HOST.parse_hook(payload, AT, ids())
 
 

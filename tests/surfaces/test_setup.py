@@ -265,5 +265,5 @@ def test_an_interpreter_in_a_folder_with_spaces_is_quoted(machine: Machine) -> N
 
 
 def test_an_unknown_scope_is_refused() -> None:
-    with pytest.raises(InvalidValueError, match="no install scope"):
+    with pytest.raises(InvalidValueError, match="has no team set-up"):
         make({}).plan_install("team", "", "/home/ada", ("p", "q"))

@@ -10,19 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.domain.errors import HostConfigError
-from holdfast.ports.host import JsonEdit
+from holdfast.ports.host import ConfigEdit
 from holdfast.surfaces.cli._jsonfile import insert, remove
 
 OURS = "holdfast/entry.py"
 
 
-def hook_edit(event: str) -> JsonEdit:
+def hook_edit(event: str) -> ConfigEdit:
     group = {"matcher": "*", "hooks": [{"type": "command", "command": f"python {OURS} x", "timeout": 5}]}
-    return JsonEdit(file="f", path=("hooks", event), value=group, ours=OURS)
+    return ConfigEdit(file="f", path=("hooks", event), value=group, ours=OURS)
 
 
-def server_edit(*path: str) -> JsonEdit:
-    return JsonEdit(file="f", path=path, key="holdfast", value={"command": "p", "args": ["-m", OURS]}, ours=OURS)
+def server_edit(*path: str) -> ConfigEdit:
+    return ConfigEdit(file="f", path=path, key="holdfast", value={"command": "p", "args": ["-m", OURS]}, ours=OURS)
 
 
 EDITS = [hook_edit("Stop"), hook_edit("PreToolUse"), server_edit("mcpServers"), server_edit("projects", "/a b", "mcp")]

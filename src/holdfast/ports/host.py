@@ -13,12 +13,16 @@ if TYPE_CHECKING:
     from holdfast.domain.briefing import Briefing
     from holdfast.domain.event import Event
     from holdfast.domain.hookcall import HookCall
+    from holdfast.domain.vocabulary import Moment
 else:
     Protocol = object
 
 
-class JsonEdit(Frozen):
-    """One thing to have in a host's JSON file, and how to know it again: surfaces apply it, text-preserving."""
+class ConfigEdit(Frozen):
+    """One thing to have in a host's configuration file, and how to know it again: surfaces apply it, text-preserving.
+
+    The file's name tells its form: `.toml`, `.yaml` or `.yml`; all else is JSON, with or without comments.
+    """
 
     file: str
     """Absolute path; created when it is not there."""
@@ -32,19 +36,85 @@ class JsonEdit(Frozen):
     """A text that only an entry of ours contains (our program's path): an entry with it is replaced."""
 
 
-class InstallPlan(Frozen, nested={"edits": JsonEdit}):
+class BlockEdit(Frozen):
+    """A block of ours between markers in a text file of the user's, such as AGENTS.md; the rest stays theirs."""
+
+    file: str
+    text: str
+    """What stands between the markers: Markdown, without them."""
+
+
+class OwnFile(Frozen):
+    """A whole file of ours. A file of that name that is not ours is never written over."""
+
+    file: str
+    text: str
+    ours: str
+    """A text that only a file of ours contains."""
+
+
+if TYPE_CHECKING:
+    Edit = ConfigEdit | BlockEdit | OwnFile
+
+
+class InstallPlan(Frozen):
     """What setup would change, in order, and what it cannot do, in words for the user."""
 
     host: str
     scope: str
-    edits: tuple[JsonEdit, ...] = ()
+    edits: tuple[Edit, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+class RulesTarget(Frozen):
+    """A file in a project in which a host reads standing rules."""
+
+    file: str
+    """Relative to the project's root. With `{slug}`: whole files of ours, one for each scope of paths."""
+    front_matter: str = ""
+    """Text before the rules of a whole file, with `{globs}` and `{description}` filled in."""
+    globs: str = "comma"
+    """How `{globs}` is written: `comma` (a,b), `list` (["a", "b"])."""
+    limit_chars: int = 0
+    """Longest file the host takes; 0: no limit is known."""
+
+
+class HostProfile(Frozen):
+    """What a host can do and where: its row of `setup --list` and of docs/reference/hosts.md."""
+
+    title: str
+    """The name its makers give it."""
+    mcp: str = ""
+    """The user's file that registers MCP servers, `~` for the home folder; empty: it is no MCP client."""
+    hooks: str = ""
+    """The user's file that registers hooks or holds our plug-in; empty: it has none."""
+    moments: tuple[Moment, ...] = ()
+    """When its hooks can hand something to the model."""
+    transcripts: str = ""
+    """Where it keeps its sessions in a form that can be read; empty: nowhere."""
+    grows_by_lines: bool = True
+    """Transcripts only grow, line by line, so that reading goes on where it stopped; else they are read whole."""
+    rules: tuple[RulesTarget, ...] = ()
+    """Files with standing rules that it reads in a project."""
+    notes: tuple[str, ...] = ()
+    """What a user should know: needs trust, has no end of a session, ..."""
+    sources: tuple[str, ...] = ()
+    """Where these facts are from, with the date they were looked up."""
 
 
 class Host(Protocol):
     """An adapter for one agent program."""
 
     name: str
+
+    @property
+    def profile(self) -> HostProfile:
+        """What the host can do and where."""
+        ...
+
+    def find(self, home: str) -> str:
+        """The path that shows that the host is on this machine, or an empty string."""
+        ...
 
     def parse_hook(self, payload: Mapping[str, Any], at: datetime, new_id: Callable[[], str]) -> HookCall:
         """What a hook's stdin object says; an unknown hook gives a call without events or moment.
@@ -54,20 +124,29 @@ class Host(Protocol):
         ...
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
-        """The hook's whole stdout: one JSON object; `{}` when there is nothing to say."""
+        """The hook's whole stdout: one JSON object, `{}` when there is nothing to say; or, for a host that hands plain
+        text to the model, that text or a blank line: empty is what a server says that was too late."""
         ...
 
     def find_transcripts(self, home: str) -> Sequence[str]:
-        """Absolute paths of the transcripts on this machine, oldest first."""
+        """Absolute paths of the transcripts on this machine, oldest first; none where the host keeps none."""
         ...
 
     def parse_transcript(self, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
         """Events of a transcript's lines; half-written and foreign lines are skipped.
 
-        `session` is used where the lines do not name one. Our own injected text is left out.
+        `session` is used where the lines do not name one. Our own injected text is left out. Only for a host whose
+        transcripts grow by lines.
         """
         ...
 
+    def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+        """Events of all sessions in a file that is read whole. Raises OSError or HostConfigError."""
+        ...
+
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The edits that register our hooks and MCP server. `command` is the interpreter and the package's folder."""
+        """The edits that register our hooks and MCP server. `command` is the interpreter and the package's folder.
+
+        Raises InvalidValueError for a scope the host does not have.
+        """
         ...

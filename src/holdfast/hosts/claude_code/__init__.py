@@ -1,20 +1,20 @@
 """Claude Code: its hook payloads, its transcripts on disk, and where our hooks and MCP server are registered.
 
-Lean when imported: a hook pays for `hooks` alone; transcripts and installation are loaded when asked for.
+Lean when imported: a hook pays for the shared payload reader alone; the rest is loaded when asked for.
 """
 
 from __future__ import annotations
 
+import os
+
+from holdfast.hosts._shared.adapter import Adapter
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
-    from typing import Any
 
-    from holdfast.domain.briefing import Briefing
     from holdfast.domain.event import Event
-    from holdfast.domain.hookcall import HookCall
-    from holdfast.ports.host import Host, InstallPlan
+    from holdfast.ports.host import Host, HostProfile, InstallPlan
 
 
 def make(options: Mapping[str, str]) -> Host:
@@ -22,25 +22,25 @@ def make(options: Mapping[str, str]) -> Host:
     return ClaudeCode(options.get("config_dir", ""))
 
 
-class ClaudeCode:
+class ClaudeCode(Adapter):
     """The adapter for Claude Code; implements `ports.host.Host`."""
 
     name = "claude-code"
+    folders = (".claude", ".claude.json")
 
     def __init__(self, config_dir: str = "") -> None:
         self._config_dir = config_dir
 
-    def parse_hook(self, payload: Mapping[str, Any], at: datetime, new_id: Callable[[], str]) -> HookCall:
-        """What a hook's stdin object says. Raises InvalidValueError when it is not Claude Code's."""
-        from holdfast.hosts.claude_code.hooks import parse_hook
+    @property
+    def profile(self) -> HostProfile:
+        """What Claude Code can do and where."""
+        from holdfast.hosts.claude_code.install import PROFILE
 
-        return parse_hook(self.name, payload, at, new_id)
+        return PROFILE
 
-    def render(self, call: HookCall, briefing: Briefing) -> str:
-        """The hook's stdout: `additionalContext` where the hook takes it, else `{}`."""
-        from holdfast.hosts.claude_code.hooks import render
-
-        return render(call, briefing)
+    def find(self, home: str) -> str:
+        """Its configuration folder, or an empty string."""
+        return self._config_dir if os.path.exists(self._config_dir) else super().find(home)
 
     def find_transcripts(self, home: str) -> Sequence[str]:
         """Absolute paths of the sessions' transcripts, least recently written first; without sub-agents' own files."""

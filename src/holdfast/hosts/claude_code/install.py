@@ -9,21 +9,28 @@ interpreter by its absolute path, because a version manager's shim costs every h
 from __future__ import annotations
 
 import os
-import shlex
 
-from holdfast.domain.errors import InvalidValueError
-from holdfast.ports.host import InstallPlan, JsonEdit
+from holdfast.hosts._shared.adapter import check_scope
+from holdfast.hosts._shared.programs import ENTRY, SERVER, SERVER_NAME, hook_command, server_words
+from holdfast.ports.host import ConfigEdit, HostProfile, InstallPlan, RulesTarget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-ENTRY = "holdfast/surfaces/hooks/entry.py"
-"""End of the hook program's path: how a hook of ours is known again, whatever interpreter it names."""
-
-SERVER = "holdfast.surfaces.mcp"
-SERVER_NAME = "holdfast"
+PROFILE = HostProfile(
+    title="Claude Code",
+    mcp="~/.claude.json",
+    hooks="~/.claude/settings.json",
+    moments=("session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction"),
+    transcripts="~/.claude/projects",
+    rules=(
+        RulesTarget(file="CLAUDE.md"),
+        RulesTarget(file=".claude/rules/holdfast-{slug}.md", front_matter="---\npaths: {globs}\n---\n", globs="list"),
+    ),
+    sources=("run: Claude Code 2.1.329 and Agent SDK 0.3.329, 2026-11-21",),
+)
 
 HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("SessionStart", "startup|resume|clear|compact|fork", {"timeout": 10}),
@@ -49,8 +56,7 @@ def plan_install(
     host: str, scope: str, folder: str, home: str, command: Sequence[str], config_dir: str = ""
 ) -> InstallPlan:
     """The edits for a scope. `command` is the interpreter and the package's folder, both absolute."""
-    if scope not in ("user", "project"):
-        raise InvalidValueError(f"no install scope {scope!r}", hint="use --user or --project")
+    check_scope(host, scope, ("user", "project"))
     root = config_dir or os.path.join(home, ".claude")
     state = os.path.join(config_dir, ".claude.json") if config_dir else os.path.join(home, ".claude.json")
     settings = os.path.join(root, "settings.json")
@@ -60,24 +66,15 @@ def plan_install(
         settings = os.path.join(folder, ".claude", "settings.local.json")
         servers = ("projects", folder, "mcpServers")
         notes.append(f"Keep {settings} out of git: it names this machine's interpreter.")
-    interpreter, package = command
-    edits = [_hook_edit(settings, _hook_command(interpreter, package, host), hook) for hook in HOOKS]
-    server = {"type": "stdio", "command": interpreter, "args": ["-m", SERVER]}
-    edits.append(JsonEdit(file=state, path=servers, key=SERVER_NAME, value=server, ours=SERVER))
+    edits = [_hook_edit(settings, hook_command(command, host), hook) for hook in HOOKS]
+    program, *arguments = server_words(command)
+    server = {"type": "stdio", "command": program, "args": arguments}
+    edits.append(ConfigEdit(file=state, path=servers, key=SERVER_NAME, value=server, ours=SERVER))
     return InstallPlan(host=host, scope=scope, edits=tuple(edits), notes=tuple(notes))
 
 
-def _hook_command(interpreter: str, package: str, host: str) -> str:
-    """One shell word after another: a string works in every version, `args` only since 2.1.139.
-
-    -I and -S: neither the user's site folders nor PYTHON* variables nor `site` itself, which would double the start.
-    """
-    entry = "/".join((package.replace(os.sep, "/"), "surfaces", "hooks", "entry.py"))
-    return shlex.join([interpreter.replace(os.sep, "/"), "-I", "-S", entry, host])
-
-
-def _hook_edit(settings: str, command: str, hook: tuple[str, str, dict[str, Any]]) -> JsonEdit:
+def _hook_edit(settings: str, command: str, hook: tuple[str, str, dict[str, Any]]) -> ConfigEdit:
     name, matcher, keys = hook
     group: dict[str, Any] = {"matcher": matcher} if matcher else {}
     group["hooks"] = [{"type": "command", "command": command, **keys}]
-    return JsonEdit(file=settings, path=("hooks", name), value=group, ours=ENTRY)
+    return ConfigEdit(file=settings, path=("hooks", name), value=group, ours=ENTRY)

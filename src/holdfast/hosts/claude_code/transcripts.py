@@ -13,13 +13,13 @@ from datetime import UTC, datetime
 from holdfast.domain.clocktext import parse_instant
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.jsontext import loads
-from holdfast.hosts.claude_code.hooks import (
+from holdfast.hosts._shared.hooks import (
     MACHINE_PROMPTS,
     compaction_key,
     start_key,
     typed_by_person,
 )
-from holdfast.hosts.claude_code.toolcalls import (
+from holdfast.hosts._shared.toolcalls import (
     Source,
     call_failed,
     call_finished,

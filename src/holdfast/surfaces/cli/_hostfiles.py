@@ -14,11 +14,12 @@ import tempfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.errors import HostConfigError
-from holdfast.ports.host import JsonEdit
-from holdfast.surfaces.cli import _jsonfile
+from holdfast.surfaces.cli import _forms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from holdfast.ports.host import Edit
 
 BOM = b"\xef\xbb\xbf"
 MANIFEST = "manifest.json"
@@ -51,12 +52,12 @@ class HostFiles:
         self.home = home
         self.manifest: dict[str, dict[str, Any]] = _load_manifest(os.path.join(home, MANIFEST))
 
-    def plan(self, owner: str, edits: Sequence[JsonEdit]) -> list[Change]:
+    def plan(self, owner: str, edits: Sequence[Edit]) -> list[Change]:
         """The changes that leave exactly these edits of the owner in place, and every other owner's."""
         files = dict.fromkeys([edit.file for edit in edits])
         return [self._plan_file(file, owner, [e for e in edits if e.file == file]) for file in files]
 
-    def plan_removal(self, known: Sequence[JsonEdit] = ()) -> list[Change]:
+    def plan_removal(self, known: Sequence[Edit] = ()) -> list[Change]:
         """The changes that take back everything in the manifest, and `known` edits that it does not tell of."""
         lost = [edit for edit in known if edit.file not in self.manifest]
         changes = []
@@ -75,22 +76,19 @@ class HostFiles:
             elif not change.edits:
                 self._forget(change.file)
 
-    def _plan_file(self, file: str, owner: str, edits: Sequence[JsonEdit]) -> Change:
+    def _plan_file(self, file: str, owner: str, edits: Sequence[Edit]) -> Change:
         held, entry = _read(file), self.manifest.get(file, {})
         before = self._pristine(file, held, edits)
-        mine = [{"owner": owner, "path": list(e.path), "key": e.key, "ours": e.ours, "value": e.value} for e in edits]
+        mine = [_forms.keep(edit, owner) for edit in edits]
         held_edits = entry.get("edits", ())
         owners = dict.fromkeys([*(edit["owner"] for edit in held_edits), owner])
         by_owner = {name: [edit for edit in held_edits if edit["owner"] == name] for name in owners} | {owner: mine}
         kept = tuple(edit for name in owners for edit in by_owner[name])
         prefix, text = _decode(file, before or b"")
-        try:
-            wanted = _jsonfile.insert(text, [_edit(file, edit) for edit in kept])
-        except HostConfigError as exc:
-            raise HostConfigError(f"{file}: {exc}", hint=exc.hint) from exc
+        wanted = _forms.insert(file, text, [_forms.kept(file, edit) for edit in kept])
         return Change(file, held, prefix + wanted.encode(), before, kept)
 
-    def _pristine(self, file: str, held: bytes | None, edits: Sequence[JsonEdit] = ()) -> bytes | None:
+    def _pristine(self, file: str, held: bytes | None, edits: Sequence[Edit] = ()) -> bytes | None:
         """What the file holds without us."""
         entry = self.manifest.get(file)
         before = self._backup(entry) if entry else None
@@ -99,12 +97,9 @@ class HostFiles:
         if held is None or (entry and held == before):
             return held
         prefix, text = _decode(file, held)
-        ours = [*edits, *(_edit(file, edit) for edit in (entry or {}).get("edits", ()))]
-        try:
-            bare = _jsonfile.remove(text, ours, _decode(file, before or b"")[1])
-        except HostConfigError as exc:
-            raise HostConfigError(f"{file}: {exc}", hint=exc.hint) from exc
-        if entry and before is None and bare.split() in (["{", "}"], ["{}"]):
+        ours = [*edits, *(_forms.kept(file, edit) for edit in (entry or {}).get("edits", ()))]
+        bare = _forms.remove(file, text, ours, _decode(file, before or b"")[1])
+        if entry and before is None and bare.split() in ([], ["{", "}"], ["{}"]):
             return None
         return prefix + bare.encode()
 
@@ -174,10 +169,6 @@ def _load_manifest(path: str) -> dict[str, dict[str, Any]]:
     except (ValueError, KeyError, TypeError) as exc:
         raise HostConfigError(f"{path} is damaged: {exc}", hint=f"mend {path}; backups are beside it") from exc
     return files
-
-
-def _edit(file: str, kept: dict[str, Any]) -> JsonEdit:
-    return JsonEdit(file=file, path=tuple(kept["path"]), key=kept["key"], value=kept["value"], ours=kept["ours"])
 
 
 def _digest(held: bytes) -> str:

@@ -13,7 +13,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # json's own,
 from typing import Any, NamedTuple
 
 from holdfast.domain.errors import HostConfigError
-from holdfast.ports.host import JsonEdit
+from holdfast.ports.host import ConfigEdit
 
 BLANK = re.compile(r"[ \t\r\n]*")
 INDENT = re.compile(r"[{\[](?:\r?\n)+([ \t]+)")
@@ -42,7 +42,7 @@ class Holder(NamedTuple):
         return next((part for part in reversed(self.parts) if part.key == key), None)
 
 
-def insert(text: str, edits: Sequence[JsonEdit]) -> str:
+def insert(text: str, edits: Sequence[ConfigEdit]) -> str:
     """The text with all edits made, each at the end of its object or list; missing holders are made.
 
     Raises HostConfigError, saying where, when the text is not JSON or has something else in the way.
@@ -54,7 +54,7 @@ def insert(text: str, edits: Sequence[JsonEdit]) -> str:
     return text
 
 
-def remove(text: str, edits: Sequence[JsonEdit], before: str = "") -> str:
+def remove(text: str, edits: Sequence[ConfigEdit], before: str = "") -> str:
     """The text without our entries, and without the holders that are empty then and were not there `before`."""
     if not text.strip():
         return text
@@ -140,7 +140,7 @@ def _part(text: str, at: int, keyed: bool) -> Part:
     return Part(at, value_start, end, key, value)
 
 
-def _insert_one(text: str, edit: JsonEdit) -> str:
+def _insert_one(text: str, edit: ConfigEdit) -> str:
     holder = holder_at(text, edit.path)
     if holder is None:
         return _insert_missing(text, edit)
@@ -152,7 +152,7 @@ def _insert_one(text: str, edit: JsonEdit) -> str:
     return _append(text, holder, edit.key, edit.value)
 
 
-def _insert_missing(text: str, edit: JsonEdit) -> str:
+def _insert_missing(text: str, edit: ConfigEdit) -> str:
     """Make the holders that are not there, with the value in the innermost."""
     depth = max(n for n in range(len(edit.path)) if holder_at(text, edit.path[:n]) is not None)
     value = {edit.key: edit.value} if edit.key else [edit.value]
@@ -208,7 +208,7 @@ def _cut(text: str, holder: Holder, part: Part) -> str:
     return text[: holder.start + 1] + text[holder.end - 1 :]
 
 
-def _remove_member(text: str, edit: JsonEdit) -> str:
+def _remove_member(text: str, edit: ConfigEdit) -> str:
     holder = holder_at(text, edit.path)
     part = holder.last(edit.key) if holder else None
     if holder is None or part is None or edit.ours not in json.dumps(part.value):

@@ -9,7 +9,7 @@ import click
 from holdfast.surfaces.cli.call import Call, answer_json, examples, json_option, note, pass_call
 
 if TYPE_CHECKING:
-    from holdfast.ports.host import JsonEdit
+    from holdfast.ports.host import Edit
     from holdfast.settings import Settings
 
 
@@ -40,7 +40,7 @@ def command(call: Call, dry_run: bool) -> None:
     note(f"what is remembered stays in {settings.home}")
 
 
-def _known(settings: Settings) -> list[JsonEdit]:
+def _known(settings: Settings) -> list[Edit]:
     """What setup registers for a user: taken back also when the manifest is gone."""
     from holdfast.bootstrap import load_host
     from holdfast.settings import interpreter, package_folder

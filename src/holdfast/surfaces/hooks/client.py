@@ -36,23 +36,26 @@ SPARE_S = 0.08
 """What the deadline loses to the interpreter's start before we see the clock, and to writing down why we were late."""
 
 NOTHING = "{}"
+PLAIN = "--plain"
+"""Argument after the host's name, for a host that hands whatever we print to the model: silence is no output."""
 
 
 class Desk:
     """Where the one answer is given: the first to speak has spoken, everybody later is too late."""
 
-    def __init__(self) -> None:
+    def __init__(self, nothing: str = NOTHING) -> None:
         self.began = time.monotonic()
+        self.nothing = nothing
         self.deadline_s = DEADLINE_S
         self.log_path = ""
         self.subject = ""
         self._first = allocate_lock()
 
     def say(self, text: str) -> bool:
-        """Print the answer unless one was given before; whether it was ours."""
+        """Print the answer unless one was given before; whether it was ours. A blank answer is silence."""
         if not self._first.acquire(False):
             return False
-        rest = text.encode("utf-8", "replace")
+        rest = b"" if text.isspace() else text.encode("utf-8", "replace")
         try:
             while rest:
                 rest = rest[os.write(1, rest) :]
@@ -70,7 +73,7 @@ class Desk:
         """Speak at the deadline and leave; runs in a thread of its own."""
         while (left := self.began + self.deadline_s - SPARE_S - time.monotonic()) > 0:
             time.sleep(min(left, 0.1))
-        if self.say(NOTHING):
+        if self.say(self.nothing):
             start_new_thread(_leave_soon, ())  # writing it down needs imports, and the other thread may be in one
             self.complain("deadline", TimeoutError(f"no answer within {self.deadline_s * 1000:.0f} ms"))
             os._exit(0)
@@ -78,15 +81,15 @@ class Desk:
 
 def main(arguments: Sequence[str]) -> None:
     """Answer the hook on stdin and leave the process with exit status 0."""
-    desk = Desk()
+    desk = Desk("" if PLAIN in arguments else NOTHING)
     try:
         _start_watch(desk)
         _serve(desk, arguments[0] if arguments else "")
     except BaseException as exc:  # the host must not feel it, whatever it is
-        desk.say(NOTHING)
+        desk.say(desk.nothing)
         _last_words(desk, exc)
     finally:
-        desk.say(NOTHING)
+        desk.say(desk.nothing)
         os._exit(0)
 
 

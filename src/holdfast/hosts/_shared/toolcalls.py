@@ -1,4 +1,4 @@
-"""What one tool call of Claude Code becomes, the same from a hook and from a transcript.
+"""What one tool call becomes, the same from a hook and from a transcript; tools go by Claude Code's names.
 
 Keys rest on the host's id of the call (`result:<id>`), on the words for prompts and replies, and on the minute for
 what has neither; so a thing seen by a hook and again in a transcript is one event. A prompt or reply repeated word

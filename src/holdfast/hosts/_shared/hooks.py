@@ -1,6 +1,7 @@
-"""Claude Code's hook payloads to calls, and briefings to hook output. Lean: every hook imports it.
+"""Hook payloads in Claude Code's shape to calls, and briefings to its form of output. Lean: every hook imports it.
 
-Missing and odd-typed fields are taken as empty; only a payload without a hook's name or session is refused.
+Other hosts share the shape, or their adapters translate into it: names of hooks, of fields and of tools. Missing and
+odd-typed fields are taken as empty; only a payload without a hook's name or session is refused.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
-from holdfast.hosts.claude_code.toolcalls import (
+from holdfast.hosts._shared.toolcalls import (
     EDIT_TOOLS,
     Source,
     call_failed,
@@ -37,7 +38,7 @@ TAKES_CONTEXT = frozenset({
 """The hooks we answer whose output may hold `additionalContext`. Stop takes it too, but it would go on working."""
 
 CONTEXT_LIMIT = 9_500
-"""Characters; above 10,000 Claude Code moves the text to a file and shows its beginning only."""
+"""Characters; above 10,000 Claude Code moves the text to a file and shows its beginning only, and others drop it."""
 
 MACHINE_PROMPTS = frozenset({"system", "loop_wakeup", "schedule_wakeup", "poll_event"})
 """Values of a prompt's `source` when no person wrote it."""
@@ -65,8 +66,8 @@ def parse_hook(host: str, payload: Mapping[str, Any], at: datetime, new_id: Call
     name, session = text_of(held.get("hook_event_name")), text_of(held.get("session_id"))
     if not name or not session:
         raise InvalidValueError(
-            "not a Claude Code hook payload: it has no hook_event_name or session_id",
-            hint="this command is started by Claude Code; `holdfast setup claude-code` registers it",
+            f"not a hook payload of {host}: it has no hook_event_name or session_id",
+            hint=f"this command is started by the host; `holdfast setup {host}` registers it",
         )
     cwd, agent = text_of(held.get("cwd")), text_of(held.get("agent_id"))
     source = Source(host, session, at, new_id)
@@ -78,13 +79,13 @@ def parse_hook(host: str, payload: Mapping[str, Any], at: datetime, new_id: Call
     return HookCall(host=host, name=name, session=SessionId(session), cwd=cwd, agent=agent, **told)
 
 
-def render(call: HookCall, briefing: Briefing) -> str:
-    """The hook's whole stdout."""
-    if not briefing.text or call.name not in TAKES_CONTEXT:
+def render_nested(call: HookCall, briefing: Briefing, takes: frozenset[str] = TAKES_CONTEXT) -> str:
+    """The hook's whole stdout: `additionalContext` for the hooks that take it, in an object that names the hook."""
+    if not briefing.text or call.name not in takes:
         return "{}"
     from holdfast.domain.jsontext import dumps
 
-    told = {"hookEventName": call.name, "additionalContext": _within_limit(briefing.text)}
+    told = {"hookEventName": call.name, "additionalContext": within_limit(briefing.text)}
     return dumps({"hookSpecificOutput": told})
 
 
@@ -103,11 +104,12 @@ def start_key(how: str, at: datetime) -> str:
     return "start:startup" if how == "startup" else f"start:{how}:{minute_of(at)}"
 
 
-def _within_limit(text: str) -> str:
-    if len(text) <= CONTEXT_LIMIT:
+def within_limit(text: str, limit: int = CONTEXT_LIMIT) -> str:
+    """The whole lines of a briefing that fit, and its closing mark."""
+    if len(text) <= limit:
         return text
     closing = text.rstrip().rpartition("\n")[2] if text.rstrip().endswith(">") else ""
-    return text[: text.rfind("\n", 0, CONTEXT_LIMIT - len(closing)) + 1 or CONTEXT_LIMIT] + closing
+    return text[: text.rfind("\n", 0, limit - len(closing)) + 1 or limit] + closing
 
 
 def _session_start(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,64 @@
+"""What adapters have in common: a host is there when one of its folders is, and may keep no transcripts."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.hosts._shared.hooks import parse_hook, render_nested
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+    from typing import Any
+
+    from holdfast.domain.briefing import Briefing
+    from holdfast.domain.event import Event
+    from holdfast.domain.hookcall import HookCall
+
+
+class Adapter:
+    """The parts of `ports.host.Host` that many hosts share: hooks in Claude Code's shape, no transcripts.
+
+    A host with hooks of another shape overrides `translate` and `render`; with transcripts, two more.
+    """
+
+    name = ""
+    folders: tuple[str, ...] = ()
+    """Paths under the user's home of which one is there where the host is."""
+
+    def find(self, home: str) -> str:
+        """The first of its folders that is there, or an empty string."""
+        paths = (os.path.join(home, *folder.split("/")) for folder in self.folders)
+        return next((path for path in paths if os.path.exists(path)), "")
+
+    def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The payload in Claude Code's shape; one that tells nothing to keep may stay as it is."""
+        return payload
+
+    def parse_hook(self, payload: Mapping[str, Any], at: datetime, new_id: Callable[[], str]) -> HookCall:
+        """What a hook's stdin object says. Raises InvalidValueError when it is not this host's."""
+        return parse_hook(self.name, self.translate(payload), at, new_id)
+
+    def render(self, call: HookCall, briefing: Briefing) -> str:
+        """The hook's whole stdout."""
+        return render_nested(call, briefing)
+
+    def find_transcripts(self, home: str) -> Sequence[str]:
+        """None."""
+        return ()
+
+    def parse_transcript(self, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
+        """Nothing."""
+        return iter(())
+
+    def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+        """Nothing."""
+        return iter(())
+
+
+def check_scope(host: str, scope: str, has: Sequence[str] = ("user",)) -> None:
+    """Raise InvalidValueError unless the host can be set up in that scope."""
+    if scope not in has:
+        raise InvalidValueError(f"{host} has no {scope} set-up", hint=f"use --{' or --'.join(has)}")

@@ -1,0 +1,64 @@
+"""The forms of hosts' files: which editor makes and takes back an edit, and how the manifest keeps one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.errors import HostConfigError
+from holdfast.ports.host import BlockEdit, ConfigEdit, OwnFile
+from holdfast.surfaces.cli import _jsonfile, _textfile
+
+if TYPE_CHECKING:
+    from holdfast.ports.host import Edit
+
+    Insert = Callable[[str, Sequence[Any]], str]
+    Remove = Callable[[str, Sequence[Any], str], str]
+
+
+def insert(file: str, text: str, edits: Sequence[Edit]) -> str:
+    """The file's text with the edits made. Raises HostConfigError, naming the file, where that cannot be."""
+    return _named(file, lambda: _editors(file, edits)[0](text, edits)) if edits else text
+
+
+def remove(file: str, text: str, edits: Sequence[Edit], before: str) -> str:
+    """The file's text without what is ours; `before` is what it was when we first came."""
+    return _named(file, lambda: _editors(file, edits)[1](text, edits, before)) if edits else text
+
+
+def keep(edit: Edit, owner: str) -> dict[str, Any]:
+    """The edit as the manifest keeps it."""
+    told = {name: held for name, held in vars(edit).items() if name != "file"}
+    return {"owner": owner, "form": _FORMS[type(edit)]} | told
+
+
+def kept(file: str, told: dict[str, Any]) -> Edit:
+    """The edit that the manifest tells of; one without a form is of the first version, a configuration edit."""
+    fields = {name: held for name, held in told.items() if name not in ("owner", "form")}
+    if told.get("form", "config") == "config":
+        fields["path"] = tuple(fields["path"])
+    made: Edit = _TYPES[told.get("form", "config")](file=file, **fields)
+    return made
+
+
+_TYPES: dict[str, Any] = {"config": ConfigEdit, "block": BlockEdit, "own": OwnFile}
+_FORMS = {made: form for form, made in _TYPES.items()}
+
+
+def _editors(file: str, edits: Sequence[Edit]) -> tuple[Insert, Remove]:
+    if isinstance(edits[0], BlockEdit):
+        return _textfile.insert_block, _textfile.remove_block
+    if isinstance(edits[0], OwnFile):
+        return _textfile.insert_own, _textfile.remove_own
+    suffix = os.path.splitext(file)[1]
+    if suffix in (".toml", ".yaml", ".yml"):
+        raise HostConfigError(f"no editor for {suffix} files yet", hint="add the entry by hand")
+    return _jsonfile.insert, _jsonfile.remove
+
+
+def _named(file: str, step: Callable[[], str]) -> str:
+    try:
+        return step()
+    except HostConfigError as exc:
+        raise HostConfigError(f"{file}: {exc}", hint=exc.hint) from exc
