@@ -122,8 +122,12 @@ class Store(Protocol):
         """Log records of that type, newest first."""
         ...
 
-    def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
-        """Keep unit vectors of lessons' current versions; a revised lesson's old vector is gone with its text."""
+    def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]], only: bool = False) -> int:
+        """Keep unit vectors of lessons' current versions; a revised lesson's old vector is gone with its text.
+
+        With none to keep it answers how many lessons `LessonFilter.without_vector` would find, else 0. With `only`,
+        vectors of every other embedder are erased; stopped half-way, the rest goes with the next such call.
+        """
         ...
 
     def mark(self, key: str, value: str | None = None) -> str:

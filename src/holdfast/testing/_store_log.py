@@ -82,6 +82,22 @@ class VectorContract:
         assert self.near(store, (1, 0, 0)) == [lesson.id]
         assert store.find(LessonFilter(project=PROJECT, without_vector=EMBEDDER)) == []
 
+    def test_asked_with_no_vectors_it_tells_how_many_lessons_wait_for_one(self, store: Store) -> None:
+        reachable(store), reachable(store)
+        bare = make_lesson(project="elsewhere")
+        store.put([bare, make_lesson(state="forgotten")], {})
+        assert (store.put_vectors(EMBEDDER, {}), store.put_vectors("other", {})) == (1, 3)
+        assert store.put_vectors(EMBEDDER, {bare.id: (1.0, 0.0, 0.0)}) == 0
+        assert store.put_vectors(EMBEDDER, {}) == 0
+
+    def test_vectors_of_other_embedders_can_be_erased(self, store: Store) -> None:
+        lesson = reachable(store)
+        store.put_vectors("a", {lesson.id: (0.0, 1.0, 0.0)})
+        store.put_vectors("z", {lesson.id: (0.0, 1.0, 0.0)}, True)
+        assert found(store, "vector", vector=(0.0, 1.0, 0.0), embedder_id="z") == [lesson.id]
+        assert [store.put_vectors(name, {}) for name in ("a", EMBEDDER, "z")] == [1, 1, 0]
+        assert self.near(store, (1, 0, 0)) == []
+
     def test_a_vector_of_an_unknown_lesson_is_skipped(self, store: Store) -> None:
         store.put_vectors(EMBEDDER, {LessonId("gone"): (1.0, 0.0, 0.0)})
         assert self.near(store, (1, 0, 0)) == []

@@ -84,6 +84,13 @@ def find(sql: sqlite3.Connection, where: LessonFilter) -> list[Lesson]:
     return [lesson_of(doc, retracted) for retracted, doc in rows]
 
 
+def count(sql: sqlite3.Connection, where: LessonFilter) -> int:
+    """How many lessons fit, whatever the limit."""
+    clauses, args = _conditions(where)
+    found: int = sql.execute(f"SELECT count(*) FROM lessons l WHERE {' AND '.join(clauses)}", args).fetchone()[0]
+    return found
+
+
 def lesson_of(doc: str, retracted_at: int | None) -> Lesson:
     """The version of a row."""
     return record_of(Lesson, doc, retracted_at=None if retracted_at is None else instant(retracted_at))

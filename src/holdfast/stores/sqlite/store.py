@@ -98,12 +98,19 @@ class SqliteStore:
         with self._connection.reading() as sql:
             return eventlog.find_records(sql, kind, where)
 
-    def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
-        """Keep unit vectors of lessons' current versions; an id without one is skipped."""
-        from holdfast.stores.sqlite.vectors import write
+    def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]], only: bool = False) -> int:
+        """Keep unit vectors of lessons' current versions, an id without one skipped; asked with none, how many wait."""
+        from holdfast.stores.sqlite.vectors import count_waiting, erase_others, write
 
-        with self._connection.writing() as sql:
-            write(sql, embedder_id, vectors)
+        if vectors:
+            with self._connection.writing() as sql:
+                write(sql, embedder_id, vectors)
+        while only and erase_others(self._connection, embedder_id):
+            pass
+        if vectors:
+            return 0
+        with self._connection.reading() as sql:
+            return count_waiting(sql, embedder_id)
 
     def mark(self, key: str, value: str | None = None) -> str:
         """A small named value: sets it when given; returns what is kept now, or an empty string."""

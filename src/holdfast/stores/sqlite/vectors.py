@@ -25,11 +25,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from holdfast.domain.query import Query
+    from holdfast.stores.sqlite.connection import Connection
 
 EXACT_BELOW = 5_000
 """With fewer rows in question, every one is scored."""
 RESCORED = 500
 """Fewest rows scored by their bytes after the choice by signs."""
+ERASED_AT_ONCE = 2_000
+"""Vectors erased in one transaction."""
 
 
 def write(sql: sqlite3.Connection, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
@@ -45,6 +48,27 @@ def write(sql: sqlite3.Connection, embedder_id: str, vectors: Mapping[LessonId, 
                 "INSERT INTO vectors (lesson, embedder, scale, codes) VALUES (?, ?, ?, ?)",
                 (found[0], embedder_id, *pack(vector)),
             )
+
+
+def count_waiting(sql: sqlite3.Connection, embedder_id: str) -> int:
+    """How many lessons have no vector of that embedder."""
+    from holdfast.ports.store import LessonFilter
+    from holdfast.stores.sqlite.lessons import count
+
+    return count(sql, LessonFilter(all_projects=True, without_vector=embedder_id))
+
+
+def erase_others(connection: Connection, embedder_id: str) -> int:
+    """Erase some vectors of other embedders, few enough that nobody waits for long; how many, 0 when none are left."""
+    with connection.reading() as sql:
+        found = sql.execute(
+            "SELECT position FROM vectors WHERE embedder < ? OR embedder > ? LIMIT ?",
+            (clean(embedder_id), clean(embedder_id), ERASED_AT_ONCE),
+        ).fetchall()
+    if found:
+        with connection.writing() as sql:
+            sql.executemany("DELETE FROM vectors WHERE position = ?", found)
+    return len(found)
 
 
 def pack(vector: Sequence[float]) -> tuple[float, bytes]:
