@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 
 from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.frozen import replace
 from holdfast.hosts._shared.hooks import parse_hook, render_nested
+from holdfast.hosts._shared.toolcalls import fields_of, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,12 +36,14 @@ class Adapter:
         return next((path for path in paths if os.path.exists(path)), "")
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The payload in Claude Code's shape; one that tells nothing to keep may stay as it is."""
+        """The payload in Claude Code's shape; the answer still goes by the host's own name of the hook."""
         return payload
 
     def parse_hook(self, payload: Mapping[str, Any], at: datetime, new_id: Callable[[], str]) -> HookCall:
         """What a hook's stdin object says. Raises InvalidValueError when it is not this host's."""
-        return parse_hook(self.name, self.translate(payload), at, new_id)
+        call = parse_hook(self.name, self.translate(payload), at, new_id)
+        own = text_of(fields_of(payload).get("hook_event_name")) or call.name
+        return call if own == call.name else replace(call, name=own)
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
         """The hook's whole stdout."""

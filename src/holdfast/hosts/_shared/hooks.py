@@ -11,6 +11,7 @@ from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
 from holdfast.hosts._shared.toolcalls import (
     EDIT_TOOLS,
+    PATCH_TOOL,
     Source,
     call_failed,
     call_files,
@@ -130,7 +131,7 @@ def _before_tool(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
     if tool == "Bash":
         command = text_of(given.get("command"))
         return {"moment": "before_command", "command": command} if command else {}
-    paths = call_files(given) if tool in EDIT_TOOLS or tool == "Read" else ()
+    paths = call_files(given) if tool in EDIT_TOOLS or tool in ("Read", PATCH_TOOL) else ()
     if not paths:
         return {}
     told: dict[str, Any] = {"moment": "before_file", "paths": paths}
@@ -139,6 +140,10 @@ def _before_tool(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
 
 def _replaced(given: Mapping[str, Any]) -> tuple[str, ...]:
     """The texts an edit is about to replace."""
+    if "patch" in given:
+        from holdfast.hosts._shared.patch import parse_patch
+
+        return tuple(part.old for part in parse_patch(text_of(given["patch"])) if part.old)[:1]
     edits = given.get("edits")
     every = [given, *(fields_of(edit) for edit in edits[:EXCERPTS])] if isinstance(edits, list) else [given]
     return tuple(old for edit in every if (old := text_of(edit.get("old_string"))))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 EDIT_TOOLS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
+PATCH_TOOL = "apply_patch"
+"""Edits several files at once; its argument `patch` is the text that `_shared.patch` reads."""
 LOOKING_TOOLS = frozenset({"Read", "Grep", "Glob", "LS", "NotebookRead"})
 FILES_LIMIT, LINES_LIMIT = 20, 400
 OWN_TOOL = "mcp__holdfast"
@@ -102,7 +104,11 @@ def minute_of(at: datetime, span: int = 1) -> str:
 
 
 def call_files(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The file a tool was called on."""
+    """The file a tool was called on; those of a patch."""
+    if "patch" in given:
+        from holdfast.hosts._shared.patch import parse_patch
+
+        return tuple(part.path for part in parse_patch(text_of(given["patch"])))
     path = text_of(given.get("file_path")) or text_of(given.get("notebook_path")) or text_of(given.get("path"))
     return (path,) if path else ()
 
@@ -112,6 +118,8 @@ def call_finished(source: Source, tool: str, given: Mapping[str, Any], response:
     if tool.startswith(OWN_TOOL):
         return []
     key = _key(source, tool, given, use)
+    if tool == PATCH_TOOL:
+        return _patched(source, given, key)
     if tool in EDIT_TOOLS:
         return _edits(source, tool, given, fields_of(response), key)
     if tool == "Bash":
@@ -197,6 +205,16 @@ def _edits(source: Source, tool: str, given: Mapping[str, Any], response: Mappin
         source.event("file_edit", key if n == 0 else f"{key}.{n}", tool=tool, files=files,
                      old=shorten(old), new=shorten(new))
         for n, (old, new) in enumerate(pairs)
+    ]  # fmt: skip
+
+
+def _patched(source: Source, given: Mapping[str, Any], key: str) -> list[Event]:
+    from holdfast.hosts._shared.patch import parse_patch
+
+    return [
+        source.event("file_edit", key if n == 0 else f"{key}.{n}", tool=PATCH_TOOL, files=(part.path,),
+                     old=shorten(part.old), new=shorten(part.new))
+        for n, part in enumerate(parse_patch(text_of(given.get("patch"))))
     ]  # fmt: skip
 
 

@@ -1,0 +1,47 @@
+"""The patch text of `apply_patch`: which files it touches, and what each loses and gains. Lean.
+
+Form: `*** Begin Patch`, then for each file `*** Add File: p`, `*** Delete File: p` or `*** Update File: p`, the last
+perhaps followed by `*** Move to: q`, with lines that begin with a blank, `-` or `+`, and `@@` between hunks.
+Source: the tool's grammar in the public repository openai/codex, seen 2026-11-21.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.frozen import Frozen
+
+PATCH_LIMIT = 200
+"""Files of one patch that are looked at."""
+
+_HEADS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
+
+
+class FilePatch(Frozen):
+    """What a patch does to one file: the lines taken out and put in, each joined by line ends."""
+
+    path: str
+    old: str = ""
+    new: str = ""
+
+
+def parse_patch(text: str) -> list[FilePatch]:
+    """One entry a file, in order; a moved file goes by its new path. Text that is no patch gives nothing."""
+    found: list[FilePatch] = []
+    path, old, new = "", list[str](), list[str]()
+
+    def close() -> None:
+        if path and len(found) < PATCH_LIMIT:
+            found.append(FilePatch(path=path, old="\n".join(old), new="\n".join(new)))
+
+    for line in text.splitlines():
+        head = next((line[len(mark) :].strip() for mark in _HEADS if line.startswith(mark)), "")
+        if head:
+            close()
+            path, old, new = head, [], []
+        elif line.startswith("*** Move to: "):
+            path = line.removeprefix("*** Move to: ").strip()
+        elif line.startswith("-"):
+            old.append(line[1:])
+        elif line.startswith("+"):
+            new.append(line[1:])
+    close()
+    return found

@@ -1,0 +1,120 @@
+"""OpenAI Codex (CLI, IDE extension and app share one configuration): hooks, MCP server, rules.
+
+Its hooks are in Claude Code's shape; edits are one `apply_patch` with the patch's text. Any key it does not know makes
+it drop a hook's whole answer. It reads files through the shell, so there is no moment before a read.
+
+Sources: codex-cli 0.169.0 run with a mock model, its app-server's types, developers.openai.com/codex/hooks; 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.hooks import render_nested
+from holdfast.hosts._shared.toolcalls import PATCH_TOOL, fields_of, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.briefing import Briefing
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.ports.host import Host, HostProfile, InstallPlan
+
+TAKES_CONTEXT = frozenset({"SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"})
+
+HOOKS: tuple[tuple[str, str, int], ...] = (
+    ("SessionStart", "startup|resume|clear|compact|fork", 10),
+    ("UserPromptSubmit", "", 5),
+    ("PreToolUse", "Bash|apply_patch", 5),
+    ("PostToolUse", "", 5),
+    ("PreCompact", "", 10),
+    ("Stop", "", 10),
+    ("SessionEnd", "", 3),
+)
+"""Hook, matcher, seconds. A SessionEnd of more than 3 s makes Codex warn at every start."""
+
+
+def make(options: Mapping[str, str]) -> Host:
+    """The adapter. Option `config_dir`: what CODEX_HOME names instead of `~/.codex`."""
+    return Codex(options.get("config_dir", ""))
+
+
+class Codex(Adapter):
+    """The adapter for Codex; implements `ports.host.Host`."""
+
+    name = "codex"
+    folders = (".codex",)
+
+    def __init__(self, config_dir: str = "") -> None:
+        self._config_dir = config_dir
+
+    @property
+    def profile(self) -> HostProfile:
+        """What Codex can do and where."""
+        from holdfast.ports.host import HostProfile, RulesTarget
+
+        return HostProfile(
+            title="OpenAI Codex",
+            mcp="~/.codex/config.toml",
+            hooks="~/.codex/hooks.json",
+            moments=("session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction"),
+            transcripts="~/.codex/sessions",
+            rules=(RulesTarget(file="AGENTS.md", limit_chars=32 * 1024),),
+            notes=("Codex skips a hook until it is trusted: type /hooks in Codex and approve Holdfast's.",),
+            sources=("run: codex-cli 0.169.0, 2026-11-21", "developers.openai.com/codex/hooks, 2026-11-21"),
+        )
+
+    def find(self, home: str) -> str:
+        """Its configuration folder, or an empty string."""
+        return self._config_dir if os.path.exists(self._config_dir) else super().find(home)
+
+    def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The payload with a patch as a patch, and a command that failed as a failure."""
+        held = dict(fields_of(payload))
+        if held.get("tool_name") == PATCH_TOOL:
+            given = fields_of(held.get("tool_input"))
+            held["tool_input"] = {"patch": text_of(given.get("command")) or text_of(given.get("input"))}
+        error = _failure(text_of(held.get("tool_response")))
+        if held.get("hook_event_name") == "PostToolUse" and error:
+            held |= {"hook_event_name": "PostToolUseFailure", "error": error}
+        return held
+
+    def render(self, call: HookCall, briefing: Briefing) -> str:
+        """The hook's stdout: nothing but the one object that Codex's closed schema knows."""
+        return render_nested(call, briefing, TAKES_CONTEXT)
+
+    def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
+        """The edits for the user: `hooks.json` and a table of `config.toml`."""
+        from holdfast.hosts._shared.programs import ENTRY, SERVER, SERVER_NAME, hook_command, server_words
+        from holdfast.ports.host import ConfigEdit, InstallPlan
+
+        check_scope(self.name, scope)
+        root = self._config_dir or os.path.join(home, ".codex")
+        told = hook_command(command, self.name)
+        edits = [
+            ConfigEdit(file=os.path.join(root, "hooks.json"), path=("hooks", name), value=_group(told, matcher, seconds),
+                       ours=ENTRY)
+            for name, matcher, seconds in HOOKS
+        ]  # fmt: skip
+        program, *arguments = server_words(command)
+        server = {"command": program, "args": arguments, "startup_timeout_sec": 30}
+        config = os.path.join(root, "config.toml")
+        edits.append(ConfigEdit(file=config, path=("mcp_servers",), key=SERVER_NAME, value=server, ours=SERVER))
+        return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)
+
+
+def _failure(response: str) -> str:
+    """`Exit code N` and the output, of a response that tells of a code that is not 0; else empty."""
+    head, _, rest = response.partition("\n")
+    code = head.removeprefix("Exit code: ").strip()
+    if head == f"Exit code: {code}" and code.isdecimal() and int(code):
+        return f"Exit code {code}\n{rest.partition('Output:')[2].lstrip() or rest}"
+    return ""
+
+
+def _group(command: str, matcher: str, seconds: int) -> dict[str, Any]:
+    group: dict[str, Any] = {"matcher": matcher} if matcher else {}
+    return group | {"hooks": [{"type": "command", "command": command, "timeout": seconds}]}
