@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.domain.query import Query
 from holdfast.ports.store import EventFilter
 from holdfast.stores.sqlite import make, schema
 from holdfast.stores.sqlite.connection import SCHEMA, Connection
-from holdfast.testing.builders import make_event
+from holdfast.testing.builders import PROJECT, make_event, make_lesson
 
 FOLDER = Path(schema.FOLDER)
 KNOWN = Path(__file__).with_name("migrations.json")
@@ -49,6 +50,26 @@ def test_a_schema_migrated_from_any_step_equals_a_fresh_one(tmp_path: Path) -> N
                 (number + 1,) for number in range(SCHEMA)
             ]
     fresh.close()
+
+
+def test_an_older_files_lessons_are_indexed_anew_and_what_cannot_be_read_stays(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    lesson, broken = make_lesson(insight="先に起動する", path="a.py"), make_lesson(insight="walrus")
+    with make({"url": f"sqlite://{path}"}) as store:
+        store.put([lesson, broken], {})
+        store.put_vectors("toy", {lesson.id: (1.0, 0.0)})
+        with store._connection.writing() as sql:
+            sql.execute("UPDATE lesson_text SET expanded = ''")
+            sql.execute("UPDATE lessons SET doc = '{' WHERE id = ?", (broken.id,))
+            sql.execute("DELETE FROM migrations WHERE number > 1")
+            sql.execute("PRAGMA user_version = 1")
+    with make({"url": f"sqlite://{path}"}) as store:
+        for asked in ({"text": "動"}, {"paths": ("a.py",)}, {"vector": (1.0, 0.0), "embedder_id": "toy"}):
+            lane = {"text": "text", "paths": "path", "vector": "vector"}[next(iter(asked))]
+            hits = store.search(lane, Query(project=PROJECT, **asked), 5)
+            assert [hit.id for hit in hits] == [lesson.id], lane
+        assert [hit.id for hit in store.search("text", Query(project=PROJECT, text="walrus"), 5)] == [broken.id]
+        assert store.check() == []
 
 
 def test_a_migration_that_fails_leaves_nothing_and_can_be_tried_again(

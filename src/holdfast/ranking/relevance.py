@@ -8,7 +8,7 @@ The weights are fixed, not counted in the store, so that the bar means the same 
 from __future__ import annotations
 
 from holdfast.domain.frozen import Frozen
-from holdfast.ranking.words import terms, word_set
+from holdfast.ranking.words import is_begun, terms, word_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
 
-NAME_WEIGHT, WORD_WEIGHT, EVERYDAY_WEIGHT = 1.2, 1.0, 0.3
-"""Weight of a term with a digit or a joiner in it, of another word, of a word of EVERYDAY."""
+NAME_WEIGHT, WORD_WEIGHT, PAIR_WEIGHT, EVERYDAY_WEIGHT = 1.2, 1.0, 0.6, 0.3
+"""Weight of a term with a digit or a joiner in it, of another word, of a pair of CJK characters (half a word, mostly),
+of a word of EVERYDAY."""
 
 ASKED_LIMIT = 120
 """Terms of a question that are weighed; a pasted log has thousands."""
@@ -46,6 +47,8 @@ def weigh(text: str) -> Asked:
         root = stem(term)
         if root in EVERYDAY or (term.isdigit() and len(term) < 4):
             found[root] = root, EVERYDAY_WEIGHT, term
+        elif len(term) < 3 and not term.isascii():
+            found[root] = root, PAIR_WEIGHT, term
         elif term.isalpha():
             found[root] = root, WORD_WEIGHT, term
         else:
@@ -57,13 +60,18 @@ def fit_of(asked: Asked, stems: frozenset[str]) -> Fit:
     """How a lesson with those stems fits the question."""
     if not asked.stems:
         return Fit()
-    matched = [(weight, word) for root, weight, word in asked.stems if root in stems]
+    matched = [(weight, word) for root, weight, word in asked.stems if root in stems or _begins_any(root, stems)]
     strength = sum(weight for weight, _ in matched)
     return Fit(
         strength=strength,
         coverage=strength / asked.weight if asked.weight else 0.0,
         matched=tuple(word for _, word in sorted(matched, key=lambda pair: -pair[0])),
     )
+
+
+def _begins_any(root: str, stems: frozenset[str]) -> bool:
+    """One character of a script written in runs is part of pairs."""
+    return is_begun(root) and any(root in stem for stem in stems)
 
 
 def lesson_stems(lesson: Lesson) -> frozenset[str]:

@@ -39,7 +39,8 @@ STOP_WORDS = word_set(
 
 
 class _Keep(dict[int, "int | str"]):
-    """A `str.translate` table: letters, digits, marks and the given joiners stay, anything else is a space."""
+    """A `str.translate` table: letters, digits, marks and the given joiners stay, an emoji stands alone, anything else
+    is a space."""
 
     def __init__(self, joiners: str) -> None:
         kept = frozenset(joiners)
@@ -48,7 +49,7 @@ class _Keep(dict[int, "int | str"]):
     def __missing__(self, code: int) -> int | str:
         from unicodedata import category
 
-        self[code] = code if category(chr(code))[0] in "LNM" else " "
+        self[code] = f" {chr(code)} " if _emoji(code) else code if category(chr(code))[0] in "LNM" else " "
         return self[code]
 
 
@@ -59,7 +60,8 @@ _SUBWORDS = _Keep("_")
 def terms(text: str) -> list[str]:
     """Search terms, lower-cased, each once, in order: words, and identifiers and paths both whole and in parts.
 
-    Stop words and single letters are left out. Runs of Chinese, Japanese and Korean become pairs of characters.
+    Stop words and single letters are left out. Runs of Chinese, Japanese and Korean become pairs of characters; one
+    such character alone stays.
     """
     found: dict[str, None] = {}
     for chunk in _normal(text).translate(_CHUNKS).split():
@@ -73,18 +75,33 @@ def terms(text: str) -> list[str]:
 
 
 def expand(text: str) -> str:
-    """The forms a full-text index does not see by itself: parts of camelCase and snake_case, pairs of CJK.
+    """The forms a full-text index does not see by itself: parts of camelCase and snake_case, pairs of CJK, emoji,
+    letters without the marks and widths that `terms` takes off.
 
     Words parted by spaces, each form once; kept in a column of its own beside the text.
     """
     found: dict[str, None] = {}
-    for word in _normal(text).translate(_SUBWORDS).split():
+    plain = _normal(text)
+    written = frozenset() if plain is text else frozenset(text.lower().translate(_SUBWORDS).split())
+    for word in plain.translate(_SUBWORDS).split():
         if word.isascii() and "_" not in word and (word.islower() or word[1:].islower() or word.isupper()):
+            if written and word.lower() not in written:
+                found[word.lower()] = None
             continue
-        pieces = _pieces(word) if len(word) <= WORD_LIMIT else []
-        if pieces != [word.lower()]:
+        pieces = _indexed_pieces(word)
+        if pieces != [word.lower()] or (written and word.lower() not in written):
             found.update(dict.fromkeys(pieces))
     return " ".join(piece for piece in found if len(piece) > 1 or not piece.isascii())
+
+
+def indexed(term: str) -> str:
+    """A term as the full-text index holds it: an emoji, which the index would drop, under its number."""
+    return f"zm{ord(term):x}" if len(term) == 1 and _emoji(ord(term)) else term
+
+
+def is_begun(term: str) -> bool:
+    """Whether the index is asked for words that begin with the term: one character of a script written in runs."""
+    return len(term) == 1 and _cjk(term)
 
 
 def duplicate_key(text: str) -> str:
@@ -116,11 +133,19 @@ _FILLER |= {word for word, plain in _NEGATIONS.items() if not plain}
 
 
 def _normal(text: str) -> str:
+    """One form of each letter: full width as usual width, Arabic and Hebrew without vowel signs and stretching."""
     if text.isascii():
         return text
     from unicodedata import normalize
 
-    return normalize("NFKC", text)
+    return normalize("NFKC", text).translate(_SIGNS)
+
+
+_SIGNS = dict.fromkeys(
+    [*range(0xFE00, 0xFE10), *range(0x0591, 0x05BE), 0x05BF, 0x05C1, 0x05C2, 0x05C4, 0x05C5, 0x05C7, 0x0640]
+    + [*range(0x064B, 0x0653), 0x0670]
+)
+"""Characters that say how a letter sounds or looks, and are written or left out at will."""
 
 
 def _of_chunk(chunk: str) -> list[str]:
@@ -128,14 +153,22 @@ def _of_chunk(chunk: str) -> list[str]:
     whole = chunk.strip(_EDGES).lstrip("#+")
     parts: list[str] = []
     for word in whole.translate(_SUBWORDS).split():
-        if len(word) <= WORD_LIMIT:
+        if len(word) <= WORD_LIMIT or _is_cjk(word):
             lowered = word.lower()
-            parts += ([] if _is_cjk(word) else [lowered]) + [piece for piece in _pieces(word) if piece != lowered]
+            pieces = _pieces(word)
+            parts += pieces if _is_cjk(word) else [lowered, *(piece for piece in pieces if piece != lowered)]
     telling = [part for part in parts if part not in STOP_WORDS and (len(part) > 1 or not part.isascii())]
     lowered = whole.lower()
     if (not telling and not lowered.endswith(("++", "#"))) or len(whole) > CHUNK_LIMIT or _is_cjk(whole):
         return telling
     return [lowered, *telling]
+
+
+def _indexed_pieces(word: str) -> list[str]:
+    """The pieces of a word as the index holds them; the last character of a CJK run too, which begins no pair."""
+    if _is_cjk(word):
+        return _pairs(word, ends=True)
+    return [indexed(piece) for piece in _pieces(word)] if len(word) <= WORD_LIMIT else []
 
 
 def _pieces(word: str) -> list[str]:
@@ -177,8 +210,13 @@ def _cjk(c: str) -> bool:
     )
 
 
-def _pairs(word: str) -> list[str]:
-    """Pairs of neighbours of each CJK run; what stands between runs as it is."""
+def _emoji(code: int) -> bool:
+    """A pictograph. Ticks, arrows and dingbats are not: they stand for no subject."""
+    return 0x1F300 <= code <= 0x1FAFF
+
+
+def _pairs(word: str, ends: bool = False) -> list[str]:
+    """Pairs of neighbours of each CJK run, its last character too with `ends`; what stands between runs as it is."""
     pieces: list[str] = []
     run = other = ""
     for c in word + " ":
@@ -186,6 +224,6 @@ def _pairs(word: str) -> list[str]:
             pieces += [other.lower()] if other else []
             run, other = run + c, ""
             continue
-        pieces += [run[i : i + 2] for i in range(max(1, len(run) - 1))] if run else []
+        pieces += [run[i : i + 2] for i in range(len(run) - (0 if ends else len(run) > 1))]
         run, other = "", other + c if c != " " else other
     return [*pieces, other.lower()] if other else pieces

@@ -64,6 +64,27 @@ class WordsContract:
         for asked, lesson in lessons.items():
             assert found(store, "text", text=asked) == [lesson.id]
 
+    @pytest.mark.parametrize(
+        ("insight", "asked"),
+        [
+            ("リリース前に鍵を回転する", "鍵"),
+            ("先に起動する", "る"),
+            ("使用pytest运行测试", "用"),
+            ("使用pytest运行测试", "pytest"),
+            ("数" * 300 + "据库", "据库"),
+            ("اِقْرَأ الكِتاب أولا", "الكتاب"),
+            ("שָׁלוֹם", "שלום"),
+            ("Ship with 🚀 only on Mondays", "🚀"),
+            ("\uff21\uff30\uff29 keys rotate", "api"),
+        ],
+    )
+    def test_any_script_is_found_by_single_characters_and_plain_forms(
+        self, store: Store, insight: str, asked: str
+    ) -> None:
+        lesson = make_lesson(insight=insight)
+        store.put([lesson, make_lesson()], {})
+        assert found(store, "text", text=asked) == [lesson.id]
+
     def test_a_common_word_does_not_hide_a_rare_one(self, store: Store) -> None:
         store.put([make_lesson(insight=f"module number {i}") for i in range(300)], {})
         rare = make_lesson(insight="module flamingo")

@@ -26,7 +26,7 @@ from holdfast.domain.errors import StoreError, StoreLockedError
 from holdfast.stores.sqlite.driver import sqlite3
 from holdfast.stores.sqlite.failures import HINTS, translate
 
-SCHEMA = 1
+SCHEMA = 2
 """Number of the newest migration: what `PRAGMA user_version` says of a file this code can use."""
 LONGEST_NAP_S = 0.004
 

@@ -43,7 +43,30 @@ def index(sql: sqlite3.Connection, row: int, lesson: Lesson, owner: str) -> None
 
 def drop(sql: sqlite3.Connection, row: int) -> None:
     """Remove a version's derived rows; its vectors too."""
-    for table in ("anchors", "tokens", "vectors"):
+    _drop_found_by(sql, row)
+    sql.execute("DELETE FROM vectors WHERE lesson = ?", (row,))
+
+
+def rebuild(sql: sqlite3.Connection) -> None:
+    """Make the derived rows of every current version again from its document; vectors stay.
+
+    A document that cannot be read keeps the rows it has.
+    """
+    from holdfast.stores.sqlite.rows import record_of
+
+    rows = sql.execute("SELECT row, owner FROM lessons WHERE retracted_at IS NULL").fetchall()
+    for row, owner in rows:
+        (doc,) = sql.execute("SELECT doc FROM lessons WHERE row = ?", (row,)).fetchone()
+        try:
+            lesson = record_of(Lesson, doc)
+        except (ValueError, TypeError):
+            continue
+        _drop_found_by(sql, row)
+        index(sql, row, lesson, owner)
+
+
+def _drop_found_by(sql: sqlite3.Connection, row: int) -> None:
+    for table in ("anchors", "tokens"):
         sql.execute(f"DELETE FROM {table} WHERE lesson = ?", (row,))
     sql.execute("DELETE FROM lesson_text WHERE rowid = ?", (row,))
 

@@ -213,7 +213,7 @@ def _match(query: Query, terms: Sequence[str], joined: str = " OR ", column: str
 
 
 def _quoted(term: str) -> str:
-    return '"' + term.replace('"', '""') + '"'
+    return '"' + words.indexed(term).replace('"', '""') + ('" *' if words.is_begun(term) else '"')
 
 
 def _path(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:

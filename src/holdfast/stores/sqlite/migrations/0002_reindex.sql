@@ -1,0 +1,2 @@
+-- Full text of scripts written without spaces: the last character of a run, runs of any length; emoji; words without
+-- vowel signs. No table changes: the derived rows are made again.
