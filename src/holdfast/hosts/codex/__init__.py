@@ -94,11 +94,11 @@ class Codex(Adapter):
         check_scope(self.name, scope)
         root = self._config_dir or os.path.join(home, ".codex")
         told = hook_command(command, self.name)
+        file = os.path.join(root, "hooks.json")
         edits = [
-            ConfigEdit(file=os.path.join(root, "hooks.json"), path=("hooks", name), value=_group(told, matcher, seconds),
-                       ours=ENTRY)
+            ConfigEdit(file=file, path=("hooks", name), value=_group(told, matcher, seconds), ours=ENTRY)
             for name, matcher, seconds in HOOKS
-        ]  # fmt: skip
+        ]
         program, *arguments = server_words(command)
         server = {"command": program, "args": arguments, "startup_timeout_sec": 30}
         config = os.path.join(root, "config.toml")
