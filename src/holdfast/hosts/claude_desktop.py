@@ -1,0 +1,66 @@
+"""Claude Desktop's chat: an MCP server in its configuration file, stdio only, no hooks.
+
+Its Code tab runs Claude Code, with Claude Code's own files. Sources: modelcontextprotocol.io's quickstart for users;
+the Store build's folder from third parties; 2026-11-21. Not run here.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+
+from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.folders import settings_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from holdfast.ports.host import Host, HostProfile, InstallPlan
+
+FILE = "claude_desktop_config.json"
+
+
+def make(options: Mapping[str, str]) -> Host:
+    """The adapter; it has no options."""
+    return ClaudeDesktop()
+
+
+class ClaudeDesktop(Adapter):
+    """The adapter for Claude Desktop; implements `ports.host.Host`."""
+
+    name = "claude-desktop"
+
+    @property
+    def profile(self) -> HostProfile:
+        """What Claude Desktop can do and where."""
+        from holdfast.ports.host import HostProfile
+
+        return HostProfile(
+            title="Claude Desktop",
+            mcp="claude_desktop_config.json in its settings folder",
+            notes=("Quit Claude Desktop and start it again: it reads its servers when it starts.",),
+            sources=("modelcontextprotocol.io/docs/develop/connect-local-servers, 2026-11-21", "not run"),
+        )
+
+    def find(self, home: str) -> str:
+        """Its settings folder, or an empty string."""
+        return next((folder for folder in _folders(home) if os.path.isdir(folder)), "")
+
+    def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
+        """The edit of its configuration file."""
+        from holdfast.hosts._shared.programs import SERVER, SERVER_NAME, server_words
+        from holdfast.ports.host import ConfigEdit, InstallPlan
+
+        check_scope(self.name, scope)
+        program, *arguments = server_words(command)
+        file = os.path.join(self.find(home) or _folders(home)[0], FILE)
+        server = {"command": program, "args": arguments}
+        edit = ConfigEdit(file=file, path=("mcpServers",), key=SERVER_NAME, value=server, ours=SERVER)
+        return InstallPlan(host=self.name, scope=scope, edits=(edit,), notes=self.profile.notes)
+
+
+def _folders(home: str) -> list[str]:
+    """Its settings folder; on Windows first that of the build from the Store, which sees a folder of its own."""
+    packages = os.path.join(home, "AppData", "Local", "Packages", "Claude_*", "LocalCache", "Roaming")
+    return [os.path.join(folder, "Claude") for folder in (*sorted(glob.glob(packages)), settings_folder(home))]
