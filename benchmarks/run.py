@@ -23,6 +23,7 @@ BENCHMARKS = {
     "watch": False,
     "detection": True,
     "freshness": True,
+    "recall": True,
 }
 """Each benchmark, and whether it needs --data."""
 
@@ -33,8 +34,9 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=sorted(BENCHMARKS), default=sorted(BENCHMARKS))
     parser.add_argument("--results", type=Path, default=HERE / "results")
     options = parser.parse_args()
-    options.results.mkdir(parents=True, exist_ok=True)
-    return max([run(name, options.data, options.results) for name in options.only], default=0)
+    data_folder, results = options.data and options.data.resolve(), options.results.resolve()
+    results.mkdir(parents=True, exist_ok=True)
+    return max([run(name, data_folder, results) for name in options.only], default=0)
 
 
 def run(name: str, data_folder: Path | None, results: Path) -> int:
@@ -43,11 +45,13 @@ def run(name: str, data_folder: Path | None, results: Path) -> int:
         print(f"\n== {name}: left out, it needs --data", flush=True)
         return 0
     print(f"\n== {name}", flush=True)
-    command = [sys.executable, str(HERE / f"{name}.py"), "--json", str(results / f"{name}.json")]
+    package = (HERE / name).is_dir()
+    program = ["-m", f"benchmarks.{name}", "--ablate"] if package else [str(HERE / f"{name}.py")]
+    command = [sys.executable, *program, "--json", str(results / f"{name}.json")]
     if data_folder is not None and BENCHMARKS[name]:
         command += ["--data", str(data_folder)]
     environment = {key: held for key, held in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    return subprocess.run(command, env=environment, check=False).returncode
+    return subprocess.run(command, cwd=HERE.parent, env=environment, check=False).returncode
 
 
 if __name__ == "__main__":

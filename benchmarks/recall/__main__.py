@@ -1,0 +1,90 @@
+"""Recall on data sets from outside, through the shipped path, beside plain baselines in the same run.
+
+    python -m benchmarks.recall --data DIR [--set NAME ...] [--ablate] [--embedder NAME] [--json FILE]
+
+Sets: locomo, transcripts, project_history, longmemeval (where its file is given). `--embedder none` asks
+without vectors; without the option the configured default is used. Nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.recall.cases import MissingSetError
+from benchmarks.recall.report import print_tables, told
+from benchmarks.recall.trials import Options, run
+
+SETS = ("locomo", "transcripts", "project_history", "longmemeval")
+OPTIONAL = ("longmemeval",)
+
+
+def main() -> int:
+    parser = _parser()
+    given = parser.parse_args()
+    options = Options(
+        embedder=given.embedder,
+        embedder_options=tuple(tuple(pair.split("=", 1)) for pair in given.embedder_option),  # type: ignore[misc]
+        ablate=given.ablate,
+        baselines=not given.no_baselines,
+        controls=not given.no_controls,
+        seed=given.seed,
+        limit=given.limit,
+    )
+    results: dict[str, Any] = {}
+    for name in given.set:
+        try:
+            results |= measure(name, given.data, options)
+        except MissingSetError as exc:
+            left_out = name in OPTIONAL and given.set == list(SETS)
+            print(f"{name}: left out, {exc}", file=sys.stderr)
+            if not left_out:
+                return 1
+    if given.json:
+        kept = {"seed": given.seed, "embedder": given.embedder, "limit": given.limit, "sets": results}
+        given.json.write_text(json.dumps(_rounded(kept), indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def measure(name: str, folder: Path, options: Options) -> dict[str, Any]:
+    """The results of a set's trials, printed as they come."""
+    results = {}
+    for trial in importlib.import_module(f"benchmarks.recall.{name}").load(folder, options.seed):
+        with tempfile.TemporaryDirectory() as scratch:
+            outcome = run(trial, options, Path(scratch))
+        results[trial.name] = told(trial, outcome, options.seed)
+        print_tables(trial.name, results[trial.name])
+        sys.stdout.flush()
+    return results
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(held) for key, held in value.items()}
+    return round(value, 4) if isinstance(value, float) else value
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.recall", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True, help="folder with the data sets")
+    parser.add_argument("--set", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--ablate", action="store_true", help="also rank without each lane")
+    parser.add_argument("--no-baselines", action="store_true")
+    parser.add_argument("--no-controls", action="store_true", help="put no unrelated questions")
+    parser.add_argument("--embedder", default="", help="name of an embedder, or none")
+    parser.add_argument("--embedder-option", nargs="+", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--seed", type=int, default=11)
+    parser.add_argument("--limit", type=int, default=0, help="most questions of each corpus")
+    parser.add_argument("--json", type=Path)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

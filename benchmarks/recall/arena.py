@@ -1,0 +1,152 @@
+"""One corpus in a shipped memory of its own: stored in bulk, asked through `service/recall`."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Self
+
+from benchmarks.recall.cases import Ask, Corpus, Item, headline
+
+from holdfast.bootstrap import Memory
+from holdfast.domain.briefing import Briefing, Ranked
+from holdfast.domain.frozen import replace
+from holdfast.domain.ids import uuid7
+from holdfast.domain.lesson import Anchor, Lesson, Link, Provenance, Scope, Validity
+from holdfast.domain.query import Query
+from holdfast.domain.vocabulary import MOMENT_BUDGETS, LessonId, Moment
+from holdfast.ranking.tokens import count_tokens
+from holdfast.service import recall
+from holdfast.service.embed import embed_pending
+from holdfast.service.surroundings import linked_files
+from holdfast.settings import load_settings
+
+BATCH = 2_000
+NO_BUDGET = 1_000_000
+
+
+class Standing:
+    """A clock that stands when the questions are asked; elapsed time is real."""
+
+    def __init__(self, at: datetime) -> None:
+        self._at, self._made = at, 0
+
+    def now(self) -> datetime:
+        return self._at
+
+    def elapsed_s(self) -> float:
+        return time.monotonic()
+
+    def new_id(self) -> str:
+        self._made += 1
+        return uuid7(int(self._at.timestamp() * 1000), self._made.to_bytes(10, "big"))
+
+
+class Arena:
+    """A scratch home and project. Items become known in their order, as far as each question needs."""
+
+    def __init__(
+        self, folder: Path, corpus: Corpus, embedder: str = "", options: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        project = folder / "project"
+        project.mkdir(parents=True)
+        subprocess.run(["git", "init", "-q", "-b", "main"], cwd=project, check=True)
+        settings = load_settings({"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home")})
+        if embedder:
+            name = "" if embedder == "none" else embedder
+            settings = replace(settings, embedder=name, embedder_options=tuple(options))
+        self.corpus = corpus
+        self._memory = Memory(str(project), settings=settings)
+        self.place = self._memory.place
+        self.parts = replace(self._memory.parts, clock=Standing(corpus.at))
+        self.ids = {item.name: make_id(n, item) for n, item in enumerate(corpus.items, start=1)}
+        self.names = {id_: name for name, id_ in self.ids.items()}
+        self.known = 0
+        self.stored_s = 0.0
+        self._costs = [count_tokens(whole(item)) for item in corpus.items]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._memory.close()
+
+    def learn(self, count: int | None) -> tuple[Item, ...]:
+        """Store items until that many are known (None: all); the new ones."""
+        new = self.corpus.items[self.known : count]
+        begun = time.perf_counter()
+        for at in range(0, len(new), BATCH):
+            lessons = [self._lesson(item) for item in new[at : at + BATCH]]
+            self.parts.store.put(lessons, dict.fromkeys(lesson.id for lesson in lessons))
+        self.stored_s += time.perf_counter() - begun
+        if new:
+            embed_pending(self.parts, limit=len(self.corpus.items))
+        self.known += len(new)
+        return new
+
+    def rank(self, ask: Ask, depth: int, without: str = "") -> list[str]:
+        """The names recall puts first, before anything is held to the bar; `without` leaves one lane out."""
+        lanes = [lane for lane in recall.PARTICULAR if lane != without]
+        query, _ = recall._with_vector(self.parts, self._query(ask)) if "vector" in lanes else (self._query(ask), "")
+        if query.paths:
+            query = replace(query, linked=linked_files(self.parts, self.place, query.paths))
+        drawn = recall.draw(self.parts, query, lanes, pool=max(recall.POOL, min(2 * depth, recall.POOL_LIMIT)))
+        weighed = recall.weigh_up(self.parts, self.place, drawn.found)
+        return [self.names[ranked.lesson.id] for ranked, _ in weighed[:depth]]
+
+    def deliver(self, ask: Ask, limit: int, moment: Moment = "on_demand", budget: int = 0) -> Briefing:
+        """What is delivered at that moment, within its budget unless another one is given."""
+        tokens = budget or MOMENT_BUDGETS[moment]
+        return recall.ask(self.parts, self.place, self._query(ask), limit=limit, budget_tokens=tokens, moment=moment)
+
+    def named(self, items: Sequence[Ranked]) -> list[str]:
+        """The names of what was delivered."""
+        return [self.names[item.lesson.id] for item in items]
+
+    def whole_tokens(self, names: Sequence[str]) -> int:
+        """What these lessons cost when they are handed over whole."""
+        wanted = set(names)
+        pairs = zip(self.corpus.items, self._costs, strict=True)
+        return sum(cost for item, cost in pairs if item.name in wanted)
+
+    def file_tokens(self) -> int:
+        """What a memory file with every lesson known by now costs."""
+        return sum(self._costs[: self.known])
+
+    def _query(self, ask: Ask) -> Query:
+        return recall.question(self.parts, self.place, ask.text, paths=ask.paths, symbols=ask.symbols)
+
+    def _lesson(self, item: Item) -> Lesson:
+        project = "" if item.level == "user" else self.place.project.id
+        return Lesson(
+            id=self.ids[item.name],
+            kind=item.kind,  # type: ignore[arg-type]
+            title=item.title or headline(item.insight),
+            insight=item.insight,
+            why=item.why,
+            snippets=item.snippets,
+            scope=Scope(level=item.level, project=project),  # type: ignore[arg-type]
+            validity=Validity(valid_from=item.at),
+            recorded_at=item.at,
+            anchors=tuple(Anchor(path=path, symbol=symbol) for path, symbol in item.anchors),
+            tags=item.tags,
+            topic_key=item.topic_key,
+            provenance=Provenance(session=item.session),  # type: ignore[arg-type]
+            state=item.state,  # type: ignore[arg-type]
+            pinned=item.pinned,
+            links=tuple(Link(kind="relates_to", target=self.ids[name]) for name in item.links if name in self.ids),
+        )
+
+
+def make_id(n: int, item: Item) -> LessonId:
+    """An id that sorts by time and then by place in the corpus."""
+    return LessonId(uuid7(max(0, int(item.at.timestamp() * 1000)), n.to_bytes(10, "big")))
+
+
+def whole(item: Item) -> str:
+    """The lesson as a file of lessons would hold it: all it says and where it belongs."""
+    places = ", ".join(f"{path}:{symbol}" if symbol else path for path, symbol in item.anchors)
+    return "\n".join(filter(None, (item.text, places)))
