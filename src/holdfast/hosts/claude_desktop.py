@@ -1,7 +1,7 @@
 """Claude Desktop's chat: an MCP server in its configuration file, stdio only, no hooks.
 
-Its Code tab runs Claude Code, with Claude Code's own files. Sources: modelcontextprotocol.io's quickstart for users;
-the Store build's folder from third parties; 2026-11-21. Not run here.
+Its Code tab runs Claude Code, with Claude Code's own files. Sources: modelcontextprotocol.io's guide for connecting
+local servers; the Store build's folder from third parties; 2026-11-21. Not run here.
 """
 
 from __future__ import annotations
@@ -9,16 +9,15 @@ from __future__ import annotations
 import glob
 import os
 
-from holdfast.hosts._shared.adapter import Adapter, check_scope
 from holdfast.hosts._shared.folders import settings_folder
+from holdfast.hosts._shared.mcpclient import McpClient
+from holdfast.ports.host import HostProfile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from holdfast.ports.host import Host, HostProfile, InstallPlan
-
-FILE = "claude_desktop_config.json"
+    from holdfast.ports.host import Host
 
 
 def make(options: Mapping[str, str]) -> Host:
@@ -26,7 +25,7 @@ def make(options: Mapping[str, str]) -> Host:
     return ClaudeDesktop()
 
 
-class ClaudeDesktop(Adapter):
+class ClaudeDesktop(McpClient):
     """The adapter for Claude Desktop; implements `ports.host.Host`."""
 
     name = "claude-desktop"
@@ -34,8 +33,6 @@ class ClaudeDesktop(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Claude Desktop can do and where."""
-        from holdfast.ports.host import HostProfile
-
         return HostProfile(
             title="Claude Desktop",
             mcp="claude_desktop_config.json in its settings folder",
@@ -47,17 +44,9 @@ class ClaudeDesktop(Adapter):
         """Its settings folder, or an empty string."""
         return next((folder for folder in _folders(home) if os.path.isdir(folder)), "")
 
-    def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The edit of its configuration file."""
-        from holdfast.hosts._shared.programs import SERVER, SERVER_NAME, server_words
-        from holdfast.ports.host import ConfigEdit, InstallPlan
-
-        check_scope(self.name, scope)
-        program, *arguments = server_words(command)
-        file = os.path.join(self.find(home) or _folders(home)[0], FILE)
-        server = {"command": program, "args": arguments}
-        edit = ConfigEdit(file=file, path=("mcpServers",), key=SERVER_NAME, value=server, ours=SERVER)
-        return InstallPlan(host=self.name, scope=scope, edits=(edit,), notes=self.profile.notes)
+    def servers_file(self, home: str) -> str:
+        """The configuration file of the build that is there."""
+        return os.path.join(self.find(home) or _folders(home)[0], "claude_desktop_config.json")
 
 
 def _folders(home: str) -> list[str]:

@@ -1,0 +1,41 @@
+"""Hosts that are given our MCP server and nothing else: what differs is the file, the place in it and the entry."""
+
+from __future__ import annotations
+
+from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.programs import SERVER, SERVER_NAME, server_words
+from holdfast.ports.host import ConfigEdit, HostProfile, InstallPlan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+
+class McpClient(Adapter):
+    """An adapter without hooks. Sub-classes say `profile` and `servers_file`, and more where they differ."""
+
+    servers: tuple[str, ...] = ("mcpServers",)
+    """Keys from the top of the file to the object that holds the servers."""
+
+    @property
+    def profile(self) -> HostProfile:
+        """What the host can do and where."""
+        raise NotImplementedError
+
+    def servers_file(self, home: str) -> str:
+        """Absolute path of the user's file that registers servers."""
+        raise NotImplementedError
+
+    def entry(self, words: Sequence[str]) -> Any:
+        """The server's entry, given its program and arguments."""
+        return {"command": words[0], "args": list(words[1:])}
+
+    def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
+        """The edit of the user's file."""
+        check_scope(self.name, scope)
+        edit = ConfigEdit(
+            file=self.servers_file(home), path=self.servers, key=SERVER_NAME, value=self.entry(server_words(command)),
+            ours=SERVER,
+        )  # fmt: skip
+        return InstallPlan(host=self.name, scope=scope, edits=(edit,), notes=self.profile.notes)

@@ -1,0 +1,65 @@
+"""Visual Studio Code: our MCP server in the user's `mcp.json`, for every agent that runs in it.
+
+Its local agent also runs the hooks of Claude Code's and Copilot's files; Copilot's sessions are the adapter
+`copilot-cli`s. Sources: code.visualstudio.com, "MCP configuration reference" and "Custom instructions"; 2026-11-21.
+Not run here.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.folders import first_there, settings_folder
+from holdfast.hosts._shared.mcpclient import McpClient
+from holdfast.ports.host import HostProfile, RulesTarget
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from holdfast.ports.host import Host
+
+
+def make(options: Mapping[str, str]) -> Host:
+    """The adapter; it has no options."""
+    return VsCode()
+
+
+class VsCode(McpClient):
+    """The adapter for Visual Studio Code; implements `ports.host.Host`."""
+
+    name = "vscode"
+    servers = ("servers",)
+
+    @property
+    def profile(self) -> HostProfile:
+        """What Visual Studio Code can do and where."""
+        return HostProfile(
+            title="Visual Studio Code",
+            mcp="mcp.json in its User folder",
+            rules=(
+                RulesTarget(
+                    file=".github/instructions/holdfast-{slug}.instructions.md",
+                    front_matter='---\napplyTo: "{globs}"\ndescription: "{description}"\n---\n',
+                ),
+                RulesTarget(file="AGENTS.md"),
+            ),
+            notes=("Agents in VS Code use the tools in agent mode only.",),
+            sources=("code.visualstudio.com/docs/copilot/reference/mcp-configuration, 2026-11-21", "not run"),
+        )
+
+    def find(self, home: str) -> str:
+        """Its settings folder, or an empty string."""
+        folder = os.path.dirname(self.servers_file(home))
+        return folder if os.path.isdir(folder) else ""
+
+    def servers_file(self, home: str) -> str:
+        """`mcp.json` of the build that is there: stable, then Insiders."""
+        root = settings_folder(home)
+        folder = first_there(tuple(os.path.join(root, name, "User") for name in ("Code", "Code - Insiders")))
+        return os.path.join(folder, "mcp.json")
+
+    def entry(self, words: Sequence[str]) -> Any:
+        """The entry in its own form, which names the transport."""
+        return {"type": "stdio", "command": words[0], "args": list(words[1:])}

@@ -1,0 +1,54 @@
+"""Zed's own agent: our MCP server in its settings, and rules; it has no hooks.
+
+Other agents in Zed (over ACP) keep their own hooks, and Zed hands them its servers. Sources: zed.dev/docs/ai/mcp and
+/docs/ai/rules, 2026-11-21. Not run here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from holdfast.hosts._shared.folders import settings_folder
+from holdfast.hosts._shared.mcpclient import McpClient
+from holdfast.ports.host import HostProfile, RulesTarget
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holdfast.ports.host import Host
+
+
+def make(options: Mapping[str, str]) -> Host:
+    """The adapter; it has no options."""
+    return Zed()
+
+
+class Zed(McpClient):
+    """The adapter for Zed; implements `ports.host.Host`."""
+
+    name = "zed"
+    servers = ("context_servers",)
+
+    @property
+    def profile(self) -> HostProfile:
+        """What Zed can do and where."""
+        return HostProfile(
+            title="Zed",
+            mcp="~/.config/zed/settings.json",
+            rules=(RulesTarget(file="AGENTS.md"),),
+            notes=("Zed reads only the first of .rules, .cursorrules, ..., AGENTS.md, CLAUDE.md that is there.",),
+            sources=("zed.dev/docs/ai/mcp, 2026-11-21", "not run"),
+        )
+
+    def find(self, home: str) -> str:
+        """Its settings folder, or an empty string."""
+        folder = os.path.dirname(self.servers_file(home))
+        return folder if os.path.isdir(folder) else ""
+
+    def servers_file(self, home: str) -> str:
+        """Its settings: in `~/.config` on macOS too."""
+        if sys.platform == "win32":
+            return os.path.join(settings_folder(home), "Zed", "settings.json")
+        return os.path.join(home, ".config", "zed", "settings.json")
