@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.errors import HostConfigError
 from holdfast.ports.host import BlockEdit, ConfigEdit, OwnFile
-from holdfast.surfaces.cli import _jsonfile, _textfile
+from holdfast.surfaces.cli import _jsonfile, _textfile, _tomlfile
 
 if TYPE_CHECKING:
     from holdfast.ports.host import Edit
@@ -52,7 +52,9 @@ def _editors(file: str, edits: Sequence[Edit]) -> tuple[Insert, Remove]:
     if isinstance(edits[0], OwnFile):
         return _textfile.insert_own, _textfile.remove_own
     suffix = os.path.splitext(file)[1]
-    if suffix in (".toml", ".yaml", ".yml"):
+    if suffix == ".toml":
+        return _tomlfile.insert, _tomlfile.remove
+    if suffix in (".yaml", ".yml"):
         raise HostConfigError(f"no editor for {suffix} files yet", hint="add the entry by hand")
     return _jsonfile.insert, _jsonfile.remove
 
