@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.domain.errors import HostConfigError
+from holdfast.domain.frozen import replace
 from holdfast.ports.host import ConfigEdit
-from holdfast.surfaces.cli._jsonfile import insert, remove
+from holdfast.surfaces.cli._jsonfile import insert, plain, remove
 
 OURS = "holdfast/entry.py"
 
@@ -159,3 +160,31 @@ def test_the_indentation_and_line_ends_of_the_file_are_kept() -> None:
     text = insert('{\r\n\t"a": [],\r\n\t"hooks": {}\r\n}\r\n', [hook_edit("Stop")])
     assert '\r\n\t"hooks": {\r\n\t\t"Stop": [\r\n\t\t\t{\r\n\t\t\t\t"matcher": "*",\r\n' in text
     assert "\n" not in text.replace("\r\n", "")
+
+
+WITH_COMMENTS = [
+    '// mine\n{\n  // "context": {}\n  "mcpServers": { "a": {"command": "x // y"}, /* last */ }, // why\n}\n',
+    '{\r\n\t"hooks": {"Stop": [{"hooks": [{"command": "a"},]},],},\r\n\t/* "mcpServers": 1 */\r\n}',
+    '{ /* nothing yet */ }',
+    '{"a": "\\"//\\"", "b": 1, // end\n}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", WITH_COMMENTS)
+def test_comments_and_trailing_commas_stay_where_the_host_takes_them(text: str) -> None:
+    edits = [replace(edit, comments=True) for edit in EDITS]
+    made = insert(text, edits)
+    held = json.loads(plain(made))
+    assert held["mcpServers"]["holdfast"] == EDITS[2].value
+    assert held["hooks"]["Stop"][-1] == EDITS[0].value
+    assert remove(made, edits, text) == text
+
+
+def test_comments_are_refused_where_the_host_does_not_take_them() -> None:
+    with pytest.raises(HostConfigError, match="comments"):
+        insert(WITH_COMMENTS[0], EDITS)
+
+
+def test_a_key_that_is_there_twice_is_refused() -> None:
+    with pytest.raises(HostConfigError, match="2 times"):
+        insert('{"mcpServers": {}, "mcpServers": {}}', EDITS)

@@ -30,6 +30,7 @@ class VsCode(McpClient):
     """The adapter for Visual Studio Code; implements `ports.host.Host`."""
 
     name = "vscode"
+    comments = True
     servers = ("servers",)
 
     @property

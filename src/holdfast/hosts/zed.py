@@ -29,6 +29,7 @@ class Zed(McpClient):
     """The adapter for Zed; implements `ports.host.Host`."""
 
     name = "zed"
+    comments = True
     servers = ("context_servers",)
 
     @property

@@ -34,6 +34,8 @@ class ConfigEdit(Frozen):
     """The member's name; empty when `path` names a list."""
     ours: str = ""
     """A text that only an entry of ours contains (our program's path): an entry with it is replaced."""
+    comments: bool = False
+    """The host takes comments and trailing commas in its JSON."""
 
 
 class BlockEdit(Frozen):

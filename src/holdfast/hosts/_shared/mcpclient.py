@@ -18,6 +18,9 @@ class McpClient(Adapter):
     servers: tuple[str, ...] = ("mcpServers",)
     """Keys from the top of the file to the object that holds the servers."""
 
+    comments = False
+    """Whether the host takes comments in that file."""
+
     @property
     def profile(self) -> HostProfile:
         """What the host can do and where."""
@@ -36,6 +39,6 @@ class McpClient(Adapter):
         check_scope(self.name, scope)
         edit = ConfigEdit(
             file=self.servers_file(home), path=self.servers, key=SERVER_NAME, value=self.entry(server_words(command)),
-            ours=SERVER,
+            ours=SERVER, comments=self.comments,
         )  # fmt: skip
         return InstallPlan(host=self.name, scope=scope, edits=(edit,), notes=self.profile.notes)

@@ -1,7 +1,8 @@
 """Edits of other programs' JSON text that leave every other byte as it was.
 
 Values are never parsed and written back: a place is found by position, text is put in or cut out there. What
-`insert` puts in, `remove` cuts out again to the byte, also when the rest of the text was changed in between.
+`insert` puts in, `remove` cuts out again to the byte, also when the rest of the text was changed in between. Comments
+and trailing commas are read as blanks of the same length, so that positions hold in the text as it is.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from json.decoder import scanstring  # type: ignore[attr-defined]  # json's own, not in its stubs
 from typing import Any, NamedTuple
 
@@ -16,6 +18,8 @@ from holdfast.domain.errors import HostConfigError
 from holdfast.ports.host import ConfigEdit
 
 BLANK = re.compile(r"[ \t\r\n]*")
+COMMENTS = re.compile(r'"(?:\\.|[^"\\])*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
+TRAILING = re.compile(r'"(?:\\.|[^"\\])*"|,(?=[ \t\r\n]*[}\]])')
 INDENT = re.compile(r"[{\[](?:\r?\n)+([ \t]+)")
 _DECODER = json.JSONDecoder()
 
@@ -37,9 +41,12 @@ class Holder(NamedTuple):
     end: int
     parts: list[Part]
 
-    def last(self, key: str) -> Part | None:
-        """The member of that key; the last of several, as JSON readers take it."""
-        return next((part for part in reversed(self.parts) if part.key == key), None)
+    def only(self, key: str) -> Part | None:
+        """The member of that key. Raises HostConfigError when there are several: which one counts, readers dispute."""
+        found = [part for part in self.parts if part.key == key]
+        if len(found) > 1:
+            raise HostConfigError(f"{key!r} is there {len(found)} times", hint="keep one of them")
+        return found[0] if found else None
 
 
 def insert(text: str, edits: Sequence[ConfigEdit]) -> str:
@@ -48,7 +55,7 @@ def insert(text: str, edits: Sequence[ConfigEdit]) -> str:
     Raises HostConfigError, saying where, when the text is not JSON or has something else in the way.
     """
     text = text if text.strip() else "{}\n"
-    check(text)
+    check(text, comments=any(edit.comments for edit in edits))
     for edit in edits:
         text = _insert_one(text, edit)
     return text
@@ -58,7 +65,7 @@ def remove(text: str, edits: Sequence[ConfigEdit], before: str = "") -> str:
     """The text without our entries, and without the holders that are empty then and were not there `before`."""
     if not text.strip():
         return text
-    check(text)
+    check(text, comments=any(edit.comments for edit in edits))
     before = before if before.strip() else "{}"
     for path in dict.fromkeys(edit.path if edit.key else edit.path[:-1] for edit in edits):
         found = [edit for edit in edits if (edit.path if edit.key else edit.path[:-1]) == path]
@@ -69,16 +76,28 @@ def remove(text: str, edits: Sequence[ConfigEdit], before: str = "") -> str:
     return text
 
 
-def check(text: str) -> None:
-    """Raise HostConfigError unless the text is one JSON object."""
+def check(text: str, *, comments: bool = False) -> None:
+    """Raise HostConfigError unless the text is one JSON object; `comments`: the host takes them."""
     try:
-        value = json.loads(text)
+        value = json.loads(plain(text) if comments else text)
     except (ValueError, RecursionError) as exc:
-        comment = re.search(r"^\s*(//|/\*)", text, re.MULTILINE)
-        why = f"{exc}" + (" (it has comments, which JSON does not)" if comment else "")
+        comment = plain(text) != text and not comments
+        why = f"{exc}" + (" (it has comments or trailing commas, which JSON does not)" if comment else "")
         raise HostConfigError(f"not valid JSON: {why}", hint="mend the file, then run the command again") from exc
     if not isinstance(value, dict):
         raise HostConfigError("not a JSON object at its top", hint="mend the file, then run the command again")
+
+
+@lru_cache(maxsize=8)  # asked again and again of one large text
+def plain(text: str) -> str:
+    """The text with blanks in the place of comments and trailing commas: JSON of the same length."""
+    for pattern in (COMMENTS, TRAILING):
+        text = pattern.sub(lambda found: found[0] if found[0][0] == '"' else _blank(found[0]), text)
+    return text
+
+
+def _blank(text: str) -> str:
+    return "".join(char if char in "\r\n" else " " for char in text)
 
 
 def holder_at(text: str, path: Sequence[str]) -> Holder | None:
@@ -86,11 +105,12 @@ def holder_at(text: str, path: Sequence[str]) -> Holder | None:
 
     Raises HostConfigError when something on the way is neither absent nor an object.
     """
+    text = plain(text)
     start = _skip(text, 0)
     for depth, key in enumerate(path):
         if text[start] != "{":
             raise _in_the_way(path[:depth])
-        part = _holder(text, start).last(key)
+        part = _holder(text, start).only(key)
         if part is None:
             return None
         start = part.value_start
@@ -146,7 +166,7 @@ def _insert_one(text: str, edit: ConfigEdit) -> str:
         return _insert_missing(text, edit)
     if (text[holder.start] == "{") != bool(edit.key):
         raise _in_the_way(edit.path)
-    if edit.key and holder.last(edit.key) is not None:
+    if edit.key and holder.only(edit.key) is not None:
         place = ".".join((*edit.path, edit.key))
         raise HostConfigError(f"{place} is there already and is not ours", hint=f"rename or remove {place}")
     return _append(text, holder, edit.key, edit.value)
@@ -210,7 +230,7 @@ def _cut(text: str, holder: Holder, part: Part) -> str:
 
 def _remove_member(text: str, edit: ConfigEdit) -> str:
     holder = holder_at(text, edit.path)
-    part = holder.last(edit.key) if holder else None
+    part = holder.only(edit.key) if holder else None
     if holder is None or part is None or edit.ours not in json.dumps(part.value):
         return text
     return _cut(text, holder, part)
@@ -239,11 +259,12 @@ def _sweep(text: str, path: tuple[str, ...], ours: str) -> str:
 
 def _sweep_inside(text: str, start: int, ours: str) -> str:
     """Without our entries in the lists of one list element: a group of which a part is ours."""
-    for part in reversed(_holder(text, start).parts):
+    for part in reversed(_holder(plain(text), start).parts):
         if isinstance(part.value, list):
-            for item in reversed(_holder(text, part.value_start).parts):
+            for item in reversed(_holder(plain(text), part.value_start).parts):
                 if is_ours(item.value, ours):
-                    text = _cut(text, inner := _holder(text, part.value_start), inner.parts[_nth(inner, item)])
+                    inner = _holder(plain(text), part.value_start)
+                    text = _cut(text, inner, inner.parts[_nth(inner, item)])
     return text
 
 
@@ -265,7 +286,7 @@ def _prune(text: str, path: tuple[str, ...], before: str) -> str:
         old = _quietly(before, path[:depth])
         if old is None:
             outer = holder_at(text, path[: depth - 1])
-            part = outer.last(path[depth - 1]) if outer else None
+            part = outer.only(path[depth - 1]) if outer else None
             text = _cut(text, outer, part) if outer and part else text
         elif not old.parts:
             text = text[: holder.start] + before[old.start : old.end] + text[holder.end :]
