@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from math import fsum, prod
 from pathlib import Path
 
@@ -10,12 +10,13 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.errors import EmbedderError, InvalidValueError, StoreLockedError
 from holdfast.domain.frozen import replace
+from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.query import LANES, Hit, Query
 from holdfast.ranking.tokens import count_tokens
 from holdfast.service.clues import clues_in
 from holdfast.service.recall import ask, question
-from holdfast.testing.builders import make_lesson
+from holdfast.testing.builders import SESSION, make_lesson
 
 TIDES = "High water is kept in centimetres above chart datum, never in metres."
 QUEUE = "Drain the retry queue before shutdown; pending jobs are lost otherwise."
@@ -26,6 +27,10 @@ def keep(memory: Memory, *insights: str, **fields: object) -> list[Lesson]:
     lessons = [make_lesson(project=memory.place.project.id, insight=insight, **fields) for insight in insights]
     memory.parts.store.put(lessons, {lesson.id: None for lesson in lessons})
     return lessons
+
+
+def prompt(text: str) -> HookCall:
+    return HookCall(host="claude-code", name="x", session=SESSION, cwd="", moment="prompt", prompt=text)
 
 
 def insights(memory: Memory, *args: object, **asked: object) -> list[str]:
@@ -132,7 +137,40 @@ def test_the_past_is_answered_as_it_was_known_then(memory: Memory) -> None:
         memory.recall("retry queue", as_of=datetime(2026, 1, 1))
 
 
-@pytest.mark.parametrize("text", ['"', "a OR b NOT (", "*", "NEAR(", "col:x", "\x00", "\ud800", "x" * 200_000, "-- ;"])
+def test_what_no_longer_holds_or_not_yet_is_not_recalled(memory: Memory) -> None:
+    now = memory.parts.clock.now()
+    ended, ahead = now - timedelta(days=1), now + timedelta(days=30)
+    keep(memory, QUEUE, valid_to=ended)
+    keep(memory, TIDES, valid_from=ahead)
+    (skewed,) = keep(memory, CACHE, valid_from=ahead, recorded_at=ahead + timedelta(seconds=1))
+    assert insights(memory, "retry queue shutdown jobs") == []
+    assert insights(memory, "high water centimetres chart datum") == []
+    assert insights(memory) == [skewed.insight]
+    assert insights(memory, "retry queue shutdown", as_of=ended - timedelta(days=1)) == [QUEUE]
+    assert memory.inject(prompt("retry queue shutdown jobs")).items == ()
+
+
+def test_a_question_of_time_alone_brings_what_was_learnt_then_newest_first(memory: Memory) -> None:
+    now = memory.parts.clock.now()
+    for days, insight in ((1, TIDES), (2, QUEUE), (40, CACHE)):
+        at = now - timedelta(days=days)
+        keep(memory, insight, recorded_at=at, valid_from=at)
+    assert insights(memory, "what did we learn in the last 7 days?") == [TIDES, QUEUE]
+    assert insights(memory, "what was decided before 2020?") == []
+
+
+def test_of_two_that_fit_the_one_learnt_in_the_time_asked_about_comes_first(memory: Memory) -> None:
+    now = memory.parts.clock.now()
+    for days in (1, 9):
+        at = now - timedelta(days=days)
+        keep(memory, f"{QUEUE} Case {days}.", recorded_at=at, valid_from=at)
+    assert "Case 9" in insights(memory, "retry queue shutdown 9 days ago")[0]
+    assert "Case 1" in insights(memory, "retry queue shutdown yesterday")[0]
+
+
+@pytest.mark.parametrize(
+    "text", ['"', "a OR b NOT (", "*", "NEAR(", "col:x", "\x00", "\ud800", "x" * 200_000, "-- ;", "x", "...!?", "💥"]
+)
 def test_any_text_can_be_asked(memory: Memory, text: str) -> None:
     keep(memory, TIDES)
     assert insights(memory, text) == []

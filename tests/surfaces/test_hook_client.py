@@ -317,3 +317,13 @@ def test_the_learner_is_no_child_of_the_host_and_holds_none_of_its_streams(hooks
     assert os.read(reading, 1) == b""
     os.close(reading)
     wait_for(lambda: learnt(hooks), "the learner has learnt and ended")
+
+
+def test_why_a_delivery_could_not_be_made_is_written_down(hooks: Hooks) -> None:
+    with hooks.memory() as memory:
+        memory.remember("Round ledger amounts half to even.", files=["ledger.py"])
+    with sqlite3.connect(hooks.settings.database_path) as sql:
+        sql.execute("DROP TABLE deliveries")
+    sql.close()
+    assert hooks.call("UserPromptSubmit", prompt="how do we round ledger amounts?") == ""
+    assert "deliver: HoldfastError: " in hooks.log

@@ -35,7 +35,12 @@ class Query(Frozen):
     prefix: str = ""
     """Where in the project the question is asked from (the working folder, relative to the root)."""
     as_of: datetime | None = None
-    """Answer as of that instant, in both times; None: now."""
+    """Answer as of that instant, in both times; None: what is known now."""
+    at: datetime | None = None
+    """When it is asked: what no longer holds then, or not yet, is left out. None: validity is not looked at."""
+    since: datetime | None = None
+    until: datetime | None = None
+    """The time a question names, [since, until): lane `recent` keeps to what holds since then, the others do not."""
     states: tuple[State, ...] = ("active",)
     kinds: tuple[LessonKind, ...] = ()
     """Empty: every kind."""

@@ -3,6 +3,8 @@ never beats how well it fits the question: all learnt factors together span less
 
 from __future__ import annotations
 
+from holdfast.ranking.aim import Aim
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
@@ -17,6 +19,8 @@ RANGES: dict[str, tuple[float, float]] = {
     "confidence": (0.95, 1.05),
     "salience": (0.95, 1.05),
     "recency": (0.94, 1.0),
+    "time": (1.0, 1.3),
+    "task": (1.0, 1.05),
 }
 """Least and most of each multiplier."""
 
@@ -47,8 +51,16 @@ HALF_LIFE_DAYS: dict[LessonKind, float] = {
 """Days until half of a lesson's recency is gone: rules age slower than what happened."""
 
 
-def multipliers(lesson: Lesson, freshness: Freshness, relevance: float, now: datetime) -> tuple[tuple[str, float], ...]:
-    """Name and factor of each multiplier, in the order of RANGES. `relevance` is 0 to 1, fit to this question."""
+NO_AIM = Aim()
+
+
+def multipliers(
+    lesson: Lesson, freshness: Freshness, relevance: float, now: datetime, aim: Aim = NO_AIM
+) -> tuple[tuple[str, float], ...]:
+    """Name and factor of each multiplier, in the order of RANGES. `relevance` is 0 to 1, fit to this question.
+
+    A lesson learnt in the time that the question names, and one of a kind that its task asks for, has the most.
+    """
     return (
         ("relevance", _within("relevance", relevance)),
         ("freshness", FRESHNESS[freshness]),
@@ -56,6 +68,8 @@ def multipliers(lesson: Lesson, freshness: Freshness, relevance: float, now: dat
         ("confidence", _within("confidence", lesson.confidence)),
         ("salience", _within("salience", lesson.salience)),
         ("recency", _within("recency", recency(lesson, now))),
+        ("time", _within("time", aim.names_time_of(lesson))),
+        ("task", _within("task", aim.is_for(lesson))),
     )
 
 

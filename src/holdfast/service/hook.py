@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
+from holdfast.domain.errors import HoldfastError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def respond(
         repeated = _capture(here, call, steps)
         if call.moment in memory.parts.deliver and (again or not repeated):
             briefing = steps.run("deliver", lambda: here.inject(call, until_s)) or briefing
+            steps.tell("deliver", briefing.degraded)
     return memory.parts.host(call.host).render(call, briefing)
 
 
@@ -63,6 +65,11 @@ class _Steps:
             if self._complain:
                 self._complain(name, exc)
             return None
+
+    def tell(self, name: str, degraded: str) -> None:
+        """Pass on what a step that went on could not do."""
+        if degraded and self._complain:
+            self._complain(name, HoldfastError(degraded))
 
 
 def _wanted(memory: Memory, call: HookCall) -> bool:

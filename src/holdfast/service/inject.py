@@ -55,21 +55,25 @@ STANDING_KINDS = ("constraint", "convention", "preference", "tooling", "decision
 KNOWN_FAILURES = ("fix", "bug_cause", "failed_approach", "tooling", "constraint", "convention", "preference")
 
 
-def inject(parts: Parts, place: Place, call: HookCall, until_s: float | None = None) -> Briefing:
+def inject(
+    parts: Parts, place: Place, call: HookCall, until_s: float | None = None, budget_tokens: int = 0
+) -> Briefing:
     """The delivery for the call's moment, logged; empty when nothing fits or the channel is off.
 
-    Never raises for a lane or a store that is broken: `degraded` says what was.
+    Never raises for a lane or a store that is broken: `degraded` says what was. `budget_tokens`: where a host takes
+    less than the moment's budget.
     """
     moment = call.moment
     if moment is None or moment == "on_demand" or moment not in parts.deliver:
         return Briefing(moment=moment or "on_demand")
     try:
         turn = _Turn(parts, place, _spoken(call), moment)
+        turn.budget = min(turn.budget, budget_tokens or turn.budget)
         turn.take_news()
         briefing = turn.with_news(_MOMENTS[moment](turn))
         if until_s is not None and parts.clock.elapsed_s() > until_s:
             # the hook answers alone by now: a lesson logged as shown here would be kept from it there
-            return Briefing(moment=moment, degraded="nobody waits for it any more")
+            return Briefing(moment=moment)
         turn.log(briefing)
     except HoldfastError as exc:
         return Briefing(moment=moment, degraded=str(exc))
@@ -125,6 +129,7 @@ class _Turn:
             branch=self.place.branch,
             prefix=self.place.prefix,
             exclude=self.shown,
+            at=self.parts.clock.now(),
             **fields,  # type: ignore[arg-type]
         )
 
@@ -221,7 +226,10 @@ def _prompt(turn: _Turn) -> Briefing:
     if not any(told.moment in ("session_start", "after_compaction") for told in turn.told):
         turn.checkpoint = turn.restorable(own=False)
     asked = question(turn.parts, turn.place, turn.call.prompt)
-    query = turn.query(text=asked.text, paths=asked.paths, symbols=asked.symbols, error=asked.error)
+    query = turn.query(
+        text=asked.text, paths=asked.paths, symbols=asked.symbols, error=asked.error, since=asked.since,
+        until=asked.until,
+    )  # fmt: skip
     lanes = ("exact", "text", "path", "pinned")
     return turn.deliver(query, lanes, lambda found: passes(found.shares, found.fit, PUSHED))
 

@@ -7,14 +7,16 @@ from holdfast.domain.briefing import Briefing, Ranked, Why
 from holdfast.domain.errors import EmbedderError, InvalidValueError, PluginNotFoundError, StoreError
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.query import LANES, Query
+from holdfast.ranking.aim import Aim, says_only_when, task_of
 from holdfast.ranking.bar import ASKED, PUSHED, is_decisive, is_linked, passes
 from holdfast.ranking.compile import LINE_TOKENS, Line, compile_line, frame_tokens, more_line, render_block
 from holdfast.ranking.diversify import Rival, diversify
 from holdfast.ranking.fit import fit
 from holdfast.ranking.fuse import fuse, is_exact, score_of
-from holdfast.ranking.multipliers import multipliers
+from holdfast.ranking.multipliers import NO_AIM, multipliers
 from holdfast.ranking.relevance import Fit, fit_of, lesson_stems, weigh
 from holdfast.ranking.signature import command_target, error_signature
+from holdfast.ranking.timespan import span_in
 from holdfast.ranking.tokens import count_tokens
 from holdfast.service.clues import clues_in
 from holdfast.service.freshness import FreshnessCheck
@@ -51,6 +53,9 @@ SETTLING = ("pinned", "recent")
 PARTICULAR = tuple(lane for lane in LANES if lane != "recent")
 """Lanes for a question about something: how recent a lesson is only weighs in its multiplier."""
 
+TIMED = ("recent",)
+"""The lane for a question that names a time and no subject."""
+
 
 class Found(Frozen):
     """A lesson that lanes answered with, and how its words fit the question."""
@@ -59,6 +64,7 @@ class Found(Frozen):
     shares: tuple[LaneShare, ...]
     fit: Fit
     stems: frozenset[str]
+    aim: Aim = NO_AIM
     via: str = ""
     """For one that is not about the files in play: how the file it is about is linked to them."""
 
@@ -90,6 +96,8 @@ def question(
     if as_of is not None and as_of.tzinfo is None:
         raise InvalidValueError("as_of must be an aware time", hint="add a zone, e.g. 2026-11-21T08:45:29Z")
     asked = shorten(text)
+    now = parts.clock.now()
+    since, until = span_in(asked, as_of or now) or (None, None)
     clues = clues_in(asked)
     named = [*paths, *clues.paths]
     relative = [parts.workspace.relative(place, path) for path in named]
@@ -103,6 +111,9 @@ def question(
         branch=place.branch,
         prefix=place.prefix,
         as_of=as_of,
+        at=None if as_of else now,
+        since=since,
+        until=until,
         states=tuple(states),
         kinds=tuple(kinds),
         all_projects=all_projects,
@@ -115,10 +126,12 @@ def ask(
     """The few lessons that answer the query, or none and the nearest. A question without anything asks in general."""
     query, degraded = _with_vector(parts, query)
     says = bool(query.text or query.symbols or query.command or query.error)
-    general = not (says or query.paths)
+    timed = bool(query.since or query.until) and says_only_when(query.text) and not query.paths
+    general = timed or not (says or query.paths)
     if query.paths and not query.linked:
         query = replace(query, linked=linked_files(parts, place, query.paths))
-    drawn = draw(parts, query, LANES if general else PARTICULAR, pool=max(POOL, min(2 * limit, POOL_LIMIT)))
+    lanes = TIMED if timed else LANES if general else PARTICULAR
+    drawn = draw(parts, query, lanes, pool=max(POOL, min(2 * limit, POOL_LIMIT)))
     bar = ASKED if moment == "on_demand" else PUSHED
     good = [
         found
@@ -148,12 +161,13 @@ def draw(
     rankings, failures = _ask_lanes(parts, query, lanes, max(DEPTH, pool))
     given = fuse(rankings, pool)
     asked = weigh(asked_words(query))
+    aim = Aim(task=task_of(query.text), since=query.since, until=query.until)
     found = []
     for lesson in parts.store.get(list(given), query.as_of) if given else ():
         stems = lesson_stems(lesson) if asked.stems or len(given) > 1 else frozenset()
         shares = given[lesson.id]
         found.append(Found(
-            lesson=lesson, shares=shares, fit=fit_of(asked, stems), stems=stems,
+            lesson=lesson, shares=shares, fit=fit_of(asked, stems), stems=stems, aim=aim,
             via=way_to(query.linked, lesson.paths) if not any(map(is_decisive, shares)) else "",
         ))  # fmt: skip
     kept = tuple(one for one in found if admit is None or admit(one))
@@ -180,7 +194,7 @@ def _weigh(one: Found, judged: tuple[Freshness, str], because: str, now: datetim
     relevance = max(one.fit.coverage, _named(one.shares))
     why = Why(
         shares=one.shares,
-        multipliers=multipliers(one.lesson, freshness, relevance, now),
+        multipliers=multipliers(one.lesson, freshness, relevance, now, one.aim),
         words=(one.via and reason(one)) or because or reason(one),
     )
     ranked = Ranked(lesson=one.lesson, rank=1, score=score_of(why), why=why, freshness=freshness, caveat=caveat)
@@ -302,10 +316,10 @@ def _with_vector(parts: Parts, query: Query) -> tuple[Query, str]:
             return query, ""
         from holdfast.service.embed import embed_question  # redacted first: the endpoint may be somebody else's
 
-        vector, embedder_id = embed_question(parts, query.text)
+        placed = embed_question(parts, query.text)
     except (EmbedderError, InvalidValueError, PluginNotFoundError) as exc:
         return query, f"without vectors: {exc}"
-    return replace(query, vector=vector, embedder_id=embedder_id), ""
+    return replace(query, vector=placed.vector, embedder_id=placed.embedder_id), placed.missing
 
 
 def without(ids: Iterable[LessonId], query: Query) -> Query:

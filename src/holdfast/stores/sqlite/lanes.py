@@ -11,7 +11,8 @@
   lesson's words name it, or an anchor's last part. Without paths: 1 the same qualified symbol.
 - graph: the weight of the heaviest linked file that is an anchor; 1 a file asked about, so that links never put
   another one above it.
-- recent: seconds since 1970 when recorded. pinned: salience.
+- recent: seconds since 1970 when recorded, of lessons that hold since the time asked about, if there is one. pinned:
+  salience.
 
 Every lane keeps to the query's scope, states, kinds and exclusions inside its SQL.
 """
@@ -24,7 +25,7 @@ from holdfast.domain.query import Hit
 from holdfast.domain.vocabulary import LessonId
 from holdfast.ranking import words
 from holdfast.stores.sqlite import derived
-from holdfast.stores.sqlite.rows import clean, clean_all, slots
+from holdfast.stores.sqlite.rows import clean, clean_all, micros, slots
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,12 +66,18 @@ def search(sql: sqlite3.Connection, lane: str, query: Query, limit: int) -> list
 
 
 def visible(query: Query) -> Clause:
-    """SQL on `lessons l` for: current, and within the query's scope, states, kinds, branch, prefix, exclusions."""
+    """SQL on `lessons l` for: current, true when asked, within the query's scope, states, kinds, branch, prefix,
+    exclusions."""
     clauses = ["l.retracted_at IS NULL", f"l.state IN ({slots(len(query.states))})"]
     args: list[Any] = list(query.states)
     if not query.all_projects:
         clauses.append("l.owner IN ('', ?)")
         args.append(clean(query.project))
+    if query.at is not None:
+        # one recorded by a clock ahead of ours holds from its recording on
+        clauses.append("(l.valid_to IS NULL OR l.valid_to > ? OR l.state IN ('superseded', 'retired'))")
+        clauses.append("(l.valid_from <= ? OR l.valid_from <= l.recorded_at)")
+        args += [micros(query.at)] * 2
     if query.kinds:
         clauses.append(f"l.kind IN ({slots(len(query.kinds))})")
         args += query.kinds
@@ -342,6 +349,10 @@ def _graph(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
 
 def _recent(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
     seen, args = visible(query)
+    if query.since is not None:
+        seen, args = f"{seen} AND l.valid_from >= ?", [*args, micros(query.since)]
+    if query.until is not None:
+        seen, args = f"{seen} AND l.valid_from < ?", [*args, micros(query.until)]
     rows = sql.execute(
         f"SELECT l.id, l.recorded_at FROM lessons l WHERE {seen} ORDER BY l.recorded_at DESC, l.row DESC LIMIT ?",
         (*args, limit),

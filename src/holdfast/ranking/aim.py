@@ -1,0 +1,83 @@
+"""What a question is after besides its subject: the kind of task it begins, and the time it names.
+
+Both only shift which of several fitting lessons come first: see `multipliers`.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.frozen import Frozen
+from holdfast.ranking.timespan import TIME_WORDS
+from holdfast.ranking.words import STOP_WORDS, word_set
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.vocabulary import LessonKind
+
+LOOKED_AT = 400
+"""Characters of a question that are looked at for a task: people say first what they want."""
+
+TASKS: dict[str, frozenset[str]] = {
+    "fix": word_set(
+        "fix fixes fixing bug bugs broken breaks crash crashes crashed debug error errors exception traceback failing "
+        "fails failed wrong regression hang hangs flaky"
+    ),
+    "test": word_set("test tests testing coverage fixture fixtures mock mocks unittest pytest"),
+    "refactor": word_set("refactor refactoring rename extract simplify restructure cleanup tidy split dedupe inline"),
+    "review": word_set("review reviewing audit critique pr"),
+    "operate": word_set("deploy deploying release publish install run start setup configure upgrade migrate ci docker"),
+    "feature": word_set("add implement build create support introduce feature design extend"),
+}
+"""Words that tell a task, the surest tasks first."""
+
+KINDS_FIRST: dict[str, frozenset[LessonKind]] = {
+    "fix": frozenset(("bug_cause", "fix", "failed_approach")),
+    "test": frozenset(("tooling", "convention", "fix")),
+    "refactor": frozenset(("constraint", "decision", "convention")),
+    "review": frozenset(("convention", "constraint", "preference")),
+    "operate": frozenset(("tooling", "constraint", "fix")),
+    "feature": frozenset(("decision", "constraint", "convention")),
+}
+"""Kinds of lessons that a task asks for first."""
+
+
+ASKING = STOP_WORDS | word_set(
+    "learn learnt learned decide decided decision decisions lesson lessons know known happen happened work worked "
+    "change changed remember memory find found discover discovered"
+)
+"""Words with which lessons are asked for, whatever they are about."""
+
+
+class Aim(Frozen):
+    """The task a question begins (empty: cannot be told) and the time it names, [since, until)."""
+
+    task: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def is_for(self, lesson: Lesson) -> bool:
+        """Whether the lesson is of a kind that the task asks for first."""
+        return lesson.kind in KINDS_FIRST.get(self.task, ())
+
+    def names_time_of(self, lesson: Lesson) -> bool:
+        """Whether the lesson was learnt in the time the question names."""
+        at = lesson.validity.valid_from
+        named = self.since is not None or self.until is not None
+        return named and (self.since is None or at >= self.since) and (self.until is None or at < self.until)
+
+
+def task_of(text: str) -> str:
+    """The first task of which the head of the text has a word; empty without one."""
+    words = _words(text[:LOOKED_AT])
+    return next((task for task, cues in TASKS.items() if words & cues), "")
+
+
+def says_only_when(text: str) -> bool:
+    """Whether the words name a time and no subject: `what did we decide last week?`."""
+    return all(word in ASKING or word in TIME_WORDS or not word.isalpha() for word in _words(text))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(raw.strip(".,;:!?()\"'`*").lower() for raw in text.split())
