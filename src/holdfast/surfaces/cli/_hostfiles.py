@@ -57,13 +57,24 @@ class HostFiles:
         files = dict.fromkeys([edit.file for edit in edits])
         return [self._plan_file(file, owner, [e for e in edits if e.file == file]) for file in files]
 
-    def plan_removal(self, known: Sequence[Edit] = ()) -> list[Change]:
-        """The changes that take back everything in the manifest, and `known` edits that it does not tell of."""
+    def plan_removal(self, known: Sequence[Edit] = (), hosts: Sequence[str] = ()) -> list[Change]:
+        """The changes that take back everything in the manifest, and `known` edits that it does not tell of.
+
+        With `hosts` only what was done for them.
+        """
         lost = [edit for edit in known if edit.file not in self.manifest]
         changes = []
         for file in dict.fromkeys([*self.manifest, *(edit.file for edit in lost)]):
-            held = _read(file)
-            change = Change(file, held, self._pristine(file, held, [e for e in lost if e.file == file]), None, ())
+            held_edits = self.manifest.get(file, {}).get("edits", ())
+            kept = tuple(edit for edit in held_edits if hosts and edit["owner"].partition(":")[0] not in hosts)
+            if kept and len(kept) == len(held_edits):
+                continue
+            try:
+                change = self._plan_kept(file, kept, [edit for edit in lost if edit.file == file])
+            except HostConfigError:
+                if file in self.manifest:
+                    raise
+                continue  # a file we never changed, as far as anybody knows
             if file in self.manifest or change.needed:
                 changes.append(change)
         return changes
@@ -77,13 +88,18 @@ class HostFiles:
                 self._forget(change.file)
 
     def _plan_file(self, file: str, owner: str, edits: Sequence[Edit]) -> Change:
-        held, entry = _read(file), self.manifest.get(file, {})
-        before = self._pristine(file, held, edits)
         mine = [_forms.keep(edit, owner) for edit in edits]
-        held_edits = entry.get("edits", ())
+        held_edits = self.manifest.get(file, {}).get("edits", ())
         owners = dict.fromkeys([*(edit["owner"] for edit in held_edits), owner])
         by_owner = {name: [edit for edit in held_edits if edit["owner"] == name] for name in owners} | {owner: mine}
-        kept = tuple(edit for name in owners for edit in by_owner[name])
+        return self._plan_kept(file, tuple(edit for name in owners for edit in by_owner[name]), edits)
+
+    def _plan_kept(self, file: str, kept: tuple[dict[str, Any], ...], known: Sequence[Edit]) -> Change:
+        """The change that leaves just these edits of ours in the file."""
+        held = _read(file)
+        before = self._pristine(file, held, known)
+        if not kept:
+            return Change(file, held, before, None, ())
         prefix, text = _decode(file, before or b"")
         wanted = _forms.insert(file, text, [_forms.kept(file, edit) for edit in kept])
         return Change(file, held, prefix + wanted.encode(), before, kept)

@@ -53,7 +53,7 @@ def _cut(text: str, edit: ConfigEdit) -> str:
     head, tail = text[: found.start()], text[after:] if after is not None else ""
     kept = (head if tail else head.removesuffix("\r\n" if head.endswith("\r\n") else "\n") or head) + tail
     expected = _load(text)
-    del _at(expected, edit.path)[edit.key]  # type: ignore[attr-defined]
+    del _at(expected, edit.path)[edit.key]
     if not _same(_load(kept), expected, edit.path):
         raise HostConfigError(f"{_dotted(edit)} cannot be cut out safely", hint="remove it by hand")
     return kept

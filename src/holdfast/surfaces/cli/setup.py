@@ -1,78 +1,101 @@
-"""`holdfast setup`: register our hooks and MCP server with a host."""
+"""`holdfast setup`: register our hooks and MCP server with the hosts on this machine."""
 
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
+from holdfast.domain.errors import PluginNotFoundError
+from holdfast.surfaces.cli._wiring import Wirer, difference, what_happens, work_tree
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.surfaces.cli._hostfiles import Change
-
-HOSTS = ("claude-code",)
+    from holdfast.ports.host import Host
+    from holdfast.settings import Settings
+    from holdfast.surfaces.cli._hostfiles import Change, HostFiles
+    from holdfast.surfaces.cli._wiring import Wiring
 
 
 @click.command(
     "setup",
     epilog=examples(
-        "holdfast setup claude-code --dry-run", "holdfast setup claude-code", "holdfast setup claude-code --project"
+        "holdfast setup",
+        "holdfast setup --list",
+        "holdfast setup claude-code codex --dry-run",
+        "holdfast setup claude-code --project",
     ),
 )
-@click.argument("host", type=click.Choice(HOSTS))
+@click.argument("hosts", nargs=-1, metavar="[HOST]...")
+@click.option("--list", "listed", is_flag=True, help="Show each host: found, set up, and what it can do.")
 @click.option("--user", "scope", flag_value="user", default="user", help="For all your projects (the default).")
 @click.option("--project", "scope", flag_value="project", help="For this work tree only, and for you alone.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Print the changes; make none.")
 @folder_option
 @json_option
 @pass_call
-def command(call: Call, host: str, scope: str, dry_run: bool) -> None:
-    """Register hooks and the MCP server with HOST.
+def command(call: Call, hosts: tuple[str, ...], listed: bool, scope: str, yes: bool, dry_run: bool) -> int:
+    """Register hooks and the MCP server with HOST, or with every host found on this machine.
 
     Your files keep their formatting; a backup of each is kept, and `holdfast uninstall` brings it back. Running it
-    again changes nothing, or mends what is missing.
+    again changes nothing, or mends what is missing. A file that cannot be changed safely is left as it is: what to
+    add by hand is shown, and the other hosts go on.
     """
-    from holdfast.bootstrap import load_host
-    from holdfast.settings import interpreter, load_settings, package_folder
+    from holdfast.settings import load_settings
     from holdfast.surfaces.cli._hostfiles import HostFiles
 
     settings = load_settings()
-    folder = work_tree(call.folder or os.getcwd()) if scope == "project" else ""
-    adapter = load_host(host, settings)
-    plan = adapter.plan_install(scope, folder, settings.user_home, (interpreter(), package_folder()))
     files = HostFiles(settings.home)
-    changes = files.plan(":".join((host, scope, folder)), plan.edits)
-    if not dry_run:
-        files.apply(changes)
-        warm_up(package_folder())
+    if listed:
+        return _list(call, settings, files)
+    folder = work_tree(call.folder or os.getcwd()) if scope == "project" else ""
+    wirer = Wirer(settings, files, scope, folder)
+    wirings = [wirer.plan(host) for host in _chosen(hosts, settings)]
+    ask = not (hosts or yes or dry_run or call.as_json) and sys.stdin.isatty()
+    if not dry_run and any(change.needed for wiring in wirings for change in wiring.changes):
+        if ask and not _agreed(wirings):
+            note("nothing was changed")
+            return 1
+        wirings = [wiring if wiring.error else wirer.apply(wiring) for wiring in wirings]
+        warm_up()
     if call.as_json:
-        answer_json(report(changes, host=host, scope=scope, notes=list(plan.notes), dry_run=dry_run))
+        told = [wiring.told() for wiring in wirings]
+        answer_json((told[0] if len(hosts) == 1 else {"hosts": told}) | {"dry_run": dry_run})
     else:
-        tell(changes, dry_run)
-        for line in plan.notes:
-            note(line)
+        _tell(wirings, dry_run)
+    return 1 if any(wiring.error for wiring in wirings) else 0
 
 
-def work_tree(folder: str) -> str:
-    """The nearest folder above with a `.git`, or the folder itself: where the host looks for project settings."""
-    folder = os.path.realpath(folder)
-    above = folder
-    while not os.path.exists(os.path.join(above, ".git")):
-        if os.path.dirname(above) == above:
-            return folder
-        above = os.path.dirname(above)
-    return above
+def all_hosts(settings: Settings) -> list[Host]:
+    """Every host there is an adapter for, by name."""
+    from holdfast import plugins
+    from holdfast.bootstrap import load_host
+
+    return [load_host(name.replace("_", "-"), settings) for name in plugins.names("hosts")]
 
 
-def warm_up(package: str) -> None:
+def warm_up() -> None:
     """Compile the package, so that not even the first hook pays for it; a folder we may not write stays as it is."""
     import compileall
 
-    compileall.compile_dir(package, quiet=2)
+    from holdfast.settings import package_folder
+
+    compileall.compile_dir(package_folder(), quiet=2)
 
 
 def report(changes: Sequence[Change], **told: Any) -> dict[str, Any]:
@@ -85,22 +108,60 @@ def tell(changes: Sequence[Change], dry_run: bool) -> None:
     for change in changes:
         say(f"{what_happens(change):9} {change.file}")
         if dry_run and change.needed:
-            say(_difference(change))
+            say(difference(change))
     if dry_run:
         note("nothing was changed")
 
 
-def what_happens(change: Change) -> str:
-    """One word: created, changed, removed, unchanged."""
-    if not change.needed:
-        return "unchanged"
-    if change.wanted is None:
-        return "removed"
-    return "created" if change.held is None else "changed"
+def _chosen(names: Sequence[str], settings: Settings) -> list[Host]:
+    """The hosts of those names; without names, those on this machine."""
+    from holdfast.bootstrap import load_host
+
+    if names:
+        return [load_host(name, settings) for name in dict.fromkeys(names)]
+    found = [host for host in all_hosts(settings) if host.find(settings.user_home)]
+    if not found:
+        raise PluginNotFoundError("no host was found on this machine", hint="name one: holdfast setup --list")
+    return found
 
 
-def _difference(change: Change) -> str:
-    import difflib
+def _agreed(wirings: Sequence[Wiring]) -> bool:
+    for wiring in wirings:
+        changes = [change for change in wiring.changes if change.needed]
+        say(f"{wiring.title}: " + (f"cannot be set up: {wiring.error}" if wiring.error else ""))
+        for change in changes:
+            say(f"  {'change' if change.held is not None else 'create'} {change.file}")
+    return click.confirm("Set up these hosts?", default=True)
 
-    held, wanted = ((side or b"").decode("utf-8", "replace").splitlines() for side in (change.held, change.wanted))
-    return "\n".join(difflib.unified_diff(held, wanted, change.file, change.file, lineterm="", n=1))
+
+def _tell(wirings: Sequence[Wiring], dry_run: bool) -> None:
+    for wiring in wirings:
+        if len(wirings) > 1:
+            say(wiring.title)
+        tell(wiring.changes, dry_run)
+        for line in wiring.notes:
+            note(line)
+        if wiring.error:
+            _complain(wiring)
+    if len(wirings) > 1 and not dry_run:
+        done = sum(not wiring.error for wiring in wirings)
+        note(f"{counted(done, 'host')} set up, with one memory; `holdfast uninstall` takes everything back")
+
+
+def _complain(wiring: Wiring) -> None:
+    note(f"error: {wiring.title}: {wiring.error}")
+    if wiring.error and wiring.error.hint:
+        note(f"hint: {wiring.error.hint}")
+    if wiring.by_hand:
+        note(wiring.by_hand)
+
+
+def _list(call: Call, settings: Settings, files: HostFiles) -> int:
+    from holdfast.surfaces.cli._hostlist import rows, tell_rows
+
+    told = rows(all_hosts(settings), settings, files)
+    if call.as_json:
+        answer_json({"hosts": told})
+    else:
+        tell_rows(told)
+    return 0

@@ -6,19 +6,25 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.domain.errors import InvalidValueError
 from holdfast.surfaces.cli.call import Call, answer_json, examples, json_option, note, pass_call
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from holdfast.ports.host import Edit
     from holdfast.settings import Settings
 
 
-@click.command("uninstall", epilog=examples("holdfast uninstall --dry-run", "holdfast uninstall"))
+@click.command(
+    "uninstall", epilog=examples("holdfast uninstall --dry-run", "holdfast uninstall", "holdfast uninstall codex")
+)
+@click.argument("hosts", nargs=-1, metavar="[HOST]...")
 @click.option("--dry-run", is_flag=True, help="Print the changes; make none.")
 @json_option
 @pass_call
-def command(call: Call, dry_run: bool) -> None:
-    """Take back what setup changed, to the byte; a file you edited since keeps your edits.
+def command(call: Call, hosts: tuple[str, ...], dry_run: bool) -> None:
+    """Take back what setup changed for HOST, or for every host, to the byte; a file you edited since keeps your edits.
 
     What is remembered stays: delete Holdfast's home folder to erase it.
     """
@@ -28,7 +34,7 @@ def command(call: Call, dry_run: bool) -> None:
 
     settings = load_settings()
     files = HostFiles(settings.home)
-    changes = files.plan_removal(_known(settings))
+    changes = files.plan_removal(list(_known(settings, hosts)), hosts)
     if not dry_run:
         files.apply(changes)
     if call.as_json:
@@ -40,12 +46,15 @@ def command(call: Call, dry_run: bool) -> None:
     note(f"what is remembered stays in {settings.home}")
 
 
-def _known(settings: Settings) -> list[Edit]:
+def _known(settings: Settings, names: tuple[str, ...]) -> Iterator[Edit]:
     """What setup registers for a user: taken back also when the manifest is gone."""
     from holdfast.bootstrap import load_host
     from holdfast.settings import interpreter, package_folder
-    from holdfast.surfaces.cli.setup import HOSTS
+    from holdfast.surfaces.cli.setup import all_hosts
 
     command = (interpreter(), package_folder())
-    plans = [load_host(host, settings).plan_install("user", "", settings.user_home, command) for host in HOSTS]
-    return [edit for plan in plans for edit in plan.edits]
+    for host in [load_host(name, settings) for name in names] or all_hosts(settings):
+        try:
+            yield from host.plan_install("user", "", settings.user_home, command).edits
+        except InvalidValueError:
+            continue  # a host that is only set up for a project

@@ -1,0 +1,106 @@
+"""Wiring one host to the memory: what would change, doing it, and what to do by hand where it cannot be done."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.domain.errors import HoldfastError, HostConfigError
+from holdfast.surfaces.cli import _forms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.ports.host import Edit, Host
+    from holdfast.settings import Settings
+    from holdfast.surfaces.cli._hostfiles import Change, HostFiles
+
+
+class Wiring(NamedTuple):
+    """What setting up one host changes, or why it cannot be set up."""
+
+    host: str
+    title: str
+    scope: str
+    changes: tuple[Change, ...] = ()
+    notes: tuple[str, ...] = ()
+    error: HoldfastError | None = None
+    by_hand: str = ""
+    """What to put into which file instead, in its own form."""
+
+    def told(self) -> dict[str, Any]:
+        """As `--json` prints it."""
+        files = [{"file": change.file, "change": what_happens(change)} for change in self.changes]
+        told: dict[str, Any] = {"host": self.host, "scope": self.scope, "files": files, "notes": list(self.notes)}
+        if self.error:
+            told |= {"error": str(self.error), "hint": self.error.hint, "by_hand": self.by_hand}
+        return told
+
+
+class Wirer:
+    """Wires hosts, one after the other, for one Holdfast home."""
+
+    def __init__(self, settings: Settings, files: HostFiles, scope: str = "user", folder: str = "") -> None:
+        from holdfast.settings import interpreter, package_folder
+
+        self._settings = settings
+        self._files = files
+        self._scope = scope
+        self._folder = folder
+        self._command = (interpreter(), package_folder())
+
+    def plan(self, host: Host) -> Wiring:
+        """What would change; for files that cannot take it, why, and what to add by hand."""
+        edits: Sequence[Edit] = ()
+        try:
+            plan = host.plan_install(self._scope, self._folder, self._settings.user_home, self._command)
+            edits = plan.edits
+            changes = self._files.plan(":".join((host.name, self._scope, self._folder)), edits)
+            return Wiring(host.name, host.profile.title, self._scope, tuple(changes), plan.notes)
+        except HoldfastError as exc:
+            return Wiring(host.name, host.profile.title, self._scope, error=exc, by_hand=by_hand(edits))
+
+    def apply(self, wiring: Wiring) -> Wiring:
+        """Make the changes; the wiring again, with the error where a file could not be written."""
+        try:
+            self._files.apply(wiring.changes)
+        except HostConfigError as exc:
+            return wiring._replace(changes=(), error=exc)
+        return wiring
+
+
+def by_hand(edits: Sequence[Edit]) -> str:
+    """What each file would hold if it held nothing else, in the file's own form."""
+    shown = []
+    for file in dict.fromkeys(edit.file for edit in edits):
+        text = _forms.insert(file, "", [edit for edit in edits if edit.file == file])
+        shown.append(f"add to {file}:\n{text.rstrip()}")
+    return "\n".join(shown)
+
+
+def what_happens(change: Change) -> str:
+    """One word: created, changed, removed, unchanged."""
+    if not change.needed:
+        return "unchanged"
+    if change.wanted is None:
+        return "removed"
+    return "created" if change.held is None else "changed"
+
+
+def difference(change: Change) -> str:
+    """The change of a file as a unified diff."""
+    import difflib
+
+    held, wanted = ((side or b"").decode("utf-8", "replace").splitlines() for side in (change.held, change.wanted))
+    return "\n".join(difflib.unified_diff(held, wanted, change.file, change.file, lineterm="", n=1))
+
+
+def work_tree(folder: str) -> str:
+    """The nearest folder above with a `.git`, or the folder itself: where hosts look for project settings."""
+    folder = os.path.realpath(folder)
+    above = folder
+    while not os.path.exists(os.path.join(above, ".git")):
+        if os.path.dirname(above) == above:
+            return folder
+        above = os.path.dirname(above)
+    return above

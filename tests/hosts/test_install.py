@@ -1,0 +1,135 @@
+"""Every host: set up in a scratch home, its hooks run as the host would run them, and every byte given back.
+
+`tests/golden/hosts/<host>/home/` holds a user's files before, with other tools' entries; `<case>/payload.json` what the
+host sends, `<case>/expected.json` what it is answered when there is something to say.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from holdfast import plugins
+from holdfast.bootstrap import Memory, load_host
+from holdfast.ports.host import ConfigEdit
+from holdfast.settings import interpreter, package_folder
+from holdfast.surfaces.cli.main import cli
+from tests.hosts.golden import ROOT, cases
+
+HOSTS = sorted(name.replace("_", "-") for name in plugins.builtin_names("hosts"))
+ENTRY = "holdfast/surfaces/hooks/entry.py"
+SHELLED = [case for case in cases() if (case / "payload.json").exists()]
+"""Recorded payloads: each is sent to the command that set-up registered."""
+
+
+class Machine:
+    def __init__(self, home: Path) -> None:
+        self.home = home
+
+    def run(self, *args: str) -> str:
+        result = CliRunner().invoke(cli, args)
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    def files(self) -> dict[str, bytes]:
+        """Every file that is not Holdfast's own."""
+        return {
+            str(path.relative_to(self.home)): path.read_bytes()
+            for path in sorted(self.home.rglob("*"))
+            if path.is_file() and ".holdfast" not in path.parts
+        }
+
+
+@pytest.fixture
+def machine(home: Path) -> Machine:
+    return Machine(home.parent)
+
+
+def furnish(machine: Machine, host: str) -> None:
+    """The user's files before: those of the golden folder, where it has some."""
+    before = ROOT / host.replace("-", "_") / "home"
+    if before.is_dir():
+        shutil.copytree(before, machine.home, dirs_exist_ok=True)
+
+
+def commands_in(held: Any) -> set[str]:
+    """Every shell command in a configuration that runs our hook program."""
+    if isinstance(held, dict):
+        return {found for value in held.values() for found in commands_in(value)}
+    if isinstance(held, list):
+        return {found for value in held for found in commands_in(value)}
+    return {held} if isinstance(held, str) and ENTRY in held else set()
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_host_is_set_up_and_gives_every_byte_back(machine: Machine, host: str) -> None:
+    furnish(machine, host)
+    before = machine.files()
+    machine.run("setup", host)
+    after = machine.files()
+    assert after != before
+    assert "unchanged" in machine.run("setup", host)
+    assert machine.files() == after
+    machine.run("uninstall", host)
+    assert machine.files() == before
+
+
+@pytest.mark.parametrize("host", sorted({case.parent.name for case in SHELLED}))
+def test_the_registered_command_answers_in_the_hosts_own_form(machine: Machine, host: str) -> None:
+    command = registered(machine, host.replace("_", "-"))
+    if not command:
+        pytest.skip("its hooks are a plug-in in the host's own language, tested with it")
+    project = machine.home / "my shop"
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    with Memory(str(project)) as memory:
+        memory.remember("Amounts are whole cents, never floats.", kind="constraint", pinned=True)
+    talked = False
+    for case in (case for case in SHELLED if case.parent.name == host):
+        told = run_hook(machine, command, case, str(project))
+        expected = json.loads((case / "expected.json").read_text("utf-8"))["answer"]
+        if "<holdfast-memory>" in told:
+            talked = True
+            assert without_briefing(told) == expected, case.name
+        else:
+            assert told == ("{}" if "--plain" not in command else ""), case.name
+    assert talked or not load_host(host.replace("_", "-")).profile.moments
+
+
+def registered(machine: Machine, host: str) -> str:
+    """The one shell command that set-up registers with a host for its hooks."""
+    edits = load_host(host).plan_install("user", "", str(machine.home), (interpreter(), package_folder())).edits
+    found = {command for edit in edits if isinstance(edit, ConfigEdit) for command in commands_in(edit.value)}
+    assert len(found) < 2
+    return next(iter(found), "")
+
+
+def run_hook(machine: Machine, command: str, case: Path, folder: str) -> str:
+    """What the host reads from the command when it sends the recorded payload from that folder."""
+    payload = (case / "payload.json").read_text("utf-8")
+    for recorded in ("/home/ada/shop", "/home/ada/ledger"):
+        payload = payload.replace(recorded, json.dumps(folder)[1:-1])
+    ran = subprocess.run(
+        ["/bin/sh", "-c", command], input=payload, capture_output=True, text=True, check=False, cwd=machine.home
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return ran.stdout
+
+
+def without_briefing(told: str) -> Any:
+    """An answer with the recorded words in the place of the briefing."""
+    held = json.loads(told) if told.startswith("{") else told
+    return _replaced(held)
+
+
+def _replaced(held: Any) -> Any:
+    if isinstance(held, dict):
+        return {key: _replaced(value) for key, value in held.items()}
+    if isinstance(held, list):
+        return [_replaced(value) for value in held]
+    return "what was learnt" if isinstance(held, str) and held.startswith("<holdfast-memory>") else held

@@ -1,0 +1,88 @@
+"""Set-up of several hosts at once: what is found is wired, what cannot be changed is told with what to do by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.test_setup import Machine
+
+
+@pytest.fixture
+def machine(home: Path) -> Machine:
+    machine = Machine(home.parent)
+    machine.write(home.parent / ".codex" / "config.toml", b'model = "o"\n')
+    machine.write(home.parent / ".config" / "zed" / "settings.json", b"{ /* none */ }\n")
+    (home.parent / ".claude").mkdir()
+    return machine
+
+
+def test_without_a_name_every_host_that_is_found_is_set_up(machine: Machine) -> None:
+    before = machine.files()
+    told = machine.ok("setup", "--yes")
+    assert [title for title in ("Claude Code", "OpenAI Codex", "Zed", "Claude Desktop") if title in told] == [
+        "Claude Code", "OpenAI Codex", "Zed",
+    ]  # fmt: skip
+    assert set(machine.files()) == {
+        ".claude.json", ".claude/settings.json", ".codex/config.toml", ".codex/hooks.json", ".config/zed/settings.json",
+    }  # fmt: skip
+    machine.ok("uninstall")
+    assert machine.files() == before
+
+
+def test_one_host_leaves_and_the_others_stay(machine: Machine) -> None:
+    machine.ok("setup", "codex", "zed")
+    machine.ok("uninstall", "codex")
+    assert b"holdfast" not in machine.files()[".codex/config.toml"]
+    assert b"holdfast" in machine.files()[".config/zed/settings.json"]
+
+
+def test_a_file_that_cannot_be_changed_is_told_with_what_to_add_and_the_others_go_on(machine: Machine) -> None:
+    broken = machine.home / ".codex" / "config.toml"
+    machine.write(broken, b"model = \n")
+    result = machine.run("setup", "codex", "zed")
+    assert result.exit_code == 1
+    assert "config.toml: not valid TOML" in result.stderr
+    assert f"add to {broken}:\n[mcp_servers.holdfast]\ncommand = " in result.stderr
+    assert broken.read_bytes() == b"model = \n"
+    assert not (machine.home / ".codex" / "hooks.json").exists()
+    assert b"holdfast" in machine.files()[".config/zed/settings.json"]
+
+
+def test_a_folder_in_a_files_place_is_told(machine: Machine) -> None:
+    (machine.home / ".codex" / "hooks.json").mkdir()
+    result = machine.run("setup", "codex")
+    assert result.exit_code == 1
+    assert "hooks.json cannot be read" in result.stderr
+
+
+def test_a_broken_file_of_a_host_that_was_never_set_up_does_not_stop_uninstall(machine: Machine) -> None:
+    machine.ok("setup", "zed")
+    machine.write(machine.home / ".codex" / "config.toml", b"model = \n")
+    machine.ok("uninstall")
+    assert b"holdfast" not in machine.files()[".config/zed/settings.json"]
+
+
+def test_the_list_tells_what_each_host_can_do(machine: Machine) -> None:
+    machine.ok("setup", "codex")
+    told = {row["host"]: row for row in json.loads(machine.ok("setup", "--list", "--json"))["hosts"]}
+    assert told["codex"]["set_up"]
+    assert told["codex"]["found"] == str(machine.home / ".codex")
+    assert "prompt" in told["codex"]["deliveries"]
+    assert not told["zed"]["set_up"]
+    assert told["claude-desktop"]["found"] == ""
+    assert "codex" in machine.ok("setup", "--list")
+
+
+def test_a_machine_without_hosts_is_told_so(home: Path) -> None:
+    result = Machine(home.parent).run("setup")
+    assert result.exit_code == 1
+    assert "no host was found" in result.stderr
+
+
+def test_an_unknown_host_is_refused_with_those_there_are(machine: Machine) -> None:
+    result = machine.run("setup", "emacs")
+    assert result.exit_code != 0
+    assert "codex" in result.stderr
