@@ -10,10 +10,11 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from holdfast import plugins
+from holdfast.domain.errors import HoldfastError
 from holdfast.domain.frozen import replace
 from holdfast.domain.ids import uuid7
 from holdfast.service import memory as _service
-from holdfast.settings import Settings, load_settings, read_secret
+from holdfast.settings import Settings, child_environment, load_settings, read_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class Memory(_service.Memory):
 
         self.settings = settings or load_settings()
         clock = SystemClock()
+        embedders = _Embedders(self.settings)
         store = open_store(self.settings, HOOK_WAIT_S if cold else None)
         workspace = LocalWorkspace(marks=store.mark, clock=clock, patience=1.0 if cold else PATIENCE)
         self._codeindex = _CodeIndexOnce(self.settings, workspace, clock, cold)
@@ -85,7 +87,8 @@ class Memory(_service.Memory):
             clock=clock,
             host=load_host,
             detectors=_load_detectors,
-            embedder=_no_embedder if cold else _EmbedderOnce(self.settings),
+            embedder=_no_embedder if cold else embedders.current,
+            former=embedders.former,
             codeindex=self._codeindex,
             hasty=cold,
             capture=self.settings.capture,
@@ -151,17 +154,51 @@ def _no_embedder() -> Embedder | None:
     return None
 
 
-class _EmbedderOnce:
-    """Makes the configured embedder at the first call and gives the same one ever after."""
+class _Embedders:
+    """Makes the configured embedders when asked, each once, and follows what `holdfast embedder use` changes."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._made: Embedder | None = None
+        self._file = _stamp(settings.config_path)
+        self._made: dict[tuple[str, tuple[tuple[str, str], ...]], Embedder] = {}
 
-    def __call__(self) -> Embedder | None:
-        if self._made is None and self._settings.embedder:
-            self._made = load_embedder(self._settings.embedder, dict(self._settings.embedder_options))
-        return self._made
+    def current(self) -> Embedder | None:
+        """The embedder in use; None without one."""
+        self._follow()
+        return self._make(self._settings.embedder, self._settings.embedder_options)
+
+    def former(self, embedder_id: str) -> Embedder | None:
+        """The one that was in use before, when it has that id and can still be made."""
+        try:
+            made = self._make(self._settings.former_embedder, self._settings.former_options)
+        except HoldfastError:
+            return None
+        return made if made is not None and made.id == embedder_id else None
+
+    def _make(self, name: str, options: tuple[tuple[str, str], ...]) -> Embedder | None:
+        if name and (name, options) not in self._made:
+            self._made[name, options] = load_embedder(name, dict(options))
+        return self._made.get((name, options))
+
+    def _follow(self) -> None:
+        """Read the settings again when the file changed: a server outlives many a choice of embedder."""
+        file = _stamp(self._settings.config_path)
+        if file == self._file:
+            return
+        self._file = file
+        try:
+            self._settings = load_settings(child_environment(HOLDFAST_HOME=self._settings.home))
+        except HoldfastError:
+            return  # half-edited: what was in use stays in use
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    """What changes with the file; empty when there is none."""
+    try:
+        held = os.stat(path)
+    except OSError:
+        return ()
+    return held.st_mtime_ns, held.st_size, held.st_ino
 
 
 class _CodeIndexOnce:

@@ -10,6 +10,10 @@ import time
 
 from holdfast.domain.errors import HoldfastError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.service.memory import Memory
+
 LOG_LIMIT = 256_000
 """Bytes; when the log is longer, its older half goes."""
 
@@ -49,6 +53,19 @@ class LearningTurn(Turn):
 
     def __init__(self, run_path: str, wait_s: float = 0.0) -> None:
         super().__init__(run_path, "learner", wait_s)
+
+
+class EmbeddingTurn(Turn):
+    """`with EmbeddingTurn(run_path, wait_s) as ours:` whether it is our turn to embed lessons."""
+
+    def __init__(self, run_path: str, wait_s: float = 0.0) -> None:
+        super().__init__(run_path, "embedder", wait_s)
+
+
+def embed_in_turn(memory: Memory, run_path: str, limit: int) -> int:
+    """As `Memory.embed_pending`; 0 while another process embeds, which would only do the same work twice."""
+    with EmbeddingTurn(run_path) as ours:
+        return memory.embed_pending(limit) if ours else 0
 
 
 def _take(lock: int) -> bool:

@@ -40,6 +40,9 @@ class Settings(Frozen):
     embedder: str = ""
     """Name of the embedder plug-in; empty: recall by words, paths and identifiers alone."""
     embedder_options: tuple[tuple[str, str], ...] = ()
+    former_embedder: str = ""
+    """The one configured before, which answers until every lesson has a vector of the new one."""
+    former_options: tuple[tuple[str, str], ...] = ()
     ignore: tuple[str, ...] = ()
     """Globs of paths that are never captured, relative to a project's root."""
     retention_days: int = 90
@@ -147,8 +150,8 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
     off = env.get("HOLDFAST_OFF", "") not in ("", "0")
     deliver = take(file, "deliver", dict, {})
     embedder = take(file, "embedder", dict, {})
-    options = tuple((key, str(value)) for key, value in sorted(embedder.items()) if key != "name")
-    if "api_key" in embedder:
+    former = take(file, "former_embedder", dict, {})
+    if "api_key" in embedder or "api_key" in former:
         raise InvalidValueError(f"{name}: a key does not belong in a file", hint="name its variable: api_key_env = …")
     store = env.get("HOLDFAST_STORE") or take(file, "store", str, "sqlite://" + os.path.join(home, "memory.db"))
     return Settings(
@@ -158,12 +161,18 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
         capture=not off and take(file, "capture", bool, True),
         deliver=() if off else tuple(c for c in CHANNELS if take(deliver, c, bool, True)),
         embedder=take(embedder, "name", str, ""),
-        embedder_options=options,
+        embedder_options=_options(embedder),
+        former_embedder=take(former, "name", str, ""),
+        former_options=_options(former),
         ignore=tuple(take(file, "ignore", list, [])),
         retention_days=take(file, "retention_days", int, 90),
         hook_deadline_ms=min(500, take(file, "hook_deadline_ms", int, 500)),
         claude_config_dir=env.get("CLAUDE_CONFIG_DIR", ""),
     )
+
+
+def _options(table: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((key, str(value)) for key, value in sorted(table.items()) if key != "name")
 
 
 def host_session(environ: Mapping[str, str] | None = None) -> tuple[str, str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,15 @@ from holdfast.embedders.onnx import fingerprint, make
 
 WORDS = ["[UNK]", "[PAD]", "login", "test", "fails", "banana", "split"]
 VECTORS = [[0.1, 0.1], [0.0, 0.0], [1.0, 0.0], [1.0, 0.1], [1.0, 0.2], [0.0, 1.0], [0.1, 1.0]]
+OFFLINE = """
+import sys
+from holdfast.embedders.onnx import make
+NETWORK = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto")
+def refuse(event, args):
+    if event in NETWORK: raise SystemExit(f"{event} {args}")
+sys.addaudithook(refuse)
+print(len(make({"path": sys.argv[1]}).embed(["login test"])[0]))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -93,9 +104,15 @@ def test_without_the_extra_the_error_says_what_to_install(tmp_path: Path, monkey
     assert "holdfast[onnx]" in caught.value.hint
 
 
-def test_the_path_is_required() -> None:
-    with pytest.raises(InvalidValueError, match="path"):
+def test_without_a_model_the_error_says_how_to_get_one(model: Path) -> None:
+    with pytest.raises(EmbedderError, match="no model") as caught:
         make({})
+    assert "holdfast embedder pull" in caught.value.hint
+
+
+def test_a_model_is_loaded_and_used_where_every_socket_is_refused(model: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", OFFLINE, str(model)], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("2\n", 0), done.stderr
 
 
 def test_a_changed_model_has_another_fingerprint(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def build(server: EmbeddingServer, kind: str, **over: str) -> Any:
     module = openai_compatible if kind == "openai_compatible" else ollama
     embedder: Any = module.make(options(server, kind, **over))
     embedder._endpoint._sleep = Sleeper()
+    embedder._endpoint._chance = lambda: 0.0
     return embedder
 
 
@@ -110,7 +111,7 @@ def test_a_question_is_tried_once_only(server: EmbeddingServer, kind: str) -> No
 
 def test_a_question_does_not_wait_for_a_slow_endpoint(server: EmbeddingServer, kind: str) -> None:
     server.faults = [0.5]
-    with pytest.raises(EmbedderError, match="did not answer: ReadTimeout"):
+    with pytest.raises(EmbedderError, match="did not answer: not in time"):
         build(server, kind, query_timeout_s="0.05").embed(["one"])
 
 
@@ -130,6 +131,9 @@ def test_an_endpoint_that_is_not_there_is_an_error(kind: str, server: EmbeddingS
         (lambda rows: [["1"] * DIMENSION for _ in rows], "not all numbers"),
         (lambda rows: [[0.0] * DIMENSION for _ in rows], "without a direction"),
         (lambda rows: [None for _ in rows], "no numbers"),
+        (lambda rows: [[10**400] * DIMENSION for _ in rows], "not all numbers|not JSON"),
+        (lambda rows: [[True] * DIMENSION for _ in rows], "not all numbers"),
+        (b"[" * 100_000, "not JSON"),
         (b"<html>gateway</html>", "not JSON"),
         (b"[1, 2]", "no JSON object"),
         (b"{}", "no vectors"),
@@ -192,8 +196,74 @@ def test_a_login_in_the_url_is_no_part_of_the_id() -> None:
     assert host_of("https://ann:word@api.example.org:8443/v1") == "api.example.org:8443"
 
 
-def test_a_server_may_say_how_long_to_wait_within_reason() -> None:
-    assert [backoff_s(1, "3"), backoff_s(1, "9999"), backoff_s(3, "soon"), backoff_s(20)] == [3.0, 30.0, 2.0, 30.0]
+def test_waits_grow_unless_the_server_says_how_long() -> None:
+    assert [backoff_s(1), backoff_s(3), backoff_s(20)] == [0.5, 2.0, 30.0]
+    assert [backoff_s(1, "3"), backoff_s(3, "soon"), backoff_s(1, "Sat, 01 Jan 2000 00:00:00 GMT")] == [3.0, 2.0, 0.0]
+
+
+def test_an_hour_that_the_server_asks_for_is_not_waited_for_nor_ignored(server: EmbeddingServer, kind: str) -> None:
+    server.faults = [(429, {"Retry-After": "2"}), (429, {"Retry-After": "3600"})]
+    embedder = build(server, kind)
+    with pytest.raises(EmbedderError, match="status 429; it asks to be left alone for 3600 s"):
+        embedder.embed(["one", "two"])
+    assert (len(server.asked), waits(embedder)) == (2, [2.0])
+
+
+def test_an_answer_that_drips_in_is_not_waited_for(server: EmbeddingServer, kind: str) -> None:
+    server.faults = ["0.05"]
+    with pytest.raises(EmbedderError, match="did not answer: not in time"):
+        build(server, kind, query_timeout_s="0.2").embed(["one"])
+
+
+def test_an_answer_without_end_is_not_read(server: EmbeddingServer, kind: str) -> None:
+    server.faults = [b" " * 1_600_000]
+    with pytest.raises(EmbedderError, match="more than 1,500,000 bytes"):
+        build(server, kind).embed(["one"])
+
+
+@pytest.mark.parametrize("key", ["two\nlines", "schl\u00fcssel"])
+def test_a_key_that_no_header_can_hold_is_refused_without_being_told(
+    server: EmbeddingServer, kind: str, key: str
+) -> None:
+    with pytest.raises(EmbedderError, match="characters that no key has") as caught:
+        build(server, kind, api_key=key)
+    assert key not in repr(caught.value) + caught.value.hint
+
+
+def test_spaces_around_a_key_are_left_out(server: EmbeddingServer, kind: str) -> None:
+    build(server, kind, api_key=f" {SECRET}\n").embed(["one"])
+    assert server.headers[0]["Authorization"] == f"Bearer {SECRET}"
+
+
+def test_a_login_in_the_url_is_used_but_never_told(server: EmbeddingServer, kind: str) -> None:
+    server.faults = [404]
+    word = "kept" + "-quiet"
+    embedder = build(server, kind, url=options(server, kind)["url"].replace("://", f"://ann:{word}@"), api_key="")
+    with pytest.raises(EmbedderError) as caught:
+        embedder.embed(["one"])
+    assert server.headers[0]["Authorization"].startswith("Basic ")
+    assert word not in str(caught.value) + caught.value.hint + embedder.id
+
+
+def test_a_proxy_is_asked_for_what_is_elsewhere_and_never_for_this_machine(
+    server: EmbeddingServer, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", server.url)
+    away = build(server, kind, url="http://embeddings.invalid" + ("/v1" if kind == "openai_compatible" else ""))
+    with pytest.raises(EmbedderError):  # the server is no proxy: it does not know the path
+        away.embed(["one"])
+    assert server.headers[0]["Host"] == "embeddings.invalid"
+    monkeypatch.setenv("HTTP_PROXY", "http://ann:word@127.0.0.1:9")
+    assert len(build(server, kind).embed(["one"])) == 1
+
+
+def test_a_proxy_that_cannot_be_is_an_error_without_its_login(
+    server: EmbeddingServer, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "gopher://ann:word@127.0.0.1:9")
+    with pytest.raises(EmbedderError, match=r"embeddings\.invalid cannot be asked") as caught:
+        build(server, kind, url="http://embeddings.invalid").embed(["one"])
+    assert "word" not in str(caught.value) + caught.value.hint
 
 
 def test_making_an_embedder_sends_nothing_and_imports_no_client() -> None:
@@ -210,5 +280,5 @@ def test_an_endpoint_tries_as_often_as_it_is_told(server: EmbeddingServer) -> No
     server.faults = [500, 500]
     sleeper = Sleeper()
     with pytest.raises(EmbedderError):
-        Endpoint(server.url, tries=2, sleep=sleeper).post({"input": ["a"]})
-    assert sleeper.waits == [0.5]
+        Endpoint(server.url, sleep=sleeper, chance=lambda: 1.0).post({"input": ["a"]}, tries=2)
+    assert sleeper.waits == [0.25]

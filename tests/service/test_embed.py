@@ -8,12 +8,22 @@ from typing import Any
 import pytest
 
 from holdfast.domain.errors import EmbedderError
-from holdfast.domain.query import Query
 from holdfast.ports.store import LessonFilter
-from holdfast.service.embed import BATCH, count_pending, embed_pending, embed_question, embedding_text
+from holdfast.service.embed import (
+    BATCH,
+    COVERING,
+    REST_S,
+    Coverage,
+    Placed,
+    coverage,
+    embed_pending,
+    embed_question,
+    embedding_text,
+    probe,
+)
 from holdfast.service.parts import Parts
 from holdfast.stores.sqlite.store import SqliteStore
-from holdfast.testing.builders import PROJECT, FixedClock, make_lesson, next_version
+from holdfast.testing.builders import FixedClock, make_lesson, next_version
 
 KEY = "gh" + "p_" + "a1B2" * 9
 
@@ -43,11 +53,14 @@ class LetterEmbedder:
         return [share, (1 - share**2) ** 0.5]
 
 
-def parts_with(store: SqliteStore, embedder: LetterEmbedder | None) -> Parts:
+def parts_with(
+    store: SqliteStore, embedder: LetterEmbedder | None, former: LetterEmbedder | None = None, clock: Any = None
+) -> Parts:
     unused: Any = None
     return Parts(
-        store=store, workspace=unused, clock=FixedClock(), host=unused, detectors=tuple, embedder=lambda: embedder
-    )
+        store=store, workspace=unused, clock=clock or FixedClock(), host=unused, detectors=tuple,
+        embedder=lambda: embedder, former=lambda id_: former if former and former.id == id_ else None,
+    )  # fmt: skip
 
 
 def put(store: SqliteStore, count: int) -> None:
@@ -82,8 +95,9 @@ def test_without_an_embedder_nothing_happens(store: SqliteStore) -> None:
     put(store, 2)
     parts = parts_with(store, None)
     assert embed_pending(parts) == 0
-    assert embed_question(parts, "tides") == ((), "")
-    assert count_pending(parts) == (2, 2)
+    assert embed_question(parts, "tides") == Placed()
+    assert coverage(parts) == Coverage(lessons=2)
+    assert probe(parts) is None
 
 
 def test_what_was_embedded_before_a_failure_stays(store: SqliteStore) -> None:
@@ -96,17 +110,93 @@ def test_what_was_embedded_before_a_failure_stays(store: SqliteStore) -> None:
     assert embed_pending(parts) == 3
 
 
-def test_another_embedder_embeds_anew_and_search_works_meanwhile(store: SqliteStore) -> None:
+def vectors_of(store: SqliteStore, embedder: LetterEmbedder) -> int:
+    return store.put_vectors("", {}) - store.put_vectors(embedder.id, {})
+
+
+def test_the_old_embedder_answers_until_every_lesson_has_its_new_vector(store: SqliteStore) -> None:
     put(store, 3)
     old, new = LetterEmbedder("old#2"), LetterEmbedder("new#2")
     embed_pending(parts_with(store, old))
-    assert count_pending(parts_with(store, new)) == (3, 3)
-    vector = (0.6, 0.8)
-    asked = Query(project=PROJECT, text="tides", vector=vector, embedder_id=new.id, all_projects=True)
-    assert store.search("vector", asked, 5) == []
-    assert len(store.search("text", asked, 5)) == 3
-    embed_pending(parts_with(store, new))
-    assert len(store.search("vector", asked, 5)) == 3
+    parts = parts_with(store, new, old)
+    assert embed_pending(parts, 2) == 2
+    placed = embed_question(parts, "tides")
+    assert (placed.embedder_id, placed.missing, vectors_of(store, old)) == ("old#2", "", 3)
+    assert coverage(parts) == Coverage(lessons=3, embedded=2, answering="old#2")
+    assert embed_pending(parts, 2) == 1
+    assert embed_question(parts, "tides").embedder_id == "new#2"
+    assert (vectors_of(store, old), vectors_of(store, new)) == (0, 3)
+
+
+def test_where_the_old_embedder_is_gone_what_is_embedded_answers_and_the_rest_is_told(store: SqliteStore) -> None:
+    put(store, 3)
+    new = LetterEmbedder("new#2")
+    embed_pending(parts_with(store, LetterEmbedder("old#2")))
+    for former in (None, LetterEmbedder("old#2", fail_at=[1])):
+        placed = embed_question(parts_with(store, new, former), "tides")
+        assert (placed.embedder_id, placed.missing) == ("new#2", "lessons without a vector of new#2 yet: 3")
+
+
+def test_going_back_to_the_old_embedder_drops_what_the_new_one_did(store: SqliteStore) -> None:
+    put(store, 3)
+    old, new = LetterEmbedder("old#2"), LetterEmbedder("new#2")
+    embed_pending(parts_with(store, old))
+    embed_pending(parts_with(store, new, old), 2)
+    assert embed_pending(parts_with(store, old, new)) == 0
+    assert (vectors_of(store, old), vectors_of(store, new)) == (3, 0)
+
+
+def test_old_vectors_left_by_a_run_that_was_killed_are_erased_by_the_next(store: SqliteStore) -> None:
+    put(store, 2)
+    old, new = LetterEmbedder("old#2"), LetterEmbedder("new#2")
+    embed_pending(parts_with(store, old))
+    parts = parts_with(store, new, old)
+    embed_pending(parts, 2)
+    store.mark(COVERING, new.id)
+    assert embed_question(parts, "tides").embedder_id == new.id
+    assert embed_pending(parts) == 0
+    assert vectors_of(store, old) == 0
+
+
+def test_an_empty_store_is_covered_at_once(store: SqliteStore) -> None:
+    parts = parts_with(store, LetterEmbedder())
+    assert embed_question(parts, "tides").missing == ""
+    assert embed_pending(parts) == 0
+    assert coverage(parts) == Coverage(answering="letters#2")
+
+
+def test_an_embedder_that_failed_a_question_is_left_alone_for_a_while(store: SqliteStore) -> None:
+    embedder, clock = LetterEmbedder(fail_at=[1, 2]), FixedClock()
+    parts = parts_with(store, embedder, clock=clock)
+    for _ in range(3):
+        with pytest.raises(EmbedderError, match="went away"):
+            embed_question(parts, "tides")
+    assert embedder.calls == 1
+    clock.advance(REST_S + 1)
+    with pytest.raises(EmbedderError):
+        embed_question(parts, "tides")
+    assert embedder.calls == 2
+    assert probe(parts) is embedder
+    assert embed_question(parts, "tides").embedder_id == embedder.id
+
+
+def test_a_clock_set_back_does_not_keep_an_embedder_resting(store: SqliteStore) -> None:
+    embedder = LetterEmbedder(fail_at=[1])
+    parts = parts_with(store, embedder)
+    with pytest.raises(EmbedderError):
+        embed_question(parts, "tides")
+    store.mark("embedder_resting:letters#2", "2999-01-01T00:00:00Z the endpoint went away")
+    assert embed_question(parts, "tides").embedder_id == embedder.id
+
+
+def test_what_failed_last_is_told_until_it_goes_well(store: SqliteStore) -> None:
+    put(store, 2)
+    parts = parts_with(store, LetterEmbedder(fail_at=[1]))
+    with pytest.raises(EmbedderError):
+        embed_pending(parts)
+    assert coverage(parts).failed.endswith("Z the endpoint went away")
+    embed_pending(parts)
+    assert coverage(parts).failed == ""
 
 
 def test_a_lesson_revised_while_the_endpoint_thinks_does_not_get_the_old_vector(store: SqliteStore) -> None:
@@ -154,7 +244,7 @@ def test_no_secret_is_sent_to_an_embedder(store: SqliteStore) -> None:
     embedder = LetterEmbedder()
     parts = parts_with(store, embedder)
     embed_pending(parts)
-    vector, name = embed_question(parts, f"what is {KEY}?")
-    assert (len(vector), name) == (2, "letters#2")
+    placed = embed_question(parts, f"what is {KEY}?")
+    assert (len(placed.vector), placed.embedder_id) == (2, "letters#2")
     assert not any(KEY in text for text in embedder.texts)
-    assert embed_question(parts, "  ") == ((), "")
+    assert embed_question(parts, "  ") == Placed()

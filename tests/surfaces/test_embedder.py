@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import stat
+import subprocess
+import sys
 import threading
+import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +17,13 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.bootstrap import Memory
-from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.errors import EmbedderError, InvalidValueError
+from holdfast.ports.store import LessonFilter
+from holdfast.runfiles import EmbeddingTurn, embed_in_turn
+from holdfast.settings import load_settings
 from holdfast.surfaces.cli._configfile import with_table
 from holdfast.surfaces.cli.main import cli
+from holdfast.surfaces.hooks import learner
 from tests.embedders.endpoint import DIMENSION, EmbeddingServer
 
 CONFIG = "# mine\nretention_days = 30\n\n[deliver]\nprompt = false\n"
@@ -51,30 +58,155 @@ def run(folder: Path, *arguments: str, code: int = 0) -> Any:
     return done
 
 
+def use(folder: Path, server: EmbeddingServer, *arguments: str, model: str = "m") -> Any:
+    return run(folder, "use", "ollama", f"url={server.url}", f"model={model}", *arguments)
+
+
+def state(folder: Path) -> Any:
+    return json.loads(run(folder, "status", "--json").stdout)
+
+
+def until(folder: Path, wanted: Callable[[Any], bool]) -> Any:
+    """The state once it is as wanted."""
+    for _ in range(200):
+        told = state(folder)
+        if wanted(told):
+            return told
+        time.sleep(0.05)
+    raise AssertionError(told)
+
+
 def config(home: Path) -> dict[str, Any]:
     return tomllib.loads((home / "config.toml").read_text())
 
 
-def test_the_embedders_there_are_can_be_listed(folder: Path) -> None:
-    assert run(folder, "list").stdout.split() == ["*", "none", "ollama", "onnx", "openai-compatible"]
-    assert json.loads(run(folder, "list", "--json").stdout)[0] == {"name": "none", "chosen": True}
+def listed(folder: Path) -> dict[str, Any]:
+    return {row["name"]: row for row in json.loads(run(folder, "list", "--json").stdout)}
+
+
+def test_the_embedders_there_are_can_be_listed_with_what_they_lack(folder: Path, server: EmbeddingServer) -> None:
+    rows = listed(folder)
+    assert rows["none"] == {"name": "none", "chosen": True, "usable": True, "why": ""}
+    assert (rows["ollama"]["usable"], "model is not set" in rows["ollama"]["why"]) == (False, True)
+    assert "url is not set" in rows["openai-compatible"]["why"]
+    assert "holdfast embedder pull" in rows["onnx"]["why"]
+    use(folder, server, "--wait")
+    assert listed(folder)["ollama"] == {"name": "ollama", "chosen": True, "usable": True, "why": ""}
+    assert "*  ollama" in run(folder, "list").stdout
 
 
 def test_using_one_tries_it_keeps_it_and_embeds_every_lesson(folder: Path, home: Path, server: EmbeddingServer) -> None:
-    run(folder, "use", "ollama", f"url={server.url}", "model=m")
+    assert "3 lessons embedded" in use(folder, server, "--wait").stderr
     assert config(home)["embedder"] == {"name": "ollama", "url": server.url, "model": "m", "dimension": DIMENSION}
     assert {key: config(home)[key] for key in ("retention_days", "deliver")} == {
         "retention_days": 30,
         "deliver": {"prompt": False},
     }
     assert stat.S_IMODE((home / "config.toml").stat().st_mode) == 0o600
-    told = json.loads(run(folder, "status", "--json").stdout)
-    assert (told["lessons"], told["waiting"], told["answers"]) == (3, 0, True)
+    told = state(folder)
+    assert (told["lessons"], told["embedded"], told["waiting"], told["answers"]) == (3, 3, 0, True)
+    assert told["id"] == told["answering"] == f"m@127.0.0.1:{server.server_port}#{DIMENSION}"
+    assert (told["dimension"], told["running"], told["failed"]) == (DIMENSION, False, "")
     assert "3 of 3 lessons have a vector" in run(folder, "status").stdout
+    assert "every lesson has its vector" in use(folder, server).stderr
+
+
+def test_lessons_are_embedded_in_the_background(folder: Path, server: EmbeddingServer) -> None:
+    done = use(folder, server, "--json")
+    assert "3 lessons to embed, in the background" in done.stderr
+    assert json.loads(done.stdout)["name"] == "ollama"
+    told = until(folder, lambda told: told["waiting"] == 0 and not told["running"])
+    assert (told["embedded"], told["failed"]) == (3, "")
+
+
+def test_a_run_that_is_killed_is_gone_on_with(folder: Path, home: Path, server: EmbeddingServer) -> None:
+    with Memory(str(folder)) as memory:
+        for number in range(200):
+            memory.remember(f"Rule number {number} about harbours")
+    server.pause_s = 0.5
+    (home / "config.toml").write_text(f'[embedder]\nname="ollama"\nurl="{server.url}"\nmodel="m"\ndimension=4\n')
+    command = [sys.executable, "-P", "-m", "holdfast.surfaces.cli._embedding"]
+    with subprocess.Popen(command) as run_:
+        told = until(folder, lambda told: told["embedded"] >= 64 and told["running"])
+        run_.kill()
+    assert 64 <= told["embedded"] < 203
+    assert state(folder)["running"] is False
+    server.pause_s = 0.0
+    before = len(server.asked)
+    learner.embed_all(load_settings())
+    told = state(folder)
+    assert (told["embedded"], told["answering"]) == (203, told["id"])
+    assert sum(len(asked["input"]) for asked in server.asked[before:]) < 203
+
+
+def test_two_runs_at_once_embed_each_lesson_once(folder: Path, server: EmbeddingServer) -> None:
+    with EmbeddingTurn(load_settings().run_path) as ours:
+        assert ours
+        assert state(folder)["running"] is True
+        assert use(folder, server).stderr.endswith("holdfast embedder status\n")
+        with Memory(str(folder)) as memory:
+            assert embed_in_turn(memory, memory.settings.run_path, 9) == 0
+    until(folder, lambda told: told["waiting"] == 0)
+    assert sum("Rule" in text for asked in server.asked for text in asked["input"]) == 3
+
+
+def test_the_embedder_before_answers_until_the_new_one_has_seen_every_lesson(
+    folder: Path, home: Path, server: EmbeddingServer
+) -> None:
+    use(folder, server, "--wait")
+    with Memory(str(folder)) as memory, EmbeddingTurn(load_settings().run_path):
+        use(folder, server, model="other")  # its run has to wait for the turn
+        assert config(home)["former_embedder"]["model"] == "m"
+        assert memory.recall("tides").degraded == ""
+        assert server.asked[-1]["model"] == "m"
+        told = state(folder)
+        assert (told["embedded"], told["answering"].partition("@")[0]) == (0, "m")
+        assert "until then m@" in run(folder, "status").stdout
+    until(folder, lambda told: told["waiting"] == 0 and told["answering"] == told["id"])
+    with Memory(str(folder)) as memory:
+        assert memory.recall("tides").degraded == ""
+        old = LessonFilter(all_projects=True, without_vector=f"m@127.0.0.1:{server.server_port}#{DIMENSION}")
+        assert len(memory.parts.store.find(old)) == 3
+    assert server.asked[-1]["model"] == "other"
+
+
+def test_a_memory_that_is_open_follows_the_choice(folder: Path, server: EmbeddingServer) -> None:
+    with Memory(str(folder)) as memory:
+        assert memory.parts.embedder() is None
+        use(folder, server, "--wait")
+        memory.recall("tides")
+        assert server.asked[-1]["input"] == ["tides"]
+        (Path(memory.settings.config_path)).write_text("half = [")
+        memory.recall("harbours")
+        assert server.asked[-1]["input"] == ["harbours"]
+
+
+def test_a_store_with_vectors_of_an_embedder_that_is_gone_says_what_is_missing(
+    folder: Path, home: Path, server: EmbeddingServer
+) -> None:
+    use(folder, server, "--wait")
+    text = (home / "config.toml").read_text()
+    (home / "config.toml").write_text(text.replace('"m"', '"edited by hand"'))
+    done = CliRunner().invoke(cli, ["-C", str(folder), "recall", "Rule number 1", "--json"])
+    told = json.loads(done.stdout)
+    assert told["items"]
+    assert "lessons without a vector of edited by hand@" in told["degraded"]
+
+
+@pytest.mark.parametrize("command", [["recall", "Rule number 1"], ["recall", "Rule number 1", "--json"]])
+def test_recall_answers_by_words_when_the_endpoint_is_dead(
+    folder: Path, home: Path, server: EmbeddingServer, command: list[str]
+) -> None:
+    use(folder, server, "--wait")
+    (home / "config.toml").write_text((home / "config.toml").read_text().replace(str(server.server_port), "9"))
+    done = CliRunner().invoke(cli, ["-C", str(folder), *command])
+    assert done.exit_code == 0
+    assert "Rule number 1" in done.stdout
+    assert "without vectors: 127.0.0.1:9 did not answer: ConnectError" in done.output
 
 
 def test_recall_asks_the_embedder_that_is_used(folder: Path, server: EmbeddingServer) -> None:
-    run(folder, "use", "ollama", f"url={server.url}", "model=m")
+    use(folder, server, "--wait")
     before = len(server.asked)
     with Memory(str(folder)) as memory:
         assert memory.recall("tides").degraded == ""
@@ -84,7 +216,7 @@ def test_recall_asks_the_embedder_that_is_used(folder: Path, server: EmbeddingSe
 
 
 def test_a_question_with_a_secret_is_redacted_before_it_is_sent(folder: Path, server: EmbeddingServer) -> None:
-    run(folder, "use", "ollama", f"url={server.url}", "model=m")
+    use(folder, server, "--wait")
     with Memory(str(folder)) as memory:
         memory.recall("why does gh" + "p_" + "a1B2" * 9 + " fail?")
     assert server.asked[-1]["input"] == ["why does [redacted:github] fail?"]
@@ -111,22 +243,36 @@ def test_a_key_on_the_command_line_or_in_the_file_is_refused(folder: Path, home:
     assert SECRET not in told.output
 
 
-def test_one_that_does_not_answer_is_not_kept(folder: Path, home: Path) -> None:
-    failed = run(folder, "use", "onnx", "path=/nowhere", code=1)
-    assert "no model.onnx" in failed.stderr
-    assert (home / "config.toml").read_text() == CONFIG
+def test_one_that_does_not_answer_changes_nothing(folder: Path, home: Path, server: EmbeddingServer) -> None:
+    use(folder, server, "--wait")
+    before = (home / "config.toml").read_text()
+    url = f"url={server.url}"
+    assert "no model.onnx" in run(folder, "use", "onnx", "path=/nowhere", code=1).stderr
+    assert "no embedders named" in run(folder, "use", "nothing", code=1).stderr.replace("embedder n", "embedders n")
+    assert "4 numbers, not 5" in run(folder, "use", "ollama", url, "model=m", "dimension=5", code=1).stderr
+    server.faults = [b"<html>"]
+    assert "not JSON" in run(folder, "use", "ollama", url, "model=m", "batch=9", code=1).stderr
+    assert (home / "config.toml").read_text() == before
+    assert state(folder)["embedded"] == 3
 
 
 def test_an_endpoint_that_went_away_is_reported_not_raised(folder: Path, server: EmbeddingServer) -> None:
-    run(folder, "use", "ollama", f"url={server.url}", "model=m", "--later")
-    server.faults = [503, 503]
-    told = json.loads(run(folder, "status", "--json").stdout)
-    assert (told["answers"], told["waiting"], told["lessons"]) == (False, 3, 3)
+    use(folder, server, "--wait")
+    with Memory(str(folder)) as memory:
+        memory.remember("Rule number 4 about tides")
+        server.faults = [400]
+        with pytest.raises(EmbedderError):
+            memory.embed_pending()
+    server.faults = [503]
+    told = state(folder)
+    assert (told["answers"], told["waiting"], told["lessons"]) == (False, 1, 4)
     assert "status 503" in told["error"]
+    assert told["failed"].endswith(f"Z 127.0.0.1:{server.server_port} answered status 400")
+    assert "failed last: " in run(folder, "status").stdout
 
 
 def test_going_back_to_none_restores_the_file(folder: Path, home: Path, server: EmbeddingServer) -> None:
-    run(folder, "use", "ollama", f"url={server.url}", "model=m", "--later")
+    use(folder, server, "--wait")
     run(folder, "use", "none")
     assert config(home) == tomllib.loads(CONFIG)
     assert "no embedder" in run(folder, "status").stdout

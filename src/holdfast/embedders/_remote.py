@@ -5,6 +5,8 @@ httpx is imported at the first call, never before. Nothing here is reached unles
 
 from __future__ import annotations
 
+import random
+import threading
 import time
 from math import isfinite, sqrt
 
@@ -12,22 +14,37 @@ from holdfast.domain.errors import EmbedderError, InvalidValueError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
+
+    import httpx
 
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 """Statuses that may pass: asked again after a while."""
 
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 30.0
+TRIES = 4
+ANSWER_BYTES, VECTOR_BYTES = 1_000_000, 500_000
+"""An answer may be that long, and that much longer for each text: a vector of 16,000 numbers, written at length."""
+TOO_SLOW = "not in time"
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
+
+
+class _PassingError(Exception):
+    """Why a try failed that may be repeated; `asked` is the server's Retry-After."""
+
+    def __init__(self, why: str, asked: str = "") -> None:
+        super().__init__(why)
+        self.asked = asked
 
 
 class Endpoint:
     """One URL that answers JSON to JSON.
 
-    `tries` counts the first attempt too; the wait doubles after each, or is what the server's Retry-After says, at
-    most 30 s. Messages of the errors raised never hold the key or the request's text.
+    A request that fails in a way that may pass is repeated: the wait doubles each time, less a random part of up to a
+    half, or is what the server's Retry-After says; one that asks for more than 30 s is not waited for. Messages of the
+    errors raised never hold the key, a login in the URL or the request's text.
     """
 
     def __init__(
@@ -36,49 +53,122 @@ class Endpoint:
         *,
         api_key: str = "",
         timeout_s: float = 30.0,
-        tries: int = 4,
         sleep: Callable[[float], None] = time.sleep,
+        chance: Callable[[], float] = random.random,
     ) -> None:
         self.url = url
         self.host = host_of(url)
         self.timeout_s = timeout_s
-        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._tries = tries
+        self._headers = _headers(api_key)
         self._sleep = sleep
+        self._chance = chance
 
-    def post(self, question: Mapping[str, Any], timeout_s: float = 0.0, tries: int = 0) -> dict[str, Any]:
-        """The answer's JSON object. Raises EmbedderError when there is none in time."""
+    def post(
+        self, question: Mapping[str, Any], texts: int = 1, timeout_s: float = 0.0, tries: int = TRIES
+    ) -> dict[str, Any]:
+        """The JSON object answered to a question about that many texts. Raises EmbedderError when there is none.
+
+        `timeout_s` is how long one try may take in all, connecting included; 0: the endpoint's own patience.
+        """
+        limit_s, longest = timeout_s or self.timeout_s, ANSWER_BYTES + texts * VECTOR_BYTES
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                return self._parse(*_within(limit_s, lambda until: self._exchange(question, until, longest)))
+            except _PassingError as exc:
+                wait = backoff_s(attempt, exc.asked)
+                pause = wait if exc.asked else wait * (1 - self._chance() / 2)
+                if attempt >= tries or wait > LONGEST_WAIT_S:
+                    later = f"; it asks to be left alone for {wait:.0f} s" if wait > LONGEST_WAIT_S else ""
+                    raise EmbedderError(
+                        f"{self.host} did not answer: {exc}{later}", hint="holdfast embedder status"
+                    ) from None
+            self._sleep(pause)
+
+    def _exchange(self, question: Mapping[str, Any], until: float, longest: int) -> tuple[int, bytes]:
+        """Status and body, whole by the monotonic instant `until` and no longer than that."""
         import httpx
 
         direct = self.host.rpartition(":")[0] in LOOPBACK or self.host in LOOPBACK
-        last, wait = "", 0.0
-        with httpx.Client(timeout=timeout_s or self.timeout_s, headers=self._headers, trust_env=not direct) as client:
-            for attempt in range(1, (tries or self._tries) + 1):
-                if attempt > 1:
-                    self._sleep(wait)
-                try:
-                    answer = client.post(self.url, json=question)
-                except httpx.HTTPError as exc:
-                    last, wait = type(exc).__name__, backoff_s(attempt)
-                    continue
-                if answer.status_code not in RETRIED:
-                    return self._parse(answer)
-                last = f"status {answer.status_code}"
-                wait = backoff_s(attempt, answer.headers.get("retry-after", ""))
-        raise EmbedderError(f"{self.host} did not answer: {last}", hint="holdfast embedder status")
-
-    def _parse(self, answer: Any) -> dict[str, Any]:
-        if answer.status_code in (401, 403):
-            raise EmbedderError(f"{self.host} refused the key", hint="check the variable that `api_key_env` names")
-        if answer.status_code != 200:
-            raise EmbedderError(f"{self.host} answered status {answer.status_code}", hint="check `url` and `model`")
+        timeout = max(0.001, until - time.monotonic())
         try:
-            told = answer.json()
-        except ValueError as exc:
-            raise EmbedderError(f"{self.host} answered something that is not JSON", hint="check `url`") from exc
+            with (
+                httpx.Client(timeout=timeout, headers=self._headers, trust_env=not direct) as client,
+                client.stream("POST", self.url, json=question) as answer,
+            ):
+                if answer.status_code in RETRIED:
+                    raise _PassingError(f"status {answer.status_code}", answer.headers.get("retry-after", ""))
+                return answer.status_code, b"".join(self._blocks(answer, until, longest))
+        except httpx.TimeoutException:
+            raise _PassingError(TOO_SLOW) from None
+        except httpx.HTTPError as exc:
+            raise _PassingError(type(exc).__name__) from None
+        except (httpx.InvalidURL, ImportError, ValueError) as exc:
+            # a proxy's address that is none, a SOCKS proxy without its package: their words may hold a login
+            hint = "check `url` and the proxy variables"
+            raise EmbedderError(f"{self.host} cannot be asked: {type(exc).__name__}", hint=hint) from None
+
+    def _blocks(self, answer: httpx.Response, until: float, longest: int) -> Iterator[bytes]:
+        left = longest
+        for block in answer.iter_bytes():
+            left -= len(block)
+            if left < 0:
+                raise EmbedderError(f"{self.host} answered more than {longest:,} bytes", hint="check `url` and `model`")
+            if time.monotonic() > until:
+                raise _PassingError(TOO_SLOW)
+            yield block
+
+    def _parse(self, status: int, body: bytes) -> dict[str, Any]:
+        from json import loads
+
+        if status in (401, 403):
+            raise EmbedderError(f"{self.host} refused the key", hint="check the variable that `api_key_env` names")
+        if status != 200:
+            raise EmbedderError(f"{self.host} answered status {status}", hint="check `url` and `model`")
+        try:
+            told = loads(body)
+        except (ValueError, RecursionError):
+            raise EmbedderError(f"{self.host} answered something that is not JSON", hint="check `url`") from None
         if not isinstance(told, dict):
             raise EmbedderError(f"{self.host} answered no JSON object", hint="check `url`")
         return told
+
+
+def _within(limit_s: float, ask: Callable[[float], tuple[int, bytes]]) -> tuple[int, bytes]:
+    """What `ask` returns or raises, given the instant it has time until; _PassingError when it has not ended by then.
+
+    httpx limits the wait for each packet, not for all of them. So it runs in a thread: one that is too late is left
+    alone and ends with the next packet.
+    """
+    from concurrent.futures import Future
+
+    ended: Future[tuple[int, bytes]] = Future()
+    until = time.monotonic() + limit_s
+
+    def run() -> None:
+        try:
+            ended.set_result(ask(until))
+        except Exception as exc:
+            ended.set_exception(exc)
+
+    threading.Thread(target=run, daemon=True, name="holdfast-embedder").start()
+    try:
+        return ended.result(limit_s)
+    except TimeoutError:
+        raise _PassingError(TOO_SLOW) from None
+
+
+def _headers(api_key: str) -> dict[str, str]:
+    """Raises EmbedderError, without the key, for one that no header can hold."""
+    key = api_key.strip()
+    if not key:
+        return {}
+    if not key.isascii() or not key.isprintable():
+        raise EmbedderError(
+            "the key holds characters that no key has", hint="check the variable that `api_key_env` names"
+        )
+    return {"Authorization": f"Bearer {key}"}
 
 
 class RemoteEmbedder:
@@ -114,7 +204,8 @@ class RemoteEmbedder:
         vectors: list[list[float]] = []
         for batch in batches(texts, self._batch, self._longest):
             body = self.question(batch)
-            told = self._endpoint.post(body, self._query_timeout_s, 1) if alone else self._endpoint.post(body)
+            limits = (self._query_timeout_s, 1) if alone else ()
+            told = self._endpoint.post(body, len(batch), *limits)
             vectors += checked(self.rows(told), len(batch), self.dimension, self._endpoint.host)
         return vectors
 
@@ -127,9 +218,23 @@ class RemoteEmbedder:
 
 
 def backoff_s(attempt: int, asked: str = "") -> float:
-    """Seconds to wait after that many attempts: what the server asked for, else 0.5, 1, 2, ..., at most 30."""
-    wait = float(asked) if asked.isascii() and asked.isdigit() else FIRST_WAIT_S * 2.0 ** (attempt - 1)
-    return min(wait, LONGEST_WAIT_S)
+    """Seconds to wait after that many attempts: what a Retry-After asks for, else 0.5, 1, 2, ..., at most 30.
+
+    Source: RFC 9110, section 10.2.3: seconds, or a date.
+    """
+    usual = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** (attempt - 1))
+    if asked.isascii() and asked.isdigit():
+        return float(asked)
+    return _until(asked, usual) if asked else usual
+
+
+def _until(date: str, usual: float) -> float:
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError):
+        return usual
 
 
 def host_of(url: str) -> str:
@@ -156,9 +261,13 @@ def unit(row: Any, dimension: int, host: str) -> list[float]:
     if not isinstance(row, list) or len(row) != dimension:
         found = len(row) if isinstance(row, list) else "no"
         raise EmbedderError(f"{host} answered {found} numbers, not {dimension}", hint="check `dimension` and `model`")
-    if not all(isinstance(number, (int, float)) and isfinite(number) for number in row):
+    try:
+        sound = all(type(number) in (int, float) and isfinite(number) for number in row)
+        length = sqrt(sum(number * number for number in row)) if sound else 0.0
+    except OverflowError:  # whole numbers beyond any float
+        sound = False
+    if not sound:
         raise EmbedderError(f"{host} answered a vector that is not all numbers", hint="check `model`")
-    length = sqrt(sum(number * number for number in row))
     if not isfinite(length) or length == 0:
         raise EmbedderError(f"{host} answered a vector without a direction", hint="check `model`")
     return [number / length for number in row]

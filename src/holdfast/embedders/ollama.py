@@ -2,7 +2,7 @@
 
 Options: `model`, `dimension`, `url` (default the local server, http://127.0.0.1:11434), `api_key_env` (for a server
 behind a gateway), `batch` (32), `timeout_s` (60: the first call may load the model), `query_timeout_s` (2),
-`longest` (characters of a text, 8000).
+`longest` (characters of a text, 8000), `keep_alive` (how long the server keeps the model loaded, such as `30m`).
 Source: Ollama's API documentation, "Generate Embeddings".
 """
 
@@ -27,7 +27,10 @@ class OllamaEmbedder(RemoteEmbedder):
 
     def question(self, texts: Sequence[str]) -> dict[str, Any]:
         """The request's body."""
-        return {"model": self.model, "input": list(texts), "truncate": True}
+        body: dict[str, Any] = {"model": self.model, "input": list(texts), "truncate": True}
+        if self.options.get("keep_alive"):
+            body["keep_alive"] = self.options["keep_alive"]
+        return body
 
     def rows(self, told: Mapping[str, Any]) -> Any:
         """The vectors in the order of the texts."""

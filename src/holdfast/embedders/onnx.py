@@ -13,7 +13,7 @@ import os
 from importlib.util import find_spec
 
 from holdfast.domain.errors import EmbedderError, InvalidValueError
-from holdfast.embedders._remote import batches, checked, number_of, required
+from holdfast.embedders._remote import batches, checked, number_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,13 +81,15 @@ class OnnxEmbedder:
 
 def make(options: Mapping[str, str]) -> Embedder:
     """The embedder of that folder; nothing is loaded yet. Raises EmbedderError without fastembed or the files."""
-    folder = os.path.abspath(os.path.expanduser(required(options, "path")))
+    if find_spec("fastembed") is None:
+        raise EmbedderError("fastembed is not installed", hint="pip install 'holdfast[onnx]'")
+    if not options.get("path"):
+        raise EmbedderError("no model", hint="holdfast embedder pull, or set `path` to a folder with one")
+    folder = os.path.abspath(os.path.expanduser(options["path"]))
     names = (options["file"],) if options.get("file") else FILES
     file = next((name for name in names if os.path.isfile(os.path.join(folder, name))), "")
     if not file:
         raise EmbedderError(f"no {' or '.join(names)} in {folder}", hint="set `path` (and `file`) under [embedder]")
-    if find_spec("fastembed") is None:
-        raise EmbedderError("fastembed is not installed", hint="pip install 'holdfast[onnx]'")
     return OnnxEmbedder(folder, file, options)
 
 

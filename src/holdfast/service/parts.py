@@ -23,6 +23,11 @@ def no_codeindex() -> CodeIndex | None:
     return None
 
 
+def no_former(embedder_id: str) -> Embedder | None:
+    """Nothing: no embedder came before the configured one."""
+    return None
+
+
 LEARNED_POSITION = "learned_position"
 """Mark of the store: every event up to that position has been learnt from."""
 
@@ -40,6 +45,8 @@ class Parts(Frozen):
     """The configured embedder, made on first use; None without one or where it would be too slow (a cold hook)."""
     codeindex: Callable[[], CodeIndex | None] = no_codeindex
     """The structure of the code, made on first use; None where there is none."""
+    former: Callable[[str], Embedder | None] = no_former
+    """The embedder of that id that was configured before; None when it is another, or cannot be made any more."""
     hasty: bool = False
     """A host waits for a process that just began: only few lessons are looked at closely."""
     capture: bool = True

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.errors import EmbedderError, HoldfastError, InvalidValueError
-from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
+from holdfast.domain.errors import AlreadyRunningError, EmbedderError, HoldfastError, InvalidValueError
+from holdfast.surfaces.cli import _embedding, _pulling
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
+from holdfast.surfaces.cli.rows import table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from holdfast.bootstrap import Memory
+    from holdfast.settings import Settings
 
 NONE = "none"
-BATCH = 256
-PROBE = "why do the login tests fail near midnight?"
+WORDS_ALONE = "no embedder: recall goes by words, paths and identifiers"
 
 
 @click.group(epilog=examples("holdfast embedder status", "holdfast embedder list"))
@@ -29,47 +42,56 @@ def command() -> None:
 @json_option
 @pass_call
 def list_embedders(call: Call) -> None:
-    """List the embedders there are."""
+    """List the embedders there are, which can be used here, and what the others lack. Nothing is asked or loaded."""
     from holdfast import plugins
     from holdfast.settings import load_settings
 
-    chosen = load_settings().embedder.replace("_", "-") or NONE
+    settings = load_settings()
     names = [NONE, *(name.replace("_", "-") for name in plugins.names("embedders"))]
+    rows = [_row(settings, name) for name in names]
     if call.as_json:
-        answer_json([{"name": name, "chosen": name == chosen} for name in names])
+        answer_json(rows)
         return
-    for name in names:
-        say(f"{'*' if name == chosen else ' '} {name}")
+    for line in table([["*" if row["chosen"] else " ", row["name"], _remark(row)] for row in rows]):
+        say(line)
 
 
 @command.command(
     epilog=examples(
         "holdfast embedder use ollama model=nomic-embed-text",
         "holdfast embedder use openai-compatible url=https://api.example.org/v1 model=m api_key_env=MY_KEY",
+        "holdfast embedder use onnx",
         "holdfast embedder use onnx path=~/models/all-minilm-l6-v2",
         "holdfast embedder use none",
     )
 )
 @click.argument("name")
 @click.argument("options", nargs=-1, metavar="[KEY=VALUE]...")
-@click.option("--later", is_flag=True, help="Leave the embedding of what is there to the background.")
+@click.option("--wait", is_flag=True, help="Embed every lesson before this ends, not in the background.")
+@json_option
 @folder_option
 @pass_call
-def use(call: Call, name: str, options: Sequence[str], later: bool) -> None:
-    """Use that embedder from now on: try it, keep it in config.toml, and embed every lesson."""
+def use(call: Call, name: str, options: Sequence[str], wait: bool) -> None:
+    """Use that embedder from now on: try it, keep it in config.toml, and embed every lesson in the background.
+
+    One that does not work changes nothing. The embedder used before goes on answering until every lesson has its
+    new vector. The same choice again goes on with an embedding that was stopped.
+    """
     from holdfast.settings import load_settings
 
-    if name == NONE:
-        _keep(load_settings().config_path, {})
-        note("no embedder: recall goes by words, paths and identifiers")
-        return
-    told = _parse_options(options)
-    dimension = _try(name, told)
-    _keep(load_settings().config_path, {"name": name, **told, "dimension": dimension})
-    note(f"{name} answers with {dimension} numbers a text; kept in {load_settings().config_path}")
-    if not later:
-        with call.open() as memory:
-            note(f"{_embed_all(memory)} lessons embedded")
+    settings = load_settings()
+    told = _complete(settings, name, _parse_options(options))
+    dimension = 0 if name == NONE else _try(name, told)
+    with call.open() as memory:
+        _keep(memory, {"name": name, **told, "dimension": dimension} if dimension else {})
+    with call.open() as memory:  # with what was just kept
+        if dimension:
+            note(f"{name} answers with {dimension} numbers a text; kept in {settings.config_path}")
+            _embed(memory, wait)
+        else:
+            note(WORDS_ALONE)
+        if call.as_json:
+            answer_json(_gather(memory))
 
 
 @command.command(epilog=examples("holdfast embedder status", "holdfast embedder status --json"))
@@ -77,34 +99,75 @@ def use(call: Call, name: str, options: Sequence[str], later: bool) -> None:
 @folder_option
 @pass_call
 def status(call: Call) -> None:
-    """Ask the embedder for a vector and say how many lessons wait for theirs."""
+    """Ask the embedder for a vector and say how many lessons have theirs, and what went wrong last."""
     with call.open() as memory:
         told = _gather(memory)
     if call.as_json:
         answer_json(told)
-    elif not told["name"]:
-        say("no embedder: recall goes by words, paths and identifiers")
+        return
+    for line in _lines(told):
+        say(line)
+
+
+@command.command(
+    epilog=examples(
+        "holdfast embedder pull", "holdfast embedder pull BAAI/bge-small-en-v1.5", "holdfast embedder use onnx"
+    )
+)
+@click.argument("model", default=_pulling.DEFAULT, metavar="[MODEL]")
+@click.option("--hub", default=_pulling.HUB, show_default=True, help="Address of the hub, or of a mirror of it.")
+@json_option
+@pass_call
+def pull(call: Call, model: str, hub: str) -> None:
+    """Download a model for the embedder `onnx`: the only command that does.
+
+    MODEL is OWNER/NAME or OWNER/NAME@REVISION on the Hugging Face Hub; the default is 91 MB. Every file is checked
+    against its checksum. One that broke off goes on where it stopped.
+    """
+    from holdfast.runfiles import Turn
+    from holdfast.settings import load_settings
+
+    settings = load_settings()
+    with Turn(settings.run_path, "pull") as ours, _download_bar() as advance:
+        if not ours:
+            raise AlreadyRunningError("another process is pulling a model", hint="wait for it")
+        folder = _pulling.pull(settings.home, model, hub, advance)
+    if call.as_json:
+        answer_json({"model": model, "folder": folder})
     else:
-        say(f"{told['name']}  {told['id'] or '-'}")
-        say(f"answers in {told['milliseconds']:.0f} ms" if told["answers"] else f"does not answer: {told['error']}")
-        say(f"{told['lessons'] - told['waiting']} of {told['lessons']} lessons have a vector")
+        say(folder)
+        note(f"holdfast embedder use onnx path={folder}")
 
 
-def _gather(memory: Memory) -> dict[str, Any]:
-    from holdfast.service.embed import count_pending, embed_question
+def _row(settings: Settings, name: str) -> dict[str, Any]:
+    chosen = name == (settings.embedder.replace("_", "-") or NONE)
+    why = "" if name == NONE else _why_not(name, dict(settings.embedder_options) if chosen else {}, settings)
+    return {"name": name, "chosen": chosen, "usable": not why, "why": why}
 
-    clock = memory.parts.clock
-    told: dict[str, Any] = {"name": memory.settings.embedder, "id": "", "answers": False, "error": ""}
-    before = clock.elapsed_s()
+
+def _why_not(name: str, options: dict[str, str], settings: Settings) -> str:
+    """What keeps the embedder from being used with these options, in words; empty when nothing does."""
+    from holdfast.bootstrap import load_embedder
+
     try:
-        told["id"] = embed_question(memory.parts, PROBE)[1]
-        told["answers"] = bool(told["id"])
-        waiting, lessons = count_pending(memory.parts)
+        load_embedder(name, {"dimension": "1", **_complete(settings, name, options)})
     except HoldfastError as exc:
-        told["error"] = str(exc)
-        waiting = lessons = len(memory.lessons(states=(), all_projects=True, limit=1_000_000))
-    told["milliseconds"] = 1_000 * (clock.elapsed_s() - before) if told["answers"] else None
-    return {**told, "lessons": lessons, "waiting": waiting}
+        return f"{exc}: {exc.hint}" if exc.hint else str(exc)
+    return ""
+
+
+def _remark(row: dict[str, Any]) -> str:
+    return "usable" if row["usable"] else row["why"]
+
+
+def _complete(settings: Settings, name: str, options: dict[str, str]) -> dict[str, str]:
+    """The options, with the folder of the model that was pulled where none is given."""
+    if name != "onnx" or "path" in options:
+        return options
+    folders = _pulling.pulled(settings.home)
+    if len(folders) > 1:
+        raise InvalidValueError("more than one model was pulled", hint=f"path=… one of {', '.join(folders)}")
+    return {**options, "path": folders[0]} if folders else options
 
 
 def _parse_options(options: Sequence[str]) -> dict[str, str]:
@@ -123,6 +186,7 @@ def _parse_options(options: Sequence[str]) -> dict[str, str]:
 def _try(name: str, options: dict[str, str]) -> int:
     """The dimension the embedder answers with. Raises HoldfastError when it cannot be used."""
     from holdfast.bootstrap import load_embedder
+    from holdfast.service.embed import PROBE
 
     measured = "dimension" in options or name == "onnx"
     embedder = load_embedder(name, options if measured else {**options, "dimension": "1"})
@@ -135,19 +199,105 @@ def _try(name: str, options: dict[str, str]) -> int:
     return found
 
 
-def _keep(path: str, table: dict[str, str | int]) -> None:
+def _keep(memory: Memory, chosen: dict[str, str | int]) -> None:
+    """Write the choice into config.toml, and what it replaces beside it while that is what answers."""
     from holdfast.surfaces.cli._configfile import load_text, save_text, with_table
 
+    path = memory.settings.config_path
     before = load_text(path)
-    after = with_table(before, "embedder", table)
-    if after != before:
-        save_text(path, after)
+    after = with_table(before, "embedder", chosen)
+    if after == before:
+        return
+    if not chosen:
+        after = with_table(after, "former_embedder", {})
+    elif _answers(memory):
+        after = with_table(
+            after, "former_embedder", {"name": memory.settings.embedder, **dict(memory.settings.embedder_options)}
+        )
+    save_text(path, after)
 
 
-def _embed_all(memory: Memory) -> int:
-    """Embed until nothing waits; on a terminal with a line that counts."""
-    done = 0
-    while got := memory.embed_pending(BATCH):
-        done += got
-        note(f"  {done} …")
-    return done
+def _answers(memory: Memory) -> bool:
+    """Whether every lesson had a vector of the embedder in use, so that it can answer for the next one."""
+    from holdfast.service.embed import COVERING
+
+    try:
+        used = memory.parts.embedder()
+    except HoldfastError:
+        return False
+    return used is not None and memory.parts.store.mark(COVERING) == used.id
+
+
+def _embed(memory: Memory, wait: bool) -> None:
+    from holdfast.service.embed import coverage, embed_pending
+
+    seen = coverage(memory.parts)
+    waiting = seen.lessons - seen.embedded
+    if not waiting:
+        embed_pending(memory.parts)  # nothing to embed: the vectors of the one before go
+        note("every lesson has its vector")
+    elif wait:
+        with _embedding.embedding_bar(waiting) as kept:
+            note(f"{counted(_embedding.embed_all(memory, kept), 'lesson')} embedded")
+    else:
+        _embedding.start()
+        note(f"{counted(waiting, 'lesson')} to embed, in the background: holdfast embedder status")
+
+
+def _gather(memory: Memory) -> dict[str, Any]:
+    from holdfast.service.embed import coverage, probe
+
+    clock = memory.parts.clock
+    told: dict[str, Any] = {
+        "name": memory.settings.embedder, "id": "", "dimension": None, "answers": False, "error": "",
+        "milliseconds": None,
+    }  # fmt: skip
+    before = clock.elapsed_s()
+    try:
+        asked = probe(memory.parts)
+        if asked is not None:
+            told |= {"id": asked.id, "dimension": asked.dimension, "answers": True}
+            told["milliseconds"] = 1_000 * (clock.elapsed_s() - before)
+    except HoldfastError as exc:
+        told["error"] = str(exc)
+    seen = coverage(memory.parts)
+    return {
+        **told,
+        "lessons": seen.lessons,
+        "embedded": seen.embedded,
+        "waiting": seen.lessons - seen.embedded,
+        "answering": seen.answering,
+        "running": _embedding.is_running(memory.settings),
+        "failed": seen.failed,
+    }
+
+
+def _lines(told: dict[str, Any]) -> Iterator[str]:
+    if not told["name"]:
+        yield WORDS_ALONE
+        return
+    yield f"{told['name']}  {told['id'] or '-'}"
+    yield f"answers in {told['milliseconds']:.0f} ms" if told["answers"] else f"does not answer: {told['error']}"
+    yield f"{told['embedded']:,} of {told['lessons']:,} lessons have a vector"
+    if told["running"]:
+        yield "the others are being embedded now"
+    elif told["waiting"]:
+        yield "the others follow after the next session, or now with the same `holdfast embedder use …` again"
+    if told["answering"] != told["id"] and told["answering"]:
+        yield f"until then {told['answering']} answers"
+    if told["failed"]:
+        yield f"failed last: {told['failed']}"
+
+
+@contextmanager
+def _download_bar() -> Iterator[Callable[[int, int], None]]:
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("pulling"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.hookcall import HookCall, parse_errand
-from holdfast.runfiles import LearningTurn, note
+from holdfast.runfiles import LearningTurn, embed_in_turn, note
 from holdfast.service.associations import associate
 from holdfast.service.codegraph import reindex
 from holdfast.settings import Settings, load_settings
@@ -21,6 +21,8 @@ from holdfast.transcripts import keep_turn
 
 LONGEST_RUN_S = 900.0
 """A learner that has not ended by then is stuck: it goes, and the next session's start tries again."""
+
+EMBEDDED_AT_ONCE = 1_000
 
 PATIENCE_S = 10.0
 """How long to wait for a server that is learning from a turn."""
@@ -37,6 +39,7 @@ def main(arguments: Sequence[str] = ()) -> None:
         with LearningTurn(settings.run_path, PATIENCE_S) as ours:
             if ours:
                 learn_all(settings, parse_errand(arguments[0] if arguments else ""))
+        embed_all(settings)
     except Exception as exc:  # nobody waits for us: the log is the only one to tell
         note(settings.log_path, "learner", exc)
     finally:
@@ -52,8 +55,14 @@ def learn_all(settings: Settings, ended: HookCall) -> None:
                 note(settings.log_path, "learner", RuntimeError(why))
         _link(memory, ended.cwd, settings.log_path)
         _follow_moves(memory, ended.cwd, settings.log_path)
-        memory.embed_pending()
         memory.drop_old_texts()
+
+
+def embed_all(settings: Settings) -> None:
+    """Embed until every lesson has its vector: what a new embedder, or a run that was killed, left to do."""
+    with Memory(os.sep, settings=settings) as memory:
+        while embed_in_turn(memory, settings.run_path, EMBEDDED_AT_ONCE):
+            pass
 
 
 def _get_known(memory: Memory, ended: HookCall, log_path: str) -> None:

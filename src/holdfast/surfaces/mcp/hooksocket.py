@@ -19,7 +19,7 @@ from holdfast._version import __version__
 from holdfast.bootstrap import Memory
 from holdfast.domain.hookcall import HookCall, render_errand
 from holdfast.domain.jsontext import loads
-from holdfast.runfiles import LearningTurn, note
+from holdfast.runfiles import LearningTurn, embed_in_turn, note
 from holdfast.service import hook
 from holdfast.service.learn import LearnReport
 from holdfast.settings import socket_folder
@@ -172,7 +172,7 @@ class _Learner:
             with Memory(self._memory.folder, settings=self._memory.settings) as own:
                 self._memory = own
                 self._run(lambda: self._complain(own.learn_pending()))
-                self._run(lambda: own.embed_pending(EMBEDDED_AT_ONCE))
+                self._run(lambda: embed_in_turn(own, own.settings.run_path, EMBEDDED_AT_ONCE))
                 self._take_turns(own)
         except Exception as exc:  # the sessions' ends are learnt from by processes of their own
             note(self._memory.settings.log_path, "server learner", exc)
@@ -181,7 +181,7 @@ class _Learner:
         followed = -FOLLOW_EVERY_S
         while (call := self._calls.get()) is not None and not self._closed.is_set():
             self._run(lambda held=call: self._learn_turn(held))  # type: ignore[misc]
-            self._run(lambda: own.embed_pending(EMBEDDED_AT_ONCE))
+            self._run(lambda: embed_in_turn(own, own.settings.run_path, EMBEDDED_AT_ONCE))
             if own.parts.clock.elapsed_s() - followed >= FOLLOW_EVERY_S:
                 self._run(lambda held=call: own.at(held.cwd).follow_moves())  # type: ignore[misc]
                 followed = own.parts.clock.elapsed_s()
