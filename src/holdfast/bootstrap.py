@@ -129,7 +129,8 @@ def open_index(settings: Settings, place: Place, wait_s: float | None = None) ->
 
 def load_host(name: str, settings: Settings | None = None) -> Host:
     """The adapter of that host; with settings it knows where the host keeps its files. Raises PluginNotFoundError."""
-    options = {"config_dir": settings.claude_config_dir} if settings else {}
+    moved = dict(settings.host_folders).get(name, "") if settings else ""
+    options = {"config_dir": moved} if moved else {}
     host: Host = plugins.load("hosts", name, options)
     return host
 

@@ -22,6 +22,12 @@ CHANNELS: tuple[Moment, ...] = (
 )  # fmt: skip
 """Deliveries that can each be switched off under `[deliver]`."""
 
+HOST_FOLDERS = (
+    ("claude-code", "CLAUDE_CONFIG_DIR"), ("codex", "CODEX_HOME"), ("copilot-cli", "COPILOT_HOME"),
+    ("continue-dev", "CONTINUE_GLOBAL_DIR"), ("junie", "JUNIE_HOME"),
+)  # fmt: skip
+"""Hosts and the variables that move the folder they keep their files in."""
+
 SOCKET_FOLDER_LIMIT = 85
 """Bytes: a Unix socket's address holds 103 (macOS), of which the socket's own name needs up to 18."""
 
@@ -48,8 +54,8 @@ class Settings(Frozen):
     retention_days: int = 90
     """Raw event text older than this is dropped; lessons never are."""
     hook_deadline_ms: int = 500
-    claude_config_dir: str = ""
-    """Where Claude Code was told to keep its files (`CLAUDE_CONFIG_DIR`); empty: in `~/.claude`."""
+    host_folders: tuple[tuple[str, str], ...] = ()
+    """Hosts that were told to keep their files elsewhere than usual, and where: see HOST_FOLDERS."""
 
     @property
     def config_path(self) -> str:
@@ -167,12 +173,25 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
         ignore=tuple(take(file, "ignore", list, [])),
         retention_days=take(file, "retention_days", int, 90),
         hook_deadline_ms=min(500, take(file, "hook_deadline_ms", int, 500)),
-        claude_config_dir=env.get("CLAUDE_CONFIG_DIR", ""),
+        host_folders=tuple((host, env[name]) for host, name in HOST_FOLDERS if env.get(name)),
     )
 
 
 def _options(table: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple((key, str(value)) for key, value in sorted(table.items()) if key != "name")
+
+
+HOST_MARKS = (
+    ("COPILOT_CLI", "copilot-cli"), ("CURSOR_VERSION", "cursor"), ("GEMINI_SESSION_ID", "gemini-cli"),
+    ("DEVIN_PROJECT_DIR", "devin-cli"), ("ANTIGRAVITY_CONVERSATION_ID", "antigravity"), ("CLAUDECODE", "claude-code"),
+)  # fmt: skip
+"""Variables by which hosts mark what they start, the host that is started inside of another before that one."""
+
+
+def calling_host(environ: Mapping[str, str] | None = None) -> str:
+    """The host that started this process, as its environment tells; empty when it does not."""
+    env = os.environ if environ is None else environ
+    return next((host for name, host in HOST_MARKS if env.get(name)), "")
 
 
 def host_session(environ: Mapping[str, str] | None = None) -> tuple[str, str]:

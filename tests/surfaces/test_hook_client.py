@@ -327,3 +327,20 @@ def test_why_a_delivery_could_not_be_made_is_written_down(hooks: Hooks) -> None:
     sql.close()
     assert hooks.call("UserPromptSubmit", prompt="how do we round ledger amounts?") == ""
     assert "deliver: HoldfastError: " in hooks.log
+
+
+# Which host
+
+
+def test_claude_codes_hook_is_silent_in_a_host_that_also_reads_claude_codes_files(hooks: Hooks) -> None:
+    teach(hooks)
+    assert hooks.run(hooks.payload("PreToolUse"), CURSOR_VERSION="3.4.2") == ""
+    assert "half to even" in hooks.run(hooks.payload("PreToolUse"), CLAUDECODE="1")
+
+
+def test_one_command_serves_several_hosts_by_what_their_environment_tells(hooks: Hooks) -> None:
+    teach(hooks)
+    assert "half to even" in hooks.run(hooks.payload("PreToolUse", session="s2"), "any", CLAUDECODE="1")
+    patch = {"command": "*** Begin Patch\n*** Update File: ledger.py\n@@\n-rate = 1\n+rate = 2\n*** End Patch"}
+    edit = hooks.payload("PreToolUse", session="s3", tool_name="apply_patch", tool_input=patch)
+    assert "half to even" in hooks.run(edit, "any")

@@ -45,7 +45,7 @@ def test_a_file_that_cannot_be_changed_is_told_with_what_to_add_and_the_others_g
     result = machine.run("setup", "codex", "zed")
     assert result.exit_code == 1
     assert "config.toml: not valid TOML" in result.stderr
-    assert f"add to {broken}:\n[mcp_servers.holdfast]\ncommand = " in result.stderr
+    assert f"add to {broken}:\n[mcp_servers.holdfast]\n" in result.stderr
     assert broken.read_bytes() == b"model = \n"
     assert not (machine.home / ".codex" / "hooks.json").exists()
     assert b"holdfast" in machine.files()[".config/zed/settings.json"]

@@ -36,6 +36,8 @@ class ConfigEdit(Frozen):
     """A text that only an entry of ours contains (our program's path): an entry with it is replaced."""
     comments: bool = False
     """The host takes comments and trailing commas in its JSON."""
+    shared: bool = False
+    """The file must have this member, whoever needs it: one that is there stays as it is, also after us."""
 
 
 class BlockEdit(Frozen):

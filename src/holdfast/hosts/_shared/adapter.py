@@ -7,7 +7,7 @@ import os
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import replace
 from holdfast.hosts._shared.hooks import parse_hook, render_nested
-from holdfast.hosts._shared.toolcalls import fields_of, text_of
+from holdfast.hosts._shared.toolcalls import call_files, fields_of, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ class Adapter:
     name = ""
     folders: tuple[str, ...] = ()
     """Paths under the user's home of which one is there where the host is."""
+    late = False
+    """It takes nothing before a tool runs: what belongs to a file comes with the result of reading it."""
 
     def find(self, home: str) -> str:
         """The first of its folders that is there, or an empty string."""
@@ -41,7 +43,10 @@ class Adapter:
 
     def parse_hook(self, payload: Mapping[str, Any], at: datetime, new_id: Callable[[], str]) -> HookCall:
         """What a hook's stdin object says. Raises InvalidValueError when it is not this host's."""
-        call = parse_hook(self.name, self.translate(payload), at, new_id)
+        held = self.translate(payload)
+        call = parse_hook(self.name, held, at, new_id)
+        if self.late and held.get("tool_name") == "Read" and call.name == "PostToolUse":
+            call = replace(call, moment="before_file", paths=call_files(fields_of(held.get("tool_input"))))
         own = text_of(fields_of(payload).get("hook_event_name")) or call.name
         return call if own == call.name else replace(call, name=own)
 

@@ -1,4 +1,4 @@
-"""The command lines a host is given: our hook program and our MCP server, by absolute paths.
+"""What hosts are given: the command lines of our hook program and our MCP server, by absolute paths, and the entries.
 
 A version manager's shim costs every hook hundreds of milliseconds, and desktop programs have a short PATH.
 """
@@ -8,9 +8,14 @@ from __future__ import annotations
 import os
 import shlex
 
+from holdfast.ports.host import ConfigEdit
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    Hook = tuple[str, str, Mapping[str, Any]]
 
 ENTRY = "holdfast/surfaces/hooks/entry.py"
 """End of the hook program's path: how a hook of ours is known again, whatever interpreter it names."""
@@ -39,3 +44,18 @@ def hook_command(command: Sequence[str], host: str, *options: str) -> str:
 def server_words(command: Sequence[str]) -> list[str]:
     """The MCP server's program and arguments."""
     return [command[0], "-m", SERVER]
+
+
+def hook_edit(file: str, command: str, hook: Hook, path: tuple[str, ...] = ("hooks",)) -> ConfigEdit:
+    """The entry of a hook (its name, matcher and handler's keys) in Claude Code's shape: a group with one handler."""
+    name, matcher, keys = hook
+    group: dict[str, Any] = {"matcher": matcher} if matcher else {}
+    group["hooks"] = [{"type": "command", "command": command, **keys}]
+    return ConfigEdit(file=file, path=(*path, name), value=group, ours=ENTRY)
+
+
+def server_edit(file: str, command: Sequence[str], path: tuple[str, ...] = ("mcpServers",), **keys: Any) -> ConfigEdit:
+    """The MCP server's entry in the usual shape; `keys` come before `command` and `args`."""
+    program, *arguments = server_words(command)
+    value = {**keys, "command": program, "args": arguments}
+    return ConfigEdit(file=file, path=path, key=SERVER_NAME, value=value, ours=SERVER)

@@ -159,6 +159,11 @@ def exit_code(error: str) -> tuple[int | None, str]:
     return None, error
 
 
+def exited(code: str, output: str) -> str:
+    """The error of a command that ended with that code, in the form `call_failed` reads; empty for 0 or no number."""
+    return f"Exit code {int(code)}\n{output}" if code.strip().isdecimal() and int(code) else ""
+
+
 def response_text(response: object) -> str:
     """The text of any tool's response: a string, content blocks, or the first text an object is known to hold."""
     if isinstance(response, str):

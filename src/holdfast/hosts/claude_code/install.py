@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 
 from holdfast.hosts._shared.adapter import check_scope
-from holdfast.hosts._shared.programs import ENTRY, SERVER, SERVER_NAME, hook_command, server_words
-from holdfast.ports.host import ConfigEdit, HostProfile, InstallPlan, RulesTarget
+from holdfast.hosts._shared.programs import hook_command, hook_edit, server_edit
+from holdfast.ports.host import HostProfile, InstallPlan, RulesTarget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,15 +66,6 @@ def plan_install(
         settings = os.path.join(folder, ".claude", "settings.local.json")
         servers = ("projects", folder, "mcpServers")
         notes.append(f"Keep {settings} out of git: it names this machine's interpreter.")
-    edits = [_hook_edit(settings, hook_command(command, host), hook) for hook in HOOKS]
-    program, *arguments = server_words(command)
-    server = {"type": "stdio", "command": program, "args": arguments}
-    edits.append(ConfigEdit(file=state, path=servers, key=SERVER_NAME, value=server, ours=SERVER))
+    edits = [hook_edit(settings, hook_command(command, host), hook) for hook in HOOKS]
+    edits.append(server_edit(state, command, servers, type="stdio"))
     return InstallPlan(host=host, scope=scope, edits=tuple(edits), notes=tuple(notes))
-
-
-def _hook_edit(settings: str, command: str, hook: tuple[str, str, dict[str, Any]]) -> ConfigEdit:
-    name, matcher, keys = hook
-    group: dict[str, Any] = {"matcher": matcher} if matcher else {}
-    group["hooks"] = [{"type": "command", "command": command, **keys}]
-    return ConfigEdit(file=settings, path=("hooks", name), value=group, ours=ENTRY)

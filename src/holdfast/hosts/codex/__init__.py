@@ -12,7 +12,7 @@ import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
 from holdfast.hosts._shared.hooks import render_nested
-from holdfast.hosts._shared.toolcalls import PATCH_TOOL, fields_of, text_of
+from holdfast.hosts._shared.toolcalls import PATCH_TOOL, exited, fields_of, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 TAKES_CONTEXT = frozenset({"SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"})
 
-HOOKS: tuple[tuple[str, str, int], ...] = (
-    ("SessionStart", "startup|resume|clear|compact|fork", 10),
-    ("UserPromptSubmit", "", 5),
-    ("PreToolUse", "Bash|apply_patch", 5),
-    ("PostToolUse", "", 5),
-    ("PreCompact", "", 10),
-    ("Stop", "", 10),
-    ("SessionEnd", "", 3),
+HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("SessionStart", "startup|resume|clear|compact|fork", {"timeout": 10}),
+    ("UserPromptSubmit", "", {"timeout": 5}),
+    ("PreToolUse", "Bash|apply_patch", {"timeout": 5}),
+    ("PostToolUse", "", {"timeout": 5}),
+    ("PreCompact", "", {"timeout": 10}),
+    ("Stop", "", {"timeout": 10}),
+    ("SessionEnd", "", {"timeout": 3}),
 )
-"""Hook, matcher, seconds. A SessionEnd of more than 3 s makes Codex warn at every start."""
+"""Hook, matcher and handler's keys. A SessionEnd of more than 3 s makes Codex warn at every start."""
 
 
 def make(options: Mapping[str, str]) -> Host:
@@ -88,33 +88,20 @@ class Codex(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """The edits for the user: `hooks.json` and a table of `config.toml`."""
-        from holdfast.hosts._shared.programs import ENTRY, SERVER, SERVER_NAME, hook_command, server_words
-        from holdfast.ports.host import ConfigEdit, InstallPlan
+        from holdfast.hosts._shared.programs import hook_command, hook_edit, server_edit
+        from holdfast.ports.host import InstallPlan
 
         check_scope(self.name, scope)
         root = self._config_dir or os.path.join(home, ".codex")
         told = hook_command(command, self.name)
-        file = os.path.join(root, "hooks.json")
-        edits = [
-            ConfigEdit(file=file, path=("hooks", name), value=_group(told, matcher, seconds), ours=ENTRY)
-            for name, matcher, seconds in HOOKS
-        ]
-        program, *arguments = server_words(command)
-        server = {"command": program, "args": arguments, "startup_timeout_sec": 30}
-        config = os.path.join(root, "config.toml")
-        edits.append(ConfigEdit(file=config, path=("mcp_servers",), key=SERVER_NAME, value=server, ours=SERVER))
+        edits = [hook_edit(os.path.join(root, "hooks.json"), told, hook) for hook in HOOKS]
+        edits.append(server_edit(os.path.join(root, "config.toml"), command, ("mcp_servers",), startup_timeout_sec=30))
         return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)
 
 
 def _failure(response: str) -> str:
     """`Exit code N` and the output, of a response that tells of a code that is not 0; else empty."""
     head, _, rest = response.partition("\n")
-    code = head.removeprefix("Exit code: ").strip()
-    if head == f"Exit code: {code}" and code.isdecimal() and int(code):
-        return f"Exit code {code}\n{rest.partition('Output:')[2].lstrip() or rest}"
-    return ""
-
-
-def _group(command: str, matcher: str, seconds: int) -> dict[str, Any]:
-    group: dict[str, Any] = {"matcher": matcher} if matcher else {}
-    return group | {"hooks": [{"type": "command", "command": command, "timeout": seconds}]}
+    if not head.startswith("Exit code: "):
+        return ""
+    return exited(head.removeprefix("Exit code: "), rest.partition("Output:")[2].lstrip() or rest)

@@ -67,12 +67,16 @@ def remove(text: str, edits: Sequence[ConfigEdit], before: str = "") -> str:
         return text
     check(text, comments=any(edit.comments for edit in edits))
     before = before if before.strip() else "{}"
+    shared = [edit for edit in edits if edit.shared]
+    edits = [edit for edit in edits if not edit.shared]
     for path in dict.fromkeys(edit.path if edit.key else edit.path[:-1] for edit in edits):
         found = [edit for edit in edits if (edit.path if edit.key else edit.path[:-1]) == path]
         held = text
         for edit in found:
             text = _remove_member(text, edit) if edit.key else _sweep_lists(text, path, edit.ours, before)
         text = text if text == held else _prune(text, path, before)
+    for edit in shared:
+        text = _remove_last(text, edit, before)
     return text
 
 
@@ -167,6 +171,8 @@ def _insert_one(text: str, edit: ConfigEdit) -> str:
     if (text[holder.start] == "{") != bool(edit.key):
         raise _in_the_way(edit.path)
     if edit.key and holder.only(edit.key) is not None:
+        if edit.shared:
+            return text
         place = ".".join((*edit.path, edit.key))
         raise HostConfigError(f"{place} is there already and is not ours", hint=f"rename or remove {place}")
     return _append(text, holder, edit.key, edit.value)
@@ -234,6 +240,14 @@ def _remove_member(text: str, edit: ConfigEdit) -> str:
     if holder is None or part is None or edit.ours not in json.dumps(part.value):
         return text
     return _cut(text, holder, part)
+
+
+def _remove_last(text: str, edit: ConfigEdit, before: str) -> str:
+    """Without a shared member that nobody had before us, when it is all that is left."""
+    holder, old = holder_at(text, edit.path), _quietly(before, edit.path)
+    if holder is None or [part.key for part in holder.parts] != [edit.key] or (old and old.only(edit.key)):
+        return text
+    return _prune(_cut(text, holder, holder.parts[0]), edit.path, before)
 
 
 def _sweep_lists(text: str, path: tuple[str, ...], ours: str, before: str) -> str:

@@ -36,6 +36,8 @@ SPARE_S = 0.08
 """What the deadline loses to the interpreter's start before we see the clock, and to writing down why we were late."""
 
 NOTHING = "{}"
+ANY, NAMELESS = "any", "codex"
+"""In the host's place where one command serves several: the environment tells which; that one marks nothing."""
 PLAIN = "--plain"
 """Argument after the host's name, for a host that hands whatever we print to the model: silence is no output."""
 
@@ -106,8 +108,13 @@ def _leave_soon() -> None:
 
 
 def _serve(desk: Desk, host: str) -> None:
-    from holdfast.settings import load_settings
+    from holdfast.settings import calling_host, load_settings
 
+    calling = calling_host()
+    if host == ANY:
+        host = calling or NAMELESS
+    elif host == "claude-code" and calling not in ("", host):
+        return  # others run what stands in Claude Code's files too, and have hooks of their own
     settings = load_settings()
     desk.log_path, desk.subject = settings.log_path, host
     desk.deadline_s = max(SPARE_S, settings.hook_deadline_ms / 1000)

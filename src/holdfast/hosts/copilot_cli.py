@@ -1,0 +1,144 @@
+"""GitHub Copilot CLI, and Copilot's sessions in VS Code: hooks, MCP server, instructions.
+
+Hooks are registered by their names in capitals, which makes the payload Claude Code's but for the arguments of tools.
+Context goes at the top of the answer; before a tool in the nested form. An answer's error would deny the tool, so the
+hook always ends well. What it adds is limited to 10 KB an event, and dropped beyond.
+
+Sources: Copilot CLI 1.0.102 run with a mock model, docs.github.com's hooks reference; 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.hooks import render_nested, within_limit
+from holdfast.hosts._shared.toolcalls import PATCH_TOOL, exited, fields_of, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.briefing import Briefing
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.ports.host import Host, HostProfile, InstallPlan
+
+TAKES_CONTEXT = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStart"})
+NESTED = frozenset({"PreToolUse"})
+CONTEXT_LIMIT = 9_000
+TOOLS = {"bash": "Bash", "view": "Read", "create": "Write", "edit": "Edit", "grep": "Grep", "glob": "Glob"}
+"""Its own names of tools, which some versions send also to hooks in capitals."""
+FIELDS = (("file_path", "path"), ("content", "file_text"), ("old_string", "old_str"), ("new_string", "new_str"))
+HOOKS: tuple[tuple[str, str, int], ...] = (
+    ("SessionStart", "", 10),
+    ("UserPromptSubmit", "", 5),
+    ("PreToolUse", "Read|Edit|Write|Bash|view|create|edit|bash|apply_patch", 5),
+    ("PostToolUse", "", 5),
+    ("PostToolUseFailure", "", 5),
+    ("PreCompact", "", 10),
+    ("Stop", "", 10),
+    ("SessionEnd", "", 5),
+)
+"""Hook, matcher, seconds."""
+
+
+def make(options: Mapping[str, str]) -> Host:
+    """The adapter. Option `config_dir`: what COPILOT_HOME names instead of `~/.copilot`."""
+    return CopilotCli(options.get("config_dir", ""))
+
+
+class CopilotCli(Adapter):
+    """The adapter for GitHub Copilot CLI; implements `ports.host.Host`."""
+
+    name = "copilot-cli"
+    folders = (".copilot",)
+
+    def __init__(self, config_dir: str = "") -> None:
+        self._config_dir = config_dir
+
+    @property
+    def profile(self) -> HostProfile:
+        """What Copilot CLI can do and where."""
+        from holdfast.ports.host import HostProfile, RulesTarget
+
+        return HostProfile(
+            title="GitHub Copilot CLI",
+            mcp="~/.copilot/mcp-config.json",
+            hooks="~/.copilot/hooks/holdfast.json",
+            moments=("session_start", "prompt", "before_file", "before_command", "after_failure"),
+            transcripts="~/.copilot/session-state",
+            rules=(
+                RulesTarget(
+                    file=".github/instructions/holdfast-{slug}.instructions.md",
+                    front_matter='---\napplyTo: "{globs}"\ndescription: "{description}"\n---\n',
+                ),
+                RulesTarget(file="AGENTS.md"),
+            ),
+            notes=("Copilot's cloud agent reads neither: it takes hooks from .github/hooks only.",),
+            sources=("run: Copilot CLI 1.0.102, 2026-11-21", "docs.github.com, hooks reference, 2026-11-21"),
+        )
+
+    def find(self, home: str) -> str:
+        """Its configuration folder, or an empty string."""
+        return self._config_dir if os.path.exists(self._config_dir) else super().find(home)
+
+    def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The payload with Claude Code's names of tools and their arguments."""
+        held = dict(fields_of(payload))
+        tool = text_of(held.get("tool_name"))
+        held["tool_name"] = tool = TOOLS.get(tool, tool)
+        given = dict(fields_of(held.get("tool_input")))
+        if tool == PATCH_TOOL:
+            patch = text_of(held.get("tool_input")) or text_of(given.get("input")) or text_of(given.get("patch"))
+            held["tool_input"] = {"patch": patch}
+        else:
+            held["tool_input"] = given | {name: given[own] for name, own in FIELDS if own in given}
+        if "tool_result" in held:
+            held |= _finished(tool, fields_of(held["tool_result"]), text_of(held.get("hook_event_name")))
+        return held
+
+    def render(self, call: HookCall, briefing: Briefing) -> str:
+        """The hook's stdout: `additionalContext` at the top, or nested where that is what counts."""
+        if call.name in NESTED or not briefing.text or call.name not in TAKES_CONTEXT:
+            return render_nested(call, briefing, NESTED)
+        from holdfast.domain.jsontext import dumps
+
+        return dumps({"additionalContext": within_limit(briefing.text, CONTEXT_LIMIT)})
+
+    def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
+        """A hooks file of our own, and the server in the user's file."""
+        from holdfast.hosts._shared.programs import ENTRY, hook_command, server_edit
+        from holdfast.ports.host import InstallPlan, OwnFile
+
+        check_scope(self.name, scope)
+        root = self._config_dir or os.path.join(home, ".copilot")
+        text = _hooks_file(hook_command(command, self.name))
+        server = server_edit(os.path.join(root, "mcp-config.json"), command, type="local", tools=["*"])
+        hooks = OwnFile(file=os.path.join(root, "hooks", "holdfast.json"), text=text, ours=ENTRY)
+        return InstallPlan(host=self.name, scope=scope, edits=(hooks, server), notes=self.profile.notes)
+
+
+def _finished(tool: str, result: Mapping[str, Any], event: str) -> dict[str, Any]:
+    """The result in Claude Code's shape; a command's exit code stands at the end of its text."""
+    said = text_of(result.get("text_result_for_llm"))
+    body, mark, code = said.rpartition("<exited with exit code ")
+    error = exited(code.partition(">")[0], body.rstrip()) if mark and tool == "Bash" else ""
+    if not error and result.get("result_type") in ("failure", "error"):
+        error = said or "failed"
+    if event == "PostToolUse" and error:
+        return {"hook_event_name": "PostToolUseFailure", "error": error}
+    text = body.rstrip() if mark else said
+    return {"tool_response": {"stdout": text, "content": text}}
+
+
+def _hooks_file(command: str) -> str:
+    import json
+
+    hooks = {
+        name: [
+            {"type": "command", **({"matcher": matcher} if matcher else {}), "command": command, "timeoutSec": seconds}
+        ]
+        for name, matcher, seconds in HOOKS
+    }
+    return json.dumps({"version": 1, "hooks": hooks}, indent=2) + "\n"

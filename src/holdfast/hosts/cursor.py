@@ -1,0 +1,133 @@
+"""Cursor, the editor and `cursor-agent`: hooks, MCP server, path-scoped rules.
+
+The hooks file is read strictly: `version` and flat entries, none but known events. Context is promised at a session's
+start and after a tool; before a prompt and before a tool the shipped program takes it too, so it is offered there.
+Output that is not JSON on a hook before a tool would block the tool. Cursor also runs the hooks of Claude Code's
+settings: those stay silent in Cursor.
+
+Sources: the bundle of @cursor/sdk 1.0.32, cursor.com/docs/hooks, measured reports of others; 2026-11-21. Not run here.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.hooks import within_limit
+from holdfast.hosts._shared.toolcalls import fields_of, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.briefing import Briefing
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.ports.host import Host, HostProfile, InstallPlan
+
+TAKES_CONTEXT = frozenset({"sessionStart", "beforeSubmitPrompt", "preToolUse", "postToolUse", "postToolUseFailure"})
+EVENTS = {
+    "sessionStart": "SessionStart", "beforeSubmitPrompt": "UserPromptSubmit", "preToolUse": "PreToolUse",
+    "postToolUse": "PostToolUse", "postToolUseFailure": "PostToolUseFailure", "afterFileEdit": "PostToolUse",
+    "preCompact": "PreCompact", "afterAgentResponse": "SubagentStop", "stop": "Stop", "sessionEnd": "SessionEnd",
+}  # fmt: skip
+"""Its hooks in Claude Code's names. A reply is told apart from a turn's end, so it goes by a name that ends none."""
+
+TOOLS = {"Shell": "Bash", "StrReplace": "Edit"}
+HOOKS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("sessionStart", {"timeout": 10}),
+    ("beforeSubmitPrompt", {"timeout": 5}),
+    ("preToolUse", {"matcher": "Read|Write|Shell", "timeout": 5}),
+    ("postToolUse", {"matcher": "Read|Grep|Shell", "timeout": 5}),
+    ("postToolUseFailure", {"timeout": 5}),
+    ("afterFileEdit", {"timeout": 5}),
+    ("preCompact", {"timeout": 10}),
+    ("afterAgentResponse", {"timeout": 5}),
+    ("stop", {"timeout": 10}),
+    ("sessionEnd", {"timeout": 5}),
+)
+"""Hook and its entry's keys. What an edit changed is told by `afterFileEdit`, so `postToolUse` leaves edits out."""
+
+
+def make(options: Mapping[str, str]) -> Host:
+    """The adapter; it has no options."""
+    return Cursor()
+
+
+class Cursor(Adapter):
+    """The adapter for Cursor; implements `ports.host.Host`."""
+
+    name = "cursor"
+    folders = (".cursor",)
+
+    @property
+    def profile(self) -> HostProfile:
+        """What Cursor can do and where."""
+        from holdfast.ports.host import HostProfile, RulesTarget
+
+        return HostProfile(
+            title="Cursor",
+            mcp="~/.cursor/mcp.json",
+            hooks="~/.cursor/hooks.json",
+            moments=("session_start", "prompt", "before_file", "before_command", "after_failure"),
+            transcripts="~/.cursor/projects",
+            rules=(
+                RulesTarget(
+                    file=".cursor/rules/holdfast-{slug}.mdc",
+                    front_matter="---\ndescription: {description}\nglobs: {globs}\nalwaysApply: false\n---\n",
+                ),
+                RulesTarget(file="AGENTS.md"),
+            ),
+            notes=("Approve the MCP server when Cursor asks. `cursor-agent -p` fires fewer hooks than the editor.",),
+            sources=("@cursor/sdk 1.0.32, 2026-11-21", "cursor.com/docs/hooks, 2026-11-21", "not run"),
+        )
+
+    def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The payload with Claude Code's names of hooks, fields and tools."""
+        held = dict(fields_of(payload))
+        own = text_of(held.get("hook_event_name"))
+        held["hook_event_name"] = EVENTS.get(own, "-")
+        held["session_id"] = text_of(held.get("conversation_id")) or held.get("session_id")
+        held["cwd"] = text_of(held.get("cwd")) or _first_folder(held.get("workspace_roots"))
+        held["tool_name"] = TOOLS.get(text_of(held.get("tool_name")), held.get("tool_name"))
+        given = dict(fields_of(held.get("tool_input")))
+        given.setdefault("file_path", given.get("path"))
+        held["tool_input"] = given
+        held["last_assistant_message"] = held.get("text")
+        if own == "postToolUse":
+            output = text_of(held.get("tool_output"))
+            held["tool_response"] = {"stdout": output, "content": output}
+        elif own == "postToolUseFailure":
+            held["error"] = held.get("error_message")
+        elif own == "afterFileEdit":
+            edited = {"file_path": held.get("file_path"), "edits": held.get("edits")}
+            held |= {"tool_name": "MultiEdit", "tool_input": edited}
+        return held
+
+    def render(self, call: HookCall, briefing: Briefing) -> str:
+        """The hook's stdout: `additional_context` where it is taken."""
+        if not briefing.text or call.name not in TAKES_CONTEXT:
+            return "{}"
+        from holdfast.domain.jsontext import dumps
+
+        return dumps({"additional_context": within_limit(briefing.text)})
+
+    def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
+        """The edits of the user's two files."""
+        from holdfast.hosts._shared.programs import ENTRY, hook_command, server_edit
+        from holdfast.ports.host import ConfigEdit, InstallPlan
+
+        check_scope(self.name, scope)
+        file = os.path.join(home, ".cursor", "hooks.json")
+        told = hook_command(command, self.name)
+        edits = [
+            ConfigEdit(file=file, path=("hooks", name), value={"command": told, **keys}, ours=ENTRY)
+            for name, keys in HOOKS
+        ]
+        edits.append(ConfigEdit(file=file, path=(), key="version", value=1, shared=True))
+        edits.append(server_edit(os.path.join(home, ".cursor", "mcp.json"), command))
+        return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)
+
+
+def _first_folder(folders: object) -> str:
+    return text_of(folders[0]) if isinstance(folders, list) and folders else ""

@@ -1,0 +1,111 @@
+"""Gemini CLI: hooks in its settings file, MCP server, rules.
+
+It takes context at a session's start, on a prompt and after a tool; not before one. Timeouts are milliseconds.
+PreCompress fires before every call of the model, so it tells nothing; the end of a session is not waited for.
+
+Sources: Gemini CLI 0.61.0 run with a mock API, the documentation bundled with it; 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.hooks import render_nested
+from holdfast.hosts._shared.toolcalls import exited, fields_of, response_text, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.briefing import Briefing
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.ports.host import Host, HostProfile, InstallPlan
+
+TAKES_CONTEXT = frozenset({"SessionStart", "BeforeAgent", "AfterTool"})
+EVENTS = {
+    "SessionStart": "SessionStart", "BeforeAgent": "UserPromptSubmit", "BeforeTool": "PreToolUse",
+    "AfterTool": "PostToolUse", "AfterAgent": "Stop", "SessionEnd": "SessionEnd",
+}  # fmt: skip
+TOOLS = {
+    "read_file": "Read", "write_file": "Write", "replace": "Edit", "run_shell_command": "Bash", "grep_search": "Grep",
+    "search_file_content": "Grep", "glob": "Glob", "list_directory": "LS",
+}  # fmt: skip
+HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("SessionStart", "", {"name": "holdfast-start", "timeout": 10_000}),
+    ("BeforeAgent", "", {"name": "holdfast-prompt", "timeout": 5_000}),
+    ("AfterTool", ".*", {"name": "holdfast-tool", "timeout": 5_000}),
+    ("AfterAgent", "", {"name": "holdfast-turn", "timeout": 10_000}),
+    ("SessionEnd", "", {"name": "holdfast-end", "timeout": 5_000}),
+)
+"""Hook, matcher and handler's keys; a lifecycle hook without a matcher hears of every source."""
+OWN_CONTEXT = "</hook_context>"
+"""End of what hooks put before a prompt in a headless run."""
+
+
+def make(options: Mapping[str, str]) -> Host:
+    """The adapter; it has no options."""
+    return GeminiCli()
+
+
+class GeminiCli(Adapter):
+    """The adapter for Gemini CLI; implements `ports.host.Host`."""
+
+    name = "gemini-cli"
+    folders = (".gemini/settings.json", ".gemini/projects.json", ".gemini/tmp")
+    late = True
+
+    @property
+    def profile(self) -> HostProfile:
+        """What Gemini CLI can do and where."""
+        from holdfast.ports.host import HostProfile, RulesTarget
+
+        return HostProfile(
+            title="Gemini CLI",
+            mcp="~/.gemini/settings.json",
+            hooks="~/.gemini/settings.json",
+            moments=("session_start", "prompt", "before_file", "after_failure"),
+            transcripts="~/.gemini/tmp",
+            grows_by_lines=False,
+            rules=(RulesTarget(file="GEMINI.md"),),
+            notes=("A file's lessons come when it has been read: Gemini CLI takes nothing before a tool runs.",),
+            sources=("run: Gemini CLI 0.61.0, 2026-11-21",),
+        )
+
+    def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The payload with Claude Code's names of hooks and tools."""
+        held = dict(fields_of(payload))
+        held["hook_event_name"] = EVENTS.get(text_of(held.get("hook_event_name")), "") or "-"
+        held["tool_name"] = TOOLS.get(text_of(held.get("tool_name")), held.get("tool_name"))
+        held["prompt"] = text_of(held.get("prompt")).rpartition(OWN_CONTEXT)[2].lstrip()
+        held["last_assistant_message"] = held.get("prompt_response")
+        if held["hook_event_name"] == "PostToolUse":
+            answer = fields_of(held.get("tool_response"))
+            said = response_text(answer.get("llmContent"))
+            error = response_text(answer.get("error")) or _failure(said)
+            held |= {"tool_response": {"stdout": said, "content": said}}
+            held |= {"hook_event_name": "PostToolUseFailure", "error": error} if error else {}
+        return held
+
+    def render(self, call: HookCall, briefing: Briefing) -> str:
+        """The hook's stdout; Gemini CLI escapes angle brackets and fences the text itself."""
+        return render_nested(call, briefing, TAKES_CONTEXT)
+
+    def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
+        """The edits of the user's settings file."""
+        from holdfast.hosts._shared.programs import hook_command, hook_edit, server_edit
+        from holdfast.ports.host import InstallPlan
+
+        check_scope(self.name, scope)
+        settings = os.path.join(home, ".gemini", "settings.json")
+        told = hook_command(command, self.name)
+        edits = [*(hook_edit(settings, told, hook) for hook in HOOKS), server_edit(settings, command)]
+        return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)
+
+
+def _failure(said: str) -> str:
+    """The error of a command whose result names an exit code that is not 0."""
+    code = said.rpartition("\nExit Code: ")[2].partition("\n")[0] if "\nExit Code: " in said else ""
+    output = said.partition("\nOutput: ")[2] or said.partition("\nStdout: ")[2] or said
+    return exited(code, output.rpartition("\nExit Code: ")[0])
