@@ -225,5 +225,7 @@ def test_a_hooks_calls_load_nothing_heavy(tmp_path: Path) -> None:
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     loaded = set(ast.literal_eval(ran.stdout))
     heavy = "re typing dataclasses enum json contextlib numpy pathlib sqlite3"
-    later = (f"holdfast.stores.sqlite.{name}" for name in ("schema", "past", "vectors", "erase", "soundness"))
+    later = (
+        f"holdfast.stores.sqlite.{name}" for name in ("schema", "past", "vectors", "vectorindex", "erase", "soundness")
+    )
     assert loaded & {*heavy.split(), *later} == set()
