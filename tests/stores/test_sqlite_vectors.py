@@ -23,8 +23,10 @@ def sql() -> Iterator[sqlite3.Connection]:
         yield made
 
 
-def unit_vectors(count: int, seed: int = 3) -> np.ndarray:
-    made = np.random.default_rng(seed).standard_normal((count, DIMENSION))
+def unit_vectors(count: int, seed: int = 3, *, directions: int = DIMENSION) -> np.ndarray:
+    """As of an embedder when there are fewer directions than components: texts differ in few respects."""
+    made = np.random.default_rng(seed).standard_normal((count, directions))
+    made = made @ np.random.default_rng(1).standard_normal((directions, DIMENSION))
     return made / np.linalg.norm(made, axis=1, keepdims=True)
 
 
@@ -53,16 +55,16 @@ def ask(
     return [hit.id for hit in index.search(sql, query, 10)]
 
 
-def test_among_many_the_nearest_by_sign_hold_most_of_the_nearest_even_where_all_are_equally_far(
+def test_among_many_the_nearest_by_sign_hold_nearly_all_of_the_nearest(
     sql: sqlite3.Connection,
 ) -> None:
-    held = unit_vectors(MANY)
+    held = unit_vectors(MANY, directions=30)
     keep(sql, held, "p")
-    asked = unit_vectors(20, seed=4)
+    asked = unit_vectors(20, seed=4, directions=30)
     index = Vectors()
     wanted = [{f"id-{row + 1}" for row in np.argsort(-(held @ one))[:10]} for one in asked]
     found = [set(ask(index, sql, one)) for one in asked]
-    assert sum(len(a & b) for a, b in zip(wanted, found, strict=True)) > 0.85 * 10 * len(asked)
+    assert sum(len(a & b) for a, b in zip(wanted, found, strict=True)) > 0.95 * 10 * len(asked)
 
 
 def test_other_projects_vectors_are_neither_found_nor_read(sql: sqlite3.Connection) -> None:
