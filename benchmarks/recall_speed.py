@@ -24,7 +24,7 @@ from pathlib import Path
 from holdfast.bootstrap import Memory
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.ids import uuid7
-from holdfast.domain.lesson import Anchor, Lesson, Scope, Validity, title_of
+from holdfast.domain.lesson import Anchor, Lesson, Provenance, Scope, Validity, title_of
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.ranking.signature import command_target, error_signature
 from holdfast.ranking.words import terms
@@ -92,6 +92,7 @@ def make_lesson(n: int, rng: random.Random, project: str) -> tuple[Lesson, Words
         validity=Validity(valid_from=at),
         recorded_at=at,
         anchors=(Anchor(path=words.path, symbol=words.symbol),),
+        provenance=Provenance(session=SessionId(f"session-{n // 8}")),
         state="active",
         pinned=n % 997 == 0,
         error_signature=error_signature(words.error) if fails else "",

@@ -1,9 +1,9 @@
 """LoCoMo (Maharana et al., ACL 2024): long conversations; which turns are the evidence for a question.
 
-One conversation is a project, one turn a lesson: what was said, with the caption of a shared picture; its time and
-session are the conversation session's. Recall is the share of the evidence found. The variant `session` asks for the
-sessions the evidence is in: ranked turns, each session at its first turn. In `session whole` one lesson holds a
-whole session.
+One conversation is a project, one turn a lesson: what was said, with the caption of a shared picture and the date; its
+time and session are the conversation session's. Recall is the share of the evidence found. The variant `session` asks
+for the sessions the evidence is in: ranked turns, each session at its first turn. In `session whole` one lesson holds
+a whole session.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def by_session(corpus: Corpus) -> Corpus:
         said.setdefault(item.session, []).append(item)
     items = []
     for session, turns in said.items():
-        head, rest = split_long("\n".join(turn.insight for turn in turns))
+        head, rest = split_long("\n".join(turn.insight.rpartition(" (")[0] for turn in turns))
         title = f"Conversation of {turns[0].at:%d %B %Y}"
         items.append(Item(session, head, title=title, snippets=rest, at=turns[0].at, session=session))
     asks = [replace(ask, variant="session whole", by_group=False) for ask in corpus.asks if ask.by_group]
@@ -70,7 +70,7 @@ def _turns(conversation: dict[str, Any]) -> Iterator[Item]:
         for n, turn in enumerate(conversation[f"session_{number}"]):
             shared = f" [shares {turn['blip_caption']}]" if turn.get("blip_caption") else ""
             said = f"{turn['speaker']}: {turn['text']}{shared}"
-            yield Item(turn["dia_id"], said, at=at + timedelta(seconds=n), session=f"D{number}")
+            yield Item(turn["dia_id"], f"{said} ({at:%d %B %Y})", at=at + timedelta(seconds=n), session=f"D{number}")
 
 
 def _time(text: str) -> datetime:

@@ -22,6 +22,9 @@ TEXT_LIMIT = 8_000
 
 SIGNATURE, COMMAND, TOPIC, SYMBOL, PATH, FILE, MENTION, PART = 1.0, 1.0, 1.0, 0.9, 0.8, 0.6, 0.5, 0.4
 """How much an exact hit says, by what was hit."""
+SESSION_PREFIX = "session "
+"""Before the session a lesson was learnt in, among its tokens: what else was learnt there is near it. Says nothing as
+an exact hit."""
 
 _EDGES = ".,;:!?'\"`()[]{}<>=*|&"
 
@@ -92,6 +95,7 @@ def lesson_tokens(lesson: Lesson) -> dict[str, float]:
         if token and len(found) < TOKEN_LIMIT:
             found[token] = max(weight, found.get(token, 0.0))
 
+    add(lesson.provenance.session and SESSION_PREFIX + lesson.provenance.session, 0.0)
     add(lesson.error_signature and "error " + lesson.error_signature, SIGNATURE)
     add(lesson.command and "run " + lesson.command, COMMAND)
     add(lesson.topic_key.casefold(), TOPIC)

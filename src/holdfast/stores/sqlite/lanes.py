@@ -3,7 +3,8 @@
 - exact: 0 to 1. Equal error signature, command or topic key 1; an error of nearly the same words .6 to .9; a symbol .9,
   a path .8, a file's name .6, an identifier of the text .5, a symbol's last part .4, the last four divided by
   1 + log2(lessons that have it). Several hits add up as independent chances do.
-- text: BM25, weighted by column (title 5, insight 3, error 3, reason 2, expanded 2).
+- text: BM25, weighted by column (title 5, insight 3, error 3, reason 2, expanded 2), and shares of what is near in the
+  session (`nearby`).
 - path: 1 the file itself, .8 a glob, .6 a folder above it that is an anchor (times .7 a level), .4 another file of
   its folder, .2 and halving a file of a folder above (not of the root).
 - symbol: with paths, only lessons anchored to one of them: 1 the same qualified symbol, .9 the same name without what
@@ -24,7 +25,7 @@ import math
 from holdfast.domain.query import Hit
 from holdfast.domain.vocabulary import LessonId
 from holdfast.ranking import words
-from holdfast.stores.sqlite import derived
+from holdfast.stores.sqlite import derived, nearby
 from holdfast.stores.sqlite.rows import clean, clean_all, micros, slots
 
 TYPE_CHECKING = False
@@ -171,30 +172,30 @@ def _text(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
     known = _known(sql, query, words.terms(_looked_at(query.text))[: TERM_LIMIT * 2])
     rare = [term for term, many in known if not many][:TERM_LIMIT]
     common = [term for term, many in known if many][:COMMON_LIMIT]
+    depth = max(limit, nearby.POOL)
     if rare:
         # common terms choose nothing, but count for what the rare ones choose: left out, they cost a tenth of recall
         scored = f"{_match(query, rare)} AND ({' OR '.join(map(_quoted, rare + common))})"
-        return _by_words(sql, query, scored, SCORED, limit)
-    if not common:
+        scores = _by_words(sql, query, scored, SCORED, depth)
+    elif common:
+        scores = _by_words(sql, query, _match(query, common, " AND "), SCORED, depth)
+    else:
         return []
-    hits = _by_words(sql, query, _match(query, common, " AND "), SCORED, limit)
-    if len(hits) < limit and len(common) > 1:
-        seen = {hit.id for hit in hits}
-        some = _by_words(sql, query, _match(query, common), SCORED_OF_COMMON, limit)
-        hits += [hit for hit in some if hit.id not in seen]
-    return hits[:limit]
+    if len(scores) < limit and len(common) > (not rare):
+        scores = _by_words(sql, query, _match(query, common), SCORED_OF_COMMON, depth) | scores
+    return best(sql, query, nearby.spread(sql, scores), limit)
 
 
-def _by_words(sql: sqlite3.Connection, query: Query, match: str, scored: int, limit: int) -> list[Hit]:
-    """The visible lessons of that expression, best BM25 first."""
+def _by_words(sql: sqlite3.Connection, query: Query, match: str, scored: int, limit: int) -> dict[int, float]:
+    """The visible lessons of that expression with the best BM25: row and score."""
     seen, args = visible(query)
     rows = sql.execute(
-        f"SELECT l.id, m.score FROM (SELECT rowid AS row, bm25(lesson_text, {COLUMN_WEIGHTS}) AS score"
+        f"SELECT l.row, -m.score FROM (SELECT rowid AS row, bm25(lesson_text, {COLUMN_WEIGHTS}) AS score"
         " FROM lesson_text WHERE lesson_text MATCH ? ORDER BY rowid DESC LIMIT ?) m"
         f" JOIN lessons l ON l.row = m.row WHERE {seen} ORDER BY m.score, l.row DESC LIMIT ?",
         (match, scored, *args, limit),
     )
-    return [Hit(id=LessonId(id_), score=-score) for id_, score in rows]
+    return dict(rows.fetchall())
 
 
 def _known(sql: sqlite3.Connection, query: Query, terms: Sequence[str]) -> list[tuple[str, bool]]:
