@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from holdfast import plugins
 from holdfast.bootstrap import Memory, load_host
-from holdfast.ports.host import ConfigEdit
+from holdfast.ports.host import ConfigEdit, OwnFile
 from holdfast.settings import interpreter, package_folder
 from holdfast.surfaces.cli.main import cli
 from tests.hosts.golden import ROOT, cases
@@ -104,7 +104,9 @@ def test_the_registered_command_answers_in_the_hosts_own_form(machine: Machine, 
 def registered(machine: Machine, host: str) -> str:
     """The one shell command that set-up registers with a host for its hooks."""
     edits = load_host(host).plan_install("user", "", str(machine.home), (interpreter(), package_folder())).edits
-    found = {command for edit in edits if isinstance(edit, ConfigEdit) for command in commands_in(edit.value)}
+    values = [edit.value for edit in edits if isinstance(edit, ConfigEdit)]
+    values += [json.loads(edit.text) for edit in edits if isinstance(edit, OwnFile) and edit.file.endswith(".json")]
+    found = {command for value in values for command in commands_in(value)}
     assert len(found) < 2
     return next(iter(found), "")
 

@@ -13,7 +13,7 @@ import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
 from holdfast.hosts._shared.hooks import render_nested, within_limit
-from holdfast.hosts._shared.toolcalls import PATCH_TOOL, exited, fields_of, text_of
+from holdfast.hosts._shared.toolcalls import PATCH_TOOL, exited, fields_of, text_of, with_usual_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ NESTED = frozenset({"PreToolUse"})
 CONTEXT_LIMIT = 9_000
 TOOLS = {"bash": "Bash", "view": "Read", "create": "Write", "edit": "Edit", "grep": "Grep", "glob": "Glob"}
 """Its own names of tools, which some versions send also to hooks in capitals."""
-FIELDS = (("file_path", "path"), ("content", "file_text"), ("old_string", "old_str"), ("new_string", "new_str"))
 HOOKS: tuple[tuple[str, str, int], ...] = (
     ("SessionStart", "", 10),
     ("UserPromptSubmit", "", 5),
@@ -93,7 +92,7 @@ class CopilotCli(Adapter):
             patch = text_of(held.get("tool_input")) or text_of(given.get("input")) or text_of(given.get("patch"))
             held["tool_input"] = {"patch": patch}
         else:
-            held["tool_input"] = given | {name: given[own] for name, own in FIELDS if own in given}
+            held["tool_input"] = with_usual_fields(given)
         if "tool_result" in held:
             held |= _finished(tool, fields_of(held["tool_result"]), text_of(held.get("hook_event_name")))
         return held

@@ -159,6 +159,15 @@ def exit_code(error: str) -> tuple[int | None, str]:
     return None, error
 
 
+FIELDS = (("file_path", "path"), ("content", "file_text"), ("old_string", "old_str"), ("new_string", "new_str"))
+"""Claude Code's names of a file tool's arguments, and the names that several others give them."""
+
+
+def with_usual_fields(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments under Claude Code's names too."""
+    return {**given, **{name: given[own] for name, own in FIELDS if own in given and name not in given}}
+
+
 def exited(code: str, output: str) -> str:
     """The error of a command that ended with that code, in the form `call_failed` reads; empty for 0 or no number."""
     return f"Exit code {int(code)}\n{output}" if code.strip().isdecimal() and int(code) else ""

@@ -55,7 +55,9 @@ def _editors(file: str, edits: Sequence[Edit]) -> tuple[Insert, Remove]:
     if suffix == ".toml":
         return _tomlfile.insert, _tomlfile.remove
     if suffix in (".yaml", ".yml"):
-        raise HostConfigError(f"no editor for {suffix} files yet", hint="add the entry by hand")
+        from holdfast.surfaces.cli import _yamlfile  # its parser takes its time, and most hosts have no such file
+
+        return _yamlfile.insert, _yamlfile.remove
     return _jsonfile.insert, _jsonfile.remove
 
 

@@ -1,0 +1,58 @@
+"""Aider: no MCP client and no hooks; it reads a file of conventions that its configuration names.
+
+Set-up makes it read `CONVENTIONS.md`, in which `holdfast rules sync` keeps a block. A file that is not there is only
+warned of.
+
+Sources: aider.chat/docs, conventions and YAML config file; 2026-11-21. Not run here.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.ports.host import ConfigEdit, HostProfile, InstallPlan, RulesTarget
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from holdfast.ports.host import Host
+
+CONFIG = ".aider.conf.yml"
+RULES = "CONVENTIONS.md"
+
+
+def make(options: Mapping[str, str]) -> Host:
+    """The adapter; it has no options."""
+    return Aider()
+
+
+class Aider(Adapter):
+    """The adapter for Aider; implements `ports.host.Host`."""
+
+    name = "aider"
+    folders = (CONFIG, ".aider")
+
+    @property
+    def profile(self) -> HostProfile:
+        """What Aider can do and where."""
+        return HostProfile(
+            title="Aider",
+            transcripts=".aider.chat.history.md in each project",
+            rules=(RulesTarget(file=RULES),),
+            notes=("Aider has neither MCP nor hooks: it is given what `holdfast rules sync` writes.",),
+            sources=("aider.chat/docs/usage/conventions.html, 2026-11-21", "not run"),
+        )
+
+    def find(self, home: str) -> str:
+        """Its configuration or program, or an empty string."""
+        return super().find(home) or shutil.which("aider") or ""
+
+    def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
+        """The conventions file among what Aider reads, for all projects or for one."""
+        check_scope(self.name, scope, ("user", "project"))
+        file = os.path.join(folder if scope == "project" else home, CONFIG)
+        edit = ConfigEdit(file=file, path=("read",), value=RULES, ours=RULES)
+        return InstallPlan(host=self.name, scope=scope, edits=(edit,), notes=self.profile.notes)

@@ -1,0 +1,129 @@
+"""Goose: an MCP extension in its YAML configuration, hooks that only listen, rules.
+
+Hooks come as an Open Plugins folder; what they print is never given to the model, so lessons reach it through the MCP
+server and the rules files. Tool hooks carry no output.
+
+Sources: goose's documentation on hooks and extensions, measured reports of others on 1.46 to 1.49; 2026-11-21.
+Not run here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.folders import settings_folder
+from holdfast.hosts._shared.toolcalls import fields_of, text_of, with_usual_fields
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.briefing import Briefing
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.ports.host import Host, HostProfile, InstallPlan
+
+HOOKS = (
+    ("SessionStart", 10), ("UserPromptSubmit", 5), ("PostToolUse", 5), ("PostToolUseFailure", 5), ("Stop", 10),
+    ("SessionEnd", 5),
+)  # fmt: skip
+"""Hook and seconds; no matcher hears of every tool, while `*` would be an invalid one."""
+SHELLS = frozenset({"developer__shell", "shell"})
+EDITORS = frozenset({"developer__text_editor", "text_editor"})
+COMMANDS = {"view": "Read", "write": "Write", "create": "Write", "str_replace": "Edit"}
+"""What the text editor is told to do, in Claude Code's tools."""
+
+
+def make(options: Mapping[str, str]) -> Host:
+    """The adapter; it has no options."""
+    return Goose()
+
+
+class Goose(Adapter):
+    """The adapter for Goose; implements `ports.host.Host`."""
+
+    name = "goose"
+
+    @property
+    def profile(self) -> HostProfile:
+        """What Goose can do and where."""
+        from holdfast.ports.host import HostProfile, RulesTarget
+
+        return HostProfile(
+            title="Goose",
+            mcp="~/.config/goose/config.yaml",
+            hooks="~/.agents/plugins/holdfast/hooks/hooks.json",
+            transcripts="~/.local/share/goose/sessions/sessions.db",
+            grows_by_lines=False,
+            rules=(RulesTarget(file="AGENTS.md"),),
+            notes=("Goose's hooks only listen: lessons come through the MCP tools and `holdfast rules sync`.",),
+            sources=("goose's documentation, hooks and config files, 2026-11-21", "not run"),
+        )
+
+    def find(self, home: str) -> str:
+        """Its configuration folder, or an empty string."""
+        folder = os.path.dirname(_config(home))
+        return folder if os.path.isdir(folder) else ""
+
+    def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The payload with Claude Code's names of fields and tools."""
+        held = dict(fields_of(payload))
+        held["hook_event_name"] = held.get("event")
+        held["cwd"] = held.get("working_dir")
+        held["prompt"] = held.get("message")
+        held["tool_use_id"] = held.get("tool_call_id")
+        given, tool = with_usual_fields(fields_of(held.get("tool_input"))), text_of(held.get("tool_name"))
+        if tool in EDITORS:
+            tool = COMMANDS.get(text_of(given.pop("command", "")), tool)
+        return held | {"tool_input": given, "tool_name": "Bash" if tool in SHELLS else tool}
+
+    def render(self, call: HookCall, briefing: Briefing) -> str:
+        """Nothing that a decision could be read from."""
+        return "{}"
+
+    def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
+        """The extension in the user's file, and a plug-in folder of our own."""
+        from holdfast.hosts._shared.programs import ENTRY, SERVER, SERVER_NAME, hook_command, server_words
+        from holdfast.ports.host import ConfigEdit, InstallPlan, OwnFile
+
+        check_scope(self.name, scope)
+        program, *arguments = server_words(command)
+        extension = {
+            "enabled": True, "type": "stdio", "name": SERVER_NAME, "description": "Memory of this project",
+            "cmd": program, "args": arguments, "envs": {}, "env_keys": [], "timeout": 300,
+        }  # fmt: skip
+        root = os.path.join(home, ".agents", "plugins", "holdfast")
+        edits = (
+            ConfigEdit(file=_config(home), path=("extensions",), key=SERVER_NAME, value=extension, ours=SERVER),
+            OwnFile(file=os.path.join(root, "plugin.json"), text=_manifest(), ours='"name": "holdfast"'),
+            OwnFile(
+                file=os.path.join(root, "hooks", "hooks.json"),
+                text=_hooks(hook_command(command, self.name)),
+                ours=ENTRY,
+            ),
+        )
+        return InstallPlan(host=self.name, scope=scope, edits=edits, notes=self.profile.notes)
+
+
+def _config(home: str) -> str:
+    if sys.platform == "win32":
+        return os.path.join(settings_folder(home), "Block", "goose", "config", "config.yaml")
+    return os.path.join(home, ".config", "goose", "config.yaml")
+
+
+def _manifest() -> str:
+    import json
+
+    from holdfast._version import __version__
+
+    told = {"name": "holdfast", "version": __version__, "description": "Holdfast listens to sessions"}
+    return json.dumps(told, indent=2) + "\n"
+
+
+def _hooks(command: str) -> str:
+    import json
+
+    hooks = {name: [{"hooks": [{"type": "command", "command": command, "timeout": s}]}] for name, s in HOOKS}
+    return json.dumps({"hooks": hooks}, indent=2) + "\n"
