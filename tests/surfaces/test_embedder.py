@@ -24,6 +24,7 @@ from holdfast.settings import load_settings
 from holdfast.surfaces.cli._configfile import with_table
 from holdfast.surfaces.cli.main import cli
 from holdfast.surfaces.hooks import learner
+from holdfast.surfaces.mcp import render
 from tests.embedders.endpoint import DIMENSION, EmbeddingServer
 
 CONFIG = "# mine\nretention_days = 30\n\n[deliver]\nprompt = false\n"
@@ -203,6 +204,10 @@ def test_recall_answers_by_words_when_the_endpoint_is_dead(
     assert done.exit_code == 0
     assert "Rule number 1" in done.stdout
     assert "without vectors: 127.0.0.1:9 did not answer: ConnectError" in done.output
+    with Memory(str(folder)) as memory:
+        told = render.briefing(memory.recall("Rule number 1"))
+    assert "Rule number 1" in told
+    assert "(without vectors: 127.0.0.1:9 did not answer" in told
 
 
 def test_recall_asks_the_embedder_that_is_used(folder: Path, server: EmbeddingServer) -> None:

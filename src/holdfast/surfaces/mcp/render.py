@@ -12,7 +12,7 @@ from holdfast.domain.records import Checkpoint, Outcome
 def briefing(found: Briefing) -> str:
     """The compiled lessons, or that there are none and what the nearest was."""
     if found.text:
-        return found.text
+        return f"{found.text}\n({found.degraded})" if found.degraded else found.text
     nothing = "No lesson is close enough to the query."
     if found.nearest is not None:
         nothing += f" Nearest: [{short_id(found.nearest.lesson.id)}] {_line(found.nearest)}"
