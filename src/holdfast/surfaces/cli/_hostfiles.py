@@ -139,7 +139,7 @@ class HostFiles:
             os.remove(change.file)
             _remove_empty(self.manifest[change.file]["folders"])
         else:
-            _replace_file(change.file, change.wanted)
+            replace_file(change.file, change.wanted)
         if not change.edits:
             self._forget(change.file)
 
@@ -158,7 +158,7 @@ class HostFiles:
         name = f"{os.path.basename(change.file)}-{_digest(change.file.encode())[:8]}-{_digest(held)[:8]}"
         folder = os.path.join(self.home, "backups")
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        _replace_file(os.path.join(folder, name), held)
+        replace_file(os.path.join(folder, name), held)
         return name
 
     def _forget(self, file: str) -> None:
@@ -173,7 +173,7 @@ class HostFiles:
                 os.remove(path)
             return
         told = {"version": 1, "files": self.manifest}
-        _replace_file(path, json.dumps(told, ensure_ascii=False, indent=2).encode() + b"\n")
+        replace_file(path, json.dumps(told, ensure_ascii=False, indent=2).encode() + b"\n")
 
 
 def _load_manifest(path: str) -> dict[str, dict[str, Any]]:
@@ -210,11 +210,11 @@ def _decode(file: str, held: bytes) -> tuple[bytes, str]:
         raise HostConfigError(f"{file} is not UTF-8: {exc}", hint="save the file as UTF-8") from exc
 
 
-def _replace_file(path: str, held: bytes) -> None:
+def replace_file(path: str, held: bytes, new_mode: int = 0o600) -> None:
     """Write in one step: a reader sees the old file or the new one. A link stays one; the mode is kept."""
     target = os.path.realpath(path)
     try:
-        mode = os.stat(target).st_mode & 0o7777 if os.path.exists(target) else 0o600
+        mode = os.stat(target).st_mode & 0o7777 if os.path.exists(target) else new_mode
         number, draft = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".holdfast-")
     except OSError as exc:
         raise HostConfigError(f"{path} cannot be written: {exc.strerror}", hint="check its folder's rights") from exc

@@ -40,6 +40,8 @@ COMMANDS = {
     "watch": "Say which lessons' code changes, as it happens.",
     "status": "Print where things are and how much there is.",
     "embedder": "Choose what places lessons by meaning.",
+    "skills": "Write lessons that recur as Agent Skills.",
+    "compile": "Print the sections of a rules file that are needed.",
     "doctor": "Prove that memory works, and name what does not.",
     "import": "Read lessons from JSON lines.",
     "export": "Write lessons as JSON lines.",

@@ -1,0 +1,44 @@
+"""BM25 over a few texts held in memory, such as the sections of one file: how much each says about a question.
+
+Words are cut and stemmed as everywhere (`words.terms`, `relevance.stem`), each counted once a line. A store's text has
+its own index; this is for what is in no store.
+
+Source: Robertson & Zaragoza, The Probabilistic Relevance Framework, 2009 (k1 = 1.2, b = 0.75); with 1 added in the
+idf's logarithm, so that a term of most texts never counts against one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import log
+
+from holdfast.ranking.relevance import stem
+from holdfast.ranking.words import terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+K1, B = 1.2, 0.75
+
+
+def bm25(question: str, texts: Sequence[str]) -> list[float]:
+    """The score of each text, in the order given; 0 for one without a word of the question."""
+    counts = [_counts(text) for text in texts]
+    sizes = [sum(count.values()) for count in counts]
+    average = sum(sizes) / len(sizes) if any(sizes) else 1.0
+    scores = [0.0] * len(counts)
+    for term in dict.fromkeys(map(stem, terms(question))):
+        holding = [at for at, count in enumerate(counts) if term in count]
+        rarity = log(1 + (len(counts) - len(holding) + 0.5) / (len(holding) + 0.5))
+        for at in holding:
+            held = counts[at][term]
+            scores[at] += rarity * held * (K1 + 1) / (held + K1 * (1 - B + B * sizes[at] / average))
+    return scores
+
+
+def _counts(text: str) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for line in text.splitlines():
+        found.update(set(map(stem, terms(line))))
+    return found
