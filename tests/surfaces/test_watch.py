@@ -17,7 +17,7 @@ import pytest
 from holdfast.bootstrap import Memory
 from holdfast.service.notice import load_states
 from holdfast.surfaces.mcp import watching
-from holdfast.surfaces.mcp.server import MemoryOnce
+from holdfast.surfaces.mcp.opening import MemoryOnce
 from tests.surfaces.hookcalls import Hooks, wait_for
 
 CODE = "def rate(year):\n    table = load(year)\n    return table.rate\n"

@@ -122,14 +122,15 @@ class Memory:
 
         return answer(self, host, payload)
 
-    def inject(self, call: HookCall, until_s: float | None = None) -> Briefing:
+    def inject(self, call: HookCall, until_s: float | None = None, budget_tokens: int = 0) -> Briefing:
         """What to hand to the host at the call's moment, logged as delivered; empty when nothing fits.
 
         After `until_s` of the clock's elapsed seconds nobody waits for it: nothing is handed over or logged.
+        `budget_tokens`: where the host takes less than the moment's budget.
         """
         from holdfast.service.inject import inject
 
-        return inject(self.parts, self.place, call, until_s)
+        return inject(self.parts, self.place, call, until_s, budget_tokens)
 
     def recall(
         self,

@@ -1,51 +1,32 @@
-"""Results of the tools as text for a model: short lines, ids that expand on demand."""
+"""Results as text for a model: what is stored comes fenced; the words around it are ours and name only ids."""
 
 from __future__ import annotations
 
-from holdfast.domain.briefing import Briefing, Ranked
-from holdfast.domain.clocktext import render_instant
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.errors import HoldfastError
 from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Checkpoint, Outcome
+from holdfast.domain.vocabulary import Freshness
+from holdfast.service import quotation
 
 
 def briefing(found: Briefing) -> str:
     """The compiled lessons, or that there are none and what the nearest was."""
     if found.text:
         return f"{found.text}\n({found.degraded})" if found.degraded else found.text
-    nothing = "No lesson is close enough to the query."
-    if found.nearest is not None:
-        nothing += f" Nearest: [{short_id(found.nearest.lesson.id)}] {_line(found.nearest)}"
-    return f"{nothing} ({found.degraded})" if found.degraded else nothing
+    nothing = f"No lesson is close enough to the query.{f' ({found.degraded})' if found.degraded else ''}"
+    return nothing if found.nearest is None else f"{nothing} The nearest:\n{quotation.quote_nearest(found.nearest)}"
 
 
-def _line(ranked: Ranked) -> str:
-    return f"{ranked.lesson.title} ({ranked.why.words})" if ranked.why.words else ranked.lesson.title
+def lesson(held: Lesson, judged: tuple[Freshness, str]) -> str:
+    """Everything about one lesson that a model can use."""
+    return quotation.quote_lesson(held, judged)
 
 
-def lesson(held: Lesson, freshness: str = "", caveat: str = "") -> str:
-    """Everything about one lesson that a model can use, one field a line, empty ones left out."""
-    source = held.provenance
-    rows = [
-        ("lesson", held.id),
-        ("kind", f"{held.kind}, {held.state}, said by {held.trust}, confidence {held.confidence:.2f}"),
-        ("code", f"{freshness}: {caveat}" if caveat else freshness),
-        ("title", held.title),
-        ("insight", held.insight),
-        ("why", held.why),
-        ("how", held.how),
-        ("where", ", ".join([*held.paths, *held.symbols, *held.globs])),
-        ("snippets", "\n".join(held.snippets)),
-        ("links", ", ".join(f"{link.kind} {short_id(link.target)}" for link in held.links)),
-        ("learnt", f"{render_instant(held.validity.valid_from)} {source.host} {source.detector}".strip()),
-        ("evidence", "\n".join(f"> {evidence.quote}" for evidence in source.evidence)),
-    ]
-    return "\n".join(f"{name}: {text}" for name, text in rows if text)
-
-
-def saved(held: Lesson) -> str:
+def kept(held: Lesson) -> str:
     """That the lesson is kept, and under which id."""
-    return f"kept [{short_id(held.id)}] {held.title} ({held.state})"
+    return f"kept [{short_id(held.id)}] ({held.state})"
 
 
 def judged(outcome: Outcome) -> str:
@@ -55,9 +36,9 @@ def judged(outcome: Outcome) -> str:
 
 def checkpoint(held: Checkpoint | None) -> str:
     """A checkpoint's whole state, or that there is none."""
-    if held is None:
-        return "There is no open checkpoint here."
-    lists = [("done", held.done), ("next", held.next), ("open", held.open_questions), ("files", held.files)]
-    lines = [f"checkpoint of {render_instant(held.at)}, task {held.task}", f"goal: {held.goal}"]
-    lines += [f"{name}: {'; '.join(items)}" for name, items in lists if items]
-    return "\n".join(lines)
+    return "There is no open checkpoint here." if held is None else quotation.quote_checkpoint(held)
+
+
+def failure(exc: HoldfastError) -> str:
+    """What went wrong and what to do about it."""
+    return f"{exc}\nhint: {exc.hint}" if exc.hint else str(exc)

@@ -11,7 +11,7 @@ from binascii import crc32
 
 from holdfast.bootstrap import Memory
 from holdfast.runfiles import Turn, note
-from holdfast.surfaces.mcp.server import MemoryOnce
+from holdfast.surfaces.mcp.opening import MemoryOnce
 
 SETTLE_S = 5.0
 """Before the first look, and before the next try when another server watches."""

@@ -1,0 +1,193 @@
+"""Who calls, about which folder, and the one door from async to the synchronous core (ADR 1).
+
+A host is known by what setup or the environment says, else by the name its client gives. The folder is the one the
+server was started in; where that is no project, the first of the roots the client names (handshake revisions only: the
+stateless one has no way back to the client, and deprecates roots).
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
+from uuid import uuid4
+
+import anyio
+import anyio.to_thread
+from mcp.server import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
+from mcp_types import ListRootsRequest, ListRootsResult
+from pydantic import ValidationError
+
+from holdfast import plugins
+from holdfast.bootstrap import Memory
+from holdfast.domain.errors import HoldfastError
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.vocabulary import SessionId
+from holdfast.service.memory import Memory as Here
+from holdfast.settings import host_session
+from holdfast.surfaces.mcp.opening import MemoryOnce
+
+T = TypeVar("T")
+Request = ServerRequestContext[Any, Any]
+
+UNKNOWN = "mcp"
+"""The host of a client that no adapter fits."""
+
+ALIASES = {"claude-ai": "claude-desktop", "visual-studio-code": "copilot", "github-copilot": "copilot"}
+"""Clients that do not call themselves like their host's adapter."""
+
+PROGRESS_S = 1.0
+"""Between two signs of life while a call works: clients that see one do not give up."""
+ROOTS_S = 3.0
+"""How long a client may take to name its roots."""
+REMEMBERED = 100
+"""Connections whose roots are remembered."""
+
+
+class Asked(NamedTuple):
+    """One request: the memory of the folder it is about, and who asks."""
+
+    memory: Here
+    host: str
+    session: SessionId
+    gone: threading.Event
+    """Set when the client does not wait for the answer any more."""
+
+    def call(self, name: str, prompt: str = "") -> HookCall:
+        """The request as a host's call, for the log."""
+        return HookCall(host=self.host, name=name, session=self.session, cwd=self.memory.folder, prompt=prompt)
+
+
+class Callers:
+    """The clients of one server process."""
+
+    def __init__(self, memory: MemoryOnce, host: str = "") -> None:
+        self._memory = memory
+        self._host = host
+        self._own = str(uuid4())
+        self._roots: OrderedDict[str, str] = OrderedDict()
+
+    async def run(self, ctx: Request, job: Callable[[Asked], T], *, writes: bool = False) -> T:
+        """The job's result, from a thread, with signs of life for a client that wants them.
+
+        A cancelled reading job is left alone; a writing one is let finish, so that what it wrote is whole.
+        """
+        folder = await self._folder(ctx)
+        gone = threading.Event()
+        outcome: list[T] = []
+        failed: list[Exception] = []
+
+        def work() -> None:
+            try:
+                outcome.append(job(self._asked(ctx, folder, gone)))
+            except Exception as exc:  # told by the caller, without the task group around it
+                failed.append(exc)
+
+        try:
+            async with anyio.create_task_group() as signs:
+                signs.start_soon(_tell_progress, ctx)
+                await anyio.to_thread.run_sync(work, abandon_on_cancel=not writes)
+                signs.cancel_scope.cancel()
+        finally:
+            gone.set()
+        if failed:
+            raise failed[0]
+        return outcome[0]
+
+    def forget_roots(self, ctx: Request) -> None:
+        """Ask the client for its roots again at its next call: they have changed."""
+        self._roots.pop(connection_of(ctx), None)
+
+    def _asked(self, ctx: Request, folder: str, gone: threading.Event) -> Asked:
+        memory = self._memory()
+        host, session = self._source(ctx)
+        # asked anew: what is checked out may have changed since the last call
+        return Asked(memory.at(folder), host, SessionId(session), gone)
+
+    def _source(self, ctx: Request) -> tuple[str, str]:
+        """Host and session: on stdio as the environment tells, else one session for the process; over HTTP the
+        connection's, or one for a request without any."""
+        host = self._host or host_of(client_of(ctx))
+        if ctx.request is not None:
+            return host, connection_of(ctx) or str(uuid4())
+        told, session = host_session()
+        if session:
+            return self._host or told, session
+        return host, self._own
+
+    async def _folder(self, ctx: Request) -> str:
+        capabilities = ctx.session.client_capabilities
+        own = self._memory.folder
+        if capabilities is None or capabilities.roots is None or not ctx.session.can_send_request:
+            return own
+        key = connection_of(ctx)
+        if key not in self._roots:
+            known = await anyio.to_thread.run_sync(is_project, self._memory())
+            self._roots[key] = own if known else (await _first_root(ctx) or own)
+            while len(self._roots) > REMEMBERED:
+                self._roots.popitem(last=False)
+        return self._roots[key]
+
+
+def connection_of(ctx: Request) -> str:
+    """The HTTP session's id; empty on stdio, where there is one connection, and without a session."""
+    headers = getattr(ctx.request, "headers", None)
+    return str(headers.get("mcp-session-id", "")) if headers else ""
+
+
+def client_of(ctx: Request) -> str:
+    """The name the client gives itself, also while it is only introducing itself; empty when it gives none."""
+    if told := ctx.session.client_params:
+        return told.client_info.name
+    introduced = (ctx.params or {}).get("clientInfo")
+    return str(introduced.get("name", "")) if isinstance(introduced, dict) else ""
+
+
+def host_of(client: str) -> str:
+    """The adapter whose name the client's begins with, the longest one; `mcp` when there is none."""
+    plain = "-".join("".join(c if c.isalnum() else " " for c in client.lower()).split())
+    plain = next((host for alias, host in ALIASES.items() if plain.startswith(alias)), plain)
+    names = [name.replace("_", "-") for name in plugins.builtin_names("hosts")]
+    return max((name for name in names if plain.startswith(name)), key=len, default=UNKNOWN)
+
+
+def is_project(memory: Memory) -> bool:
+    """Whether the folder has an identity of its own: a committed id or git. An error counts: the tools report it."""
+    try:
+        return memory.at(memory.folder).place.project.source != "path"
+    except HoldfastError:
+        return True
+
+
+def folder_of(uri: str) -> str:
+    """The local folder of a `file:` URI, empty for anything else."""
+    parts = urlsplit(uri)
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost") or "\0" in unquote(parts.path):
+        return ""
+    return url2pathname(parts.path)
+
+
+async def _first_root(ctx: Request) -> str:
+    """The first root that is a folder here; empty when the client names none, or does not answer in time."""
+    related = ServerMessageMetadata(related_request_id=ctx.request_id)
+    try:
+        told = await ctx.session.send_request(ListRootsRequest(), ListRootsResult, ROOTS_S, related)
+    except (MCPError, ValidationError):
+        return ""
+    for root in told.roots:
+        folder = folder_of(str(root.uri))
+        if folder and await anyio.Path(folder).is_dir():
+            return folder
+    return ""
+
+
+async def _tell_progress(ctx: Request) -> None:
+    for told in itertools.count(1):
+        await anyio.sleep(PROGRESS_S)
+        await ctx.session.report_progress(told * PROGRESS_S, message="still at work")

@@ -1,0 +1,165 @@
+"""The same server over streamable HTTP: for clients that cannot start a program, on this machine only.
+
+Bound to 127.0.0.1; every request needs the token of this user's Holdfast home, our own Host, and no foreign Origin:
+neither another user of the machine nor a web page (DNS rebinding) gets in. Imported only with `--http`.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import signal
+import socket
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import uvicorn
+from mcp.server import Server
+from mcp.server.transport_security import TransportSecuritySettings
+
+from holdfast.domain.errors import HoldfastError, InvalidValueError
+from holdfast.surfaces.mcp import render
+from holdfast.surfaces.mcp.opening import MemoryOnce
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+ADDRESS = "127.0.0.1"
+PORT = 4653
+"""HOLD on a telephone."""
+PATH = "/mcp"
+TOKEN_FILE = "mcp-token"
+TOKEN_BYTES = 32
+
+BODY_LIMIT = 1_000_000
+"""Bytes of a request; the longest lesson and checkpoint are far below."""
+SESSIONS = 64
+"""Sessions of handshake revisions at once; one that is quiet for half an hour ends."""
+LEAVE_S = 2.0
+"""How long open streams may delay the end."""
+BACKLOG = 64
+
+
+def serve(server: Server[None], memory: MemoryOnce, port: int | None = None) -> int:
+    """Serve until interrupted; the exit code. Port 0 takes any that is free, None the usual one."""
+    try:
+        token = load_token(memory().settings.home)
+        line = open_line(PORT if port is None else port)
+    except HoldfastError as exc:
+        print(f"error: {render.failure(exc)}", file=sys.stderr)
+        return 1
+    with line:
+        url = f"http://{ADDRESS}:{line.getsockname()[1]}{PATH}"
+        _tell(url, os.path.join(memory().settings.home, TOKEN_FILE), memory.folder)
+        settings = uvicorn.Config(
+            application(server, token, line.getsockname()[1]),
+            log_level="warning",
+            server_header=False,
+            timeout_graceful_shutdown=int(LEAVE_S),
+        )
+        signal.signal(signal.SIGTERM, _leave)  # uvicorn ends its streams, then raises the signal again
+        with suppress(KeyboardInterrupt):  # how one ends it
+            uvicorn.Server(settings).run(sockets=[line])
+    return 0
+
+
+def _leave(sign: int, frame: object) -> None:
+    """Leave through every `finally`: the store is closed."""
+    sys.exit(0)
+
+
+def application(server: Server[None], token: str, port: int) -> ASGIApp:
+    """The guarded application for that port."""
+    names = (ADDRESS, "localhost")
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=BODY_LIMIT,
+        max_sessions=SESSIONS,
+        transport_security=TransportSecuritySettings(
+            allowed_hosts=[f"{name}:{port}" for name in names],
+            allowed_origins=[f"http://{name}:{port}" for name in names],
+        ),
+    )
+    return TokenGuard(app, token)
+
+
+class TokenGuard:
+    """Lets only requests with `Authorization: Bearer <token>` through; an ASGI application around another."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._wanted = f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, or the application's start and end."""
+        if scope["type"] != "http" or self._may_enter(scope["headers"]):
+            await self._app(scope, receive, send)
+            return
+        said = b'{"error":"wrong or missing token; holdfast mcp --http says how to give it"}'
+        headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
+        await send({"type": "http.response.start", "status": 401, "headers": headers})
+        await send({"type": "http.response.body", "body": said})
+
+    def _may_enter(self, headers: list[tuple[bytes, bytes]]) -> bool:
+        given = [value for name, value in headers if name == b"authorization"]
+        return len(given) == 1 and hmac.compare_digest(given[0], self._wanted)
+
+
+def load_token(home: str) -> str:
+    """The token of this home, made at the first use; its file is for its owner alone.
+
+    Raises InvalidValueError when the file can be read by others or holds no token.
+    """
+    path = os.path.join(home, TOKEN_FILE)
+    os.makedirs(home, mode=0o700, exist_ok=True)
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as stream:
+            stream.write(secrets.token_urlsafe(TOKEN_BYTES) + "\n")
+    except FileExistsError:
+        pass
+    except OSError as exc:
+        raise InvalidValueError(f"{path} cannot be written: {exc.strerror}", hint="check the folder's rights") from exc
+    return _read_token(path)
+
+
+def _read_token(path: str) -> str:
+    try:
+        mode = os.stat(path).st_mode
+        with open(path, encoding="ascii") as stream:
+            token = stream.read().strip()
+    except (OSError, UnicodeDecodeError) as exc:
+        raise InvalidValueError(f"{path} cannot be read: {exc}", hint=f"remove {path}; a new one is made") from exc
+    if len(token) < TOKEN_BYTES:
+        raise InvalidValueError(f"{path} holds no token", hint=f"remove {path}; a new one is made")
+    if os.name == "posix" and mode & 0o077:
+        raise InvalidValueError(f"{path} can be read by others", hint=f"remove {path}; a new one is made")
+    return token
+
+
+def open_line(port: int) -> socket.socket:
+    """A listening socket on the loopback address. Raises InvalidValueError when the port cannot be had."""
+    line = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        line.bind((ADDRESS, port))
+        line.listen(BACKLOG)
+    except (OSError, OverflowError) as exc:
+        line.close()
+        why = exc.strerror if isinstance(exc, OSError) else "ports go from 0 to 65535"
+        raise InvalidValueError(f"port {port} on {ADDRESS}: {why}", hint="choose another: --port 0 takes any") from exc
+    return line
+
+
+def _tell(url: str, token_file: str, folder: str) -> None:
+    """Where it is, for which folder, and how a client gets in; never the token itself, which a terminal would keep."""
+    print(
+        f"holdfast: serving the memory of {folder} at {url}; Ctrl-C ends it\n"
+        f"holdfast: clients send the header `Authorization: Bearer <token>`; the token is in {token_file}\n"
+        f"holdfast: claude mcp add -s local -t http holdfast {url} "
+        f'-H "Authorization: Bearer $(cat {token_file})"',
+        file=sys.stderr,
+        flush=True,
+    )

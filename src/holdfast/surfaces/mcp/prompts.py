@@ -1,0 +1,80 @@
+"""What a user can call by name in a host's menu: recall, remember, checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from mcp_types import Prompt, PromptArgument
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.surfaces.mcp import render
+from holdfast.surfaces.mcp.callers import Asked
+
+LIMIT = 8
+"""Lessons that the prompt `recall` brings."""
+SAID_LIMIT = 4_000
+"""Characters of an argument that are put into a prompt: the longest that can be one lesson."""
+
+Arguments = Mapping[str, str]
+
+
+class MemoryPrompt(NamedTuple):
+    """One prompt; `says` gives the user's message."""
+
+    name: str
+    title: str
+    does: str
+    argument: str
+    about: str
+    required: bool
+    says: Callable[[Asked, str], str]
+
+    def declare(self) -> Prompt:
+        """The prompt as clients list it."""
+        argument = PromptArgument(name=self.argument, description=self.about, required=self.required)
+        return Prompt(name=self.name, title=self.title, description=self.does, arguments=[argument])
+
+    def render(self, asked: Asked, given: Arguments) -> str:
+        """The message. Raises InvalidValueError when the argument is missing."""
+        said = given.get(self.argument, "").strip()[:SAID_LIMIT]
+        if self.required and not said:
+            raise InvalidValueError(f"the prompt {self.name} needs {self.argument!r}", hint=self.about)
+        return self.says(asked, said)
+
+
+def _recall(asked: Asked, query: str) -> str:
+    found = asked.memory.recall(query, limit=LIMIT)
+    if not asked.gone.is_set():
+        asked.memory.note_recall(found, asked.call("prompt", query))
+    return f"What memory holds about: {query}\n\n{render.briefing(found)}"
+
+
+def _remember(asked: Asked, insight: str) -> str:
+    return (
+        "Keep this for later sessions with Holdfast's `remember` tool: state it as one rule with its reason and the "
+        f"files it is about.\n\n{insight or 'What we have just found out.'}"
+    )
+
+
+def _checkpoint(asked: Asked, goal: str) -> str:
+    return (
+        "Save where this task stands with Holdfast's `checkpoint` tool: the goal, what is done, what comes next, open "
+        f"questions and the files in play.{f' The goal: {goal}' if goal else ''}"
+    )
+
+
+PROMPTS = (
+    MemoryPrompt(
+        "recall", "Recall", "Bring what earlier sessions learnt about something", "query",
+        "What it is about: a question, an error, a file", True, _recall,
+    ),
+    MemoryPrompt(
+        "remember", "Remember this", "Keep something for the sessions to come", "insight",
+        "What to remember; left out: what was just found out", False, _remember,
+    ),
+    MemoryPrompt(
+        "checkpoint", "Save a checkpoint", "Save where the task stands, for the next session", "goal",
+        "What the task is to reach; left out: the agent says it", False, _checkpoint,
+    ),
+)  # fmt: skip

@@ -1,0 +1,253 @@
+"""The six tools: what each takes and gives, what it does to the world, and the call on Memory behind it.
+
+Hosts hand a model either a result's text or its structured content. Both hold the same: what is stored is only in
+`text`, fenced; the other fields are ids, numbers and words of closed sets. The schemas are the models' own, without
+the titles and empty defaults a model would pay for (`tests/surfaces/test_mcp.py` holds all under 1,500 tokens).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, NamedTuple
+
+from mcp_types import Tool, ToolAnnotations
+from pydantic import BaseModel, BeforeValidator, Field
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from holdfast.surfaces.mcp import render
+from holdfast.surfaces.mcp.callers import Asked
+
+Kind = Literal[
+    "decision", "constraint", "convention", "bug_cause", "failed_approach", "fix", "tooling", "preference"
+]  # fmt: skip
+
+
+def _as_list(told: object) -> object:
+    """A list that came as a text: some clients send JSON in a string, some models a single name."""
+    if not isinstance(told, str):
+        return told
+    try:
+        held = json.loads(told)
+    except (ValueError, RecursionError):
+        return [told]
+    return held if isinstance(held, list) else [told]
+
+
+Texts = Annotated[list[str], BeforeValidator(_as_list)]
+
+
+class Recall(BaseModel):
+    """What to look for."""
+
+    query: Annotated[str, Field(description="Question, error text, command or identifiers")]
+    files: Annotated[Texts, Field(description="Files in play")] = []
+    limit: Annotated[int, Field(ge=1, le=20)] = 5
+
+
+class Expand(BaseModel):
+    """Which lesson to show."""
+
+    id: Annotated[str, Field(description="A lesson's id, or its end")]
+
+
+class Remember(BaseModel):
+    """A lesson the agent states."""
+
+    insight: Annotated[str, Field(description="The rule, in one or two sentences")]
+    files: Annotated[Texts, Field(description="Files it is about")] = []
+    kind: Kind = "convention"
+    why: str = ""
+    how: Annotated[str, Field(description="What to do instead")] = ""
+    topic: Annotated[str, Field(description="Stable key: saving it again revises")] = ""
+
+
+class Revise(BaseModel):
+    """A lesson's successor."""
+
+    id: str
+    insight: Annotated[str, Field(description="The rule as it is now")]
+    why: Annotated[str, Field(description="What changed")] = ""
+
+
+class Checkpoint(BaseModel):
+    """A task's state; without a goal, the question for it."""
+
+    goal: Annotated[str, Field(description="Empty: read the current checkpoint")] = ""
+    done: Texts = []
+    next: Texts = []
+    questions: Texts = []
+    files: Texts = []
+
+
+class Feedback(BaseModel):
+    """What became of a lesson."""
+
+    id: str
+    verdict: Literal["heeded", "helped", "hurt"]
+    note: str = ""
+
+
+class Answer(BaseModel):
+    """What every tool gives: the text a model reads."""
+
+    text: str
+
+
+class Recalled(Answer):
+    """The ids of what was found, best first, and how many more there are."""
+
+    lessons: list[str]
+    more: int
+
+
+class Expanded(Answer):
+    """One lesson."""
+
+    id: str
+    state: str
+    freshness: str
+
+
+class Kept(Answer):
+    """The lesson that is kept now."""
+
+    id: str
+    state: str
+
+
+class Named(Answer):
+    """What the text is about, by its id; empty for a checkpoint that is not there."""
+
+    id: str
+
+
+class MemoryTool(NamedTuple):
+    """One tool. `does`: its description for models."""
+
+    name: str
+    title: str
+    does: str
+    takes: type[BaseModel]
+    gives: type[Answer]
+    run: Callable[[Asked, Any], Answer]
+    writes: bool = True
+
+    def declare(self) -> Tool:
+        """The tool as clients list it."""
+        hints = ToolAnnotations(
+            title=self.title,
+            read_only_hint=not self.writes,
+            destructive_hint=False,
+            idempotent_hint=not self.writes,
+            open_world_hint=False,
+        )
+        return Tool(
+            name=self.name,
+            description=self.does,
+            input_schema=self.input_schema(),
+            output_schema=self.gives.model_json_schema(schema_generator=PlainSchema, mode="serialization"),
+            annotations=hints,
+        )
+
+    def input_schema(self) -> dict[str, Any]:
+        """What it takes, as JSON Schema 2020-12."""
+        return self.takes.model_json_schema(schema_generator=PlainSchema)
+
+
+class PlainSchema(GenerateJsonSchema):
+    """A model's schema without titles, and without defaults that say nothing."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        """Never: a title repeats the field's name."""
+        return False
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """The model's object, without its name."""
+        return {key: held for key, held in super().model_schema(schema).items() if key not in ("title", "description")}
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        """The field, with its default where that is not simply nothing."""
+        held = super().default_schema(schema)
+        return held if held.get("default") else {key: value for key, value in held.items() if key != "default"}
+
+
+def _recall(asked: Asked, given: Recall) -> Recalled:
+    """Ask, and log what was shown, unless nobody waits for it: a hook of the session does not show it again."""
+    found = asked.memory.recall(given.query, paths=given.files, limit=given.limit)
+    if not asked.gone.is_set():
+        asked.memory.note_recall(found, asked.call("recall", given.query))
+    return Recalled(text=render.briefing(found), lessons=[item.lesson.id for item in found.items], more=found.more)
+
+
+def _expand(asked: Asked, given: Expand) -> Expanded:
+    """The lesson in full, judged by the code as it is now."""
+    held = asked.memory.get(given.id)
+    judged = asked.memory.verdicts([held])[0]
+    return Expanded(text=render.lesson(held, judged), id=held.id, state=held.state, freshness=judged[0])
+
+
+def _remember(asked: Asked, given: Remember) -> Kept:
+    held = asked.memory.remember(
+        given.insight,
+        kind=given.kind,
+        why=given.why,
+        how=given.how,
+        files=given.files,
+        topic_key=given.topic,
+        author="agent",
+        trust="agent",
+    )
+    return Kept(text=render.kept(held), id=held.id, state=held.state)
+
+
+def _revise(asked: Asked, given: Revise) -> Kept:
+    changes = {"insight": given.insight, **({"why": given.why} if given.why else {})}
+    held = asked.memory.revise(given.id, author="agent", trust="agent", **changes)
+    return Kept(text=render.kept(held), id=held.id, state=held.state)
+
+
+def _checkpoint(asked: Asked, given: Checkpoint) -> Named:
+    if not given.goal.strip():
+        held = asked.memory.checkpoint()
+    else:
+        state = {"done": given.done, "next": given.next, "open_questions": given.questions, "files": given.files}
+        held = asked.memory.save_checkpoint(given.goal, **state)
+    return Named(text=render.checkpoint(held), id=held.id if held else "")
+
+
+def _feedback(asked: Asked, given: Feedback) -> Named:
+    outcome = asked.memory.feedback(given.id, given.verdict, given.note)
+    return Named(text=render.judged(outcome), id=outcome.lesson)
+
+
+TOOLS = (
+    MemoryTool(
+        "recall", "Recall lessons", "Lessons of earlier sessions that bear on the query, checked against the code now.",
+        Recall, Recalled, _recall, writes=False,
+    ),
+    MemoryTool(
+        "expand", "Expand a lesson", "A lesson in full: reason, remedy, evidence, history.",
+        Expand, Expanded, _expand, writes=False,
+    ),
+    MemoryTool(
+        "remember", "Remember a lesson", "Keep one thing the next session should know.",
+        Remember, Kept, _remember,
+    ),
+    MemoryTool(
+        "revise", "Revise a lesson",
+        "Replace a lesson that is no longer right by a successor; the old one stays in its history.",
+        Revise, Kept, _revise,
+    ),
+    MemoryTool(
+        "checkpoint", "Save or read a checkpoint",
+        "Keep the working state of a long task; it is restored after compaction and in the next session.",
+        Checkpoint, Named, _checkpoint,
+    ),
+    MemoryTool(
+        "feedback", "Judge a lesson", "Say what became of a lesson you were shown.",
+        Feedback, Named, _feedback,
+    ),
+)  # fmt: skip
+"""In the order clients list them."""
