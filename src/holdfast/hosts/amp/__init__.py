@@ -1,0 +1,88 @@
+"""Amp: a plug-in file of ours in its own language, MCP server, rules.
+
+The plug-in answers at a turn's start, and adds to a tool's result; Amp tells neither of a compaction nor of a session's
+end, and keeps its threads on its server.
+
+Sources: the Amp CLI of November 2026 (`amp plugins show-docs`, `amp mcp add` run); 2026-11-21. The plug-in was run with
+a stand-in for Amp's interface, not in Amp.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.plugin import render_context
+from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of, with_usual_fields
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.briefing import Briefing
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.ports.host import Host, HostProfile, InstallPlan
+
+TOOLS = {"edit_file": "Edit", "create_file": "Write", "shell_command": "Bash"}
+FAILED = ("error", "failed")
+
+
+def make(options: Mapping[str, str]) -> Host:
+    """The adapter; it has no options."""
+    return Amp()
+
+
+class Amp(Adapter):
+    """The adapter for Amp; implements `ports.host.Host`."""
+
+    name = "amp"
+    folders = (".config/amp", ".local/share/amp")
+    late = True
+
+    @property
+    def profile(self) -> HostProfile:
+        """What Amp can do and where."""
+        from holdfast.ports.host import HostProfile, RulesTarget
+
+        return HostProfile(
+            title="Amp",
+            mcp="~/.config/amp/settings.json",
+            hooks="~/.config/amp/plugins/holdfast.ts",
+            moments=("session_start", "prompt", "before_file", "after_failure"),
+            rules=(RulesTarget(file="AGENTS.md"),),
+            notes=("A file's lessons come when it has been read. Amp keeps its threads on its server.",),
+            sources=("Amp CLI, November 2026: amp plugins show-docs, amp mcp add, 2026-11-21",),
+        )
+
+    def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The payload with Claude Code's names of tools and their arguments, and a failure as one."""
+        held = dict(fields_of(payload))
+        tool = text_of(held.get("tool_name"))
+        held["tool_name"] = TOOLS.get(tool, tool)
+        given = with_usual_fields(fields_of(held.get("tool_input")))
+        held["tool_input"] = given | ({"command": given["cmd"]} if "cmd" in given else {})
+        if held.get("status") in FAILED:
+            held |= {
+                "hook_event_name": "PostToolUseFailure",
+                "error": response_text(held.get("tool_response")) or "failed",
+            }
+        return held
+
+    def render(self, call: HookCall, briefing: Briefing) -> str:
+        """What the plug-in reads."""
+        return render_context(briefing)
+
+    def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
+        """The plug-in, a file of our own, and the server in the user's settings."""
+        from holdfast.hosts._shared.plugin import plugin_file
+        from holdfast.hosts._shared.programs import server_edit
+        from holdfast.ports.host import InstallPlan
+
+        check_scope(self.name, scope)
+        root = os.path.join(home, ".config", "amp")
+        edits = (
+            plugin_file(os.path.join(root, "plugins", "holdfast.ts"), self.name, __file__, command),
+            server_edit(os.path.join(root, "settings.json"), command, ("amp.mcpServers",)),
+        )
+        return InstallPlan(host=self.name, scope=scope, edits=edits, notes=self.profile.notes)

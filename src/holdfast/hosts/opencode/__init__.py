@@ -1,0 +1,94 @@
+"""opencode: a plug-in file of ours in its own language, MCP server, rules.
+
+The plug-in sends what happens in Claude Code's shape and reads `{"context": ...}`. Nothing can be told before a tool
+runs, so what belongs to a file comes with the result of reading it. No event ends a session: an idle one ends a turn.
+
+Sources: opencode 1.18.34 run with a mock model, the types of its plug-in package 1.18.33; 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.plugin import render_context
+from holdfast.hosts._shared.toolcalls import PATCH_TOOL, exited, fields_of, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.briefing import Briefing
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.ports.host import Host, HostProfile, InstallPlan
+
+TOOLS = {
+    "bash": "Bash", "read": "Read", "edit": "Edit", "write": "Write", "grep": "Grep", "glob": "Glob", "list": "LS",
+    "todowrite": "TodoWrite", "patch": PATCH_TOOL,
+}  # fmt: skip
+FIELDS = (("file_path", "filePath"), ("old_string", "oldString"), ("new_string", "newString"), ("patch", "patchText"))
+
+
+def make(options: Mapping[str, str]) -> Host:
+    """The adapter; it has no options."""
+    return Opencode()
+
+
+class Opencode(Adapter):
+    """The adapter for opencode; implements `ports.host.Host`."""
+
+    name = "opencode"
+    folders = (".config/opencode", ".local/share/opencode", ".opencode")
+    late = True
+
+    @property
+    def profile(self) -> HostProfile:
+        """What opencode can do and where."""
+        from holdfast.ports.host import HostProfile, RulesTarget
+
+        return HostProfile(
+            title="opencode",
+            mcp="~/.config/opencode/opencode.json",
+            hooks="~/.config/opencode/plugins/holdfast.js",
+            moments=("session_start", "prompt", "before_file", "after_failure", "after_compaction"),
+            transcripts="~/.local/share/opencode/opencode.db",
+            grows_by_lines=False,
+            rules=(RulesTarget(file="AGENTS.md"),),
+            notes=("A file's lessons come when it has been read. Restart opencode: it loads plug-ins when it starts.",),
+            sources=("run: opencode 1.18.34, 2026-11-21",),
+        )
+
+    def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The payload with Claude Code's names of tools and their arguments, and a failed command as a failure."""
+        held = dict(fields_of(payload))
+        tool = text_of(held.get("tool_name"))
+        held["tool_name"] = TOOLS.get(tool, tool)
+        given = dict(fields_of(held.get("tool_input")))
+        held["tool_input"] = given | {name: given[own] for name, own in FIELDS if own in given}
+        answer = fields_of(held.get("tool_response"))
+        code = answer.get("exit")
+        if tool == "bash" and isinstance(code, int) and code > 0:
+            held |= {"hook_event_name": "PostToolUseFailure", "error": exited(str(code), text_of(answer.get("stdout")))}
+        return held
+
+    def render(self, call: HookCall, briefing: Briefing) -> str:
+        """What the plug-in reads."""
+        return render_context(briefing)
+
+    def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
+        """The plug-in, a file of our own, and the server in the user's configuration."""
+        from holdfast.hosts._shared.folders import first_there
+        from holdfast.hosts._shared.plugin import plugin_file
+        from holdfast.hosts._shared.programs import SERVER, SERVER_NAME, server_words
+        from holdfast.ports.host import ConfigEdit, InstallPlan
+
+        check_scope(self.name, scope)
+        root = os.path.join(home, ".config", "opencode")
+        config = first_there(tuple(os.path.join(root, name) for name in ("opencode.json", "opencode.jsonc")))
+        server = {"type": "local", "command": server_words(command), "enabled": True, "timeout": 30_000}
+        edits = (
+            plugin_file(os.path.join(root, "plugins", "holdfast.js"), self.name, __file__, command),
+            ConfigEdit(file=config, path=("mcp",), key=SERVER_NAME, value=server, ours=SERVER, comments=True),
+        )
+        return InstallPlan(host=self.name, scope=scope, edits=edits, notes=self.profile.notes)

@@ -1,0 +1,79 @@
+"""Our plug-ins in hosts' own language, run by node as the host would run them, against the real hook program."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from holdfast.bootstrap import Memory
+from holdfast.ports.store import EventFilter
+from holdfast.surfaces.cli.main import cli
+
+DRIVERS = Path(__file__).parent / "drivers"
+NODE = shutil.which("node")
+pytestmark = pytest.mark.skipif(NODE is None, reason="node runs the plug-ins")
+
+
+class Session:
+    """A project with one pinned lesson, and a host's plug-in set up on this machine."""
+
+    def __init__(self, home: Path, host: str, plugin: str) -> None:
+        self.host = host
+        self.project = home / "my shop"
+        subprocess.run(["git", "init", "-q", str(self.project)], check=True)
+        (self.project / "money.py").write_text("CENTS = 100\n")
+        with Memory(str(self.project)) as memory:
+            memory.remember("Amounts are whole cents, never floats.", kind="constraint", pinned=True)
+            memory.remember("Round half to even in money.", kind="convention", files=["money.py"])
+        assert CliRunner().invoke(cli, ["setup", host]).exit_code == 0
+        self.module = home / "plugin.mjs"  # node takes an ES module by this ending, the host by any
+        self.module.write_bytes((home / plugin).read_bytes())
+
+    def play(self) -> dict[str, Any]:
+        ran = subprocess.run(
+            [NODE or "", str(DRIVERS / f"{self.host}.mjs"), str(self.module), str(self.project)],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        told: dict[str, Any] = json.loads(ran.stdout)
+        return told
+
+    def kept(self) -> list[str]:
+        with Memory(str(self.project)) as memory:
+            return [event.kind for _, event in memory.parts.store.find_events(EventFilter())]
+
+
+def test_opencode_is_told_at_the_start_and_on_a_prompt_and_tells_what_happens(home: Path) -> None:
+    session = Session(home.parent, "opencode", ".config/opencode/plugins/holdfast.js")
+    told = session.play()
+    assert len(told["system"]) == 2
+    assert told["system"][0] == told["system"][1]
+    assert "whole cents" in told["system"][0]
+    assert [part["type"] for part in told["parts"]] == ["text"]
+    assert told["parts"][0]["synthetic"]
+    assert told["parts"][0]["id"].startswith("prt_")
+    assert session.kept() == ["session_start", "prompt", "tool_failure", "reply"]
+
+
+def test_amp_is_told_at_a_turns_start_and_after_a_read(home: Path) -> None:
+    session = Session(home.parent, "amp", ".config/amp/plugins/holdfast.ts")
+    told = session.play()
+    assert "whole cents" in told["started"]["message"]["content"]
+    assert told["again"] == {}
+    assert told["ended"] is None
+    assert told["broken"] is None
+    assert session.kept() == ["session_start", "prompt", "prompt", "tool_result", "reply"]
+
+
+@pytest.mark.parametrize("host", ["opencode", "amp"])
+def test_a_program_that_is_gone_breaks_nothing(home: Path, host: str) -> None:
+    plugin = {"opencode": ".config/opencode/plugins/holdfast.js", "amp": ".config/amp/plugins/holdfast.ts"}[host]
+    session = Session(home.parent, host, plugin)
+    session.module.write_text(session.module.read_text().replace('["/', '["/gone/'))
+    session.play()
+    assert session.kept() == []
