@@ -1,0 +1,117 @@
+"""Embedder from a table that ships with the package: a text's vector is the weighted sum of its word pieces' rows.
+
+Nothing is downloaded and no text leaves the process. The table was distilled from all-MiniLM-L6-v2 on software text by
+scripts/distil_embedder.py; how, and how well it does, is in docs/explanation/static-embedder.md. It is read by the
+first text, after its checksum was compared. Options: none.
+
+A word that cannot be made of known pieces (another script, a hash) gets a direction of its own, drawn from its
+SHA-256: it is like itself and like nothing else. A text without any word gets the empty word's.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+
+from holdfast.domain.errors import EmbedderError
+from holdfast.domain.frozen import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from holdfast.embedders.static.pieces import WordPieces
+
+TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "table.bin")
+SHA256 = "f3a93e4c9108ab97b82334ae1160dc83d11a486e6e6adc5902213dc359907b6e"
+"""Of the table: another one is not used, its vectors would not be comparable."""
+DIMENSION = 256
+"""As many as SHA-256 has bits: an unknown word takes a sign from each."""
+LONGEST = 20_000
+"""Characters of a text that are embedded."""
+
+
+class Table(Frozen):
+    """A row of signed bytes and a scale for each piece; a piece's weight is the length of its row."""
+
+    pieces: WordPieces
+    scales: NDArray[np.float32]
+    codes: NDArray[np.int8]
+    usual: float
+    """Median length of a row: the weight of a word without one."""
+
+
+class StaticEmbedder:
+    """Unit vectors from the table."""
+
+    id = f"holdfast-static@{SHA256[:12]}#{DIMENSION}"
+    dimension = DIMENSION
+
+    def __init__(self, path: str = TABLE) -> None:
+        self._path = path
+        self._table: Table | None = None
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One unit vector per text, in order. Raises EmbedderError when the table is missing or not the right one."""
+        if self._table is None:
+            self._table = load_table(self._path)
+        return [_place(self._table, text[:LONGEST]) for text in texts]
+
+
+def make(options: Mapping[str, str]) -> StaticEmbedder:
+    """The embedder; its table is not read yet. It has no options."""
+    return StaticEmbedder()
+
+
+def load_table(path: str, expected: str = SHA256) -> Table:
+    """The table in that file. Raises EmbedderError when it cannot be read or its checksum is not the expected one.
+
+    Layout: a line `rows dimension`, a half-precision scale a row, `dimension` signed bytes a row, the pieces one a
+    line; little-endian.
+    """
+    import numpy as np
+
+    from holdfast.embedders.static.pieces import WordPieces
+
+    held = _read(path)
+    if sha256(held).hexdigest() != expected:
+        raise EmbedderError(f"{path} is damaged: its SHA-256 is not {expected[:12]}…", hint="install holdfast again")
+    start = held.index(b"\n") + 1
+    rows, dimension = map(int, held[:start].split())
+    scales = np.frombuffer(held, "<f2", rows, start).astype(np.float32)
+    codes = np.frombuffer(held, np.int8, rows * dimension, start + 2 * rows).reshape(rows, dimension)
+    pieces = held[start + 2 * rows + rows * dimension :].decode("utf-8").split("\n")
+    lengths = scales[::16] * np.sqrt((codes[::16].astype(np.float32) ** 2).sum(axis=1))
+    return Table(pieces=WordPieces(pieces), scales=scales, codes=codes, usual=float(np.median(lengths)))
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except OSError as exc:
+        raise EmbedderError(f"{path}: {exc.strerror or exc}", hint="install holdfast again") from exc
+
+
+def _place(table: Table, text: str) -> list[float]:
+    import numpy as np
+
+    rows, strange = table.pieces.cut(text)
+    # a sum over the first axis adds row by row: the same bits everywhere, which a matrix product does not promise
+    total = (table.codes[rows] * table.scales[rows, None]).sum(axis=0)
+    for word in strange:
+        total += table.usual * _own_direction(word)
+    length = float(np.sqrt((total * total).sum()))
+    unit: list[float] = (total / length if length else _own_direction("")).tolist()
+    return unit
+
+
+def _own_direction(word: str) -> NDArray[np.float32]:
+    """A unit vector that is the word's alone: a sign from each bit of its SHA-256."""
+    import numpy as np
+
+    bits = np.unpackbits(np.frombuffer(sha256(word.encode("utf-8", "replace")).digest(), np.uint8))
+    return (bits.astype(np.float32) * 2 - 1) / np.float32(DIMENSION**0.5)
