@@ -244,6 +244,15 @@ def test_what_was_not_known_before_an_edit_is_no_news_after_it(memory: Memory, l
     assert news(session.run()) == ""
 
 
+def test_one_state_that_cannot_be_read_does_not_hide_the_others(memory: Memory, lesson: LessonId) -> None:
+    keep_states(memory.parts, memory.place, {lesson: "changed"}, by="watch")
+    key = f"states:{memory.place.project.id}:{memory.place.root}"
+    memory.parts.store.mark(key, memory.parts.store.mark(key)[:-1] + ',{"lesson":"x","at":"soon"}]')
+    assert set(load_states(memory.parts, memory.place)) == {lesson}
+    keep_states(memory.parts, memory.place, {lesson: "fresh", LessonId("x"): "drifted"})
+    assert {known.lesson for known in load_states(memory.parts, memory.place).values()} == {"x"}
+
+
 def test_a_mark_that_cannot_be_read_is_as_none(memory: Memory, lesson: LessonId) -> None:
     key = f"states:{memory.place.project.id}:{memory.place.root}"
     for broken in ("{", "[1]", '{"a":1}', '[{"lesson":"x"}]'):

@@ -74,11 +74,9 @@ _BECAME: dict[Freshness, str] = {"orphaned": "gone"}
 
 
 def load_states(parts: Parts, place: Place) -> States:
-    """What is known of this work tree's lessons; empty when nothing is, or when what is kept cannot be read."""
-    try:
-        return {lesson: from_plain(KnownState, plain) for lesson, plain in _load_plain(parts, place).items()}
-    except (AttributeError, TypeError, ValueError):
-        return {}
+    """What is known of this work tree's lessons; without what cannot be read."""
+    read = {lesson: _read(plain) for lesson, plain in _load_plain(parts, place).items()}
+    return {lesson: known for lesson, known in read.items() if known is not None}
 
 
 def _load_plain(parts: Parts, place: Place) -> dict[LessonId, dict[str, Any]]:
@@ -91,19 +89,26 @@ def _load_plain(parts: Parts, place: Place) -> dict[LessonId, dict[str, Any]]:
 
 def keep_states(
     parts: Parts, place: Place, judged: Mapping[LessonId, Freshness], by: str = FOUND, agent: str = ""
-) -> States:
-    """Keep what lessons were just judged to be, written only when something differs; what is known now."""
-    before = load_states(parts, place)
-    known = dict(before)
+) -> None:
+    """Keep what lessons were just judged to be, written only when something differs.
+
+    A store may keep hundreds of states and every delivery comes here: only those judged become records.
+    """
+    known = _load_plain(parts, place)
     now = parts.clock.now()
+    differs = False
     for lesson, freshness in judged.items():
-        held = known.pop(lesson, None)
-        if freshness not in SOUND:
-            found = KnownState(lesson=lesson, freshness=freshness, at=now, by=by, agent=agent)
-            known[lesson] = _follow(held, found)
-    if known != before:
-        _write(parts, place, known)
-    return known
+        plain = known.get(lesson)
+        if freshness in SOUND:
+            differs = known.pop(lesson, None) is not None or differs
+            continue
+        held = _read(plain)
+        kept = _follow(held, KnownState(lesson=lesson, freshness=freshness, at=now, by=by, agent=agent))
+        if kept is not held:
+            differs, known[lesson] = True, to_plain(kept)
+    if differs:
+        newest = sorted(known.values(), key=lambda plain: str(plain.get("at")))[-KEPT:]
+        parts.store.mark(_key(place), dumps(newest) if newest else "")
 
 
 def keep_found(parts: Parts, place: Place, read: Iterable[Ranked]) -> None:
@@ -166,13 +171,15 @@ def _follow(held: KnownState | None, found: KnownState) -> KnownState:
     return found if worse else replace(found, by=FOUND, agent="")
 
 
+def _read(plain: dict[str, Any] | None) -> KnownState | None:
+    try:
+        return None if plain is None else from_plain(KnownState, plain)
+    except (AttributeError, TypeError, ValueError):
+        return None  # not as we write it: judged as if nothing were known
+
+
 def _is_session(by: str) -> bool:
     return by not in (FOUND, WATCHED, SWITCHED)
-
-
-def _write(parts: Parts, place: Place, states: States) -> None:
-    newest = sorted(states.values(), key=lambda known: known.at)[-KEPT:]
-    parts.store.mark(_key(place), dumps([to_plain(known) for known in newest]) if newest else "")
 
 
 def _check(parts: Parts, place: Place) -> FreshnessCheck:
@@ -203,7 +210,10 @@ def _look_again(parts: Parts, place: Place, call: HookCall, told: Sequence[Deliv
     differs = any(
         freshness != (states[lesson].freshness if lesson in states else "fresh") for lesson, freshness in judged.items()
     )
-    return keep_states(parts, place, judged, by=WATCHED) if differs else states
+    if not differs:
+        return states
+    keep_states(parts, place, judged, by=WATCHED)
+    return load_states(parts, place)
 
 
 def _is_news(known: KnownState, call: HookCall, told: Sequence[Delivery], now: datetime) -> bool:
