@@ -8,7 +8,7 @@ DEV := $(VENV)/.dev
 WHEEL := .venv-wheel/.ready
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test check lint format types contracts unit e2e bench docs wheel clean
+.PHONY: help demo test check lint format types contracts unit e2e conformance bench docs wheel clean
 
 help: ## What can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -16,7 +16,7 @@ help: ## What can be made
 demo: $(READY) ## Set up, then show the loop: capture, the lessons, and what the next session is given
 	$(BIN)/python examples/demo.py
 
-test: lint types contracts unit e2e ## Set up, then pass every check and every test
+test: lint types contracts unit e2e conformance ## Set up, then pass every check and every test
 
 check: test ## The same as test
 
@@ -40,6 +40,9 @@ unit: $(DEV) ## The tests of the source tree
 
 e2e: $(DEV) $(WHEEL) ## The tests of the built wheel, installed as a user would
 	HOLDFAST_WHEEL_PYTHON=$(CURDIR)/.venv-wheel/bin/python $(BIN)/python -m pytest -q tests/e2e
+
+conformance: $(DEV) ## The official MCP suite and the Inspector against the MCP server, where npm is there
+	$(BIN)/python tests/conformance/run.py
 
 bench: $(DEV) ## Speed and quality; DATA=dir adds the measurements that need data from outside
 	$(BIN)/python benchmarks/run.py $(if $(DATA),--data $(DATA))
