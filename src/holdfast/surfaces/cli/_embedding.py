@@ -37,7 +37,7 @@ def start() -> None:
     silent = subprocess.DEVNULL
     _started.append(
         subprocess.Popen(
-            command, stdin=silent, stdout=silent, stderr=silent, start_new_session=True, creationflags=flags, cwd=os.sep
+            command, stdin=silent, stdout=silent, stderr=silent, start_new_session=True, creationflags=flags
         )
     )
 
