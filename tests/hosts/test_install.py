@@ -89,6 +89,8 @@ def test_the_registered_command_answers_in_the_hosts_own_form(machine: Machine, 
     subprocess.run(["git", "init", "-q", str(project)], check=True)
     with Memory(str(project)) as memory:
         memory.remember("Amounts are whole cents, never floats.", kind="constraint", pinned=True)
+    asked = {"type": "USER_INPUT", "content": "<USER_REQUEST>may amounts be floats, or whole cents?</USER_REQUEST>"}
+    (project / "transcript.jsonl").write_text(json.dumps(asked) + "\n")  # where a host tells the prompt by its file
     talked = False
     for case in (case for case in SHELLED if case.parent.name == host):
         told = run_hook(machine, command, case, str(project))

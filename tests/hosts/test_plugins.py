@@ -16,6 +16,11 @@ from holdfast.ports.store import EventFilter
 from holdfast.surfaces.cli.main import cli
 
 DRIVERS = Path(__file__).parent / "drivers"
+PLUGINS = {
+    "opencode": ".config/opencode/plugins/holdfast.js",
+    "amp": ".config/amp/plugins/holdfast.ts",
+    "cline": ".cline/plugins/holdfast/index.js",
+}
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="node runs the plug-ins")
 
@@ -49,7 +54,7 @@ class Session:
 
 
 def test_opencode_is_told_at_the_start_and_on_a_prompt_and_tells_what_happens(home: Path) -> None:
-    session = Session(home.parent, "opencode", ".config/opencode/plugins/holdfast.js")
+    session = Session(home.parent, "opencode", PLUGINS["opencode"])
     told = session.play()
     assert len(told["system"]) == 2
     assert told["system"][0] == told["system"][1]
@@ -61,7 +66,7 @@ def test_opencode_is_told_at_the_start_and_on_a_prompt_and_tells_what_happens(ho
 
 
 def test_amp_is_told_at_a_turns_start_and_after_a_read(home: Path) -> None:
-    session = Session(home.parent, "amp", ".config/amp/plugins/holdfast.ts")
+    session = Session(home.parent, "amp", PLUGINS["amp"])
     told = session.play()
     assert "whole cents" in told["started"]["message"]["content"]
     assert told["again"] == {}
@@ -70,10 +75,19 @@ def test_amp_is_told_at_a_turns_start_and_after_a_read(home: Path) -> None:
     assert session.kept() == ["session_start", "prompt", "prompt", "tool_result", "reply"]
 
 
-@pytest.mark.parametrize("host", ["opencode", "amp"])
+def test_cline_is_told_by_a_rule_and_around_a_tool(home: Path) -> None:
+    session = Session(home.parent, "cline", PLUGINS["cline"])
+    told = session.play()
+    assert "whole cents" in told["start"][0]
+    assert told["start"][0] == told["start"][1]
+    assert "half to even" in (told["prompt"] or told["before"])["appendContext"]
+    assert told["broken"] is None
+    assert session.kept() == ["session_start", "prompt", "tool_result", "tool_failure", "reply"]
+
+
+@pytest.mark.parametrize("host", PLUGINS)
 def test_a_program_that_is_gone_breaks_nothing(home: Path, host: str) -> None:
-    plugin = {"opencode": ".config/opencode/plugins/holdfast.js", "amp": ".config/amp/plugins/holdfast.ts"}[host]
-    session = Session(home.parent, host, plugin)
+    session = Session(home.parent, host, PLUGINS[host])
     session.module.write_text(session.module.read_text().replace('["/', '["/gone/'))
     session.play()
     assert session.kept() == []

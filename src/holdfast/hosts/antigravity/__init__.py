@@ -1,0 +1,142 @@
+"""Google Antigravity, IDE and `agy`: hooks before each call of the model, MCP server, rules.
+
+A payload does not name its hook: what it holds tells. The first call of a turn stands for the prompt, whose words are
+in the transcript; what we answer is a step that lasts for that turn. Commands are split at blanks, whatever the quotes,
+so hooks are left out where our program's path has one.
+
+Sources: several independent adapters verified on agy 1.2, the documentation's mirror; 2026-11-21. Not run here.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.hooks import within_limit
+from holdfast.hosts._shared.toolcalls import fields_of, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.briefing import Briefing
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.ports.host import Edit, Host, HostProfile, InstallPlan
+
+TOOLS = {"run_command": "Bash", "view_file": "Read", "write_to_file": "Write", "replace_file_content": "Edit"}
+FIELDS = (
+    ("command", "CommandLine"), ("file_path", "AbsolutePath"), ("file_path", "TargetFile"), ("content", "CodeContent"),
+    ("old_string", "TargetContent"), ("new_string", "ReplacementContent"),
+)  # fmt: skip
+TAIL = 65_536
+"""Bytes of a transcript that are searched for the prompt."""
+
+
+def make(options: Mapping[str, str]) -> Host:
+    """The adapter; it has no options."""
+    return Antigravity()
+
+
+class Antigravity(Adapter):
+    """The adapter for Antigravity; implements `ports.host.Host`."""
+
+    name = "antigravity"
+    folders = (".gemini/antigravity", ".gemini/antigravity-cli", ".gemini/config")
+
+    @property
+    def profile(self) -> HostProfile:
+        """What Antigravity can do and where."""
+        from holdfast.ports.host import HostProfile, RulesTarget
+
+        return HostProfile(
+            title="Google Antigravity",
+            mcp="~/.gemini/config/mcp_config.json",
+            hooks="~/.gemini/config/hooks.json",
+            moments=("prompt",),
+            transcripts="~/.gemini/antigravity-cli/brain",
+            rules=(RulesTarget(file=".agents/rules/holdfast-{slug}.md"), RulesTarget(file="AGENTS.md")),
+            sources=("adapters of others verified on agy 1.2, 2026-11-21", "not run"),
+        )
+
+    def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The payload in Claude Code's shape, its hook told by what it holds."""
+        held = fields_of(payload)
+        told: dict[str, Any] = {"session_id": held.get("conversationId"), "transcript_path": held.get("transcriptPath")}
+        folders = held.get("workspacePaths")
+        told["cwd"] = text_of(folders[0]) if isinstance(folders, list) and folders else ""
+        if "invocationNum" in held:
+            first = held["invocationNum"] == 0
+            prompt = _last_prompt(text_of(held.get("transcriptPath"))) if first else ""
+            return told | {"hook_event_name": "UserPromptSubmit" if first else "-", "prompt": prompt}
+        if "toolCall" not in held:
+            return told | {"hook_event_name": "Stop"}
+        call = fields_of(held["toolCall"])
+        given = dict(fields_of(call.get("args")))
+        given |= {name: given[own] for name, own in FIELDS if own in given}
+        told |= {"tool_name": TOOLS.get(text_of(call.get("name")), call.get("name")), "tool_input": given}
+        error = text_of(held.get("error"))
+        return told | {"hook_event_name": "PostToolUseFailure" if error else "PostToolUse", "error": error}
+
+    def render(self, call: HookCall, briefing: Briefing) -> str:
+        """A step for this turn, or an empty object."""
+        if not briefing.text or call.name != "UserPromptSubmit":
+            return "{}"
+        from holdfast.domain.jsontext import dumps
+
+        return dumps({"injectSteps": [{"ephemeralMessage": within_limit(briefing.text)}]})
+
+    def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
+        """The edits of the user's files; the server also where an older build looks for it."""
+        from holdfast.hosts._shared.programs import server_edit
+        from holdfast.ports.host import InstallPlan
+
+        check_scope(self.name, scope)
+        root = os.path.join(home, ".gemini")
+        places = ("config", *(name for name in ("antigravity", "antigravity-cli") if _has_servers(root, name)))
+        edits: list[Edit] = [server_edit(os.path.join(root, name, "mcp_config.json"), command) for name in places]
+        hooks, notes = _hooks(os.path.join(root, "config", "hooks.json"), command, self.name)
+        return InstallPlan(host=self.name, scope=scope, edits=(*edits, *hooks), notes=notes)
+
+
+def _hooks(file: str, command: Sequence[str], host: str) -> tuple[list[Edit], tuple[str, ...]]:
+    from holdfast.hosts._shared.programs import ENTRY, hook_words
+    from holdfast.ports.host import ConfigEdit
+
+    words = hook_words(command, host)
+    if any(" " in word for word in words):
+        return [], ("Antigravity splits commands at blanks, and our program's path has one: no hooks were set up.",)
+    handler = {"type": "command", "command": " ".join(words), "timeout": 10}
+    value = {
+        "enabled": True,
+        "PreInvocation": [handler],
+        "PostToolUse": [{"matcher": "*", "hooks": [handler]}],
+        "Stop": [handler],
+    }
+    return [ConfigEdit(file=file, path=(), key="holdfast", value=value, ours=ENTRY)], ()
+
+
+def _has_servers(root: str, name: str) -> bool:
+    return os.path.exists(os.path.join(root, name, "mcp_config.json"))
+
+
+def _last_prompt(path: str) -> str:
+    """The user's last words in a transcript."""
+    from holdfast.domain.errors import InvalidValueError
+    from holdfast.domain.jsontext import loads
+
+    try:
+        with open(path, "rb") as stream:
+            stream.seek(max(0, os.path.getsize(path) - TAIL))
+            lines = stream.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    for line in reversed(lines):
+        try:
+            told = fields_of(loads(line)) if '"USER_INPUT"' in line else {}
+        except InvalidValueError:
+            continue
+        if told.get("type") == "USER_INPUT":
+            said = text_of(told.get("content"))
+            return (said.partition("<USER_REQUEST>")[2].partition("</USER_REQUEST>")[0] or said).strip()
+    return ""

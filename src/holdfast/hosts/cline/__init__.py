@@ -1,0 +1,124 @@
+"""Cline, command line and VS Code extension: a plug-in folder of ours, MCP server, path-scoped rules.
+
+The plug-in is the channel that reaches the model: a rule at a session's start, context on a prompt and around a tool.
+Its server entry needs a time limit, or Cline waits 3 s for a server and then speaks another framing. A running Cline
+keeps the old plug-in until its hub is restarted.
+
+Sources: Cline CLI 3.0.65 run, the types of @cline/shared 0.0.86; 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.plugin import render_context
+from holdfast.hosts._shared.toolcalls import PATCH_TOOL, fields_of, response_text, text_of, with_usual_fields
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.briefing import Briefing
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.ports.host import Host, HostProfile, InstallPlan
+
+TOOLS = {
+    "execute_command": "Bash", "run_commands": "Bash", "bash": "Bash", "read_file": "Read", "read_files": "Read",
+    "write_to_file": "Write", "write_file": "Write", "replace_in_file": "Edit", "edit_file": "Edit", "editor": "Edit",
+    "search_files": "Grep", "list_files": "LS", "apply_patch": PATCH_TOOL,
+}  # fmt: skip
+SEARCH, MIDDLE, REPLACE = "------- SEARCH\n", "\n=======\n", "\n+++++++ REPLACE"
+
+
+def make(options: Mapping[str, str]) -> Host:
+    """The adapter; it has no options."""
+    return Cline()
+
+
+class Cline(Adapter):
+    """The adapter for Cline; implements `ports.host.Host`."""
+
+    name = "cline"
+    folders = (".cline",)
+
+    @property
+    def profile(self) -> HostProfile:
+        """What Cline can do and where."""
+        from holdfast.ports.host import HostProfile, RulesTarget
+
+        return HostProfile(
+            title="Cline",
+            mcp="~/.cline/data/settings/cline_mcp_settings.json",
+            hooks="~/.cline/plugins/holdfast/index.js",
+            moments=("session_start", "prompt", "before_file", "before_command", "after_failure"),
+            transcripts="~/.cline/data/sessions",
+            grows_by_lines=False,
+            rules=(
+                RulesTarget(
+                    file=".clinerules/holdfast-{slug}.md", front_matter="---\npaths: {globs}\n---\n", globs="list"
+                ),
+                RulesTarget(file="AGENTS.md"),
+            ),
+            notes=("Restart Cline: its background hub keeps plug-ins it has loaded.",),
+            sources=("run: Cline CLI 3.0.65, 2026-11-21", "@cline/shared 0.0.86"),
+        )
+
+    def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The payload with Claude Code's names of tools and their arguments, and a failure as one."""
+        held = dict(fields_of(payload))
+        tool = text_of(held.get("tool_name"))
+        held["tool_name"] = TOOLS.get(tool, tool)
+        held["tool_input"] = _arguments(with_usual_fields(fields_of(held.get("tool_input"))))
+        answer = fields_of(held.get("tool_response"))
+        if held.get("hook_event_name") == "PostToolUse" and (answer.get("isError") or answer.get("success") is False):
+            held |= {"hook_event_name": "PostToolUseFailure", "error": response_text(answer) or "failed"}
+        return held
+
+    def render(self, call: HookCall, briefing: Briefing) -> str:
+        """What the plug-in reads."""
+        return render_context(briefing)
+
+    def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
+        """The plug-in's two files, and the server in the user's settings."""
+        import json
+
+        from holdfast._version import __version__
+        from holdfast.hosts._shared.plugin import plugin_file
+        from holdfast.hosts._shared.programs import SERVER, SERVER_NAME, server_words
+        from holdfast.ports.host import ConfigEdit, InstallPlan, OwnFile
+
+        check_scope(self.name, scope)
+        root = os.path.join(home, ".cline")
+        plugin = os.path.join(root, "plugins", "holdfast")
+        manifest = {
+            "name": "holdfast-cline",
+            "version": __version__,
+            "type": "module",
+            "cline": {"plugins": ["index.js"]},
+        }
+        program, *arguments = server_words(command)
+        server = {"transport": {"type": "stdio", "command": program, "args": arguments}, "timeout": 30}
+        servers = os.path.join(root, "data", "settings", "cline_mcp_settings.json")
+        edits = (
+            OwnFile(file=os.path.join(plugin, "package.json"), text=json.dumps(manifest, indent=2) + "\n",
+                    ours='"holdfast-cline"'),
+            plugin_file(os.path.join(plugin, "index.js"), self.name, __file__, command),
+            ConfigEdit(file=servers, path=("mcpServers",), key=SERVER_NAME, value=server, ours=SERVER),
+        )  # fmt: skip
+        return InstallPlan(host=self.name, scope=scope, edits=edits, notes=self.profile.notes)
+
+
+def _arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments with the pairs of a `diff` in its own form, and one text of several commands."""
+    if isinstance(given.get("commands"), list):
+        given["command"] = " && ".join(map(text_of, given["commands"]))
+    if isinstance(given.get("files"), list) and given["files"]:
+        first = given["files"][0]
+        given["file_path"] = text_of(first) or text_of(fields_of(first).get("path"))
+    diff = text_of(given.get("diff"))
+    if SEARCH in diff:
+        given["old_string"] = diff.partition(SEARCH)[2].partition(MIDDLE)[0]
+        given["new_string"] = diff.partition(MIDDLE)[2].partition(REPLACE)[0]
+    return given

@@ -1,0 +1,92 @@
+"""Junie, JetBrains' agent in the IDE and on the command line: hooks, MCP server, guidelines.
+
+What a hook prints reaches the model as plain text, on a prompt and before a tool; whatever a Stop hook prints would
+keep the task from ending, so silence is no output. The payload's `cwd` is Junie's own folder, `project_path` the
+project.
+
+Sources: junie.jetbrains.com/docs/junie-cli-hooks.html, a third party's measurements of 3110.7; 2026-11-21.
+Not run here.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.plain import render_plain
+from holdfast.hosts._shared.toolcalls import fields_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.briefing import Briefing
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.ports.host import Host, HostProfile, InstallPlan
+
+TAKES_TEXT = frozenset({"UserPromptSubmit", "PreToolUse"})
+HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("SessionStart", "", {"timeout": 10}),
+    ("UserPromptSubmit", "", {"timeout": 5}),
+    ("PreToolUse", "Bash|Read|Edit|Write", {"timeout": 5}),
+    ("Stop", "", {"timeout": 10}),
+    ("SessionEnd", "", {"timeout": 5}),
+)
+"""Hook, matcher and handler's keys; there is none after a tool or before a compaction."""
+
+
+def make(options: Mapping[str, str]) -> Host:
+    """The adapter. Option `config_dir`: what JUNIE_HOME names instead of `~/.junie`."""
+    return Junie(options.get("config_dir", ""))
+
+
+class Junie(Adapter):
+    """The adapter for Junie; implements `ports.host.Host`."""
+
+    name = "junie"
+    folders = (".junie",)
+
+    def __init__(self, config_dir: str = "") -> None:
+        self._config_dir = config_dir
+
+    @property
+    def profile(self) -> HostProfile:
+        """What Junie can do and where."""
+        from holdfast.ports.host import HostProfile, RulesTarget
+
+        return HostProfile(
+            title="JetBrains Junie",
+            mcp="~/.junie/mcp/mcp.json",
+            hooks="~/.junie/config.json",
+            moments=("prompt", "before_file", "before_command"),
+            transcripts="~/.junie/sessions",
+            rules=(RulesTarget(file=".junie/guidelines.md"), RulesTarget(file="AGENTS.md")),
+            notes=("Junie tells hooks nothing of what a tool answered: failures are read from its transcripts.",),
+            sources=("junie.jetbrains.com/docs/junie-cli-hooks.html, 2026-11-21", "not run"),
+        )
+
+    def find(self, home: str) -> str:
+        """Its folder, or an empty string."""
+        return self._config_dir if os.path.exists(self._config_dir) else super().find(home)
+
+    def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The payload with the project's folder."""
+        held = dict(fields_of(payload))
+        return held | {"cwd": held.get("project_path") or held.get("cwd")}
+
+    def render(self, call: HookCall, briefing: Briefing) -> str:
+        """The briefing's text, or a blank line."""
+        return render_plain(call, briefing, TAKES_TEXT)
+
+    def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
+        """The edits of the user's two files."""
+        from holdfast.hosts._shared.programs import hook_command, hook_edit, server_edit
+        from holdfast.ports.host import InstallPlan
+
+        check_scope(self.name, scope)
+        root = self._config_dir or os.path.join(home, ".junie")
+        told = hook_command(command, self.name, "--plain")
+        edits = [hook_edit(os.path.join(root, "config.json"), told, hook) for hook in HOOKS]
+        edits.append(server_edit(os.path.join(root, "mcp", "mcp.json"), command))
+        return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)

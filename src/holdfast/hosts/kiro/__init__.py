@@ -1,0 +1,98 @@
+"""Kiro, IDE and CLI: hooks in a file of our own, MCP server, steering files.
+
+What a hook prints reaches the agent as plain text, at a session's start and on a prompt only; so silence is no output.
+
+Sources: kiro.dev/docs on hooks, MCP and steering; measured reports of others on IDE 1.2 and CLI 3; 2026-11-21. Not run.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.plain import render_plain
+from holdfast.hosts._shared.toolcalls import fields_of, text_of, with_usual_fields
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.briefing import Briefing
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.ports.host import Host, HostProfile, InstallPlan
+
+TAKES_TEXT = frozenset({"SessionStart", "UserPromptSubmit"})
+TOOLS = {
+    "execute_bash": "Bash", "execute_cmd": "Bash", "shell": "Bash", "fs_read": "Read", "read": "Read",
+    "fs_write": "Write", "write": "Write", "str_replace": "Edit",
+}  # fmt: skip
+TRIGGERS = (("SessionStart", "", 10), ("UserPromptSubmit", "", 5), ("PostToolUse", ".*", 5), ("Stop", "", 10))
+"""Trigger, matcher, seconds; there is none before a compaction or at a session's end."""
+
+
+def make(options: Mapping[str, str]) -> Host:
+    """The adapter; it has no options."""
+    return Kiro()
+
+
+class Kiro(Adapter):
+    """The adapter for Kiro; implements `ports.host.Host`."""
+
+    name = "kiro"
+    folders = (".kiro",)
+
+    @property
+    def profile(self) -> HostProfile:
+        """What Kiro can do and where."""
+        from holdfast.ports.host import HostProfile, RulesTarget
+
+        return HostProfile(
+            title="Kiro",
+            mcp="~/.kiro/settings/mcp.json",
+            hooks="~/.kiro/hooks/holdfast.json",
+            moments=("session_start", "prompt"),
+            transcripts="~/.kiro/sessions",
+            rules=(
+                RulesTarget(
+                    file=".kiro/steering/holdfast-{slug}.md",
+                    front_matter="---\ninclusion: fileMatch\nfileMatchPattern: {globs}\n---\n",
+                    globs="list",
+                ),
+                RulesTarget(file="AGENTS.md"),
+            ),
+            notes=("Agents of your own in .kiro/agents see the server with includeMcpJson only.",),
+            sources=("kiro.dev/docs, hooks, MCP, steering, 2026-11-21", "not run"),
+        )
+
+    def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The payload with Claude Code's names of tools and their arguments."""
+        held = dict(fields_of(payload))
+        tool = text_of(held.get("tool_name"))
+        given = with_usual_fields(fields_of(held.get("tool_input")))
+        tool = "Edit" if TOOLS.get(tool) == "Write" and "old_string" in given else TOOLS.get(tool, tool)
+        return held | {"tool_name": tool, "tool_input": given}
+
+    def render(self, call: HookCall, briefing: Briefing) -> str:
+        """The briefing's text, or a blank line."""
+        return render_plain(call, briefing, TAKES_TEXT)
+
+    def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
+        """A hooks file of our own, and the server in the user's file."""
+        import json
+
+        from holdfast.hosts._shared.programs import ENTRY, hook_command, server_edit
+        from holdfast.ports.host import InstallPlan, OwnFile
+
+        check_scope(self.name, scope)
+        root = os.path.join(home, ".kiro")
+        action = {"type": "command", "command": hook_command(command, self.name, "--plain")}
+        hooks = [
+            {"name": f"holdfast-{trigger.lower()}", "trigger": trigger, **({"matcher": matcher} if matcher else {}),
+             "action": action, "timeout": seconds}
+            for trigger, matcher, seconds in TRIGGERS
+        ]  # fmt: skip
+        text = json.dumps({"version": "v1", "hooks": hooks}, indent=2) + "\n"
+        own = OwnFile(file=os.path.join(root, "hooks", "holdfast.json"), text=text, ours=ENTRY)
+        edits = (own, server_edit(os.path.join(root, "settings", "mcp.json"), command))
+        return InstallPlan(host=self.name, scope=scope, edits=edits, notes=self.profile.notes)
