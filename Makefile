@@ -49,6 +49,7 @@ bench: $(DEV) ## Speed and quality; DATA=dir adds the measurements that need dat
 
 docs: $(DEV) ## Regenerate the generated pages
 	$(BIN)/python scripts/render_cli_docs.py
+	$(BIN)/python scripts/render_hosts_docs.py
 
 wheel: $(DEV) ## Build the wheel into dist/
 	rm -rf dist && $(BIN)/python -m build --quiet --wheel --no-isolation

@@ -1,0 +1,91 @@
+"""Renders docs/reference/hosts.md from what the adapters say of their hosts.
+
+python scripts/render_hosts_docs.py            writes the file
+python scripts/render_hosts_docs.py --check    exit 1 when it is not up to date
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from holdfast import plugins
+from holdfast.bootstrap import load_host
+from holdfast.ports.host import Host
+
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "hosts.md"
+MOMENTS = {
+    "session_start": "start",
+    "prompt": "prompt",
+    "before_file": "file",
+    "before_command": "command",
+    "after_failure": "failure",
+    "after_compaction": "compaction",
+}
+HEAD = """# Hosts
+
+Made from the adapters by `scripts/render_hosts_docs.py`; edit those, not this file. `holdfast setup --list` prints the
+same with what is on your machine.
+
+`holdfast setup` wires every host it finds to one memory: the MCP server, and hooks where the host has them. A file's
+own formatting and comments stay; `holdfast uninstall` gives every byte back. A file that cannot be changed safely is
+left alone, and what to add by hand is shown.
+
+**Deliveries** are the moments at which the host's hooks can hand something to the model: at a session's start, on a
+prompt, for a file, before a command, after a failure, after a compaction. Hosts without any are reached by the MCP
+tools and by rules files: `holdfast rules sync`.
+
+"not run" among the sources: the facts are from documentation, source or others' measurements, and the adapter was
+tested with recorded payloads made by them, not inside the program.
+"""
+
+
+def main() -> int:
+    """0, or 1 when asked to check and the file is not up to date."""
+    wanted = render()
+    if "--check" in sys.argv[1:]:
+        return 0 if TARGET.exists() and TARGET.read_text(encoding="utf-8") == wanted else 1
+    TARGET.write_text(wanted, encoding="utf-8")
+    return 0
+
+
+def render() -> str:
+    """The whole file's text."""
+    hosts = [load_host(name.replace("_", "-")) for name in plugins.builtin_names("hosts")]
+    hosts.sort(key=lambda host: host.profile.title.casefold())
+    return "\n".join((HEAD, *_table(hosts), "", *(line for host in hosts for line in _section(host))))
+
+
+def _table(hosts: list[Host]) -> Iterator[str]:
+    yield f"| host | name | MCP | hooks | {' | '.join(MOMENTS.values())} | transcripts | rules |"
+    yield "|---|---|---" + "|---" * (len(MOMENTS) + 3) + "|"
+    for host in hosts:
+        profile = host.profile
+        able = (_mark(moment in profile.moments) for moment in MOMENTS)
+        cells = (_mark(profile.mcp), _mark(profile.hooks), *able, _mark(profile.transcripts), _mark(profile.rules))
+        yield f"| {profile.title} | `{host.name}` | {' | '.join(cells)} |"
+
+
+def _section(host: Host) -> Iterator[str]:
+    profile = host.profile
+    yield f"## {profile.title}\n"
+    told = (("MCP server", profile.mcp), ("hooks", profile.hooks), ("transcripts", profile.transcripts))
+    yield from (f"- {name}: {_code(where)}" for name, where in told if where)
+    if profile.rules:
+        yield "- rules: " + ", ".join(f"`{target.file}`" for target in profile.rules)
+    yield from (f"- {text}" for text in profile.notes)
+    yield f"- sources: {'; '.join(profile.sources)}\n"
+
+
+def _code(where: str) -> str:
+    """Paths as code, words as words."""
+    return f"`{where}`" if " " not in where else where
+
+
+def _mark(held: object) -> str:
+    return "yes" if held else "-"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
