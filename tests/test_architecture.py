@@ -21,7 +21,7 @@ def test_a_store_has_at_most_12_methods_of_at_most_4_arguments() -> None:
 
 
 def test_every_built_in_plug_in_can_be_made() -> None:
-    for kind in ("hosts", "detectors"):
+    for kind in ("hosts", "detectors", "importers"):
         for name in plugins.builtin_names(kind):
             assert plugins.load(kind, name) is not None
 

@@ -78,6 +78,8 @@ class Provenance(Frozen, nested={"evidence": Evidence}):
     detector: str = ""
     """`name/version`, e.g. `fail_fix/1`; empty when a person wrote it."""
     author: str = ""
+    origin: str = ""
+    """`file#section` that an importer read it from; empty for what was not imported."""
     evidence: tuple[Evidence, ...] = ()
 
 

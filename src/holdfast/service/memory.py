@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Place
     from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
     from holdfast.domain.vocabulary import Freshness, LessonKind, ScopeLevel, State, Trust, Verdict
+    from holdfast.service.adopt import Adopting, Reading, Step
     from holdfast.service.comparison import Comparison
     from holdfast.service.explain import Explanation
     from holdfast.service.learn import LearnReport
@@ -350,12 +351,25 @@ class Memory:
     # In bulk
 
     def import_lessons(
-        self, lines: Iterable[str], *, trust: Trust = "person", progress: Callable[[int], None] | None = None
+        self,
+        lines: Iterable[str],
+        *,
+        trust: Trust = "person",
+        progress: Callable[[int], None] | None = None,
+        dry: bool = False,
     ) -> ImportReport:
         """Whole lessons from JSON lines; idempotent. A bad line is reported with its number, the others are kept."""
         from holdfast.service.transfer import import_lessons
 
-        return import_lessons(self.parts, self.place, lines, trust=trust, progress=progress)
+        return import_lessons(self.parts, self.place, lines, trust=trust, progress=progress, dry=dry)
+
+    def adopt(
+        self, readings: Sequence[Reading], how: Adopting, progress: Callable[[int], None] | None = None
+    ) -> tuple[Step, ...]:
+        """Lessons from what importers read in other tools' files; what became of each passage. Idempotent."""
+        from holdfast.service.adopt import adopt
+
+        return adopt(self.parts, self.place, readings, how, progress)
 
     def export_lessons(self, *, states: Sequence[State] = ("active",), all_projects: bool = False) -> Iterator[str]:
         """Lessons as JSON lines, redacted again, without the private ones."""

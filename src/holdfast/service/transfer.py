@@ -51,9 +51,10 @@ class ImportReport(Frozen):
 class _Import:
     """One run: the batch in the making, and the counts."""
 
-    def __init__(self, parts: Parts, place: Place) -> None:
+    def __init__(self, parts: Parts, place: Place, dry: bool) -> None:
         self.parts = parts
         self.place = place
+        self.dry = dry
         self.touched: list[LessonId] = []
         self.counts = {"added": 0, "revised": 0, "unchanged": 0}
         self.failed: list[tuple[int, str]] = []
@@ -63,9 +64,9 @@ class _Import:
     def write(self, batch: Sequence[LessonLine]) -> None:
         """Put a batch in one transaction; what it counts is kept only when it was written."""
         counts, after, expected = self._plan(batch)
-        if after:
+        if after and not self.dry:
             self.parts.store.put(list(after.values()), expected)
-        self.touched += after
+            self.touched += after
         for verb in counts:
             self.counts[verb] += counts[verb]
 
@@ -124,9 +125,13 @@ def import_lessons(
     *,
     trust: Trust = "person",
     progress: Callable[[int], None] | None = None,
+    dry: bool = False,
 ) -> ImportReport:
-    """What became of each line; `progress` is told how many lines are done. One log record for the whole run."""
-    run = _Import(parts, place)
+    """What became of each line; `progress` is told how many lines are done. One log record for the whole run.
+
+    A `dry` run writes nothing and tells what would become of them, each batch seen by itself.
+    """
+    run = _Import(parts, place, dry)
     try:
         for number, batch in _batches(run, lines, trust):
             _write_twice(run, batch)

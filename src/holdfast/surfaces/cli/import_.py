@@ -1,12 +1,15 @@
-"""`holdfast import`: whole lessons from JSON lines."""
+"""`holdfast import`: what other tools keep, and whole lessons from JSON lines."""
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from holdfast.domain.errors import InvalidValueError
+from holdfast.surfaces.cli._importing import Wish, import_foreign, tell, tell_json
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
 
 if TYPE_CHECKING:
@@ -14,42 +17,100 @@ if TYPE_CHECKING:
 
     from holdfast.service.transfer import ImportReport
 
+OWN = "holdfast"
+"""The name of our own form: JSON lines, as `holdfast export` writes them."""
 LINE_BYTES = 4_000_000
 """No more of a line is read: a million characters of four bytes each, which is refused as too long anyway."""
 TOLD = 20
 """Bad lines that are told one by one."""
 
 
+class _Format(click.ParamType[str]):
+    """The name of a form; installed importers are looked up only when one is named."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from holdfast.sources import importer_names
+
+        known = [OWN, *importer_names()]
+        if value not in known:
+            self.fail(f"unknown form {value!r}; one of {', '.join(known)}", param, ctx)
+        return str(value)
+
+
 @click.command(
     "import",
     epilog=examples(
-        "holdfast import lessons.jsonl",
+        "holdfast import . --dry-run",
+        "holdfast import AGENTS.md --accept",
+        "holdfast import ~/.claude-mem/claude-mem.db",
         "holdfast export | ssh other-machine holdfast import -",
         """echo '{"kind": "constraint", "insight": "Retries are capped at 3"}' | holdfast import -""",
     ),
 )
-@click.argument("file", type=click.File("rb"))
-@click.option("--format", "form", default="jsonl", show_default=True, type=click.Choice(["jsonl"]))
+@click.argument("path", metavar="FILE|DIR", type=click.Path(exists=True, allow_dash=True))
+@click.option("--from", "name", type=_Format(), metavar="NAME", help="Its form, where it is not recognised.")
+@click.option("--accept", is_flag=True, help="Vouch for it: what is not suspicious becomes active, not a candidate.")
+@click.option("--project", default="", metavar="NAME", help="Its name in a store of several projects; * is all.")
+@click.option("--dry-run", "dry", is_flag=True, help="Print what would be done, and do nothing.")
 @json_option
 @folder_option
 @pass_call
-def command(call: Call, file: IO[bytes], form: str) -> None:
-    """Read lessons from FILE, one JSON object a line; - reads stdin.
+def command(call: Call, path: str, name: str | None, accept: bool, project: str, dry: bool) -> None:
+    """Read lessons from what other tools keep, or from JSON lines; - reads JSON lines from stdin.
 
-    Keys: id, kind, title, insight, why, how, snippets, files, symbols, anchors, tags, topic_key, created_at,
-    valid_from, valid_to, state, trust, confidence, salience, scope, project, path_prefix, branch, pinned,
-    error_signature, command, sessions_seen, revival, provenance, links. Only kind and insight are required; other
-    keys are ignored and counted. Importing the same again changes nothing, and a lesson you revised, rejected or
-    forgot stays so.
+    Rules files (AGENTS.md, CLAUDE.md, GEMINI.md, CONVENTIONS.md, those of Cursor, Copilot, Windsurf, Cline, Roo,
+    Continue, Junie, Kiro), memories of agents (Claude Code's auto memory, a Cline memory bank), architecture decision
+    records, and the stores of other memory tools (the MCP reference server's JSON lines, mem0, claude-mem, Basic
+    Memory, engram, mcp-memory-service). A folder is searched for all of them. Each section, list item or row becomes a
+    lesson of its own. Nothing is written there.
 
-    Bad lines are reported with their number and the others are kept; the exit code is 1 when there were any.
+    What a repository or a tool says waits in the inbox (`holdfast review`) unless --accept is given; your own rules
+    files in your home are active at once; words that address the agent, hide something or run what they download are
+    quarantined. Importing the same again changes nothing; an edited section revises its lesson; what is gone from the
+    file is told and stays. `holdfast undo` takes an import back.
+
+    JSON lines, one object a line, have the keys: id, kind, title, insight, why, how, snippets, files, symbols, anchors,
+    tags, topic_key, created_at, valid_from, valid_to, state, trust, confidence, salience, scope, project, path_prefix,
+    branch, pinned, error_signature, command, sessions_seen, revival, provenance, links. Only kind and insight are
+    required; other keys are ignored and counted. A lesson you revised, rejected or forgot stays so.
+
+    A bad line or an unreadable file costs the others nothing; the exit code is 1 when there were any.
     """
-    lines = _Lines(file)
+    if path == "-" or name == OWN or (not name and _is_own(path)):
+        if accept or project:
+            raise click.UsageError("--accept and --project are for what other tools keep")
+        _import_lines(call, path, dry)
+        return
+    wish = Wish(path, name or "", project, accept, dry)
     with call.open() as memory:
+        outcome = import_foreign(memory, wish)
+    (tell_json if call.as_json else tell)(outcome, wish)
+    if outcome.failed:
+        click.get_current_context().exit(1)
+
+
+def _is_own(path: str) -> bool:
+    """Whether a file looks like JSON lines of lessons."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as stream:
+        head = stream.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
+    known = (b'"entityType"', b'"relationType"', b'"memory"')
+    own = b'"insight"' in head or path.lower().endswith(".jsonl")
+    return own and not any(key in head.split(b"\n", 1)[0] for key in known)
+
+
+def _import_lines(call: Call, path: str, dry: bool) -> None:
+    if os.path.isdir(path):
+        raise InvalidValueError(f"{path} is a folder, not a file of JSON lines")
+    with click.open_file(path, "rb") as stream, call.open() as memory:
+        lines = _Lines(stream)
         if sys.stderr.isatty():
-            report = _with_bar(lambda progress: memory.import_lessons(lines, progress=progress))
+            report = _with_bar(lambda progress: memory.import_lessons(lines, progress=progress, dry=dry))
         else:
-            report = memory.import_lessons(lines)
+            report = memory.import_lessons(lines, dry=dry)
     if call.as_json:
         answer_json(_json(report, lines.mended))
     else:

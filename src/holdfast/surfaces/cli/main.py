@@ -43,7 +43,7 @@ COMMANDS = {
     "skills": "Write lessons that recur as Agent Skills.",
     "compile": "Print the sections of a rules file that are needed.",
     "doctor": "Prove that memory works, and name what does not.",
-    "import": "Read lessons from JSON lines.",
+    "import": "Read lessons from what other tools keep, or from JSON lines.",
     "export": "Write lessons as JSON lines.",
     "mcp": "Run the MCP server on stdin and stdout.",
     "hook": "Answer one hook of a host.",
@@ -125,7 +125,7 @@ RESERVED = frozenset({"import", "list"})
 @click.command(
     cls=Holdfast,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Examples:\n\n\b\n  holdfast setup claude-code\n  holdfast recall 'flaky login test'\n  holdfast doctor",
+    epilog="Examples:\n\n\b\n  holdfast setup\n  holdfast recall 'flaky login test'\n  holdfast doctor",
 )
 @click.version_option(__version__, message="holdfast %(version)s")
 @folder_option

@@ -100,6 +100,7 @@ def _speaker(lesson: Lesson) -> str:
     source = lesson.provenance
     named = source.detector or source.author or "a person"
     where = f" in {source.host} session {source.session}" if source.session else ""
+    where += f" from {source.origin}" if source.origin else ""
     return f"{named}{where} ({lesson.trust})"
 
 

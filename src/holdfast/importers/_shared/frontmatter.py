@@ -1,0 +1,67 @@
+"""Front matter: the keys between two lines of three dashes at the top of a markdown file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, datetime
+from typing import Any
+
+import yaml  # type: ignore[import-untyped]
+
+LIMIT = 20_000
+"""Characters of the longest front matter that is parsed; more is text."""
+
+_FENCED = re.compile(r"\A---[ \t]*\n(.*?)(?:\n|(?<=\n))---[ \t]*(?:\n|\Z)", re.DOTALL)
+_LINE = re.compile(r"([\w-]+)[ \t]*:[ \t]*(.*)")
+_ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
+
+
+def split_front(text: str) -> tuple[dict[str, Any], str]:
+    """(keys in lower case, the text after them); no keys when there is no front matter.
+
+    Rules files are often not quite YAML (`globs: *.ts` is an alias there): then each line is a key and its words.
+    """
+    found = _FENCED.match(text[: LIMIT + 20])
+    if not found:
+        return {}, text
+    try:
+        # aliases are never needed here, and nested ones expand without bound
+        held = {} if re.search(r"[:-][ \t]+[*&]", found[1]) else yaml.safe_load(found[1])
+    except (yaml.YAMLError, ValueError, RecursionError):
+        held = {}
+    if not isinstance(held, dict) or not held:
+        held = _by_line(found[1])
+    return {str(key).lower(): value for key, value in held.items()}, text[found.end() :]
+
+
+def text_of(value: Any) -> str:
+    """A value as one text; empty for none and for what is no plain value."""
+    if isinstance(value, (datetime, date)):
+        return value.isoformat()
+    return str(value).strip() if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
+
+
+def texts_of(value: Any) -> tuple[str, ...]:
+    """A list of texts, whether it was written as a list or with commas (not those inside braces)."""
+    items = [text_of(item) for item in value] if isinstance(value, list) else list(_at_commas(text_of(value)))
+    return tuple(dict.fromkeys(item for item in items if item))
+
+
+def _at_commas(text: str) -> Iterator[str]:
+    for piece in re.split(r",(?![^{]*\})", text.strip("[] ")):
+        yield piece.strip().strip("\"'")
+
+
+def _by_line(text: str) -> dict[str, Any]:
+    held: dict[str, Any] = {}
+    key = ""
+    for line in text.split("\n"):
+        found, item = _LINE.match(line), _ITEM.match(line)
+        if found:
+            key = found[1]
+            held[key] = found[2].strip().strip("\"'")
+        elif item and key:
+            before = held[key] if isinstance(held[key], list) else []
+            held[key] = [*before, item[1].strip().strip("\"'")]
+    return held

@@ -1,0 +1,196 @@
+"""Markdown in pieces that stand alone: list items, paragraph groups and tables, each with its headings.
+
+What belongs together stays together: an ordered list, a list of short items, a paragraph and the code it leads to. A
+sentence that ends in a colon goes with every item it introduces: `Never:` must not be lost on the way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+GROUP_LENGTH = 600
+"""Characters up to which paragraphs that follow each other are one piece."""
+SHORT_ITEM = 15
+FEW_WORDS = 4
+"""A list item of fewer characters or words hardly says anything alone; a list with many of them is one piece."""
+LEAD_LENGTH = 160
+"""Characters of the longest sentence that is repeated before each item it introduces."""
+SNIPPET_LENGTH = 2_000
+
+_MANAGED = re.compile(r"<!--[ \t]{0,9}holdfast:begin\b.*?(?:<!--[ \t]{0,9}holdfast:end\b[^>]{0,200}>|\Z)", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_LINK = re.compile(r"!?\[([^\[\]\n]{1,300})\]\((https?://[^\s)]{1,500})?[^)\n]{0,500}\)")
+_BOLD = re.compile(r"(?<!\w)(\*\*|__)(?=\S)([^\n]{1,500}?)(?<=\S)\1(?!\w)")
+_WRAPPED = re.compile(r"(?<=[^\n])[ \t]*\n[ \t]*(?=[^\s\d*+>|#`~-])(?![A-Za-z]+(?: [a-z]+){0,2}:)")
+"""A line break inside prose; lists, code and lines that begin with a label (`Why: …`) keep theirs."""
+_LAST_SENTENCE = re.compile(r"\A(.*[.!?])\s+(\S[^.!?]*:)\Z", re.DOTALL)
+_NEGATIVE = re.compile(r"\b(?:don'?ts?|do not|never|avoid|not|forbidden|anti-?patterns?|bad|wrong)\b", re.IGNORECASE)
+
+
+class Piece(NamedTuple):
+    """A part of a document that stands alone; `text` is nearly plain, `snippets` are the code it leads to."""
+
+    headings: tuple[str, ...]
+    text: str
+    snippets: tuple[str, ...] = ()
+
+    @property
+    def section(self) -> str:
+        """The headings as one line."""
+        return " > ".join(self.headings)
+
+
+def split_markdown(text: str) -> Iterator[Piece]:
+    """The pieces in order; our own managed blocks and comments are left out, code that nothing introduces, too."""
+    text = without_managed(text)
+    lines = text.split("\n")
+    splitter = _Splitter()
+    for block in _blocks(_parser().parse(text), lines):
+        splitter.take(block)
+    return iter(splitter.pieces)
+
+
+def without_managed(text: str) -> str:
+    """The text with the blocks that Holdfast manages in it emptied; one that does not end goes to the text's end."""
+    return _MANAGED.sub(lambda found: "\n" * found[0].count("\n"), text)
+
+
+def nearly_plain(text: str) -> str:
+    """The text without emphasis, comments and the line breaks of wrapped prose.
+
+    A link is its words and, when it leads to the web, its address.
+    """
+    text = _COMMENT.sub("", text)
+    text = _LINK.sub(lambda m: f"{m[1]} ({m[2]})" if m[2] and m[2] != m[1] else m[1], text)
+    return _WRAPPED.sub(" ", _BOLD.sub(r"\2", text)).strip()
+
+
+class _Block(NamedTuple):
+    """One top-level block: its kind, its source, and for a list its items' sources, for a heading its level."""
+
+    kind: str
+    text: str
+    level: int = 0
+    items: tuple[str, ...] = ()
+
+
+class _Splitter:
+    """Takes the blocks of a document in order and collects pieces."""
+
+    def __init__(self) -> None:
+        self.pieces: list[Piece] = []
+        self._headings: list[tuple[int, str]] = []
+        self._before = ""
+        """The kind of the block before this one."""
+
+    def take(self, block: _Block) -> None:
+        """Add what the block says."""
+        if block.kind == "heading":
+            self._headings = [held for held in self._headings if held[0] < block.level]
+            self._headings.append((block.level, nearly_plain(block.text)[:LEAD_LENGTH]))
+        elif block.kind == "code":
+            self._add_code(block.text[:SNIPPET_LENGTH])
+        elif block.kind == "list":
+            self._add_list(block)
+        elif block.kind == "paragraph":
+            self._add_paragraph(nearly_plain(block.text))
+        else:
+            self._add(self._with_lead(nearly_plain(block.text)))
+        self._before = block.kind
+
+    def _add(self, text: str) -> None:
+        if text:
+            self.pieces.append(Piece(tuple(name for _, name in self._headings), text))
+
+    def _add_paragraph(self, text: str) -> None:
+        last = self.pieces[-1] if self.pieces and self._before == "paragraph" else None
+        if last and not last.text.endswith(":") and len(last.text) + len(text) <= GROUP_LENGTH and text:
+            self.pieces[-1] = last._replace(text=f"{last.text}\n\n{text}")
+        else:
+            self._add(text)
+
+    def _add_code(self, code: str) -> None:
+        """Code belongs to the words right before it."""
+        if self.pieces and self._before in ("paragraph", "list", "code"):
+            last = self.pieces[-1]
+            self.pieces[-1] = last._replace(snippets=(*last.snippets, code))
+
+    def _add_list(self, block: _Block) -> None:
+        items = [plain for item in block.items if (plain := nearly_plain(item))]
+        short = sum(_is_short(item) for item in items)
+        if block.level or short * 2 >= len(items):
+            marked = [f"{n}. {item}" if block.level else f"- {item}" for n, item in enumerate(items, 1)]
+            self._add(self._with_lead("\n".join(marked), always=True))
+            return
+        lead = self._take_lead()
+        for item in items:
+            self._add(f"{lead} {item}" if 0 < len(lead) <= LEAD_LENGTH else item)
+
+    def _with_lead(self, text: str, *, always: bool = False) -> str:
+        """The text after what introduces it: the sentence before it that ends in a colon, else the heading."""
+        lead = self._take_lead()
+        if not lead and always and self._headings:
+            lead = f"{self._headings[-1][1]}:"
+        return f"{lead}\n{text}" if lead and text else text
+
+    def _take_lead(self) -> str:
+        """What introduces the block: the paragraph before it, taken back, or a heading that forbids."""
+        if self._before == "paragraph" and self.pieces and self.pieces[-1].text.endswith(":"):
+            last = self.pieces.pop()
+            parted = _LAST_SENTENCE.match(last.text)
+            if not parted:
+                return last.text
+            self.pieces.append(last._replace(text=parted[1]))
+            return parted[2]
+        heading = self._headings[-1][1] if self._headings else ""
+        return f"{heading}:" if _NEGATIVE.search(heading) else ""
+
+
+def _is_short(item: str) -> bool:
+    """Whether an item says little alone; words are counted where spaces part them."""
+    return len(item) < SHORT_ITEM or (item.isascii() and len(item.split()) < FEW_WORDS)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    # without "inline", which nothing here needs: it is slow for text that is made to be slow
+    return MarkdownIt("commonmark", {"maxNesting": 40}).enable("table").disable("inline")
+
+
+def _blocks(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[_Block]:
+    for at, token in enumerate(tokens):
+        if token.level or token.map is None:
+            continue
+        source = "\n".join(lines[token.map[0] : token.map[1]])
+        if token.type == "heading_open":
+            yield _Block("heading", tokens[at + 1].content, level=int(token.tag[1]))
+        elif token.type == "paragraph_open":
+            yield _Block("paragraph", source)
+        elif token.type in ("fence", "code_block"):
+            yield _Block("code", token.content.rstrip())
+        elif token.type in ("bullet_list_open", "ordered_list_open"):
+            ordered = int(token.type == "ordered_list_open")
+            yield _Block("list", source, level=ordered, items=tuple(_items(tokens[at:], token, lines)))
+        elif token.type == "blockquote_open":
+            yield _Block("quote", re.sub(r"(?m)^[ \t]*>[ \t]?", "", source))
+        elif token.type == "table_open":
+            yield _Block("table", source)
+
+
+def _items(tokens: Sequence[Token], opened: Token, lines: Sequence[str]) -> Iterator[str]:
+    """The sources of a list's own items, without their marks and their indentation."""
+    for token in tokens[1:]:
+        if token.level == opened.level:
+            return
+        if token.type == "list_item_open" and token.level == opened.level + 1 and token.map:
+            first, *rest = lines[token.map[0] : token.map[1]] or [""]
+            mark = _MARKER.match(first)
+            width = mark.end() if mark else 0
+            yield "\n".join([first[width:], *(line[min(width, len(line) - len(line.lstrip())) :] for line in rest)])

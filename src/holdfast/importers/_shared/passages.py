@@ -1,0 +1,138 @@
+"""Passages from pieces: a title, the reason where one is named, parts where one is too long, and what is no lesson."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from holdfast.domain.frozen import replace
+from holdfast.domain.lesson import title_of
+from holdfast.domain.vocabulary import LessonKind
+from holdfast.importers._shared.markdown import Piece, split_markdown
+from holdfast.ports.importer import Passage, Skipped
+
+LONGEST = 1_500
+"""Characters of the longest passage; a longer one becomes several."""
+SHORTEST = 12
+"""Characters below which a passage of fewer than three words says nothing."""
+MENTIONS = 3
+"""Files named in a passage that it is delivered before."""
+
+_LABELLED = re.compile(
+    r"^[ \t]*(?:[-*] )?(why|reason|rationale|because|how|how to apply|instead|learned)[ \t]*:[ \t]*", re.I | re.M
+)
+_REASONS = frozenset({"why", "reason", "rationale", "because"})
+_MENTIONED = re.compile(r"`((?:[\w@.+-]{1,60}/){1,12}[\w@.+-]{1,80}\.[A-Za-z]\w{0,8})`")
+_FORBIDS = re.compile(
+    r"\b(?:must(?: not|n't)?|never|do not|don't|cannot|can't|forbidden|not allowed|required to)\b", re.I
+)
+_COMMANDS = re.compile(r"\b(?:commands?|build|run|running|setup|set-up|install|installation|scripts?|tooling)\b", re.I)
+_BOILERPLATE = re.compile(
+    r"this file provides guidance to (?:claude|codex|gemini|agents|ai)|^@[\w~./-]+$|^\[toc\]$|^table of contents$"
+    r"|^(?:you are|act as) an? (?:\w+[ ,-]+){0,8}(?:expert|engineer|developer|assistant|programmer)\b"
+    r"|^\W*last (?:updated|modified|reviewed)\b",
+    re.I,
+)
+_POINTER = re.compile(r"(?:see|refer to|read|for (?:more|full|further|details?)\b)[^.]{1,100}\.?\Z", re.I)
+_BOX = re.compile(r"\[[ xX-]\] ")
+
+
+class Voice(NamedTuple):
+    """What all passages of a source have in common."""
+
+    usual_kind: LessonKind = "convention"
+    shared: Passage = Passage(section="")
+    """Its globs, tags, trust, scope, prefix and time hold for every passage."""
+
+
+def read_markdown(text: str, voice: Voice) -> Iterator[Passage | Skipped]:
+    """The passages of a markdown text, and what of it is none."""
+    for piece in split_markdown(text):
+        yield from from_piece(piece, voice)
+
+
+def from_piece(piece: Piece, voice: Voice) -> Iterator[Passage | Skipped]:
+    """The passage, or several of one that is too long, or why it is none."""
+    reason = why_not(piece.text)
+    if reason:
+        yield Skipped(section=piece.section, reason=f"{reason}: {title_of(piece.text)}")
+        return
+    said, why, how = split_reasons(piece.text)
+    parts = list(cut(said))
+    for part in parts:
+        yield _passage(piece, voice, part, ("", "") if part is not parts[0] else (why, how))
+
+
+def why_not(text: str) -> str:
+    """Why a text is no lesson, in a few words; empty for one that may be."""
+    plain = text.strip().strip("-*#`: ")
+    if len(plain) < SHORTEST and len(plain.split()) < 3:
+        return "too short"
+    if _BOILERPLATE.search(plain):
+        return "boilerplate"
+    if _BOX.match(plain):
+        return "a task"
+    if _POINTER.match(plain):
+        return "it only points elsewhere"
+    return "" if re.search(r"\w{2}", plain) else "no words"
+
+
+def cut(text: str, longest: int = LONGEST) -> Iterator[str]:
+    """The text in parts of at most that many characters, parted at blank lines, line ends, sentences, else words."""
+    while len(text) > longest:
+        head = text[:longest]
+        at = max(head.rfind("\n\n"), 0) or max(head.rfind("\n"), 0) or max(head.rfind(". ") + 1, head.rfind(" "), 0)
+        at = at or longest
+        yield text[:at].strip()
+        text = text[at:].strip()
+    if text:
+        yield text
+
+
+def split_reasons(text: str) -> tuple[str, str, str]:
+    """(what is said, why, how): labelled parts such as `Why: …` at a line's beginning are taken out."""
+    marks = list(_LABELLED.finditer(text))
+    if not marks or not text[: marks[0].start()].strip(" \n-*"):
+        return text, "", ""
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    held = {True: "", False: ""}
+    for mark, end in zip(marks, ends, strict=True):
+        is_reason = mark[1].lower() in _REASONS
+        held[is_reason] = f"{held[is_reason]}\n{text[mark.end() : end].strip()}".strip()
+    return text[: marks[0].start()].strip(), held[True], held[False]
+
+
+def headline(headings: Iterable[str], text: str) -> str:
+    """A title: the last heading and the text's first line, which are what a person would look for."""
+    last = next((name for name in reversed(tuple(headings)) if name), "")
+    first = title_of(text.strip().lstrip("-#> ").strip() or text)
+    return first if not last or first.lower().startswith(last.lower()[:40]) else title_of(f"{last}: {first}")
+
+
+def mentioned(text: str) -> tuple[str, ...]:
+    """Paths in code spans, at most three."""
+    return tuple(dict.fromkeys(_MENTIONED.findall(text)))[:MENTIONS]
+
+
+def _passage(piece: Piece, voice: Voice, said: str, reasons: tuple[str, str]) -> Passage:
+    return replace(
+        voice.shared,
+        section=piece.section,
+        insight=said,
+        usual_kind=_usual(piece, voice, said),
+        title=headline(piece.headings, said),
+        why=reasons[0],
+        how=reasons[1],
+        snippets=piece.snippets,
+        files=mentioned(said),
+    )
+
+
+def _usual(piece: Piece, voice: Voice, said: str) -> LessonKind:
+    """The kind that the place and the words suggest, where the words alone will not tell."""
+    if voice.usual_kind != "convention":
+        return voice.usual_kind
+    if any(_COMMANDS.search(name) for name in piece.headings) and ("`" in said or piece.snippets):
+        return "tooling"
+    return "constraint" if _FORBIDS.search(said) else "convention"

@@ -1,0 +1,47 @@
+"""Rows of another memory tool as passages: texts of any length, lists in columns, kinds by the tool's own words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from holdfast.domain.frozen import replace
+from holdfast.domain.vocabulary import LessonKind
+from holdfast.importers._shared.markdown import nearly_plain
+from holdfast.importers._shared.passages import cut, split_reasons, why_not
+from holdfast.ports.importer import Passage, Skipped
+
+FILES = 5
+
+
+def from_row(text: str, passage: Passage) -> Iterator[Passage | Skipped]:
+    """The row's text as one passage, or several when it is long; `passage` holds all else that is known of it."""
+    plain = nearly_plain(text)
+    reason = why_not(plain)
+    if reason:
+        yield Skipped(section=passage.section, reason=reason)
+        return
+    said, why, how = split_reasons(plain)
+    for number, part in enumerate(cut(said), 1):
+        if number == 1:
+            yield replace(passage, insight=part, why=passage.why or why, how=passage.how or how)
+        else:
+            yield replace(passage, insight=part, section=f"{passage.section}, part {number}")
+
+
+def listed(value: Any) -> tuple[str, ...]:
+    """The texts of a column that holds a JSON list, or texts with commas; empty for anything else."""
+    if not isinstance(value, str) or not value.strip():
+        return ()
+    try:
+        held = json.loads(value)
+    except (ValueError, RecursionError):
+        held = value.split(",") if "[" not in value else []
+    items = held if isinstance(held, list) else []
+    return tuple(dict.fromkeys(item.strip() for item in items if isinstance(item, str) and item.strip()))
+
+
+def kind_of(word: Any, kinds: Mapping[str, LessonKind]) -> LessonKind | None:
+    """The kind that a tool's own word stands for; None for one without a counterpart."""
+    return kinds.get(str(word or "").strip().lower().replace("-", "_").replace(" ", "_"))

@@ -1,0 +1,147 @@
+"""Importer `adr`: a folder of architecture decision records, one decision a file, with its context as the reason.
+
+Reads the form of Michael Nygard (Status, Context, Decision, Consequences) and MADR (Context and Problem Statement,
+Decision Drivers, Considered Options, Decision Outcome; status in front matter or a list). Superseded and deprecated
+records come in as such, proposals as candidates, templates and indexes not at all.
+
+Source: adr.github.io/madr 2 to 4 and cognitect.com (Nygard 2011), September 2026; checked against records in public
+repositories.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from holdfast.domain.lesson import title_of
+from holdfast.domain.vocabulary import LinkKind, State
+from holdfast.importers._shared.frontmatter import split_front, text_of
+from holdfast.importers._shared.markdown import nearly_plain
+from holdfast.importers._shared.passages import LONGEST, mentioned
+from holdfast.importers._shared.textfile import load_markdown
+from holdfast.importers._shared.times import instant
+from holdfast.ports.importer import CERTAIN, MAYBE, NAMED, NO, Passage, Skipped, Source
+
+FOLDERS = ("adr/", "adrs/", "decisions/", "architecture-decisions/", "decision-records/")
+NUMBERED = re.compile(r"(?:adr[-_ ]?)?(\d{1,6})[-_. ]", re.IGNORECASE)
+NO_RECORDS = re.compile(r"template|^readme\.md$|^index\.md$|^0*-?adr-?template", re.IGNORECASE)
+STATES: tuple[tuple[str, State], ...] = (
+    ("supersed", "superseded"),
+    ("replaced", "superseded"),
+    ("deprecated", "retired"),
+    ("obsolete", "retired"),
+    ("rejected", "retired"),
+    ("proposed", "candidate"),
+    ("draft", "candidate"),
+)
+DECISION = ("decision outcome", "decision", "the decision", "solution", "resolution")
+REASON = ("context and problem statement", "context", "problem", "problem statement", "background", "motivation")
+DRIVERS = ("decision drivers", "rationale", "justification")
+AFTERMATH = ("consequences", "positive consequences", "implications")
+
+_HEADING = re.compile(r"(?m)^(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
+_STATUS = re.compile(r"(?im)^[ \t]*[-*]?[ \t]*[*_]*status[*_]*[ \t]*:[*_]*[ \t]*(.+)$")
+_DATE = re.compile(r"(?im)^[ \t]*[-*]?[ \t]*[*_]*date[*_]*[ \t]*:[*_]*[ \t]*(\d{4}-\d{2}-\d{2})")
+_LINK = re.compile(
+    r"\b(superse[dc]ed by|replaced by|supersedes|replaces|amends|amended by|refines|relates to|see)\b"
+    r"[^\n\d]{0,40}?(?:adr[-_ ]?)?(\d{1,6})\b",
+    re.IGNORECASE,
+)
+_LINKS: dict[str, LinkKind] = {"supersedes": "supersedes", "replaces": "supersedes", "amends": "refines",
+                               "refines": "refines", "relates to": "relates_to"}  # fmt: skip
+
+
+class Adr:
+    """Reads one decision record."""
+
+    id = "adr/1"
+
+    def sureness(self, source: Source) -> int:
+        """By its folder and its headings."""
+        if not source.name.endswith(".md") or NO_RECORDS.search(source.name):
+            return NO
+        inside = any(f"/{folder}" in "/" + source.label.lower() for folder in FOLDERS)
+        head = source.head.decode("utf-8", "replace").lower()
+        spoken = any(f"# {name}" in head for name in (*DECISION, *REASON)) and "# decision" in head
+        if inside and NUMBERED.match(source.name):
+            return CERTAIN
+        return NAMED if inside and spoken else MAYBE if spoken else NO
+
+    def read(self, source: Source) -> Iterator[Passage | Skipped]:
+        """One passage: what was decided, why, and what follows from it."""
+        front, text = split_front(load_markdown(source))
+        title, sections = _sections(text)
+        decided = _first(sections, DECISION)
+        if not decided:
+            yield Skipped(section=title, reason="a record without a decision")
+            return
+        number = NUMBERED.match(source.name)
+        yield Passage(
+            section=title or source.name,
+            insight=_short(decided),
+            kind="decision",
+            title=title_of(re.sub(r"^(?:adr[-_ ]?)?\d+[.:\s-]+", "", title, flags=re.IGNORECASE) or decided),
+            why=_short("\n".join(filter(None, (_first(sections, REASON), _first(sections, DRIVERS))))),
+            how=_short(_first(sections, AFTERMATH)),
+            files=mentioned(decided),
+            state=_state(front, text, sections),
+            said_at=instant(text_of(front.get("date")) or _dated(text)),
+            names=(f"adr {int(number[1])}",) if number else (),
+            links=tuple(_links(front, text)),
+        )
+
+
+def make(options: Mapping[str, str]) -> Adr:
+    """The importer; it has no options."""
+    return Adr()
+
+
+def _sections(text: str) -> tuple[str, dict[str, str]]:
+    """(title, text by heading in lower case); a section of a deeper level is part of the one above, too."""
+    found = list(_HEADING.finditer(text))
+    title = next((nearly_plain(heading[2]) for heading in found if len(heading[1]) == 1), "")
+    held: dict[str, str] = {}
+    for at, heading in enumerate(found):
+        later = (next_one.start() for next_one in found[at + 1 :] if len(next_one[1]) <= len(heading[1]))
+        body = text[heading.end() : next(later, len(text))]
+        held.setdefault(nearly_plain(heading[2]).lower().rstrip(":"), body.strip())
+    return title, held
+
+
+def _first(sections: Mapping[str, str], names: tuple[str, ...]) -> str:
+    """The first of the sections that has words, without the sections inside it that have a place of their own."""
+    text = next((sections[name] for name in names if sections.get(name)), "")
+    inner = _HEADING.search(text)
+    return nearly_plain(text[: inner.start()] if inner and inner.start() > 0 else _HEADING.sub(r"\2:", text))
+
+
+def _short(text: str) -> str:
+    """At most as much as one lesson holds, cut at a line or a sentence."""
+    if len(text) <= LONGEST:
+        return text
+    head = text[: LONGEST - 1]
+    at = max(head.rfind("\n"), head.rfind(". ") + 1)
+    return (head[:at].rstrip() if at > LONGEST // 2 else head) + "…"
+
+
+def _state(front: Mapping[str, Any], text: str, sections: Mapping[str, str]) -> State:
+    stated = _STATUS.search(text)
+    words = text_of(front.get("status")) or (stated[1] if stated else "") or sections.get("status", "")
+    stands = words.lower()[:200].replace("supersedes", "")
+    return next((state for word, state in STATES if word in stands), "active")
+
+
+def _dated(text: str) -> str:
+    found = _DATE.search(text)
+    return found[1] if found else ""
+
+
+def _links(front: Mapping[str, Any], text: str) -> Iterator[tuple[LinkKind, str]]:
+    """Links to other records by number; those that say it from the other end are told by the other record."""
+    seen = set()
+    for verb, number in _LINK.findall(f"{text_of(front.get('status'))}\n{text}"):
+        kind = _LINKS.get(verb.lower())
+        if kind and (kind, number) not in seen:
+            seen.add((kind, number))
+            yield kind, f"adr {int(number)}"

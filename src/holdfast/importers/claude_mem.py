@@ -1,0 +1,103 @@
+"""Importer `claude_mem`: observations and session summaries of claude-mem (~/.claude-mem/claude-mem.db).
+
+An observation becomes one lesson; of a session's summary only what it calls learnt. Observations that tell what was
+changed, and not what to know, are left out unless they are marked as a gotcha, a pattern, a trade-off, a reason or a
+solution.
+
+Source: thedotmack/claude-mem, src/services/sqlite (schema version 49), 2026-08; checked against the source only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from holdfast.domain.vocabulary import LessonKind
+from holdfast.importers._shared.database import read_rows, sure_of_table
+from holdfast.importers._shared.markdown import Piece, split_markdown
+from holdfast.importers._shared.passages import Voice, from_piece
+from holdfast.importers._shared.stored import FILES, from_row, kind_of, listed
+from holdfast.importers._shared.times import instant
+from holdfast.ports.importer import Passage, Skipped, Source
+
+TABLE = "observations"
+REQUIRED = ("id", "memory_session_id", "project", "type", "created_at_epoch")
+WANTED = ("title", "subtitle", "text", "narrative", "facts", "concepts", "files_modified", "files_read")
+KINDS: dict[str, LessonKind] = {
+    "decision": "decision",
+    "bugfix": "fix",
+    "discovery": "exploration",
+    "security_alert": "constraint",
+    "security_note": "constraint",
+}
+TELLING: dict[str, LessonKind] = {
+    "gotcha": "constraint",
+    "pattern": "convention",
+    "trade_off": "decision",
+    "why_it_exists": "decision",
+    "problem_solution": "fix",
+}
+"""Concepts that make any observation worth knowing, and the kind they suggest."""
+
+
+class ClaudeMem:
+    """Reads a claude-mem database."""
+
+    id = "claude_mem/1"
+
+    def sureness(self, source: Source) -> int:
+        """By the columns of its table."""
+        return sure_of_table(source, TABLE, REQUIRED)
+
+    def read(self, source: Source) -> Iterator[Passage | Skipped]:
+        """Observations, then what sessions learnt, oldest first."""
+        rows = read_rows(source, TABLE, REQUIRED, WANTED)
+        summaries = read_rows(
+            source, "session_summaries", ("id", "project", "created_at_epoch"), ("request", "learned", "files_edited")
+        )
+        for row in rows:
+            yield from _observation(row)
+        for row in summaries:
+            yield from _learned(row)
+
+
+def make(options: Mapping[str, str]) -> ClaudeMem:
+    """The importer; it has no options."""
+    return ClaudeMem()
+
+
+def _observation(row: Mapping[str, Any]) -> Iterator[Passage | Skipped]:
+    section = f"observation {row['id']}"
+    concepts = listed(row["concepts"])
+    suggested = next((kind for word in concepts if (kind := kind_of(word, TELLING))), None)
+    kind = kind_of(row["type"], KINDS) or suggested
+    if row["type"] == "sensitive":
+        yield Skipped(section=section, reason="marked as sensitive there")
+    elif kind is None:
+        yield Skipped(section=section, reason=f"tells of a {row['type']}, not what to know")
+    else:
+        facts = "\n".join(f"- {fact}" for fact in listed(row["facts"]))
+        text = row["narrative"] or row["text"] or facts or row["subtitle"] or row["title"] or ""
+        yield from from_row(text, _passage(row, section, kind, row["title"] or "", concepts))
+
+
+def _learned(row: Mapping[str, Any]) -> Iterator[Passage | Skipped]:
+    section = f"summary {row['id']}"
+    shared = _passage(row, section, "convention", "", ())
+    for piece in split_markdown(row["learned"] or ""):
+        yield from from_piece(Piece((section,), piece.text, piece.snippets), Voice(shared=shared))
+
+
+def _passage(row: Mapping[str, Any], section: str, kind: LessonKind, title: str, tags: tuple[str, ...]) -> Passage:
+    edited, read = (listed(row.get(name)) for name in ("files_modified", "files_read"))
+    return Passage(
+        section=section,
+        kind=kind if title else "",
+        usual_kind=kind,
+        title=title,
+        files=(edited or listed(row.get("files_edited")) or read)[:FILES],
+        tags=tags,
+        trust="agent",
+        said_at=instant(row["created_at_epoch"]),
+        project=str(row["project"] or ""),
+    )

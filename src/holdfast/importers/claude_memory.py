@@ -1,0 +1,73 @@
+"""Importer `claude_memory`: Claude Code's auto memory, ~/.claude/projects/<folder>/memory/*.md.
+
+A topic file with front matter (`name`, `description`, `type`, or the last in `metadata`) is one lesson when it is
+short, with its `Why:` and `How to apply:`; others, and MEMORY.md, are read as markdown. Entries of MEMORY.md that only
+point to a topic file are left out.
+
+Source: Claude Code 2.1's own instructions for its memory, September 2026, and files of that form in public
+repositories.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from holdfast.domain.frozen import replace
+from holdfast.domain.vocabulary import LessonKind
+from holdfast.importers._shared.frontmatter import split_front, text_of
+from holdfast.importers._shared.markdown import nearly_plain
+from holdfast.importers._shared.passages import LONGEST, Voice, read_markdown
+from holdfast.importers._shared.stored import from_row
+from holdfast.importers._shared.textfile import load_markdown
+from holdfast.importers._shared.times import instant
+from holdfast.ports.importer import CERTAIN, MAYBE, NO, Passage, Skipped, Source
+
+KINDS: dict[str, LessonKind] = {"user": "preference", "feedback": "convention", "project": "decision"}
+
+_PLACE = re.compile(r"(?:^|/)\.claude/projects/([^/]+)/memory/(?:[^/]+/)*[^/]+\.md$")
+_POINTER = re.compile(r"(?m)^[ \t]*[-*][ \t]+\[[^\]\n]{1,200}\]\([^)\s:]{1,200}\.md\).*$")
+
+
+class ClaudeMemory:
+    """Reads one file of the auto memory."""
+
+    id = "claude_memory/1"
+
+    def sureness(self, source: Source) -> int:
+        """By its place."""
+        if _PLACE.search(source.path.replace("\\", "/")):
+            return CERTAIN
+        return MAYBE if source.name == "memory.md" else NO
+
+    def read(self, source: Source) -> Iterator[Passage | Skipped]:
+        """The file's one lesson, or its passages."""
+        front, text = split_front(load_markdown(source))
+        place = _PLACE.search(source.path.replace("\\", "/"))
+        inner = front.get("metadata")
+        front.update(inner if isinstance(inner, dict) else {})
+        kind, title = _type_of(front), text_of(front.get("description")) or text_of(front.get("name"))
+        shared = Passage(
+            section=text_of(front.get("name")),
+            trust="agent",
+            said_at=instant(text_of(front.get("modified"))),
+            project=place[1] if place else "",
+        )
+        if kind and len(text) <= LONGEST:
+            yield from from_row(nearly_plain(text), replace(shared, usual_kind=kind, title=title))
+            return
+        pointers = _POINTER.findall(text)
+        if pointers:
+            yield Skipped(section="", reason=f"{len(pointers)} entries point to files that are imported themselves")
+        yield from read_markdown(_POINTER.sub("", text), Voice(kind or "convention", shared))
+
+
+def make(options: Mapping[str, str]) -> ClaudeMemory:
+    """The importer; it has no options."""
+    return ClaudeMemory()
+
+
+def _type_of(front: Mapping[str, Any]) -> LessonKind | None:
+    word = text_of(front.get("type"))
+    return KINDS.get(word, "convention") if word or ("name" in front and "description" in front) else None

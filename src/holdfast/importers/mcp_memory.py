@@ -1,0 +1,84 @@
+"""Importer `mcp_memory`: the knowledge graph of the Model Context Protocol's reference memory server (memory.jsonl).
+
+Each observation of an entity is a lesson that names the entity; a relation links the first lessons of two entities.
+
+Source: modelcontextprotocol/servers, src/memory/index.ts, 2026-07; checked against the source, whose file form others'
+stores repeat.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.lesson import title_of
+from holdfast.importers._shared.stored import from_row
+from holdfast.importers._shared.textfile import load_text
+from holdfast.ports.importer import CERTAIN, NO, Passage, Skipped, Source
+
+LINE_LIMIT = 1_000_000
+
+
+class McpMemory:
+    """Reads the reference server's lines."""
+
+    id = "mcp_memory/1"
+
+    def sureness(self, source: Source) -> int:
+        """By its first line."""
+        first = source.head.lstrip(b"\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0].replace(b" ", b"")
+        keys = (b'"entityType":', b'"relationType":')
+        return CERTAIN if first.startswith(b'{"') and any(key in first for key in keys) else NO
+
+    def read(self, source: Source) -> Iterator[Passage | Skipped]:
+        """Observations in order; lines that are no entity or relation are told and left out."""
+        entities: dict[str, dict[str, Any]] = {}
+        links: dict[str, list[str]] = {}
+        for number, line in enumerate(load_text(source).split("\n"), 1):
+            held = _object(line) if line.strip() else {}
+            if held is None:
+                yield Skipped(section=f"line {number}", reason="not an entity or a relation")
+            elif held.get("entityType") is not None and isinstance(held.get("name"), str):
+                entities[held["name"]] = held
+            elif held.get("relationType") is not None:
+                links.setdefault(str(held.get("from")), []).append(str(held.get("to")))
+        if not entities:
+            raise InvalidValueError(f"{source.label} holds no entity")
+        for name, entity in entities.items():
+            yield from _observations(name, entity, links.get(name, []))
+
+
+def make(options: Mapping[str, str]) -> McpMemory:
+    """The importer; it has no options."""
+    return McpMemory()
+
+
+def _object(line: str) -> dict[str, Any] | None:
+    try:
+        held = json.loads(line[:LINE_LIMIT])
+    except (ValueError, RecursionError):
+        return None
+    return held if isinstance(held, dict) and held.get("type") in ("entity", "relation", None) else None
+
+
+def _observations(name: str, entity: Mapping[str, Any], targets: list[str]) -> Iterator[Passage | Skipped]:
+    told = entity.get("observations")
+    first = True
+    for observation in told if isinstance(told, list) else ():
+        if not isinstance(observation, str):
+            continue
+        spoken = name.replace("_", " ")
+        named = name.lower() in observation.lower() or spoken.lower() in observation.lower()
+        text = observation if named else f"{spoken}: {observation}"
+        passage = Passage(
+            section=name,
+            title=title_of(text),
+            tags=tuple(filter(None, (name, str(entity.get("entityType") or "")))),
+            trust="agent",
+            names=(name,) if first else (),
+            links=tuple(("relates_to", target) for target in targets) if first else (),
+        )
+        yield from from_row(text, passage)
+        first = False

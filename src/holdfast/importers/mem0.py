@@ -1,0 +1,117 @@
+"""Importer `mem0`: what mem0 remembers, from its history database, its JSON answers, or a file of its export skill.
+
+Source: mem0ai/mem0, mem0/memory/storage.py (table `history`), the answers of `get_all` and `search` in its quickstart,
+and integrations/mem0-plugin (the export's form), 2026-08; checked against the source only. The memories themselves lie
+in a vector store of the user's choice; the history holds their words as well.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.vocabulary import LessonKind
+from holdfast.importers._shared.database import MAGIC, read_rows, sure_of_table
+from holdfast.importers._shared.frontmatter import split_front, text_of, texts_of
+from holdfast.importers._shared.stored import from_row, kind_of
+from holdfast.importers._shared.textfile import load_text
+from holdfast.importers._shared.times import instant
+from holdfast.ports.importer import CERTAIN, NAMED, NO, Passage, Skipped, Source
+
+REQUIRED = ("memory_id", "old_memory", "new_memory", "event")
+WANTED = ("created_at", "updated_at", "is_deleted")
+KINDS: dict[str, LessonKind] = {
+    "coding_conventions": "convention", "conventions": "convention", "architecture_decisions": "decision",
+    "decision": "decision", "anti_patterns": "failed_approach", "anti_pattern": "failed_approach",
+    "user_preferences": "preference", "user_preference": "preference", "preferences": "preference",
+    "tooling_setup": "tooling", "environmental": "tooling", "bug_fixes": "fix",
+}  # fmt: skip
+
+_BLOCK = re.compile(r"(?m)^---[ \t]*\n(?=\w+:)")
+
+
+class Mem0:
+    """Reads the three forms in which mem0 gives its memories away."""
+
+    id = "mem0/1"
+
+    def sureness(self, source: Source) -> int:
+        """By its content; an export of the plug-in by its name."""
+        if source.head.startswith(MAGIC):
+            return sure_of_table(source, "history", REQUIRED)
+        if source.name.startswith("mem0-export-") and source.name.endswith(".md"):
+            return NAMED
+        head = source.head.lstrip(b"\xef\xbb\xbf \t\r\n")
+        return CERTAIN if head[:1] in (b"{", b"[") and b'"memory"' in head and b'"id"' in head else NO
+
+    def read(self, source: Source) -> Iterator[Passage | Skipped]:
+        """Current memories; of the history each memory's last words."""
+        if source.head.startswith(MAGIC):
+            yield from _from_history(read_rows(source, "history", REQUIRED, WANTED))
+        elif source.name.endswith(".md"):
+            yield from _from_export(load_text(source))
+        else:
+            yield from _from_answers(source)
+
+
+def make(options: Mapping[str, str]) -> Mem0:
+    """The importer; it has no options."""
+    return Mem0()
+
+
+def _from_history(rows: Sequence[Mapping[str, Any]]) -> Iterator[Passage | Skipped]:
+    latest: dict[str, Mapping[str, Any]] = {}
+    for row in sorted(rows, key=lambda row: str(row["updated_at"] or row["created_at"] or "")):
+        latest[str(row["memory_id"])] = row
+    for number, row in latest.items():
+        section = f"memory {number}"
+        if row["is_deleted"] or str(row["event"]).upper() == "DELETE":
+            yield Skipped(section=section, reason="deleted there")
+        else:
+            at = instant(row["updated_at"] or row["created_at"])
+            yield from from_row(str(row["new_memory"] or ""), Passage(section=section, trust="agent", said_at=at))
+
+
+def _from_answers(source: Source) -> Iterator[Passage | Skipped]:
+    try:
+        held = json.loads(load_text(source))
+    except (ValueError, RecursionError) as exc:
+        if isinstance(exc, InvalidValueError):
+            raise
+        raise InvalidValueError(f"{source.label} is not JSON: {exc}") from exc
+    items = held.get("results") or held.get("memories") if isinstance(held, dict) else held
+    if not isinstance(items, list):
+        raise InvalidValueError(f"{source.label} holds no list of memories")
+    for number, item in enumerate(items, 1):
+        if not isinstance(item, dict) or not isinstance(item.get("memory"), str):
+            yield Skipped(section=f"entry {number}", reason="not a memory")
+            continue
+        named = item.get("categories")
+        categories = tuple(word for word in named if isinstance(word, str)) if isinstance(named, list) else ()
+        yield from from_row(
+            item["memory"],
+            _passage(str(item.get("id") or number), categories, item.get("updated_at") or item.get("created_at")),
+        )
+
+
+def _from_export(text: str) -> Iterator[Passage | Skipped]:
+    starts = [found.start() for found in _BLOCK.finditer(text)]
+    for begin, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        front, body = split_front(text[begin:end])
+        categories = (text_of(front.get("type")), *texts_of(front.get("categories")))
+        passage = _passage(text_of(front.get("id")) or str(begin), categories, text_of(front.get("created_at")))
+        yield from from_row(body, passage)
+
+
+def _passage(number: str, categories: Sequence[str], at: Any) -> Passage:
+    return Passage(
+        section=f"memory {number}",
+        kind=next((kind for word in categories if (kind := kind_of(word, KINDS))), ""),
+        usual_kind="preference",
+        tags=tuple(dict.fromkeys(word for word in categories if word)),
+        trust="agent",
+        said_at=instant(at),
+    )

@@ -1,0 +1,190 @@
+"""Other tools' files into memory: find them, read them, adopt what they hold, and tell what became of it."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.surfaces.cli.call import answer_json, counted, note, say
+from holdfast.surfaces.cli.rows import table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from holdfast.bootstrap import Memory
+    from holdfast.service.adopt import Reading, Step
+    from holdfast.sources import Found, Search
+
+VERBS = ("added", "revised", "accepted", "unchanged", "skipped", "removed")
+TOLD = 20
+"""Steps of a kind that are told one by one where nobody asked for all."""
+
+
+class Wish(NamedTuple):
+    """What the options of an import ask for."""
+
+    path: str
+    name: str = ""
+    project: str = ""
+    accept: bool = False
+    dry: bool = False
+
+
+class Outcome(NamedTuple):
+    """What an import of other tools' files did."""
+
+    search: Search
+    steps: tuple[Step, ...]
+    failed: tuple[tuple[str, str], ...]
+
+
+def import_foreign(memory: Memory, wish: Wish) -> Outcome:
+    """Import what is under the path. Raises InvalidValueError when there is nothing, or the one file is unreadable."""
+    from holdfast.service.adopt import Adopting
+    from holdfast.sources import find_sources
+
+    search = find_sources(wish.path, memory.place.root, memory.settings.user_home, wish.name)
+    if not search.found:
+        raise InvalidValueError(
+            f"nothing under {wish.path} can be imported", hint="holdfast import --help lists what can"
+        )
+    how = Adopting(accept=wish.accept, dry=wish.dry, projects=(wish.project,) if wish.project else ())
+    with _Progress(len(search.found)) as bar:
+        readings, failed = _read_all(search.found, bar)
+        if failed and not readings:
+            raise InvalidValueError(failed[0][1], hint="nothing was imported")
+        steps = memory.adopt(readings, how, bar.adopted)
+    return Outcome(search, steps, tuple(failed))
+
+
+def tell(outcome: Outcome, wish: Wish) -> None:
+    """Print the outcome: a line a source, what needs a person, and in a dry run every step."""
+    by_source = _by_source(outcome)
+    say("\n".join(table([[label, format_of, _counts(steps)] for label, format_of, steps in by_source])))
+    if wish.dry:
+        for step in outcome.steps:
+            say(_step_line(step))
+    else:
+        _note_some("no longer in the source; the lesson stays", [s for s in outcome.steps if s.verb == "removed"])
+    for label, reason in (*outcome.search.skipped, *outcome.failed):
+        note(f"{label}: {reason}")
+    if outcome.search.cut:
+        note("note: there is more under that folder than is looked at; import its parts")
+    _note_waiting(outcome.steps, wish)
+
+
+def tell_json(outcome: Outcome, wish: Wish) -> None:
+    """Print the outcome as JSON."""
+    answer_json(
+        {
+            "dry_run": wish.dry,
+            **{verb: sum(step.verb == verb for step in outcome.steps) for verb in VERBS},
+            "sources": [
+                {"source": label, "format": format_of, **Counter(step.verb for step in steps)}
+                for label, format_of, steps in _by_source(outcome)
+            ],
+            "steps": [_step_json(step) for step in outcome.steps],
+            "skipped_sources": [{"source": label, "reason": reason} for label, reason in outcome.search.skipped],
+            "failed": [{"source": label, "reason": reason} for label, reason in outcome.failed],
+            "cut": outcome.search.cut,
+        }
+    )
+
+
+class _Progress:
+    """A bar on a terminal: sources read, then passages adopted. Silent elsewhere."""
+
+    def __init__(self, sources: int) -> None:
+        self._sources = sources
+        self._bar: Any = None
+
+    def __enter__(self) -> _Progress:
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f}"))
+            self._bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task("reading", total=self._sources)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def read(self) -> None:
+        """One more source was read."""
+        if self._bar:
+            self._bar.advance(self._task)
+
+    def adopted(self, done: int) -> None:
+        """That many passages are done."""
+        if self._bar:
+            self._bar.update(self._task, description="passages", completed=done, total=None)
+
+
+def _read_all(found: Sequence[Found], bar: _Progress) -> tuple[list[Reading], list[tuple[str, str]]]:
+    from holdfast.service.adopt import Reading
+    from holdfast.sources import read_source
+
+    readings: list[Reading] = []
+    failed: list[tuple[str, str]] = []
+    for one in found:
+        try:
+            readings.append(Reading(label=one.source.label, importer=one.importer.id, parts=read_source(one)))
+        except InvalidValueError as exc:
+            failed.append((one.source.label, str(exc)))
+        bar.read()
+    return readings, failed
+
+
+def _by_source(outcome: Outcome) -> Iterator[tuple[str, str, list[Step]]]:
+    failed = {label for label, _ in outcome.failed}
+    for one in outcome.search.found:
+        if one.source.label not in failed:
+            name = one.importer.id.partition("/")[0].replace("_", "-")
+            yield one.source.label, name, [step for step in outcome.steps if step.label == one.source.label]
+
+
+def _counts(steps: Iterable[Step]) -> str:
+    counts = Counter(step.verb for step in steps)
+    return ", ".join(f"{counts[verb]} {verb}" for verb in VERBS if counts[verb]) or "empty"
+
+
+def _step_line(step: Step) -> str:
+    state = step.state if step.lesson else ""
+    what = step.title or step.reason
+    where = f"{step.label}#{step.section}" if step.section else step.label
+    told = f"{step.verb:<9}  {state:<11}  {what}  ({where})"
+    return f"{told}: {step.reason}" if step.title and step.reason else told
+
+
+def _step_json(step: Step) -> dict[str, str]:
+    return {
+        "verb": step.verb, "source": step.label, "section": step.section, "title": step.title,
+        "reason": step.reason, "state": step.state if step.lesson else "", "lesson": step.lesson,
+    }  # fmt: skip
+
+
+def _note_some(heading: str, steps: Sequence[Step]) -> None:
+    if steps:
+        note(f"{counted(len(steps), 'lesson')} {heading}:")
+    for step in steps[:TOLD]:
+        note(f"  {step.lesson[-8:]}  {step.title}")
+    if len(steps) > TOLD:
+        note(f"  and {len(steps) - TOLD} more; --json names them all")
+
+
+def _note_waiting(steps: Sequence[Step], wish: Wish) -> None:
+    written = [step for step in steps if step.verb in ("added", "revised", "unchanged")]
+    waiting = sum(step.state == "candidate" for step in written)
+    held = [step for step in written if step.state == "quarantined"]
+    if waiting and not wish.accept:
+        note(f"{counted(waiting, 'lesson')} {'would wait' if wish.dry else 'wait'} in the inbox: "
+             f"{click.style('holdfast review', bold=True)}, or the same with --accept")  # fmt: skip
+    _note_some("in quarantine, because of what the words do; a person has to look", held)

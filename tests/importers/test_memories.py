@@ -1,0 +1,197 @@
+"""What agents keep as markdown: Claude Code's auto memory, memory banks, decision records, notes of Basic Memory."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from holdfast.domain.frozen import replace
+from holdfast.ports.importer import Passage
+from tests.importers.conftest import Read, Write, insights, reasons
+
+TOPIC = """---
+name: feedback_real_database
+description: Integration tests use the real database
+metadata:
+  node_type: memory
+  type: feedback
+  originSessionId: 5da15695-411e-4859-a37b-b739ede023ae
+  modified: 2026-07-30T07:40:18.191Z
+---
+
+Integration tests must hit a real database, **not** mocks.
+
+**Why:** mocked tests passed and the migration failed in production.
+
+**How to apply:** start the container in `tests/conftest.py`.
+"""
+
+MADR = """---
+status: {status}
+date: 2025-03-04
+---
+
+# ADR-0002: Use PostgreSQL for bookings
+
+## Context and Problem Statement
+
+Bookings need row locks.
+
+## Considered Options
+
+* PostgreSQL
+* SQLite
+
+## Decision Outcome
+
+Chosen option: "PostgreSQL", because it locks rows. Supersedes [ADR-1](0001-use-sqlite.md).
+
+### Consequences
+
+* Good, because two clerks can book at once
+"""
+
+NYGARD = """# 1. Use SQLite for bookings
+
+Date: 2024-01-02
+
+## Status
+
+Superseded by [2. Use PostgreSQL](0002-use-postgresql.md)
+
+## Context
+
+One clerk books.
+
+## Decision
+
+We will keep bookings in SQLite.
+
+## Consequences
+
+No server is needed.
+"""
+
+NOTE = """---
+title: Coffee Search
+type: note
+tags: [search, core]
+permalink: specs/coffee-search
+---
+
+# Coffee Search
+
+## Observations
+- [decision] Full text search uses FTS5 #search #sqlite (no server is allowed)
+- [gotcha] Porter stems break part numbers
+- [ ] write the migration
+- [docs](https://example.org/docs)
+
+## Relations
+- implements [[Search Spec]]
+- supersedes [[Old Search]]
+"""
+
+
+def test_a_topic_of_the_auto_memory_is_one_lesson_with_its_reason(read: Read, write: Write, project: Path) -> None:
+    slug = "".join(c if c.isalnum() else "-" for c in str(project))
+    folder = f"~/.claude/projects/{slug}/memory"
+    (topic,) = read(write(f"{folder}/feedback_real_database.md", TOPIC))
+    assert isinstance(topic, Passage)
+    assert topic == replace(
+        topic,
+        insight="Integration tests must hit a real database, not mocks.",
+        why="mocked tests passed and the migration failed in production.",
+        how="start the container in `tests/conftest.py`.",
+        title="Integration tests use the real database",
+        trust="agent",
+        scope="project",
+        project=slug,
+        said_at=datetime(2026, 7, 30, 7, 40, 18, 191000, tzinfo=UTC),
+    )
+    index = "# Memory\n\n- [Real](feedback_real_database.md) — no mocks\n- Deploys run from the release branch only\n"
+    parts = read(write(f"{folder}/MEMORY.md", index))
+    assert insights(parts) == ["Deploys run from the release branch only"]
+    assert reasons(parts) == ["1 entries point to files that are imported themselves"]
+
+
+def test_a_memory_bank_gives_what_lasts_and_not_the_work_of_the_day(read: Read, write: Write, project: Path) -> None:
+    write("memory-bank/systemPatterns.md", "# System Patterns\n\n## Key Technical Decisions\n\n- Views never query\n\n")
+    write(
+        "memory-bank/activeContext.md",
+        "# Active Context\n\n## Current Focus\n\nFixing the login page today.\n\n"
+        "## Learnings and Project Insights\n\nThe cache has to be warmed before the first request.\n",
+    )
+    write("memory-bank/progress.md", "# Progress\n\n## What Works\n\nThe login page works in all browsers.\n")
+    parts = read(project)
+    assert insights(parts) == [
+        "The cache has to be warmed before the first request.",
+        "Key Technical Decisions:\n- Views never query",
+    ]
+    assert reasons(parts) == ["1 passages tell how far the work is"] * 2
+
+
+def test_decision_records_of_both_forms_keep_context_status_and_links(read: Read, write: Write, project: Path) -> None:
+    write("docs/adr/0001-use-sqlite.md", NYGARD)
+    write("docs/adr/0002-use-postgresql.md", MADR.format(status="accepted"))
+    write("docs/adr/template.md", MADR.format(status="proposed"))
+    write("docs/adr/README.md", "# Decisions\n")
+    nygard, madr = read(project)
+    assert isinstance(nygard, Passage)
+    assert isinstance(madr, Passage)
+    assert (nygard.state, nygard.why, nygard.how) == ("superseded", "One clerk books.", "No server is needed.")
+    assert (nygard.kind, nygard.title, nygard.names) == ("decision", "Use SQLite for bookings", ("adr 1",))
+    assert nygard.said_at == datetime(2024, 1, 2, tzinfo=UTC)
+    assert madr.insight.startswith('Chosen option: "PostgreSQL", because it locks rows.')
+    assert (madr.state, madr.why, madr.title) == ("active", "Bookings need row locks.", "Use PostgreSQL for bookings")
+    assert (madr.how, madr.links) == ("* Good, because two clerks can book at once", (("supersedes", "adr 1"),))
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [
+        ("proposed", "candidate"),
+        ("deprecated", "retired"),
+        ("rejected", "retired"),
+        ("superseded by ADR-9", "superseded"),
+        ("accepted, supersedes ADR-1", "active"),
+    ],
+)
+def test_the_status_of_a_record_is_respected(status: str, state: str, read: Read, write: Write) -> None:
+    (part,) = read(write("docs/decisions/0002-db.md", MADR.format(status=status)))
+    assert isinstance(part, Passage)
+    assert part.state == state
+
+
+def test_a_record_with_its_status_in_bold_and_one_without_a_decision(read: Read, write: Write) -> None:
+    (part,) = read(write("adr/0003-x.md", "# Format\n\n__Status__: Deprecated\n\n## Decision\n\nWe write records.\n"))
+    assert isinstance(part, Passage)
+    assert part.state == "retired"
+    assert reasons(read(write("adr/0004-y.md", "# Nothing\n\n## Context\n\nWe talked.\n"))) == [
+        "a record without a decision"
+    ]
+
+
+def test_a_note_gives_its_observations_with_tags_reasons_and_relations(read: Read, write: Write) -> None:
+    decision, gotcha = read(write("notes/coffee.md", NOTE))
+    assert isinstance(decision, Passage)
+    assert isinstance(gotcha, Passage)
+    assert decision == replace(
+        decision,
+        insight="Full text search uses FTS5",
+        kind="decision",
+        why="no server is allowed",
+        title="Coffee Search: Full text search uses FTS5",
+        tags=("search", "core", "decision", "sqlite"),
+        names=("Coffee Search", "specs/coffee-search"),
+        links=(("relates_to", "Search Spec"), ("supersedes", "Old Search")),
+        trust="agent",
+    )
+    assert (gotcha.kind, gotcha.insight) == ("constraint", "Porter stems break part numbers")
+
+
+def test_a_note_without_observations_is_read_as_text(read: Read, write: Write) -> None:
+    text = "---\ntitle: Plain\npermalink: plain\n---\n\nThe importer runs at night only.\n"
+    assert insights(read(write("plain.md", text))) == ["The importer runs at night only."]
