@@ -3,17 +3,25 @@ fitted to a budget."""
 
 from __future__ import annotations
 
-from holdfast.domain.briefing import Briefing, Ranked, Why
-from holdfast.domain.errors import EmbedderError, InvalidValueError, PluginNotFoundError, StoreError
+from holdfast.domain.briefing import Briefing, LaneShare, Ranked, Why
+from holdfast.domain.errors import (
+    EmbedderError,
+    InvalidValueError,
+    LessonNotFoundError,
+    PluginNotFoundError,
+    StoreError,
+)
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.query import LANES, Query
 from holdfast.ranking.aim import Aim, says_only_when, task_of
-from holdfast.ranking.bar import ASKED, PUSHED, is_decisive, is_linked, passes
+from holdfast.ranking.bar import ASKED, PUSHED, Bar, is_decisive, is_linked, passes_by_words
 from holdfast.ranking.compile import LINE_TOKENS, Line, compile_line, frame_tokens, more_line, render_block
 from holdfast.ranking.diversify import Rival, diversify
 from holdfast.ranking.fit import fit
 from holdfast.ranking.fuse import fuse, is_exact, score_of
+from holdfast.ranking.fuse import total as fuse_total
 from holdfast.ranking.multipliers import NO_AIM, multipliers
+from holdfast.ranking.names import TELLING, UNNAMED, naming, runs_of
 from holdfast.ranking.relevance import Fit, fit_of, lesson_stems, weigh
 from holdfast.ranking.signature import command_target, error_signature
 from holdfast.ranking.timespan import span_in
@@ -27,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
-    from holdfast.domain.briefing import LaneShare
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Place
     from holdfast.domain.query import Hit
@@ -50,6 +57,8 @@ LOOKED_AT = 4
 ON_DEMAND_LINE_TOKENS = 300
 SETTLING = ("pinned", "recent")
 """Lanes that settle ties; what only they bring answers no particular question."""
+FOLLOWED, LINKS = ("relates_to", "refines", "caused_by"), 3
+"""Links from a lesson that the question names, and how many of them are followed."""
 PARTICULAR = tuple(lane for lane in LANES if lane != "recent")
 """Lanes for a question about something: how recent a lesson is only weighs in its multiplier."""
 
@@ -67,6 +76,8 @@ class Found(Frozen):
     aim: Aim = NO_AIM
     via: str = ""
     """For one that is not about the files in play: how the file it is about is linked to them."""
+    named: int = UNNAMED
+    """Whether the question has a name of it: see `ranking.names`."""
 
 
 class Draw(Frozen):
@@ -133,11 +144,9 @@ def ask(
     lanes = TIMED if timed else LANES if general else PARTICULAR
     drawn = draw(parts, query, lanes, pool=max(POOL, min(2 * limit, POOL_LIMIT)))
     bar = ASKED if moment == "on_demand" else PUSHED
-    good = [
-        found
-        for found in drawn.found
-        if general or passes(found.shares, found.fit, bar) or (not says and is_linked(found.shares))
-    ]
+    good = list(drawn.found) if general else admissible(parts, query, drawn.found, bar)
+    if not says:
+        good += [found for found in drawn.found if is_linked(found.shares) and found not in good]
     notes = "; ".join(filter(None, (degraded, drawn.degraded)))
     if not good:
         near = [found for found in drawn.found if any(share.lane not in SETTLING for share in found.shares)]
@@ -161,6 +170,7 @@ def draw(
     rankings, failures = _ask_lanes(parts, query, lanes, max(DEPTH, pool))
     given = fuse(rankings, pool)
     asked = weigh(asked_words(query))
+    runs = runs_of(query.text)
     aim = Aim(task=task_of(query.text), since=query.since, until=query.until)
     found = []
     for lesson in parts.store.get(list(given), query.as_of) if given else ():
@@ -169,9 +179,59 @@ def draw(
         found.append(Found(
             lesson=lesson, shares=shares, fit=fit_of(asked, stems), stems=stems, aim=aim,
             via=way_to(query.linked, lesson.paths) if not any(map(is_decisive, shares)) else "",
+            named=naming(lesson, runs),
         ))  # fmt: skip
     kept = tuple(one for one in found if admit is None or admit(one))
     return Draw(found=kept, degraded="; ".join(failures))
+
+
+def admissible(parts: Parts, query: Query, found: Sequence[Found], bar: Bar) -> list[Found]:
+    """Those that may be delivered: for a name, a place or their meaning, or for their words; and what the named ones
+    are linked to.
+
+    Who names a lesson wants that one: others then need strong words.
+    """
+
+    def is_named(one: Found) -> bool:
+        return one.named == TELLING or (one.named != UNNAMED and passes_by_words(one.fit, bar))
+
+    def is_fit(one: Found) -> bool:
+        return one.fit.strength >= bar.strong if some_named else passes_by_words(one.fit, bar)
+
+    some_named = any(map(is_named, found))
+    good = [one for one in found if is_named(one) or any(map(is_decisive, one.shares)) or is_fit(one)]
+    return good + _linked_by(parts, query, good)
+
+
+def _linked_by(parts: Parts, query: Query, good: Sequence[Found]) -> list[Found]:
+    """The first lessons that those named in the question are linked to, each with half of what the named one got."""
+    taken = {*query.exclude, *(one.lesson.id for one in good)}
+    followed: list[Found] = []
+    for one in good if query.as_of is None else ():
+        for link in one.lesson.links if one.named == TELLING else ():
+            if link.kind not in FOLLOWED or link.target in taken or len(followed) == LINKS:
+                continue
+            taken.add(link.target)
+            try:
+                (lesson,) = parts.store.get([link.target])
+            except LessonNotFoundError:
+                continue  # purged since
+            if is_visible(lesson, query):
+                share = LaneShare(lane="link", rank=len(followed) + 1, raw=1.0, share=fuse_total(one.shares) / 2)
+                stems = lesson_stems(lesson)
+                fit = fit_of(weigh(asked_words(query)), stems)
+                via = "linked to one that is named"
+                followed.append(Found(lesson=lesson, shares=(share,), fit=fit, stems=stems, aim=one.aim, via=via))
+    return followed
+
+
+def is_visible(lesson: Lesson, query: Query) -> bool:
+    """Whether a lesson that was not searched for is one the query may be answered with."""
+    scope, ends = lesson.scope, lesson.validity.valid_to
+    mine = query.all_projects or scope.level == "user" or scope.project == query.project
+    holds = query.at is None or ends is None or ends > query.at
+    here = scope.branch in ("", query.branch) or not query.branch
+    return mine and holds and here and lesson.state in query.states and lesson.kind in (query.kinds or (lesson.kind,))
 
 
 def weigh_up(parts: Parts, place: Place, found: Sequence[Found], because: str = "") -> list[tuple[Ranked, Found]]:
@@ -191,10 +251,9 @@ def weigh_up(parts: Parts, place: Place, found: Sequence[Found], because: str = 
 
 def _weigh(one: Found, judged: tuple[Freshness, str], because: str, now: datetime) -> tuple[Ranked, Found]:
     freshness, caveat = judged
-    relevance = max(one.fit.coverage, _named(one.shares))
     why = Why(
         shares=one.shares,
-        multipliers=multipliers(one.lesson, freshness, relevance, now, one.aim),
+        multipliers=multipliers(one.lesson, freshness, now, one.aim),
         words=(one.via and reason(one)) or because or reason(one),
     )
     ranked = Ranked(lesson=one.lesson, rank=1, score=score_of(why), why=why, freshness=freshness, caveat=caveat)
@@ -278,13 +337,6 @@ def _render(lines: Sequence[Line], more: int, hint: str, checkpoint_text: str) -
     if not lines and not checkpoint_text:
         return ""
     return render_block([line.text for line in lines], more_line(more, hint), checkpoint_text)
-
-
-def _named(shares: Sequence[LaneShare]) -> float:
-    """A place or name in common is as good as half of the words; a linked file is by its weight."""
-    if any(is_decisive(share) for share in shares):
-        return 0.5
-    return max((0.5 * share.raw for share in shares if share.lane == "graph"), default=0.0)
 
 
 def _ask_lanes(parts: Parts, query: Query, lanes: Iterable[str], depth: int) -> tuple[dict[str, list[Hit]], list[str]]:

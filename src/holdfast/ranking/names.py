@@ -1,0 +1,70 @@
+"""Names a lesson is known by: its topic key and its tags. A question that has one of them in it is about that lesson.
+
+A name is found as a run of whole words, by their stems (`dead letter` in `the dead letters`), or with one slip of the
+keyboard in it: a letter too many, one missing, two swapped. A wrong letter is not forgiven: too many names are one
+letter apart. A name of a single everyday word (`error`) counts only beside other words of the lesson.
+"""
+
+from __future__ import annotations
+
+from holdfast.ranking.relevance import EVERYDAY, stem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.domain.lesson import Lesson
+
+RUN = 4
+"""Most words of a name."""
+LOOKED_AT = 2_000
+"""Characters of a question that are looked at for names."""
+SLIP_LEAST = 5
+"""Letters of the shortest name that is recognised with a slip in it."""
+SLIPS_AMONG = 40
+"""Words of the longest question in which slips are looked for: a pasted log has too many look-alikes."""
+
+TELLING, EVERYDAY_NAME, UNNAMED = 2, 1, 0
+
+
+def runs_of(text: str) -> dict[str, bool]:
+    """Every run of 1 to RUN words of a question, stemmed; whether a slip is looked for in it."""
+    stems = _stems(text[:LOOKED_AT])
+    short = len(stems) <= SLIPS_AMONG
+    runs: dict[str, bool] = {}
+    for at in range(len(stems)):
+        for size in range(1, min(RUN, len(stems) - at) + 1):
+            run = stems[at : at + size]
+            runs[" ".join(run)] = short and not all(word in EVERYDAY for word in run)
+    return runs
+
+
+def naming(lesson: Lesson, runs: dict[str, bool]) -> int:
+    """TELLING when the question has a name of the lesson, EVERYDAY_NAME for one everyday word, else UNNAMED."""
+    best = UNNAMED
+    for name in filter(None, (lesson.topic_key, *lesson.tags)) if runs else ():
+        stems = _stems(name)
+        if not 0 < len(stems) <= RUN:
+            continue
+        joined = " ".join(stems)
+        if joined in runs:
+            best = max(best, EVERYDAY_NAME if joined in EVERYDAY else TELLING)
+        elif best < TELLING and len(joined) >= SLIP_LEAST and joined not in EVERYDAY:
+            slipped = any(near and _is_slip(run, joined) for run, near in runs.items())
+            best = TELLING if slipped else best
+    return best
+
+
+def _is_slip(one: str, other: str) -> bool:
+    """Whether one letter more, one less or two swapped makes one of the other; the first letter is right."""
+    if one[0] != other[0] or abs(len(one) - len(other)) > 1:
+        return False
+    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    if len(one) == len(other):
+        return one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]
+    shorter, longer = sorted((one, other), key=len)
+    return shorter[at:] == longer[at + 1 :]
+
+
+def _stems(text: str) -> Sequence[str]:
+    return [stem(word) for word in "".join(c if c.isalnum() else " " for c in text.lower()).split()]
