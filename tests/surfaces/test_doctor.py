@@ -63,9 +63,35 @@ def test_a_sound_installation_has_no_problem() -> None:
 def test_a_host_that_is_not_set_up_is_named() -> None:
     told("uninstall")
     (finding,) = findings()["hooks"]
-    assert finding["mend"] == "holdfast setup claude-code"
+    assert finding["mend"] == "holdfast setup"
     told("setup", "claude-code")
     assert findings() == {}
+
+
+def test_a_host_that_is_here_and_not_set_up_is_noted(home: Path) -> None:
+    (home.parent / ".cursor").mkdir()
+    noted = json.loads(run("doctor", "--no-proof", "--json").stdout)["findings"]
+    assert ("note", "holdfast setup cursor") in [(finding["status"], finding["mend"]) for finding in noted]
+    assert findings() == {}
+
+
+def test_codex_hooks_that_nobody_approved_are_named(home: Path) -> None:
+    told("setup", "codex")
+    (finding,) = findings()["codex"]
+    assert "/hooks" in finding["mend"]
+    root = home.parent / ".codex"
+    with (root / "config.toml").open("a") as stream:
+        stream.write(f'[hooks.state."{root}/hooks.json:session_start:0:0"]\ntrusted_hash = "sha256:00"\n')
+    assert findings() == {}
+
+
+def test_files_of_every_form_are_checked(home: Path) -> None:
+    (home.parent / ".config" / "goose").mkdir(parents=True)
+    told("setup", "goose", "zed", "opencode")
+    assert findings() == {}
+    (home.parent / ".agents" / "plugins" / "holdfast" / "plugin.json").unlink()
+    (finding,) = findings()["hooks"]
+    assert finding["mend"] == "holdfast setup goose"
 
 
 def test_an_entry_that_was_taken_out_is_named_and_setup_mends_it(machine: Path) -> None:

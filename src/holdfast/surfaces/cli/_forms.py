@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import tomllib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +27,32 @@ def insert(file: str, text: str, edits: Sequence[Edit]) -> str:
 def remove(file: str, text: str, edits: Sequence[Edit], before: str) -> str:
     """The file's text without what is ours; `before` is what it was when we first came."""
     return _named(file, lambda: _editors(file, edits)[1](text, edits, before)) if edits else text
+
+
+def holds(file: str, text: str, edit: Edit) -> bool:
+    """Whether the file's text has the edit just as it would be made."""
+    if isinstance(edit, OwnFile):
+        return text == edit.text
+    if isinstance(edit, BlockEdit):
+        return _textfile.insert_block(text, [edit]) == text
+    held = read(file, text)
+    for key in edit.path:
+        held = held.get(key) if isinstance(held, dict) else None
+    if edit.key:
+        return isinstance(held, dict) and (edit.shared or held.get(edit.key) == edit.value)
+    return isinstance(held, list) and edit.value in held
+
+
+def read(file: str, text: str) -> Any:
+    """What a configuration file says, as plain values. Raises ValueError where it cannot be read."""
+    suffix = os.path.splitext(file)[1]
+    if suffix == ".toml":
+        return tomllib.loads(text)
+    if suffix in (".yaml", ".yml"):
+        import yaml  # type: ignore[import-untyped]  # its stubs are another package
+
+        return yaml.safe_load(text)
+    return json.loads(_jsonfile.plain(text) or "{}")
 
 
 def keep(edit: Edit, owner: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import yaml
+import yaml  # type: ignore[import-untyped]  # its stubs are another package
 
 from holdfast.domain.errors import HostConfigError
 from holdfast.ports.host import ConfigEdit
@@ -129,8 +129,9 @@ def _with_entry(held: dict[str, Any], edit: ConfigEdit) -> dict[str, Any]:
     if edit.key and holder and edit.key in holder:
         place = f"{name}.{edit.key}"
         raise HostConfigError(f"{place} is there already and is not ours", hint=f"rename or remove {place}")
-    added = {**(holder or {}), edit.key: edit.value} if edit.key else [*(holder or []), edit.value]
-    return {**held, name: added}
+    if edit.key:
+        return {**held, name: {**dict(holder or ()), edit.key: edit.value}}
+    return {**held, name: [*(holder or ()), edit.value]}
 
 
 def _without_entry(held: dict[str, Any], edit: ConfigEdit, keeps: bool) -> dict[str, Any]:

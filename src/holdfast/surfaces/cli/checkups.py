@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import shutil
@@ -17,15 +16,17 @@ from holdfast.bootstrap import open_store
 from holdfast.domain.errors import HoldfastError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
 from holdfast.service.heartbeat import last_events
 from holdfast.settings import interpreter, package_folder
+from holdfast.surfaces.cli import _forms
 from holdfast.surfaces.cli._hostfiles import HostFiles
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
+from holdfast.surfaces.cli.setup import all_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.settings import Settings
 
-SETUP = "holdfast setup claude-code"
+SETUP = "holdfast setup"
 WAIT_S = 3.0
 """How long a locked database is waited for."""
 VERSION_TIMEOUT_S = 10.0
@@ -102,7 +103,7 @@ def _mode(path: str) -> int:
 
 
 def check_hosts(settings: Settings) -> Iterator[Finding]:
-    """What setup wrote is still in the hosts' files, and names programs that are there."""
+    """What setup wrote is still in the hosts' files, and names programs that are there; hosts that are not set up."""
     try:
         manifest = HostFiles(settings.home).manifest
     except HoldfastError as exc:
@@ -112,42 +113,59 @@ def check_hosts(settings: Settings) -> Iterator[Finding]:
         yield Finding(BAD, "hooks", "no host is set up: nothing is captured or delivered", SETUP)
     for file, entry in manifest.items():
         yield from _check_file(file, entry["edits"])
+    wired = {edit["owner"].partition(":")[0] for entry in manifest.values() for edit in entry["edits"]}
+    if "codex" in wired:
+        yield _check_codex_trust(settings)
+    for host in all_hosts(settings) if wired else ():
+        if host.name not in wired and host.find(settings.user_home):
+            yield Finding(NOTE, "hooks", f"{host.profile.title} is here and not set up", f"{SETUP} {host.name}")
 
 
 def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[Finding]:
+    """Whether the file still holds our edits: then putting them in anew would change nothing."""
+    setup = _setup_of(edits[0])
     try:
-        with open(file, encoding="utf-8-sig") as stream:
-            held = json.load(stream)
-    except (OSError, ValueError) as exc:
-        yield Finding(BAD, "hooks", f"{file} cannot be read: {exc}", SETUP)
+        with open(file, "rb") as stream:
+            text = stream.read().decode("utf-8-sig")
+        missing = [edit for edit in edits if not _forms.holds(file, text, _forms.kept(file, edit))]
+    except (OSError, ValueError, HoldfastError) as exc:
+        yield Finding(BAD, "hooks", f"{file} cannot be read: {exc}", setup)
         return
-    missing = [edit for edit in edits if not _is_there(held, edit)]
-    gone = sorted({path for edit in edits for path in _programs(edit["value"]) if not os.path.exists(path)})
+    gone = sorted({path for edit in edits for path in _programs(edit) if not os.path.exists(path)})
     for edit in missing:
-        where = ".".join([*edit["path"], *filter(None, [edit["key"]])])
+        where = ".".join([*edit.get("path", ()), *filter(None, [edit.get("key")])]) or "the file's own text"
         yield Finding(BAD, "hooks", f"our entry is missing in {file}: {where}", _setup_of(edit))
     for path in gone:
-        yield Finding(BAD, "hooks", f"{file} names {path}, which is gone", SETUP)
+        yield Finding(BAD, "hooks", f"{file} names {path}, which is gone", setup)
     if not missing and not gone:
-        yield Finding(OK, "hooks", f"{len(edits)} entries in {file}")
+        yield Finding(OK, "hooks", f"{len(edits)} {'entries' if len(edits) > 1 else 'entry'} in {file}")
 
 
-def _is_there(held: Any, edit: dict[str, Any]) -> bool:
-    for key in edit["path"]:
-        held = held.get(key) if isinstance(held, dict) else None
-    if edit["key"]:
-        return isinstance(held, dict) and held.get(edit["key"]) == edit["value"]
-    return isinstance(held, list) and edit["value"] in held
+def _check_codex_trust(settings: Settings) -> Finding:
+    """Codex skips a hook, without a word, until its user has approved it; the approvals stand in its configuration."""
+    import tomllib
+
+    root = dict(settings.host_folders).get("codex") or os.path.join(settings.user_home, ".codex")
+    hooks = os.path.join(root, "hooks.json")
+    try:
+        with open(os.path.join(root, "config.toml"), "rb") as stream:
+            state = tomllib.load(stream).get("hooks", {}).get("state", {})
+    except (OSError, ValueError, AttributeError):
+        state = {}
+    known = [name for name in state if name.startswith(hooks + ":")]
+    if known:
+        return Finding(OK, "codex", f"{len(known)} hooks in {hooks} were reviewed; /hooks in Codex shows their state")
+    return Finding(BAD, "codex", "Codex skips our hooks: they were never reviewed there", "codex, then type /hooks")
 
 
 def _programs(value: Any) -> Iterator[str]:
-    """Absolute paths that an entry's commands name."""
+    """Absolute paths of programs that an entry's commands name."""
     if isinstance(value, list):
         for item in value:
             yield from _programs(item)
     elif isinstance(value, dict):
         for key, item in value.items():
-            if key == "command" and isinstance(item, str):
+            if key in ("command", "cmd") and isinstance(item, str):
                 yield from (word for word in shlex.split(item) if os.path.isabs(word))
             else:
                 yield from _programs(item)
@@ -155,7 +173,7 @@ def _programs(value: Any) -> Iterator[str]:
 
 def _setup_of(edit: dict[str, Any]) -> str:
     host, scope, folder = edit["owner"].split(":", 2)
-    return f"holdfast setup {host}" + (f" --project -C {shlex.quote(folder)}" if scope == "project" else "")
+    return f"{SETUP} {host}" + (f" --project -C {shlex.quote(folder)}" if scope == "project" else "")
 
 
 def check_program() -> Iterator[Finding]:

@@ -85,7 +85,7 @@ def _heartbeat(events: list[dict[str, str]]) -> Iterator[list[str]]:
     for event in events:
         yield ["heard", f"{event['at'][:19].replace('T', ' ')} UTC  {event['host']}  {event['event']}"]
     if not events:
-        yield ["heard", "nothing from any hook yet: holdfast setup claude-code"]
+        yield ["heard", "nothing from any hook yet: holdfast setup"]
 
 
 def _counts(counts: dict[str, int]) -> str:
