@@ -25,7 +25,7 @@ Integration tests must hit a real database, **not** mocks.
 
 **Why:** mocked tests passed and the migration failed in production.
 
-**How to apply:** start the container in `tests/conftest.py`.
+**How to apply:** start the container in `tests/conftest.py`. Related: [[container_setup]].
 """
 
 MADR = """---
@@ -104,7 +104,9 @@ def test_a_topic_of_the_auto_memory_is_one_lesson_with_its_reason(read: Read, wr
         topic,
         insight="Integration tests must hit a real database, not mocks.",
         why="mocked tests passed and the migration failed in production.",
-        how="start the container in `tests/conftest.py`.",
+        how="start the container in `tests/conftest.py`. Related: [[container_setup]].",
+        names=("feedback_real_database",),
+        links=(("relates_to", "container_setup"),),
         title="Integration tests use the real database",
         trust="agent",
         scope="project",
@@ -157,12 +159,25 @@ def test_decision_records_of_both_forms_keep_context_status_and_links(read: Read
         ("rejected", "retired"),
         ("superseded by ADR-9", "superseded"),
         ("accepted, supersedes ADR-1", "active"),
+        ('"[x] Accepted, [ ] Superseded"', "active"),
+        ("superceded by 9", "superseded"),
     ],
 )
 def test_the_status_of_a_record_is_respected(status: str, state: str, read: Read, write: Write) -> None:
     (part,) = read(write("docs/decisions/0002-db.md", MADR.format(status=status)))
     assert isinstance(part, Passage)
     assert part.state == state
+
+
+def test_a_long_decision_becomes_parts_with_the_reason_at_the_first(read: Read, write: Write) -> None:
+    decision = "\n\n".join(f"We will do step {n} of the plan as it was agreed." for n in range(60))
+    first, second = read(
+        write("adr/0009-plan.md", f"# 9. Plan\n\n## Context\n\nWhy not.\n\n## Decision\n\n{decision}\n")
+    )
+    assert isinstance(first, Passage)
+    assert isinstance(second, Passage)
+    assert (first.why, first.names, second.names) == ("Why not.", ("adr 9",), ())
+    assert (second.why, second.section) == ("", "9. Plan, part 2")
 
 
 def test_a_record_with_its_status_in_bold_and_one_without_a_decision(read: Read, write: Write) -> None:

@@ -19,15 +19,17 @@ from holdfast.domain.vocabulary import LinkKind, State
 from holdfast.importers._shared.frontmatter import split_front, text_of
 from holdfast.importers._shared.markdown import nearly_plain
 from holdfast.importers._shared.passages import LONGEST, mentioned
+from holdfast.importers._shared.stored import from_row
 from holdfast.importers._shared.textfile import load_markdown
 from holdfast.importers._shared.times import instant
 from holdfast.ports.importer import CERTAIN, MAYBE, NAMED, NO, Passage, Skipped, Source
 
 FOLDERS = ("adr/", "adrs/", "decisions/", "architecture-decisions/", "decision-records/")
 NUMBERED = re.compile(r"(?:adr[-_ ]?)?(\d{1,6})[-_. ]", re.IGNORECASE)
-NO_RECORDS = re.compile(r"template|^readme\.md$|^index\.md$|^0*-?adr-?template", re.IGNORECASE)
+NO_RECORDS = re.compile(r"template|^readme\.md$|^index\.md$", re.IGNORECASE)
 STATES: tuple[tuple[str, State], ...] = (
-    ("supersed", "superseded"),
+    ("superseded", "superseded"),
+    ("superceded", "superseded"),
     ("replaced", "superseded"),
     ("deprecated", "retired"),
     ("obsolete", "retired"),
@@ -43,13 +45,21 @@ AFTERMATH = ("consequences", "positive consequences", "implications")
 _HEADING = re.compile(r"(?m)^(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
 _STATUS = re.compile(r"(?im)^[ \t]*[-*]?[ \t]*[*_]*status[*_]*[ \t]*:[*_]*[ \t]*(.+)$")
 _DATE = re.compile(r"(?im)^[ \t]*[-*]?[ \t]*[*_]*date[*_]*[ \t]*:[*_]*[ \t]*(\d{4}-\d{2}-\d{2})")
+_NUMBER = re.compile(r"^(?:adr[-_ ]?)?\d+[.:\s-]+", re.IGNORECASE)
+_TICKED = re.compile(r"\[x\][ \t]*([^\[\n]+)", re.IGNORECASE)
 _LINK = re.compile(
-    r"\b(superse[dc]ed by|replaced by|supersedes|replaces|amends|amended by|refines|relates to|see)\b"
+    r"\b(super[sc]edes|replaces|amends|refines|relates to)\b"
     r"[^\n\d]{0,40}?(?:adr[-_ ]?)?(\d{1,6})\b",
     re.IGNORECASE,
 )
-_LINKS: dict[str, LinkKind] = {"supersedes": "supersedes", "replaces": "supersedes", "amends": "refines",
-                               "refines": "refines", "relates to": "relates_to"}  # fmt: skip
+_LINKS: dict[str, LinkKind] = {
+    "supersedes": "supersedes",
+    "supercedes": "supersedes",
+    "replaces": "supersedes",
+    "amends": "refines",
+    "refines": "refines",
+    "relates to": "relates_to",
+}
 
 
 class Adr:
@@ -69,7 +79,7 @@ class Adr:
         return NAMED if inside and spoken else MAYBE if spoken else NO
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:
-        """One passage: what was decided, why, and what follows from it."""
+        """What was decided, why, and what follows from it: one passage, or several of a long decision."""
         front, text = split_front(load_markdown(source))
         title, sections = _sections(text)
         decided = _first(sections, DECISION)
@@ -77,18 +87,20 @@ class Adr:
             yield Skipped(section=title, reason="a record without a decision")
             return
         number = NUMBERED.match(source.name)
-        yield Passage(
-            section=title or source.name,
-            insight=_short(decided),
-            kind="decision",
-            title=title_of(re.sub(r"^(?:adr[-_ ]?)?\d+[.:\s-]+", "", title, flags=re.IGNORECASE) or decided),
-            why=_short("\n".join(filter(None, (_first(sections, REASON), _first(sections, DRIVERS))))),
-            how=_short(_first(sections, AFTERMATH)),
-            files=mentioned(decided),
-            state=_state(front, text, sections),
-            said_at=instant(text_of(front.get("date")) or _dated(text)),
-            names=(f"adr {int(number[1])}",) if number else (),
-            links=tuple(_links(front, text)),
+        yield from from_row(
+            decided,
+            Passage(
+                section=title or source.name,
+                kind="decision",
+                title=title_of(_NUMBER.sub("", title) or decided),
+                why=_short("\n".join(filter(None, (_first(sections, REASON), _first(sections, DRIVERS))))),
+                how=_short(_first(sections, AFTERMATH)),
+                globs=mentioned(decided),
+                state=_state(front, text, sections),
+                said_at=instant(text_of(front.get("date")) or _dated(text)),
+                names=(f"adr {int(number[1])}",) if number else (),
+                links=tuple(_links(front, text)),
+            ),
         )
 
 
@@ -128,7 +140,8 @@ def _short(text: str) -> str:
 def _state(front: Mapping[str, Any], text: str, sections: Mapping[str, str]) -> State:
     stated = _STATUS.search(text)
     words = text_of(front.get("status")) or (stated[1] if stated else "") or sections.get("status", "")
-    stands = words.lower()[:200].replace("supersedes", "")
+    ticked = _TICKED.search(words)
+    stands = (ticked[1] if ticked else words[:200]).lower()
     return next((state for word, state in STATES if word in stands), "active")
 
 
@@ -138,10 +151,6 @@ def _dated(text: str) -> str:
 
 
 def _links(front: Mapping[str, Any], text: str) -> Iterator[tuple[LinkKind, str]]:
-    """Links to other records by number; those that say it from the other end are told by the other record."""
-    seen = set()
-    for verb, number in _LINK.findall(f"{text_of(front.get('status'))}\n{text}"):
-        kind = _LINKS.get(verb.lower())
-        if kind and (kind, number) not in seen:
-            seen.add((kind, number))
-            yield kind, f"adr {int(number)}"
+    """Links to other records by number, each once; what says it from the other end is told by the other record."""
+    found = _LINK.findall(f"{text_of(front.get('status'))}\n{text}")
+    yield from dict.fromkeys((_LINKS[verb.lower()], f"adr {int(number)}") for verb, number in found)

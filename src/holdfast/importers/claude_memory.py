@@ -27,6 +27,7 @@ from holdfast.ports.importer import CERTAIN, MAYBE, NO, Passage, Skipped, Source
 KINDS: dict[str, LessonKind] = {"user": "preference", "feedback": "convention", "project": "decision"}
 
 _PLACE = re.compile(r"(?:^|/)\.claude/projects/([^/]+)/memory/(?:[^/]+/)*[^/]+\.md$")
+_RELATED = re.compile(r"\[\[([\w.-]{1,100})\]\]")
 _POINTER = re.compile(r"(?m)^[ \t]*[-*][ \t]+\[[^\]\n]{1,200}\]\([^)\s:]{1,200}\.md\).*$")
 
 
@@ -51,6 +52,8 @@ class ClaudeMemory:
         shared = Passage(
             section=text_of(front.get("name")),
             trust="agent",
+            names=tuple(filter(None, [text_of(front.get("name"))])),
+            links=tuple(("relates_to", name) for name in dict.fromkeys(_RELATED.findall(text))),
             said_at=instant(text_of(front.get("modified"))),
             project=place[1] if place else "",
         )
@@ -60,7 +63,7 @@ class ClaudeMemory:
         pointers = _POINTER.findall(text)
         if pointers:
             yield Skipped(section="", reason=f"{len(pointers)} entries point to files that are imported themselves")
-        yield from read_markdown(_POINTER.sub("", text), Voice(kind or "convention", shared))
+        yield from read_markdown(_POINTER.sub("", text), Voice(kind or "convention", replace(shared, links=())))
 
 
 def make(options: Mapping[str, str]) -> ClaudeMemory:

@@ -125,7 +125,7 @@ def _passage(piece: Piece, voice: Voice, said: str, reasons: tuple[str, str]) ->
         why=reasons[0],
         how=reasons[1],
         snippets=piece.snippets,
-        files=mentioned(said),
+        globs=voice.shared.globs or mentioned(said),
     )
 
 

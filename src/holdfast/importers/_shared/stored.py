@@ -23,11 +23,11 @@ def from_row(text: str, passage: Passage) -> Iterator[Passage | Skipped]:
         yield Skipped(section=passage.section, reason=reason)
         return
     said, why, how = split_reasons(plain)
-    for number, part in enumerate(cut(said), 1):
-        if number == 1:
-            yield replace(passage, insight=part, why=passage.why or why, how=passage.how or how)
-        else:
-            yield replace(passage, insight=part, section=f"{passage.section}, part {number}")
+    first, *more = cut(said)
+    yield replace(passage, insight=first, why=passage.why or why, how=passage.how or how)
+    later = replace(passage, why="", how="", names=(), links=())
+    for number, part in enumerate(more, 2):
+        yield replace(later, insight=part, section=f"{passage.section}, part {number}")
 
 
 def listed(value: Any) -> tuple[str, ...]:
