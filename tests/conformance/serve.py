@@ -33,11 +33,12 @@ def main() -> None:
     memory = MemoryOnce(os.getcwd())
     with loopback.open_line(0) as line:
         port = line.getsockname()[1]
-        token = loopback.load_token(memory().settings.home)
+        settings = memory().settings
+        token = loopback.load_token(settings.home, settings.run_path)
         app = TokenBearer(loopback.application(build(memory), token, port), token)
         print(f"http://{loopback.ADDRESS}:{port}{loopback.PATH}", flush=True)
-        settings = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1)
-        asyncio.run(uvicorn.Server(settings).serve(sockets=[line]))
+        served = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1)
+        asyncio.run(uvicorn.Server(served).serve(sockets=[line]))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     Implementation,
@@ -29,11 +30,11 @@ from holdfast.domain.hookcall import HookCall
 from holdfast.domain.ids import short_id
 from holdfast.domain.vocabulary import SessionId
 from holdfast.surfaces.mcp import callers, updates
+from holdfast.surfaces.mcp import instructions as briefs
 from holdfast.surfaces.mcp.callers import folder_of, host_of
 from holdfast.surfaces.mcp.instructions import ALONE, HOOKED
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.server import build
-from mcp import Client
 from tests.codebase import Codebase
 
 RULE = "Amounts are kept in whole cents, never floats"
@@ -42,8 +43,10 @@ ERAS = ["legacy", "2026-07-28"]
 
 @pytest.fixture(autouse=True)
 def unhosted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No session of a host around the tests."""
+    """No session of a host around the tests, and a busy machine's time for the brief."""
     monkeypatch.delenv("CLAUDE_CODE_SESSION_ID", raising=False)
+    monkeypatch.setattr(briefs, "BRIEF_S", 20.0)
+    monkeypatch.setattr(briefs, "ANSWER_S", 25.0)
 
 
 @asynccontextmanager
@@ -305,8 +308,11 @@ def test_claude_codes_cut_at_two_kilobytes_leaves_the_fence_whole(code: Codebase
 
 @pytest.mark.parametrize(
     ("client", "host"),
-    [("claude-code", "claude-code"), ("Claude Code", "claude-code"), ("codex-mcp-client", "codex"), ("", "mcp"),
-     ("unheard of", "mcp")],
+    [
+        ("claude-code", "claude-code"), ("Claude Code", "claude-code"), ("codex-mcp-client", "codex"),
+        ("Visual Studio Code - Insiders", "vscode"), ("claude-ai", "claude-desktop"), ("amplitude", "mcp"), ("", "mcp"),
+        ("unheard of", "mcp"),
+    ],
 )  # fmt: skip
 def test_a_host_is_known_by_its_clients_name(client: str, host: str) -> None:
     assert host_of(client) == host

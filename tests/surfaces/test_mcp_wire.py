@@ -19,12 +19,15 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import Implementation, TextContent
+from mcp_types import ListRootsResult, Root, TextContent
 
+from holdfast.bootstrap import Memory
 from holdfast.domain.errors import InvalidValueError
+from holdfast.settings import load_settings
 from holdfast.surfaces.mcp import loopback
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.server import build
+from tests.codebase import Codebase
 
 OLDEST = "2024-11-05"
 NEWEST_HANDSHAKE = "2025-11-25"
@@ -144,12 +147,12 @@ class Running:
         return answer
 
     @asynccontextmanager
-    async def client(self, mode: str, token: str = "") -> Any:
+    async def client(self, mode: str, **more: Any) -> Any:
         """The official client with our token."""
-        headers = {"Authorization": f"Bearer {token or self.token}"}
+        headers = {"Authorization": f"Bearer {self.token}"}
         async with httpx2.AsyncClient(headers=headers, timeout=WAIT_S) as web:
             transport = streamable_http_client(self.url, http_client=web)
-            async with Client(transport, mode=mode, client_info=Implementation(name="zed", version="1")) as opened:
+            async with Client(transport, mode=mode, **more) as opened:
                 yield opened
 
     def end(self, sign: int = signal.SIGINT) -> tuple[int, str]:
@@ -215,6 +218,21 @@ def test_several_clients_are_served_at_once(running: Running) -> None:
         async with running.client("legacy") as one, running.client("auto") as two:
             calls = [client.call_tool("recall", {"query": f"amounts {n}"}) for n in range(5) for client in (one, two)]
             assert not any(result.is_error for result in await asyncio.gather(*calls))
+
+    asyncio.run(work())
+
+
+def test_a_client_over_http_says_which_project_it_is_about(running: Running, code: Codebase) -> None:
+    with Memory(str(code.folder), settings=load_settings(environment(running.home))) as memory:
+        held = memory.remember("Tides are given in metres above chart datum")
+
+    async def roots(asking: Any) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri=code.folder.as_uri())])  # type: ignore[arg-type]
+
+    async def work() -> None:
+        async with running.client("legacy", list_roots_callback=roots) as client:
+            found = await client.call_tool("recall", {"query": "how are tides given"})
+            assert found.structured_content["lessons"] == [held.id]
 
     asyncio.run(work())
 
@@ -312,16 +330,16 @@ def test_a_port_in_use_is_said_with_a_way_out(
 
 
 def test_the_token_is_made_once_and_refused_when_others_could_know_it(tmp_path: Path) -> None:
-    token = loopback.load_token(str(tmp_path))
-    assert loopback.load_token(str(tmp_path)) == token
+    token = loopback.load_token(str(tmp_path), str(tmp_path / "run"))
+    assert loopback.load_token(str(tmp_path), str(tmp_path / "run")) == token
     assert len(token) >= 32
     file = tmp_path / "mcp-token"
     if os.name == "posix":
         file.chmod(0o644)
         with pytest.raises(InvalidValueError, match="read by others"):
-            loopback.load_token(str(tmp_path))
+            loopback.load_token(str(tmp_path), str(tmp_path / "run"))
         file.chmod(0o600)
     for held in (b"", b"short", b"\xff" * 40):
         file.write_bytes(held)
         with pytest.raises(InvalidValueError, match="mcp-token"):
-            loopback.load_token(str(tmp_path))
+            loopback.load_token(str(tmp_path), str(tmp_path / "run"))

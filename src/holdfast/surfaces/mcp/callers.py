@@ -25,7 +25,6 @@ from mcp_types import ListRootsRequest, ListRootsResult
 from pydantic import ValidationError
 
 from holdfast import plugins
-from holdfast.bootstrap import Memory
 from holdfast.domain.errors import HoldfastError
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
@@ -39,8 +38,14 @@ Request = ServerRequestContext[Any, Any]
 UNKNOWN = "mcp"
 """The host of a client that no adapter fits."""
 
-ALIASES = {"claude-ai": "claude-desktop", "visual-studio-code": "copilot", "github-copilot": "copilot"}
-"""Clients that do not call themselves like their host's adapter."""
+ALIASES = {
+    "claude-ai": "claude-desktop",
+    "continue-client": "continue-dev",
+    "devin": "devin-cli",
+    "github-copilot": "copilot-cli",
+    "visual-studio-code": "vscode",
+}
+"""Beginnings of names of clients that are not called like their host's adapter."""
 
 PROGRESS_S = 1.0
 """Between two signs of life while a call works: clients that see one do not give up."""
@@ -128,7 +133,7 @@ class Callers:
             return own
         key = connection_of(ctx)
         if key not in self._roots:
-            known = await anyio.to_thread.run_sync(is_project, self._memory())
+            known = await anyio.to_thread.run_sync(is_project, self._memory)
             self._roots[key] = own if known else (await _first_root(ctx) or own)
             while len(self._roots) > REMEMBERED:
                 self._roots.popitem(last=False)
@@ -151,16 +156,17 @@ def client_of(ctx: Request) -> str:
 
 def host_of(client: str) -> str:
     """The adapter whose name the client's begins with, the longest one; `mcp` when there is none."""
-    plain = "-".join("".join(c if c.isalnum() else " " for c in client.lower()).split())
-    plain = next((host for alias, host in ALIASES.items() if plain.startswith(alias)), plain)
-    names = [name.replace("_", "-") for name in plugins.builtin_names("hosts")]
-    return max((name for name in names if plain.startswith(name)), key=len, default=UNKNOWN)
+    words = "".join(c if c.isalnum() else " " for c in client.lower()).split()
+    begun = ["-".join(words[:count]) for count in range(len(words), 0, -1)]
+    names = {name.replace("_", "-") for name in plugins.builtin_names("hosts")}
+    known = (ALIASES.get(name, name) for name in begun)
+    return next((name for name in known if name in names), UNKNOWN)
 
 
-def is_project(memory: Memory) -> bool:
+def is_project(opened: MemoryOnce) -> bool:
     """Whether the folder has an identity of its own: a committed id or git. An error counts: the tools report it."""
     try:
-        return memory.at(memory.folder).place.project.source != "path"
+        return opened().at(opened.folder).place.project.source != "path"
     except HoldfastError:
         return True
 

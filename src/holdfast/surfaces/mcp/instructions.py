@@ -24,8 +24,8 @@ USE = (
 HOOKED = f"{HEAD} What matters is handed over by hooks; use recall for more, {USE}"
 ALONE = f"{HEAD} Use recall before you edit a file or run a new command, and after a failure, {USE}"
 
-BRIEF_S = 0.5
-"""How long the brief may take: a host waits for its tools."""
+BRIEF_S, ANSWER_S = 1.0, 1.25
+"""How long the brief may take, and how long it is waited for: a host waits for its tools."""
 CUTTING, CUT_TOKENS = ("claude-code",), 270
 """Hosts that cut instructions at 2,048 bytes (Claude Code since 2.1.84), and what of that our own words leave."""
 

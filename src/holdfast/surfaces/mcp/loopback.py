@@ -20,6 +20,7 @@ from mcp.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from holdfast.domain.errors import HoldfastError, InvalidValueError
+from holdfast.runfiles import Turn
 from holdfast.surfaces.mcp import render
 from holdfast.surfaces.mcp.opening import MemoryOnce
 
@@ -32,6 +33,7 @@ PORT = 4653
 PATH = "/mcp"
 TOKEN_FILE = "mcp-token"
 TOKEN_BYTES = 32
+TURN_S = 2.0
 
 BODY_LIMIT = 1_000_000
 """Bytes of a request; the longest lesson and checkpoint are far below."""
@@ -45,23 +47,25 @@ BACKLOG = 64
 def serve(server: Server[None], memory: MemoryOnce, port: int | None = None) -> int:
     """Serve until interrupted; the exit code. Port 0 takes any that is free, None the usual one."""
     try:
-        token = load_token(memory().settings.home)
+        settings = memory().settings
+        token = load_token(settings.home, settings.run_path)
         line = open_line(PORT if port is None else port)
     except HoldfastError as exc:
         print(f"error: {render.failure(exc)}", file=sys.stderr)
         return 1
     with line:
         url = f"http://{ADDRESS}:{line.getsockname()[1]}{PATH}"
-        _tell(url, os.path.join(memory().settings.home, TOKEN_FILE), memory.folder)
-        settings = uvicorn.Config(
+        _tell(url, os.path.join(settings.home, TOKEN_FILE), memory.folder)
+        served = uvicorn.Config(
             application(server, token, line.getsockname()[1]),
             log_level="warning",
+            ws="none",
             server_header=False,
             timeout_graceful_shutdown=int(LEAVE_S),
         )
         signal.signal(signal.SIGTERM, _leave)  # uvicorn ends its streams, then raises the signal again
         with suppress(KeyboardInterrupt):  # how one ends it
-            uvicorn.Server(settings).run(sockets=[line])
+            uvicorn.Server(served).run(sockets=[line])
     return 0
 
 
@@ -107,18 +111,17 @@ class TokenGuard:
         return len(given) == 1 and hmac.compare_digest(given[0], self._wanted)
 
 
-def load_token(home: str) -> str:
+def load_token(home: str, run_path: str) -> str:
     """The token of this home, made at the first use; its file is for its owner alone.
 
     Raises InvalidValueError when the file can be read by others or holds no token.
     """
     path = os.path.join(home, TOKEN_FILE)
-    os.makedirs(home, mode=0o700, exist_ok=True)
     try:
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as stream:
-            stream.write(secrets.token_urlsafe(TOKEN_BYTES) + "\n")
-    except FileExistsError:
-        pass
+        with Turn(run_path, "token", TURN_S):  # of two that start at once one makes it
+            if not os.path.exists(path):
+                with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as stream:
+                    stream.write(secrets.token_urlsafe(TOKEN_BYTES) + "\n")
     except OSError as exc:
         raise InvalidValueError(f"{path} cannot be written: {exc.strerror}", hint="check the folder's rights") from exc
     return _read_token(path)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
+import anyio
 from mcp.server import CacheHint, Server
 from mcp.server.caching import CacheableMethod
 from mcp.server.context import CallNext, HandlerResult
@@ -163,12 +164,12 @@ class _Desk:
 
     async def complete(self, ctx: Request, params: CompleteRequestParams) -> CompleteResult:
         """`completion/complete`: ids for the lesson template, known subjects for the recall prompt, else nothing."""
-        wanted, begun = (params.ref, params.argument.name), params.argument.value
+        name, begun = params.argument.name, params.argument.value
+        find = None
         if isinstance(params.ref, PromptReference):
-            known = (params.ref.name, params.argument.name) == ("recall", "query")
-            find = resources.complete_query if known else None
-        else:
-            find = resources.complete_id if wanted[1] == "id" and params.ref.uri.startswith(resources.LESSON) else None
+            find = resources.complete_query if (params.ref.name, name) == ("recall", "query") else None
+        elif params.ref.uri.startswith(resources.LESSON):
+            find = resources.complete_id if name == "id" else None
         values = await self._answer(ctx, lambda asked: find(asked, begun), "completion") if find else []
         return CompleteResult(completion=Completion(values=values, total=len(values), has_more=False))
 
@@ -193,12 +194,14 @@ class _Desk:
         def say(asked: Asked) -> str:
             return instructions.instruct(asked, self._memory().settings)
 
+        said = instructions.ALONE
         try:
-            self._instructed = await self._callers.run(ctx, say)
+            with anyio.move_on_after(instructions.ANSWER_S):
+                said = await self._callers.run(ctx, say)
         except Exception as exc:  # a broken store is told by the tools: the client must get them
             self._complain("instructions", exc)
-            return instructions.ALONE
-        return self._instructed
+        self._instructed = said
+        return said
 
     def _complain(self, subject: str, exc: Exception) -> None:
         with suppress(Exception):  # without settings there is no log

@@ -19,7 +19,6 @@ from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourceUpdated, ServerEvent
 from mcp_types import EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
 
-from holdfast.domain.errors import HoldfastError
 from holdfast.domain.ids import short_id
 from holdfast.surfaces.mcp.callers import Request, connection_of
 from holdfast.surfaces.mcp.opening import MemoryOnce
@@ -104,8 +103,8 @@ class Updates:
             memory = opened.at(opened.folder)
             held = memory.checkpoint()
             return {CHECKPOINT: held.id if held else ""} | {c.id: c.lessons for c in memory.changes(CHANGES)}
-        except HoldfastError:
-            return {}  # the tools report it
+        except Exception:  # the tools report it; the server must go on
+            return {}
 
     async def _tell(self, uri: str) -> None:
         await self.publish(ResourceUpdated(uri=uri))
