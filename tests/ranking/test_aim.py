@@ -88,9 +88,7 @@ def test_a_question_of_time_alone_has_no_subject() -> None:
 
 def test_aim_lifts_what_was_learnt_then_and_the_kinds_the_task_asks_for() -> None:
     lesson = make_lesson(kind="fix")
-    plain, aimed = (
-        dict(multipliers(lesson, "fresh", 0.5, START, aim)) for aim in (Aim(), Aim(task="fix", since=START))
-    )
+    plain, aimed = (dict(multipliers(lesson, "fresh", START, aim)) for aim in (Aim(), Aim(task="fix", since=START)))
     assert (plain["time"], plain["task"]) == (1.0, 1.0)
     assert (aimed["time"], aimed["task"]) == (RANGES["time"][1], RANGES["task"][1])
     assert not Aim(until=START).names_time_of(lesson)

@@ -9,22 +9,42 @@ from hypothesis import strategies as st
 from holdfast.domain.briefing import Why
 from holdfast.domain.query import LANES, Hit
 from holdfast.domain.vocabulary import FRESHNESSES, TRUSTS, LessonId
-from holdfast.ranking.fuse import EXACT_BAR, LANE_WEIGHTS, RRF_K, fuse, is_exact, score_of, total
+from holdfast.ranking.fuse import LANE_WEIGHTS, RRF_K, SURE_EXACT, TIE, fuse, is_exact, score_of, total
 from holdfast.ranking.multipliers import HIGHEST, LEARNED, LOWEST, RANGES, multipliers, recency
 from holdfast.testing.builders import START, make_lesson
 
 ids = st.sampled_from([LessonId(f"lesson-{n}") for n in range(12)])
 lists = st.lists(ids, unique=True, max_size=12)
 rankings = st.dictionaries(st.sampled_from(LANES), lists, max_size=len(LANES)).map(
-    lambda given: {lane: [Hit(id=id, score=1.0) for id in held] for lane, held in given.items()}
+    lambda given: {lane: [Hit(id=id, score=1.0 + 4 * (lane == "text")) for id in held] for lane, held in given.items()}
 )
 
 
-def test_a_lane_gives_its_weight_over_k_plus_rank() -> None:
-    given_ = fuse({"text": [Hit(id=LessonId("a"), score=7.5), Hit(id=LessonId("b"), score=2.0)]})
-    assert [share.share for share in given_[LessonId("b")]] == [LANE_WEIGHTS["text"] / (RRF_K + 2)]
-    assert given_[LessonId("a")][0].raw == 7.5
+def hits(**scores: float) -> list[Hit]:
+    return [Hit(id=LessonId(id), score=score) for id, score in scores.items()]
+
+
+def first(lanes: dict[str, list[Hit]]) -> str:
+    return next(iter(fuse(lanes)))
+
+
+def test_a_lane_gives_its_weight_times_the_score_and_a_little_for_the_rank() -> None:
+    given_ = fuse({"path": hits(a=1.0, b=0.5)})
+    assert [share.share for share in given_[LessonId("b")]] == [LANE_WEIGHTS["path"] * 0.5 + TIE / (RRF_K + 2)]
+    assert given_[LessonId("a")][0].raw == 1.0
     assert list(given_) == ["a", "b"]
+
+
+def test_words_decide_where_a_lesson_has_most_of_the_question_and_meaning_where_none_has() -> None:
+    vectors = hits(alike=0.5, other=0.3, last=0.1)
+    assert first({"vector": vectors, "text": hits(other=0.9)}) == "other"
+    assert first({"vector": vectors, "text": hits(other=0.3)}) == "alike"
+
+
+def test_a_lane_without_a_weight_only_settles_ties() -> None:
+    recent = hits(new=9e9, old=1e9)
+    assert first({"recent": recent, "path": hits(new=1.0, old=1.0)}) == "new"
+    assert first({"recent": recent, "path": hits(old=1.0, new=0.9)}) == "old"
 
 
 @given(rankings, st.randoms(use_true_random=False))
@@ -45,9 +65,9 @@ def test_no_other_lane_and_no_multiplier_can_bury_an_exact_match(lanes: dict[str
 
 
 def test_a_name_that_many_lessons_have_gets_no_floor() -> None:
-    widespread = fuse({"exact": [Hit(id=LessonId("a"), score=EXACT_BAR / 2)]})[LessonId("a")]
+    widespread = fuse({"exact": [Hit(id=LessonId("a"), score=SURE_EXACT / 2)]})[LessonId("a")]
     assert not is_exact(widespread)
-    assert total(widespread) < 0.1
+    assert total(widespread) < 0.2
 
 
 @given(rankings, st.sampled_from(FRESHNESSES), st.floats(0, 1), st.sampled_from(TRUSTS))
@@ -56,7 +76,7 @@ def test_a_score_can_be_computed_anew_from_its_why(
     lanes: dict[str, list[Hit]], freshness: str, part: float, trust: str
 ) -> None:
     lesson = make_lesson(trust=trust, confidence=part, salience=part)
-    factors = multipliers(lesson, freshness, part, START + timedelta(days=90))  # type: ignore[arg-type]
+    factors = multipliers(lesson, freshness, START + timedelta(days=90))  # type: ignore[arg-type]
     for shares in fuse(lanes).values():
         why = Why(shares=shares, multipliers=factors)
         anew = sum(share.share for share in why.shares) * prod(factor for _, factor in why.multipliers)
@@ -64,20 +84,17 @@ def test_a_score_can_be_computed_anew_from_its_why(
         assert score_of(Why(shares=shares[::-1], multipliers=factors)) == score_of(why)
 
 
-@given(st.sampled_from(FRESHNESSES), st.floats(0, 1), st.floats(0, 1), st.integers(0, 5000))
+@given(st.sampled_from(FRESHNESSES), st.floats(0, 1), st.integers(0, 5000))
 @settings(max_examples=100)
-def test_each_multiplier_stays_within_its_published_range(
-    freshness: str, relevance: float, part: float, days: int
-) -> None:
+def test_each_multiplier_stays_within_its_published_range(freshness: str, part: float, days: int) -> None:
     lesson = make_lesson(confidence=part, salience=part, trust="tool")
-    named = dict(multipliers(lesson, freshness, relevance, START + timedelta(days=days)))  # type: ignore[arg-type]
+    named = dict(multipliers(lesson, freshness, START + timedelta(days=days)))  # type: ignore[arg-type]
     assert list(named) == list(RANGES)
     assert all(RANGES[name][0] <= factor <= RANGES[name][1] for name, factor in named.items())
 
 
-def test_what_is_learnt_never_beats_relevance() -> None:
-    learnt = prod(RANGES[name][1] / RANGES[name][0] for name in LEARNED)
-    assert learnt < RANGES["relevance"][1] / RANGES["relevance"][0]
+def test_what_is_learnt_never_makes_a_lesson_twice_as_good() -> None:
+    assert prod(RANGES[name][1] / RANGES[name][0] for name in LEARNED) < 2
 
 
 def test_rules_age_slower_than_what_happened_and_pinned_lessons_do_not() -> None:

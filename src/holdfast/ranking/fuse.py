@@ -1,6 +1,12 @@
-"""Many ranked lists into one: weighted reciprocal rank fusion, with a floor under exact matches.
+"""Many ranked lists into one: each lane's own scores on one scale, with a floor under exact matches.
 
 A result's score can be recomputed from its `Why`: the sum of the lanes' shares times the product of the multipliers.
+
+Words and vectors are weighed by what the question is: the text lane's score is the share of the question's information
+that the lesson has (see the store's port), and it counts by its power TEXT_POWER. So a question whose names and rare
+words a lesson repeats is decided by words, and one that shares none of them by meaning. Ranks alone cannot tell these
+two apart: reciprocal rank fusion of equal weights lets either lane drown the other. `benchmarks/fit_fusion.py` fitted
+the weights and prints what each lane is worth; docs/adr/0011 tells why.
 """
 
 from __future__ import annotations
@@ -17,28 +23,33 @@ if TYPE_CHECKING:
     from holdfast.domain.query import Hit
     from holdfast.domain.vocabulary import LessonId
 
-RRF_K = 60
-"""The constant of reciprocal rank fusion (Cormack, Clarke & Buettcher, SIGIR 2009)."""
-
 LANE_WEIGHTS: dict[str, float] = {
-    "exact": 1.0,
-    "text": 1.0,
-    "vector": 0.8,
-    "path": 0.8,
-    "symbol": 0.8,
-    "graph": 0.4,
-    "pinned": 0.2,
-    "recent": 0.1,
+    "vector": 1.0,
+    "text": 0.4,
+    "path": 0.35,
+    "symbol": 0.15,
+    "exact": 0.2,
+    "graph": 0.1,
 }
-"""How much a lane's first place is worth. What is merely recent or pinned only settles ties."""
+"""What a score of 1 is worth in each lane. Other lanes (pinned, recent, one that this version does not know) only
+settle ties."""
 
-EXACT_BAR = 0.4
-"""Score of the exact lane from which a hit is one exact thing; below, the name is one that many lessons have."""
+TEXT_POWER, TEXT_MOST = 1.3, 3.0
+"""Power of a text score: a lesson that has most of what the question tells gains more than one that has a little; and
+the score from which more of it counts no more."""
 
-UNKNOWN_LANE_WEIGHT = 0.5
-"""For a lane this version does not know."""
+TIE, RRF_K = 0.2, 60
+"""What a lane adds for the rank: TIE / (RRF_K + rank), reciprocal rank fusion with its usual constant (Cormack,
+Clarke & Buettcher, SIGIR 2009), small enough to only settle ties."""
+LANES_AT_MOST = 12
+"""For the bound below: more lanes than there will be."""
 
-_OTHERS_MOST = (sum(LANE_WEIGHTS.values()) + UNKNOWN_LANE_WEIGHT) / (RRF_K + 1)
+EXACT_BAR, SURE_EXACT = 0.4, 0.8
+"""Scores of the exact lane: from which a hit is enough to be delivered, below the name is one that many lessons have;
+and from which it is the very thing asked for: the same error, command or topic, a symbol or a path that few have.
+Names that a lesson only mentions are weighed, not put first: first they cost a tenth of recall where names abound."""
+
+_OTHERS_MOST = TEXT_MOST**TEXT_POWER * sum(LANE_WEIGHTS.values()) + LANES_AT_MOST * TIE / (RRF_K + 1)
 EXACT_FLOOR = _OTHERS_MOST * HIGHEST / LOWEST
 """Added to an exact match's share: more than all other lanes together can give with the best multipliers while the
 exact match has the worst. So no other lane can bury an exact match; among themselves exact matches compete as usual."""
@@ -47,15 +58,18 @@ exact match has the worst. So no other lane can bury an exact match; among thems
 def fuse(rankings: Mapping[str, Sequence[Hit]], limit: int = 1_000) -> dict[LessonId, tuple[LaneShare, ...]]:
     """What each lane gives to each of the best `limit` lessons, best sum first, ties by id.
 
-    A lane of weight w adds w / (RRF_K + rank) to every lesson it holds; rank counts from 1. The exact lane adds
-    EXACT_FLOOR on top for hits from EXACT_BAR on. The order of the lanes does not matter.
+    A lane adds its weight times the hit's strength (0 to 1) and TIE / (RRF_K + rank), rank counting from 1. A vector's
+    strength is how far its cosine is above the last one's that the lane answered with. The exact lane adds EXACT_FLOOR
+    on top for hits from SURE_EXACT on. The order of the lanes does not matter.
     """
     given: dict[LessonId, list[tuple[str, int, float, float]]] = {}
     for lane in sorted(rankings):
-        weight = LANE_WEIGHTS.get(lane, UNKNOWN_LANE_WEIGHT)
+        weight = LANE_WEIGHTS.get(lane, 0.0)
+        least = min((hit.score for hit in rankings[lane]), default=0.0) if lane == "vector" else 0.0
         for rank, hit in enumerate(rankings[lane], start=1):
-            floor = EXACT_FLOOR if lane == "exact" and hit.score >= EXACT_BAR else 0.0
-            given.setdefault(hit.id, []).append((lane, rank, hit.score, floor + weight / (RRF_K + rank)))
+            floor = EXACT_FLOOR if lane == "exact" and hit.score >= SURE_EXACT else 0.0
+            share = floor + weight * _strength(lane, hit.score - least) + TIE / (RRF_K + rank)
+            given.setdefault(hit.id, []).append((lane, rank, hit.score, share))
     order = sorted((-fsum(share for _, _, _, share in held), id) for id, held in given.items())
     return {
         id: tuple(LaneShare(lane=lane, rank=rank, raw=raw, share=share) for lane, rank, raw, share in given[id])
@@ -78,4 +92,10 @@ def score_of(why: Why) -> float:
 
 def is_exact(shares: Sequence[LaneShare]) -> bool:
     """Whether the floor is under it."""
-    return any(share.lane == "exact" and share.raw >= EXACT_BAR for share in shares)
+    return any(share.lane == "exact" and share.raw >= SURE_EXACT for share in shares)
+
+
+def _strength(lane: str, score: float) -> float:
+    if lane == "text":
+        return float(min(TEXT_MOST, max(0.0, score)) ** TEXT_POWER)
+    return min(1.0, max(0.0, score))

@@ -1,5 +1,9 @@
 """Bounded multipliers on a fused score. Each stays within a published range, so that what is learnt about a lesson
-never beats how well it fits the question: all learnt factors together span less than relevance alone."""
+never beats how well it fits the question: all learnt factors together less than double a score.
+
+How well a lesson fits is the fused score itself, and no factor of its own: the words counted once more took two points
+from questions that share few of them, and gave nothing elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,6 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import Freshness, LessonKind, Trust
 
 RANGES: dict[str, tuple[float, float]] = {
-    "relevance": (0.5, 1.5),
     "freshness": (0.6, 1.0),
     "trust": (0.92, 1.04),
     "confidence": (0.95, 1.05),
@@ -25,7 +28,7 @@ RANGES: dict[str, tuple[float, float]] = {
 """Least and most of each multiplier."""
 
 LEARNED = ("trust", "confidence", "salience", "recency")
-"""What is known about the lesson whatever the question; the span of their product is under that of relevance."""
+"""What is known about the lesson whatever the question."""
 
 
 def _product(which: int) -> float:
@@ -55,14 +58,13 @@ NO_AIM = Aim()
 
 
 def multipliers(
-    lesson: Lesson, freshness: Freshness, relevance: float, now: datetime, aim: Aim = NO_AIM
+    lesson: Lesson, freshness: Freshness, now: datetime, aim: Aim = NO_AIM
 ) -> tuple[tuple[str, float], ...]:
-    """Name and factor of each multiplier, in the order of RANGES. `relevance` is 0 to 1, fit to this question.
+    """Name and factor of each multiplier, in the order of RANGES.
 
     A lesson learnt in the time that the question names, and one of a kind that its task asks for, has the most.
     """
     return (
-        ("relevance", _within("relevance", relevance)),
         ("freshness", FRESHNESS[freshness]),
         ("trust", TRUST[lesson.trust]),
         ("confidence", _within("confidence", lesson.confidence)),

@@ -3,8 +3,8 @@
 - exact: 0 to 1. Equal error signature, command or topic key 1; an error of nearly the same words .6 to .9; a symbol .9,
   a path .8, a file's name .6, an identifier of the text .5, a symbol's last part .4, the last four divided by
   1 + log2(lessons that have it). Several hits add up as independent chances do.
-- text: BM25, weighted by column (title 5, insight 3, error 3, reason 2, expanded 2), and shares of what is near in the
-  session (`nearby`).
+- text: the share (0 to 1) that BM25, weighted by column (title 5, insight 3, error 3, reason 2, expanded 2), is of the
+  most that the question's terms could give, and shares of what is near in the session (`nearby`), so up to 2.
 - path: 1 the file itself, .8 a glob, .6 a folder above it that is an anchor (times .7 a level), .4 another file of
   its folder, .2 and halving a file of a folder above (not of the root).
 - symbol: with paths, only lessons anchored to one of them: 1 the same qualified symbol, .9 the same name without what
@@ -25,8 +25,9 @@ import math
 from holdfast.domain.query import Hit
 from holdfast.domain.vocabulary import LessonId
 from holdfast.ranking import words
-from holdfast.stores.sqlite import derived, nearby
+from holdfast.stores.sqlite import derived, fulltext, nearby
 from holdfast.stores.sqlite.rows import clean, clean_all, micros, slots
+from holdfast.stores.sqlite.termcounts import count_terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,21 +39,16 @@ if TYPE_CHECKING:
 
     Clause = tuple[str, list[Any]]
 
-COMMON = 200
-"""A term in more lessons of the scope than this says little; it is asked for only when no rarer one is there."""
-COMMON_SHARE = 0.004
-"""As COMMON, for a store of more than 50,000 lessons: the share of them."""
-SCORED, SCORED_OF_COMMON = 3_000, 500
-"""Most lessons scored in one text search, and in one by common terms alone: the newest that match."""
-TERM_LIMIT, COMMON_LIMIT = 64, 20
-"""Most terms asked for in one search, and how many of them may be common."""
+TERM_LIMIT = 64
+"""Most exact tokens asked for in one search; twice as many words of a text are looked up."""
+BESIDE = 500
+"""Fewest lessons of a folder that are looked at: the newest."""
 QUESTION_LIMIT = 8_000
 """Characters of a question that are looked at: half from its start, half from its end."""
 SYMBOL_LIMIT, LINKED_LIMIT = 24, 40
 """Most symbols, and linked files, asked for in one search."""
 UNQUALIFIED, AROUND, NAMED, INSIDE = 0.9, 0.8, 0.75, 0.6
 """Scores of the symbol lane, see above."""
-COLUMN_WEIGHTS = "5.0, 3.0, 2.0, 2.0, 3.0, 0.0"
 LEAST_EXACT = 0.33
 """A name that many lessons share points at none of them."""
 NEAR_ERROR = 0.6
@@ -155,12 +151,7 @@ def _near_errors(sql: sqlite3.Connection, query: Query) -> dict[int, float]:
     if len(asked) < 3:
         return {}
     found: dict[int, float] = {}
-    terms = sorted(term for term, common in _known(sql, query, sorted(asked)) if not common)[:TERM_LIMIT]
-    if not terms:
-        return {}
-    match = _match(query, terms, column="error")
-    near = "SELECT rowid, error FROM lesson_text WHERE lesson_text MATCH ? ORDER BY rank LIMIT 20"
-    for row, error in sql.execute(near, (match,)):
+    for row, error in fulltext.errors_with(sql, query, count_terms(sql, sorted(asked)), visible(query)):
         have = frozenset(words.terms(error))
         share = len(asked & have) / len(asked | have)
         if share >= NEAR_ERROR:
@@ -169,59 +160,9 @@ def _near_errors(sql: sqlite3.Connection, query: Query) -> dict[int, float]:
 
 
 def _text(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
-    known = _known(sql, query, words.terms(_looked_at(query.text))[: TERM_LIMIT * 2])
-    rare = [term for term, many in known if not many][:TERM_LIMIT]
-    common = [term for term, many in known if many][:COMMON_LIMIT]
-    depth = max(limit, nearby.POOL)
-    if rare:
-        # common terms choose nothing, but count for what the rare ones choose: left out, they cost a tenth of recall
-        scored = f"{_match(query, rare)} AND ({' OR '.join(map(_quoted, rare + common))})"
-        scores = _by_words(sql, query, scored, SCORED, depth)
-    elif common:
-        scores = _by_words(sql, query, _match(query, common, " AND "), SCORED, depth)
-    else:
-        return []
-    if len(scores) < limit and len(common) > (not rare):
-        scores = _by_words(sql, query, _match(query, common), SCORED_OF_COMMON, depth) | scores
-    return best(sql, query, nearby.spread(sql, scores), limit)
-
-
-def _by_words(sql: sqlite3.Connection, query: Query, match: str, scored: int, limit: int) -> dict[int, float]:
-    """The visible lessons of that expression with the best BM25: row and score."""
-    seen, args = visible(query)
-    rows = sql.execute(
-        f"SELECT l.row, -m.score FROM (SELECT rowid AS row, bm25(lesson_text, {COLUMN_WEIGHTS}) AS score"
-        " FROM lesson_text WHERE lesson_text MATCH ? ORDER BY rowid DESC LIMIT ?) m"
-        f" JOIN lessons l ON l.row = m.row WHERE {seen} ORDER BY m.score, l.row DESC LIMIT ?",
-        (match, scored, *args, limit),
-    )
-    return dict(rows.fetchall())
-
-
-def _known(sql: sqlite3.Connection, query: Query, terms: Sequence[str]) -> list[tuple[str, bool]]:
-    """The terms that any lesson has, and whether each is common: in more than COMMON, or COMMON_SHARE of all.
-
-    Counting stops there and looks past scopes (a quarter of the cost), so that a look costs the same in a large store.
-    """
-    newest: int = sql.execute("SELECT coalesce(max(row), 0) FROM lessons").fetchone()[0]
-    most = max(COMMON, int(newest * COMMON_SHARE))
-    counting = "SELECT count(*) FROM (SELECT 1 FROM lesson_text WHERE lesson_text MATCH ? LIMIT ?)"
-    counts = [(term, sql.execute(counting, (_quoted(term), most + 1)).fetchone()[0]) for term in terms]
-    return [(term, count > most) for term, count in counts if count]
-
-
-def _match(query: Query, terms: Sequence[str], joined: str = " OR ", column: str = "") -> str:
-    """An FTS expression in which the terms are only ever quoted strings."""
-    asked = f"({joined.join(map(_quoted, terms))})"
-    asked = f"{column} : {asked}" if column else asked
-    if query.all_projects:
-        return asked
-    scopes = " OR ".join(dict.fromkeys((derived.scope_token(""), derived.scope_token(clean(query.project)))))
-    return f"scope : ({scopes}) AND {asked}"
-
-
-def _quoted(term: str) -> str:
-    return '"' + words.indexed(term).replace('"', '""') + ('" *' if words.is_begun(term) else '"')
+    counts = count_terms(sql, words.terms(_looked_at(query.text))[: TERM_LIMIT * 2])
+    scores = fulltext.search(sql, query, counts, visible(query), limit)
+    return best(sql, query, nearby.spread(sql, {row: bm25 / counts.most for row, bm25 in scores.items()}), limit)
 
 
 def _path(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
@@ -243,7 +184,7 @@ def _path(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
         for level, folder in enumerate(folders or [""]):
             beside = f"SELECT lesson FROM anchors WHERE folder = ? AND is_glob = 0{owner} ORDER BY lesson DESC LIMIT ?"
             score = 0.4 if level == 0 else 0.4 * 0.5**level
-            found(sql.execute(beside, (folder, *args, SCORED)).fetchall(), score)
+            found(sql.execute(beside, (folder, *args, max(BESIDE, 2 * limit))).fetchall(), score)
     return best(sql, query, scores, limit)
 
 

@@ -1,0 +1,64 @@
+"""How many lessons have a term, as far as it matters: which terms choose, and how much a question tells.
+
+Counting stops at COMMON and looks past scopes (a quarter of the cost), so that a look costs the same in a large store.
+"""
+
+from __future__ import annotations
+
+import math
+
+from holdfast.domain.frozen import Frozen
+from holdfast.ranking import words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Mapping, Sequence
+
+COMMON = 200
+"""A term in more lessons of the scope than this says little; it is asked for only when no rarer one is there."""
+COMMON_SHARE = 0.004
+"""As COMMON, for a store of more than 50,000 lessons: the share of them."""
+SATURATION = 2.2
+"""What a term adds to BM25 times its idf, at most: k1 + 1 with FTS5's k1 of 1.2."""
+
+
+class TermCounts(Frozen):
+    """The terms that any lesson has, those in few lessons and those in many, in the order asked."""
+
+    lessons: Mapping[str, int]
+    """In how many lessons each is; of a common term as told by how soon the counting stopped."""
+    rare: tuple[str, ...] = ()
+    common: tuple[str, ...] = ()
+    most: float = 1.0
+    """The BM25 of a lesson that has every term asked, known or not, as often as counts: what a score is a share of."""
+
+
+def count_terms(sql: sqlite3.Connection, terms: Sequence[str]) -> TermCounts:
+    """Look the terms up."""
+    newest: int = sql.execute("SELECT coalesce(max(row), 0) FROM lessons").fetchone()[0]
+    many = max(COMMON, int(newest * COMMON_SHARE))
+    counting = "SELECT count(*), max(rowid) FROM (SELECT rowid FROM lesson_text WHERE lesson_text MATCH ? LIMIT ?)"
+    found = [(term, *sql.execute(counting, (quoted(term), many + 1)).fetchone()) for term in terms]
+    counts = [(term, count) for term, count, _ in found]
+    lessons = {term: count if count <= many else count * newest // last for term, count, last in found if count}
+    return TermCounts(
+        lessons=lessons,
+        rare=tuple(term for term, count in counts if 0 < count <= many),
+        common=tuple(term for term, count in counts if count > many),
+        most=SATURATION * math.fsum(_idf(lessons.get(term, 0), newest) for term in terms) or 1.0,
+    )
+
+
+def quoted(term: str) -> str:
+    """The term as an FTS5 string, which nothing in it can leave; one character of a run asks for what begins so."""
+    return '"' + words.indexed(term).replace('"', '""') + ('" *' if words.is_begun(term) else '"')
+
+
+def _idf(count: int, newest: int) -> float:
+    """FTS5's own, with a floor."""
+    return max(LEAST_IDF, math.log((newest - count + 0.5) / (count + 0.5))) if count < newest else LEAST_IDF
+
+
+LEAST_IDF = 0.1
+"""So that a word which most of a small store's lessons have still counts as something asked."""
