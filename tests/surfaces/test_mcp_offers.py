@@ -261,7 +261,10 @@ def test_a_host_that_runs_our_hooks_is_given_nothing_twice(code: Codebase) -> No
         ("claude-code:user:", "claude-code", HOOKED),
         ("claude-code:project:{folder}", "claude-code", HOOKED),
         ("claude-code:project:{folder}/elsewhere", "claude-code", ALONE),
+        ("claude-code:project:", "claude-code", ALONE),
         ("claude-code:user:", "zed", ALONE),
+        ("junie:user:", "junie", HOOKED),
+        ("windsurf:user:", "windsurf-client", ALONE),
         ("another-host:user:", "claude-code", ALONE),
     ],
 )

@@ -1,7 +1,7 @@
 """The instructions a client is given at its start: how to use the tools and, where no hook of ours says it, the brief.
 
 The brief is an ordinary delivery of a session's start: within a budget, logged, and off when that channel is off. A
-host with hooks that deliver at that moment is never given it here too.
+host with hooks that deliver, at whatever moment, is not given it: here and there it would be told the same.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ def instruct(asked: Asked, settings: Settings) -> str:
 
 
 def has_hooks(settings: Settings, host: str, folder: str) -> bool:
-    """Whether setup registered hooks with that host, for this folder, that deliver when a session starts."""
+    """Whether setup registered hooks with that host, for this folder, that deliver at some moment."""
     if host == UNKNOWN or not any(_serves(owner, host, folder) for owner in _owners(settings.home)):
         return False
     try:
-        return "session_start" in load_host(host, settings).profile.moments
+        return bool(load_host(host, settings).profile.moments)
     except HoldfastError:
         return True  # registered by another version of ours
 
@@ -58,8 +58,8 @@ def _serves(owner: str, host: str, folder: str) -> bool:
     """Whether what an owner (`host:scope:folder`) registered is for that folder too."""
     name, _, rest = owner.partition(":")
     scope, _, root = rest.partition(":")
-    inside = scope == "user" or os.path.realpath(folder).startswith(os.path.join(root, ""))
-    return name == host and (inside or os.path.realpath(folder) == root)
+    inside = bool(root) and os.path.join(os.path.realpath(folder), "").startswith(os.path.join(root, ""))
+    return name == host and (scope == "user" or inside)
 
 
 def _owners(home: str) -> set[str]:
@@ -67,6 +67,6 @@ def _owners(home: str) -> set[str]:
     try:
         with open(os.path.join(home, "manifest.json"), encoding="utf-8") as stream:
             files = json.load(stream)["files"].values()
-        return {edit["owner"] for file in files for edit in file["edits"]}
+        return {str(edit["owner"]) for file in files for edit in file["edits"]}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return set()

@@ -39,7 +39,7 @@ BODY_LIMIT = 1_000_000
 """Bytes of a request; the longest lesson and checkpoint are far below."""
 SESSIONS = 64
 """Sessions of handshake revisions at once; one that is quiet for half an hour ends."""
-LEAVE_S = 2.0
+LEAVE_S = 2
 """How long open streams may delay the end."""
 BACKLOG = 64
 
@@ -61,7 +61,7 @@ def serve(server: Server[None], memory: MemoryOnce, port: int | None = None) -> 
             log_level="warning",
             ws="none",
             server_header=False,
-            timeout_graceful_shutdown=int(LEAVE_S),
+            timeout_graceful_shutdown=LEAVE_S,
         )
         signal.signal(signal.SIGTERM, _leave)  # uvicorn ends its streams, then raises the signal again
         with suppress(KeyboardInterrupt):  # how one ends it
