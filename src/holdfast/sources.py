@@ -104,7 +104,8 @@ class _Grounds:
         except OSError:
             return None
         label, ground = self._named(path)
-        return Source(path=path, label=label, ground=ground, head=head)
+        shown = os.fsencode(label).decode("utf-8", "replace")
+        return Source(path=path, label=shown, ground=ground, head=head)
 
     def _named(self, path: str) -> tuple[str, Ground]:
         real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))

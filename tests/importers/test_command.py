@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.importers.conftest import Write
-from tests.surfaces.terminal import run, told, told_json
+from tests.surfaces.terminal import run, start, told, told_json
 
 RULES = "# Rules\n\n- Use the real database in tests\n- Name tests as sentences of behaviour\n"
 
@@ -82,6 +83,14 @@ def test_lines_of_lessons_still_come_in_and_can_be_tried_first(project: Path, wr
     assert told_json("list")["lessons"] == []
     assert told_json("import", path)["added"] == 1
     assert told_json("import", path, "--from", "holdfast")["unchanged"] == 1
+
+
+def test_two_imports_at_once_add_each_lesson_once(project: Path, write: Write) -> None:
+    write("AGENTS.md", RULES)
+    with ThreadPoolExecutor(2) as pool:
+        answers = [json.loads(done.stdout) for done in pool.map(lambda _: start("import", ".", "--json"), range(2))]
+    assert sorted(answer["added"] for answer in answers) == [0, 2]
+    assert len(told_json("review", "--list")["lessons"]) == 2
 
 
 def test_show_and_why_name_the_origin(project: Path, write: Write) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,11 @@ def test_code_goes_with_the_words_before_it(read: Read, write: Write) -> None:
     (part,) = read(write("AGENTS.md", "Format before every commit:\n\n```sh\nmake format\n```\n"))
     assert isinstance(part, Passage)
     assert (part.insight, part.snippets) == ("Format before every commit:", ("make format",))
+
+
+def test_boilerplate_goes_and_the_paragraph_after_it_stays(read: Read, write: Write) -> None:
+    text = "You are an expert in Python and FastAPI.\n\nHandlers return problem documents.\n"
+    assert insights(read(write(".cursorrules", text))) == ["Handlers return problem documents."]
 
 
 def test_short_items_and_steps_stay_one_list(read: Read, write: Write) -> None:
@@ -177,6 +183,15 @@ def test_a_walk_leaves_out_dependencies_links_and_loops(read: Read, write: Write
     search = find_sources(str(project), str(project), "")
     assert [one.source.label for one in search.found] == ["AGENTS.md"]
     assert [label for label, _ in search.skipped] == ["CLAUDE.md"]
+
+
+def test_a_name_that_is_not_utf_8_can_be_shown(read: Read, project: Path) -> None:
+    folder = os.fsdecode(b"\xff")
+    (project / folder).mkdir()
+    (project / folder / "AGENTS.md").write_text("Keep the port stable\n")
+    (found,) = find_sources(str(project), str(project), "").found
+    assert found.source.label == "\ufffd/AGENTS.md"
+    assert insights(read(project)) == ["Keep the port stable"]
 
 
 def test_a_file_of_another_name_is_read_when_somebody_points_at_it(read: Read, write: Write, project: Path) -> None:

@@ -16,6 +16,8 @@ LONGEST = 1_500
 """Characters of the longest passage; a longer one becomes several."""
 SHORTEST = 12
 """Characters below which a passage of fewer than three words says nothing."""
+BOILERPLATE_LENGTH = 300
+"""Characters up to which a paragraph that opens like boilerplate is nothing else."""
 MENTIONS = 3
 """Files named in a passage that it is delivered before."""
 
@@ -54,11 +56,13 @@ def read_markdown(text: str, voice: Voice) -> Iterator[Passage | Skipped]:
 
 def from_piece(piece: Piece, voice: Voice) -> Iterator[Passage | Skipped]:
     """The passage, or several of one that is too long, or why it is none."""
-    reason = why_not(piece.text)
+    paragraphs = piece.text.split("\n\n")
+    kept = [text for text in paragraphs if not (len(text) <= BOILERPLATE_LENGTH and _BOILERPLATE.search(text.strip()))]
+    reason = why_not("\n\n".join(kept)) if kept else "boilerplate"
     if reason:
         yield Skipped(section=piece.section, reason=f"{reason}: {title_of(piece.text)}")
         return
-    said, why, how = split_reasons(piece.text)
+    said, why, how = split_reasons("\n\n".join(kept))
     parts = list(cut(said))
     for part in parts:
         yield _passage(piece, voice, part, ("", "") if part is not parts[0] else (why, how))
@@ -69,8 +73,6 @@ def why_not(text: str) -> str:
     plain = text.strip().strip("-*#`: ")
     if len(plain) < SHORTEST and len(plain.split()) < 3:
         return "too short"
-    if _BOILERPLATE.search(plain):
-        return "boilerplate"
     if _BOX.match(plain):
         return "a task"
     if _POINTER.match(plain):
@@ -81,9 +83,8 @@ def why_not(text: str) -> str:
 def cut(text: str, longest: int = LONGEST) -> Iterator[str]:
     """The text in parts of at most that many characters, parted at blank lines, line ends, sentences, else words."""
     while len(text) > longest:
-        head = text[:longest]
-        at = max(head.rfind("\n\n"), 0) or max(head.rfind("\n"), 0) or max(head.rfind(". ") + 1, head.rfind(" "), 0)
-        at = at or longest
+        ends = (text.rfind(mark, longest // 3, longest) for mark in ("\n\n", "\n", ". ", " "))
+        at = next((end + 1 for end in ends if end > 0), longest)
         yield text[:at].strip()
         text = text[at:].strip()
     if text:
