@@ -35,6 +35,10 @@ PACKAGES = INSTALLED / "node_modules" / "@modelcontextprotocol"
 SUITE = PACKAGES / "conformance" / "dist" / "index.js"
 INSPECTOR = PACKAGES / "inspector" / "clients" / "launcher" / "build" / "index.js"
 LIMIT_S = 240
+FLAGS = (
+    "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--fetch-retries=1",
+    "--fetch-timeout=30000",
+)  # fmt: skip
 
 STAMP = re.compile(r"-\d{4}-\d\d-\d\dT[\d-]+Z$")
 """What the suite adds to a scenario's name where it keeps its results."""
@@ -88,11 +92,11 @@ def install() -> str:
         shutil.rmtree(INSTALLED, ignore_errors=True)
         INSTALLED.mkdir(parents=True)
         done.write_text(wanted)
-        flags = ["--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
-        ran = subprocess.run([npm, "install", *flags], cwd=INSTALLED, capture_output=True, text=True, check=False)
-        if ran.returncode:
+        try:
+            subprocess.run([npm, "install", *FLAGS], cwd=INSTALLED, capture_output=True, timeout=LIMIT_S, check=True)
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as exc:
             done.unlink()
-            return f"npm could not install it: {ran.stderr.strip()[-300:]}"
+            return f"npm could not install it: {(exc.stderr or b'').decode(errors='replace').strip()[-300:]}"
     return "" if find_node() else f"there is no node of {'.'.join(map(str, NODE_LEAST))} or later"
 
 
