@@ -8,7 +8,7 @@ DEV := $(VENV)/.dev
 WHEEL := .venv-wheel/.ready
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test check lint format types contracts unit e2e conformance bench docs wheel clean
+.PHONY: help demo test check lint format types contracts unit e2e conformance bench docs plugins wheel clean
 
 help: ## What can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -50,6 +50,9 @@ bench: $(DEV) ## Speed and quality; DATA=dir adds the measurements that need dat
 docs: $(DEV) ## Regenerate the generated pages
 	$(BIN)/python scripts/render_cli_docs.py
 	$(BIN)/python scripts/render_hosts_docs.py
+
+plugins: $(DEV) ## Build the packages that hosts know into dist/plugins
+	$(BIN)/python scripts/build_plugins.py
 
 wheel: $(DEV) ## Build the wheel into dist/
 	rm -rf dist && $(BIN)/python -m build --quiet --wheel --no-isolation
