@@ -75,16 +75,6 @@ def test_a_host_that_is_here_and_not_set_up_is_noted(home: Path) -> None:
     assert findings() == {}
 
 
-def test_codex_hooks_that_nobody_approved_are_named(home: Path) -> None:
-    told("setup", "codex")
-    (finding,) = findings()["codex"]
-    assert "/hooks" in finding["mend"]
-    root = home.parent / ".codex"
-    with (root / "config.toml").open("a") as stream:
-        stream.write(f'[hooks.state."{root}/hooks.json:session_start:0:0"]\ntrusted_hash = "sha256:00"\n')
-    assert findings() == {}
-
-
 def test_files_of_every_form_are_checked(home: Path) -> None:
     (home.parent / ".config" / "goose").mkdir(parents=True)
     told("setup", "goose", "zed", "opencode")

@@ -17,6 +17,7 @@ from holdfast.domain.errors import HoldfastError, StoreCorruptError, StoreLocked
 from holdfast.service.heartbeat import last_events
 from holdfast.settings import interpreter, package_folder
 from holdfast.surfaces.cli import _forms
+from holdfast.surfaces.cli._codextrust import our_hooks
 from holdfast.surfaces.cli._hostfiles import HostFiles
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
 from holdfast.surfaces.cli.setup import all_hosts
@@ -142,20 +143,16 @@ def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[Finding]:
 
 
 def _check_codex_trust(settings: Settings) -> Finding:
-    """Codex skips a hook, without a word, until its user has approved it; the approvals stand in its configuration."""
-    import tomllib
-
-    root = dict(settings.host_folders).get("codex") or os.path.join(settings.user_home, ".codex")
-    hooks = os.path.join(root, "hooks.json")
+    """Whether Codex runs our hooks: it skips them until its user has approved each."""
     try:
-        with open(os.path.join(root, "config.toml"), "rb") as stream:
-            state = tomllib.load(stream).get("hooks", {}).get("state", {})
-    except (OSError, ValueError, AttributeError):
-        state = {}
-    known = [name for name in state if name.startswith(hooks + ":")]
-    if known:
-        return Finding(OK, "codex", f"{len(known)} hooks in {hooks} were reviewed; /hooks in Codex shows their state")
-    return Finding(BAD, "codex", "Codex skips our hooks: they were never reviewed there", "codex, then type /hooks")
+        hooks = our_hooks(settings)
+    except HoldfastError as exc:
+        return Finding(NOTE, "codex", f"whether our hooks are approved is not known: {exc}", "type /hooks in Codex")
+    skipped = [hook for hook in hooks if hook.state != "trusted"]
+    if skipped:
+        what = f"Codex skips {len(skipped)} of our hooks: they are {skipped[0].state}"
+        return Finding(BAD, "codex", what, f"{SETUP} codex --trust")
+    return Finding(OK, "codex", f"{len(hooks)} hooks approved")
 
 
 def _programs(value: Any) -> Iterator[str]:

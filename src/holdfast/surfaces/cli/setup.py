@@ -44,12 +44,13 @@ if TYPE_CHECKING:
 @click.option("--list", "listed", is_flag=True, help="Show each host: found, set up, and what it can do.")
 @click.option("--user", "scope", flag_value="user", default="user", help="For all your projects (the default).")
 @click.option("--project", "scope", flag_value="project", help="For this work tree only, and for you alone.")
+@click.option("--trust", is_flag=True, help="Approve our hooks in Codex, which skips them until somebody has.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Print the changes; make none.")
 @folder_option
 @json_option
 @pass_call
-def command(call: Call, hosts: tuple[str, ...], listed: bool, scope: str, yes: bool, dry_run: bool) -> int:
+def command(call: Call, hosts: tuple[str, ...], listed: bool, scope: str, trust: bool, yes: bool, dry_run: bool) -> int:
     """Register hooks and the MCP server with HOST, or with every host found on this machine.
 
     Your files keep their formatting; a backup of each is kept, and `holdfast uninstall` brings it back. Running it
@@ -73,6 +74,8 @@ def command(call: Call, hosts: tuple[str, ...], listed: bool, scope: str, yes: b
             return 1
         wirings = [wiring if wiring.error else wirer.apply(wiring) for wiring in wirings]
         warm_up()
+    if trust and not dry_run and any(wiring.host == "codex" and not wiring.error for wiring in wirings):
+        _approve(settings, files)
     if call.as_json:
         told = [wiring.told() for wiring in wirings]
         answer_json((told[0] if len(hosts) == 1 else {"hosts": told}) | {"dry_run": dry_run})
@@ -132,6 +135,15 @@ def _agreed(wirings: Sequence[Wiring]) -> bool:
         for change in changes:
             say(f"  {'change' if change.held is not None else 'create'} {change.file}")
     return click.confirm("Set up these hosts?", default=True)
+
+
+def _approve(settings: Settings, files: HostFiles) -> None:
+    """Write the approvals that Codex's user would give; they are taken back with the hooks."""
+    from holdfast.surfaces.cli._codextrust import OWNER, approvals, our_hooks
+
+    hooks = our_hooks(settings)
+    files.apply(files.plan(OWNER, approvals(settings, hooks)))
+    note(f"approved {counted(len(hooks), 'hook')} of ours in Codex")
 
 
 def _tell(wirings: Sequence[Wiring], dry_run: bool) -> None:
