@@ -17,6 +17,7 @@ HERE = Path(__file__).resolve().parent
 BENCHMARKS = {
     "hook": False,
     "recall_speed": False,
+    "recall_size": False,
     "mcp_start": False,
     "backfill": False,
     "redaction": False,
