@@ -71,7 +71,7 @@ def test_setup_registers_every_hook_and_the_server(machine: Machine) -> None:
         assert host == "claude-code"
     server = json.loads(machine.state.read_text())["mcpServers"]["holdfast"]
     assert os.path.isabs(server["command"])
-    assert server["args"] == ["-m", "holdfast.surfaces.mcp"]
+    assert server["args"] == ["-m", "holdfast.surfaces.mcp", "--for", "claude-code"]
 
 
 def test_hooks_that_deliver_are_waited_for_and_the_session_end_keeps_its_own_limit(machine: Machine) -> None:

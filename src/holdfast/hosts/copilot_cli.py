@@ -113,7 +113,7 @@ class CopilotCli(Adapter):
         check_scope(self.name, scope)
         root = self._config_dir or os.path.join(home, ".copilot")
         text = _hooks_file(hook_command(command, self.name))
-        server = server_edit(os.path.join(root, "mcp-config.json"), command, type="local", tools=["*"])
+        server = server_edit(os.path.join(root, "mcp-config.json"), command, self.name, type="local", tools=["*"])
         hooks = OwnFile(file=os.path.join(root, "hooks", "holdfast.json"), text=text, ours=ENTRY)
         return InstallPlan(host=self.name, scope=scope, edits=(hooks, server), notes=self.profile.notes)
 

@@ -125,7 +125,7 @@ class Cursor(Adapter):
             for name, keys in HOOKS
         ]
         edits.append(ConfigEdit(file=file, path=(), key="version", value=1, shared=True))
-        edits.append(server_edit(os.path.join(home, ".cursor", "mcp.json"), command))
+        edits.append(server_edit(os.path.join(home, ".cursor", "mcp.json"), command, self.name))
         return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)
 
 

@@ -100,7 +100,7 @@ class GeminiCli(Adapter):
         check_scope(self.name, scope)
         settings = os.path.join(home, ".gemini", "settings.json")
         told = hook_command(command, self.name)
-        edits = [*(hook_edit(settings, told, hook) for hook in HOOKS), server_edit(settings, command)]
+        edits = [*(hook_edit(settings, told, hook) for hook in HOOKS), server_edit(settings, command, self.name)]
         return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)
 
 

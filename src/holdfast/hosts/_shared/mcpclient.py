@@ -37,8 +37,9 @@ class McpClient(Adapter):
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """The edit of the user's file."""
         check_scope(self.name, scope)
+        value = self.entry(server_words(command, self.name))
         edit = ConfigEdit(
-            file=self.servers_file(home), path=self.servers, key=SERVER_NAME, value=self.entry(server_words(command)),
-            ours=SERVER, comments=self.comments,
+            file=self.servers_file(home), path=self.servers, key=SERVER_NAME, value=value, ours=SERVER,
+            comments=self.comments,
         )  # fmt: skip
         return InstallPlan(host=self.name, scope=scope, edits=(edit,), notes=self.profile.notes)

@@ -41,9 +41,9 @@ def hook_command(command: Sequence[str], host: str, *options: str) -> str:
     return shlex.join(hook_words(command, host, *options))
 
 
-def server_words(command: Sequence[str]) -> list[str]:
-    """The MCP server's program and arguments."""
-    return [command[0], "-m", SERVER]
+def server_words(command: Sequence[str], host: str) -> list[str]:
+    """The MCP server's program and arguments; it is told the host, since not every client says who it is."""
+    return [command[0], "-m", SERVER, "--for", host]
 
 
 def hook_edit(file: str, command: str, hook: Hook, path: tuple[str, ...] = ("hooks",)) -> ConfigEdit:
@@ -54,8 +54,10 @@ def hook_edit(file: str, command: str, hook: Hook, path: tuple[str, ...] = ("hoo
     return ConfigEdit(file=file, path=(*path, name), value=group, ours=ENTRY)
 
 
-def server_edit(file: str, command: Sequence[str], path: tuple[str, ...] = ("mcpServers",), **keys: Any) -> ConfigEdit:
+def server_edit(
+    file: str, command: Sequence[str], host: str, path: tuple[str, ...] = ("mcpServers",), **keys: Any
+) -> ConfigEdit:
     """The MCP server's entry in the usual shape; `keys` come before `command` and `args`."""
-    program, *arguments = server_words(command)
+    program, *arguments = server_words(command, host)
     value = {**keys, "command": program, "args": arguments}
     return ConfigEdit(file=file, path=path, key=SERVER_NAME, value=value, ours=SERVER)

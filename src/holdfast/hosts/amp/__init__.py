@@ -83,6 +83,6 @@ class Amp(Adapter):
         root = os.path.join(home, ".config", "amp")
         edits = (
             plugin_file(os.path.join(root, "plugins", "holdfast.ts"), self.name, __file__, command),
-            server_edit(os.path.join(root, "settings.json"), command, ("amp.mcpServers",)),
+            server_edit(os.path.join(root, "settings.json"), command, self.name, ("amp.mcpServers",)),
         )
         return InstallPlan(host=self.name, scope=scope, edits=edits, notes=self.profile.notes)

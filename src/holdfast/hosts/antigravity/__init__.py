@@ -94,7 +94,9 @@ class Antigravity(Adapter):
         check_scope(self.name, scope)
         root = os.path.join(home, ".gemini")
         places = ("config", *(name for name in ("antigravity", "antigravity-cli") if _has_servers(root, name)))
-        edits: list[Edit] = [server_edit(os.path.join(root, name, "mcp_config.json"), command) for name in places]
+        edits: list[Edit] = [
+            server_edit(os.path.join(root, name, "mcp_config.json"), command, self.name) for name in places
+        ]
         hooks, notes = _hooks(os.path.join(root, "config", "hooks.json"), command, self.name)
         return InstallPlan(host=self.name, scope=scope, edits=(*edits, *hooks), notes=notes)
 

@@ -67,5 +67,5 @@ def plan_install(
         servers = ("projects", folder, "mcpServers")
         notes.append(f"Keep {settings} out of git: it names this machine's interpreter.")
     edits = [hook_edit(settings, hook_command(command, host), hook) for hook in HOOKS]
-    edits.append(server_edit(state, command, servers, type="stdio"))
+    edits.append(server_edit(state, command, host, servers, type="stdio"))
     return InstallPlan(host=host, scope=scope, edits=tuple(edits), notes=tuple(notes))

@@ -98,7 +98,7 @@ class Cline(Adapter):
             "type": "module",
             "cline": {"plugins": ["index.js"]},
         }
-        program, *arguments = server_words(command)
+        program, *arguments = server_words(command, self.name)
         server = {"transport": {"type": "stdio", "command": program, "args": arguments}, "timeout": 30}
         servers = os.path.join(root, "data", "settings", "cline_mcp_settings.json")
         edits = (

@@ -95,7 +95,9 @@ class Codex(Adapter):
         root = self._config_dir or os.path.join(home, ".codex")
         told = hook_command(command, self.name)
         edits = [hook_edit(os.path.join(root, "hooks.json"), told, hook) for hook in HOOKS]
-        edits.append(server_edit(os.path.join(root, "config.toml"), command, ("mcp_servers",), startup_timeout_sec=30))
+        edits.append(
+            server_edit(os.path.join(root, "config.toml"), command, self.name, ("mcp_servers",), startup_timeout_sec=30)
+        )
         return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)
 
 

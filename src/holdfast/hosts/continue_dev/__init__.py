@@ -64,7 +64,7 @@ class Continue(Adapter):
         import json
 
         check_scope(self.name, scope)
-        program, *arguments = server_words(command)
+        program, *arguments = server_words(command, self.name)
         server = {"name": SERVER_NAME, "type": "stdio", "command": program, "args": arguments}
         block = {"name": SERVER_NAME, "version": "0.0.1", "schema": "v1", "mcpServers": [server]}
         root = self._config_dir or os.path.join(home, ".continue")

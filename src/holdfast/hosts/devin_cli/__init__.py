@@ -95,5 +95,5 @@ class DevinCli(Adapter):
         root = os.path.join(home, ".config", "devin")
         told = hook_command(command, self.name)
         edits = [hook_edit(os.path.join(root, "config.json"), told, hook) for hook in HOOKS]
-        edits.append(server_edit(os.path.join(root, "mcp_config.json"), command))
+        edits.append(server_edit(os.path.join(root, "mcp_config.json"), command, self.name))
         return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)

@@ -89,7 +89,7 @@ class Goose(Adapter):
         from holdfast.ports.host import ConfigEdit, InstallPlan, OwnFile
 
         check_scope(self.name, scope)
-        program, *arguments = server_words(command)
+        program, *arguments = server_words(command, self.name)
         extension = {
             "enabled": True, "type": "stdio", "name": SERVER_NAME, "description": "Memory of this project",
             "cmd": program, "args": arguments, "envs": {}, "env_keys": [], "timeout": 300,

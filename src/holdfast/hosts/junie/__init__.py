@@ -88,5 +88,5 @@ class Junie(Adapter):
         root = self._config_dir or os.path.join(home, ".junie")
         told = hook_command(command, self.name, "--plain")
         edits = [hook_edit(os.path.join(root, "config.json"), told, hook) for hook in HOOKS]
-        edits.append(server_edit(os.path.join(root, "mcp", "mcp.json"), command))
+        edits.append(server_edit(os.path.join(root, "mcp", "mcp.json"), command, self.name))
         return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)

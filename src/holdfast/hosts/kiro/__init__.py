@@ -94,5 +94,5 @@ class Kiro(Adapter):
         ]  # fmt: skip
         text = json.dumps({"version": "v1", "hooks": hooks}, indent=2) + "\n"
         own = OwnFile(file=os.path.join(root, "hooks", "holdfast.json"), text=text, ours=ENTRY)
-        edits = (own, server_edit(os.path.join(root, "settings", "mcp.json"), command))
+        edits = (own, server_edit(os.path.join(root, "settings", "mcp.json"), command, self.name))
         return InstallPlan(host=self.name, scope=scope, edits=edits, notes=self.profile.notes)

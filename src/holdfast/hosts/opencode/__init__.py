@@ -86,7 +86,7 @@ class Opencode(Adapter):
         check_scope(self.name, scope)
         root = os.path.join(home, ".config", "opencode")
         config = first_there(tuple(os.path.join(root, name) for name in ("opencode.json", "opencode.jsonc")))
-        server = {"type": "local", "command": server_words(command), "enabled": True, "timeout": 30_000}
+        server = {"type": "local", "command": server_words(command, self.name), "enabled": True, "timeout": 30_000}
         edits = (
             plugin_file(os.path.join(root, "plugins", "holdfast.js"), self.name, __file__, command),
             ConfigEdit(file=config, path=("mcp",), key=SERVER_NAME, value=server, ours=SERVER, comments=True),

@@ -87,5 +87,5 @@ class Windsurf(Adapter):
         entry = {"command": hook_command(command, self.name), "show_output": False}
         file = os.path.join(root, "hooks.json")
         edits = [ConfigEdit(file=file, path=("hooks", name), value=entry, ours=ENTRY) for name in EVENTS]
-        edits.append(server_edit(os.path.join(root, "mcp_config.json"), command))
+        edits.append(server_edit(os.path.join(root, "mcp_config.json"), command, self.name))
         return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)
