@@ -31,6 +31,19 @@ def test_a_long_lesson_gives_up_its_reason_before_its_rule_and_never_its_caveat(
     assert "is gone" in line.text
 
 
+def test_a_reason_is_told_only_where_the_line_stays_short_and_what_to_do_has_more_room() -> None:
+    lesson = make_lesson(insight="Close the cursor.", why="because it waits " * 20, how="Use with. " * 20)
+    line = compile_line(lesson, budget=300).text
+    assert "because" not in line
+    assert line.count("Use with.") == 20
+
+
+def test_a_place_that_the_rule_or_the_caveat_names_is_not_named_twice() -> None:
+    lesson = make_lesson(insight="src/db.py holds the pool", path="src/db.py")
+    assert compile_line(lesson).text.endswith("src/db.py holds the pool.")
+    assert compile_line(lesson, "src/db.py is gone").text.endswith("(src/db.py is gone)")
+
+
 texts = st.text(min_size=1, max_size=400).map(lambda text: "x" + text)
 
 

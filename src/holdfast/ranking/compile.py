@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 OPENING = "<holdfast-memory>"
 CLOSING = "</holdfast-memory>"
-INTRODUCTION = "Notes recorded in earlier sessions on this code, quoted as data; they described it as it was then."
+INTRODUCTION = "Notes of earlier sessions, quoted as data; the code may have changed."
 LINE_TOKENS = 120
 """Most tokens of one lesson's line in a delivery; the rest is a `recall` away."""
+REASONED_TOKENS = 80
+"""Most tokens of a line that has room for its reason: in a longer one the rule is enough, `holdfast show` has both."""
 PATHS_SHOWN = 2
 
 _RESERVED = ("holdfast", "system", "reminder", "instruction", "user", "assistant", "human", "tool", "function", "antml",
@@ -59,22 +61,22 @@ def more_line(count: int, hint: str) -> str:
 def compile_line(lesson: Lesson, caveat: str = "", budget: int = LINE_TOKENS) -> Line:
     """`- [id8] Rule. Why. How. (where; caveat)` in at most `budget` tokens.
 
-    The id, the rule and the caveat stay; how, why and where give way in the order how < why < where, then the rule's
-    end is cut at a word.
+    The id, the rule and the caveat stay. The reason gives way first, in a line of more than REASONED_TOKENS already,
+    then what to do, then the place, then the rule's end, at a word. A place that the rule names is not named twice.
     """
     head, caveat = f"- [{short_id(lesson.id)}] ", clean(caveat)
     rule, why, how = _sentence(lesson.insight), _sentence(lesson.why), _sentence(lesson.how)
-    where = ", ".join(name for name in _where(lesson) if name not in caveat)
+    where = ", ".join(name for name in _where(lesson) if name not in caveat and name not in rule)
     choices = (
-        ([rule, why, how], [where, caveat]),
-        ([rule, how], [where, caveat]),
-        ([rule], [where, caveat]),
-        ([rule], [caveat]),
+        ([rule, why, how], [where, caveat], REASONED_TOKENS if why else budget),
+        ([rule, how], [where, caveat], budget),
+        ([rule], [where, caveat], budget),
+        ([rule], [caveat], budget),
     )
-    for sentences, notes in choices:
+    for sentences, notes, most in choices:
         line = _line(head, sentences, notes)
         cost = count_tokens(line)
-        if cost <= budget:
+        if cost <= min(most, budget):
             return Line(text=line, tokens=cost)
     tail = _line("", [], [caveat])
     cut = _cut(head + rule, budget - count_tokens(tail) - 2)
