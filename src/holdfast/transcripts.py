@@ -32,7 +32,8 @@ def keep_turn(memory: Memory, call: HookCall) -> int:
     Nothing when the host named no transcript or it cannot be read: it may be gone, or not yet written.
     """
     try:
-        with TranscriptLines(call.transcript, max(0, os.path.getsize(call.transcript) - TAIL)) as lines:
+        start = max(0, os.path.getsize(call.transcript) - TAIL)
+        with TranscriptLines(call.transcript, start, head=True) as lines:
             host = memory.parts.host(call.host)
             events = host.parse_transcript(lines, call.session, memory.parts.clock.new_id)
             here = memory.at(call.cwd)
@@ -52,12 +53,16 @@ def _batches(events: Iterator[Event]) -> Iterator[list[Event]]:
 
 
 class TranscriptLines:
-    """The lines of a file from a position on; `position` is the end of the last whole line that was given out."""
+    """The lines of a file from a position on; `position` is the end of the last whole line that was given out.
 
-    def __init__(self, path: str, start: int = 0) -> None:
+    With `head` the first line of the file comes before them: in some hosts it alone tells folder and session.
+    """
+
+    def __init__(self, path: str, start: int = 0, head: bool = False) -> None:
         self.path = path
         self.position = start
         self._stream = open(path, "rb")  # noqa: SIM115 - closed by __exit__
+        self._head = self._read_line() if head and start else b""
         self._stream.seek(max(0, start - 1))
         if start:
             self._read_line()  # the rest of a line that began before
@@ -71,6 +76,8 @@ class TranscriptLines:
         self._stream.close()
 
     def __iter__(self) -> Iterator[str]:
+        if self._head:
+            yield self._head.decode("utf-8", "replace")
         while line := self._read_line():
             # A line without an end may still be being written: it is tried, and read again next time.
             if line.endswith(b"\n"):

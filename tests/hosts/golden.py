@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+import shutil
+import sqlite3
+import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +17,7 @@ from typing import Any
 from holdfast.bootstrap import load_host
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.plain import to_plain
+from holdfast.ports.host import Host
 
 ROOT = Path(__file__).parents[1] / "golden" / "hosts"
 AT = datetime(2026, 11, 21, 8, 45, 29, tzinfo=UTC)
@@ -34,13 +40,37 @@ def expected(case: Path) -> Any:
 
 def actual(case: Path) -> Any:
     host = load_host(case.parent.name)
-    transcript = case / "transcript.jsonl"
-    if transcript.exists():
+    for transcript in case.glob("transcript.*"):
+        if not host.profile.grows_by_lines:
+            return read_whole(host, transcript)
         with transcript.open(encoding="utf-8", newline="\n") as lines:
             return [to_plain(event) for event in host.parse_transcript(lines, "by-file-name", ids())]
     call = host.parse_hook(json.loads((case / "payload.json").read_text("utf-8")), AT, ids())
     answer = host.render(call, Briefing(text="what was learnt"))
     return {"call": to_plain(call), "answer": json.loads(answer) if answer.startswith("{") else answer}
+
+
+def read_whole(host: Host, transcript: Path) -> Any:
+    """The events of a file that is read whole, where the host keeps it.
+
+    `place.txt` beside the recording says where that is, below a home; `transcript.sql` is a database's statements;
+    other files of the case's `beside` folder lie in the home too.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder).resolve()
+        place = transcript.with_name("place.txt")
+        target = home / (place.read_text("utf-8").strip() if place.exists() else transcript.name)
+        beside = transcript.with_name("beside")
+        if beside.is_dir():
+            shutil.copytree(beside, home, dirs_exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if transcript.suffix == ".sql":
+            with closing(sqlite3.connect(target)) as sql:
+                sql.executescript(transcript.read_text("utf-8"))
+        else:
+            shutil.copyfile(transcript, target)
+        os.utime(target, (AT.timestamp(), AT.timestamp()))
+        return [to_plain(event) for event in host.read_transcript(str(target), ids())]
 
 
 def refresh(case: Path) -> bool:

@@ -98,6 +98,9 @@ class HostProfile(Frozen):
     """Where it keeps its sessions in a form that can be read; empty: nowhere."""
     grows_by_lines: bool = True
     """Transcripts only grow, line by line, so that reading goes on where it stopped; else they are read whole."""
+    transcript_files: tuple[str, ...] = ()
+    """How the paths of its transcripts end, with `/` between names and `*` for any of them: tells files apart that a
+    user names. The host with the longest that fits is it."""
     rules: tuple[RulesTarget, ...] = ()
     """Files with standing rules that it reads in a project."""
     notes: tuple[str, ...] = ()
@@ -134,6 +137,10 @@ class Host(Protocol):
 
     def find_transcripts(self, home: str) -> Sequence[str]:
         """Absolute paths of the transcripts on this machine, oldest first; none where the host keeps none."""
+        ...
+
+    def find_in_project(self, root: str) -> Sequence[str]:
+        """Absolute paths of the transcripts that the host keeps inside a project's folder; none for most."""
         ...
 
     def parse_transcript(self, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:

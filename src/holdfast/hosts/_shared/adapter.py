@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 class Adapter:
     """The parts of `ports.host.Host` that many hosts share: hooks in Claude Code's shape, no transcripts.
 
-    A host with hooks of another shape overrides `translate` and `render`; with transcripts, two more.
+    A host with hooks of another shape overrides `translate` and `render`.
     """
 
     name = ""
     folders: tuple[str, ...] = ()
     """Paths under the user's home of which one is there where the host is."""
+    keeps_transcripts = False
+    """The module `transcripts` of its package reads them: `find(host, home)`, and `parse` (lines) or `read` (files)."""
     late = False
     """It takes nothing before a tool runs: what belongs to a file comes with the result of reading it."""
 
@@ -55,16 +57,25 @@ class Adapter:
         return render_nested(call, briefing)
 
     def find_transcripts(self, home: str) -> Sequence[str]:
-        """None."""
+        """Absolute paths of its transcripts, least recently written first."""
+        return self._reader().find(self, home) if self.keeps_transcripts else ()
+
+    def find_in_project(self, root: str) -> Sequence[str]:
+        """Absolute paths of the transcripts that it keeps inside a project; none for most."""
         return ()
 
     def parse_transcript(self, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
-        """Nothing."""
-        return iter(())
+        """Events of a transcript's lines; none where transcripts are read whole."""
+        parse = getattr(self._reader(), "parse", None) if self.keeps_transcripts else None
+        return parse(self, lines, session, new_id) if parse else iter(())
 
     def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
-        """Nothing."""
-        return iter(())
+        """Events of a file that is read whole. Raises OSError or HostConfigError."""
+        read = getattr(self._reader(), "read", None) if self.keeps_transcripts else None
+        return read(self, path, new_id) if read else iter(())
+
+    def _reader(self) -> Any:
+        return __import__(f"{type(self).__module__}.transcripts", fromlist=["find"])
 
 
 def check_scope(host: str, scope: str, has: Sequence[str] = ("user",)) -> None:

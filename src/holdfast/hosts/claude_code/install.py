@@ -25,6 +25,7 @@ PROFILE = HostProfile(
     hooks="~/.claude/settings.json",
     moments=("session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction"),
     transcripts="~/.claude/projects",
+    transcript_files=("*.jsonl",),
     rules=(
         RulesTarget(file="CLAUDE.md"),
         RulesTarget(file=".claude/rules/holdfast-{slug}.md", front_matter="---\npaths: {globs}\n---\n", globs="list"),

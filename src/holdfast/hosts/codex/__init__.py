@@ -47,6 +47,7 @@ class Codex(Adapter):
 
     name = "codex"
     folders = (".codex",)
+    keeps_transcripts = True
 
     def __init__(self, config_dir: str = "") -> None:
         self._config_dir = config_dir
@@ -62,6 +63,7 @@ class Codex(Adapter):
             hooks="~/.codex/hooks.json",
             moments=("session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction"),
             transcripts="~/.codex/sessions",
+            transcript_files=("rollout-*.jsonl", "rollout-*.jsonl.zst"),
             rules=(RulesTarget(file="AGENTS.md", limit_chars=32 * 1024),),
             notes=("Codex skips a hook until it is trusted: type /hooks in Codex and approve Holdfast's.",),
             sources=("run: codex-cli 0.169.0, 2026-11-21", "developers.openai.com/codex/hooks, 2026-11-21"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -16,11 +15,18 @@ from holdfast.domain.errors import InvalidValueError
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from holdfast.surfaces.cli._backfilling import Backfilling, Tally
+    from holdfast.ports.host import Host
+    from holdfast.service.memory import Memory
+    from holdfast.surfaces.cli._backfilling import Places, Tally
 
 INTERRUPTED = 130
+
+ROOTS_MARK = "backfill:roots"
+"""The mark that holds the folders of earlier runs: some hosts keep transcripts inside projects."""
+
+ROOTS_LIMIT = 1_000
 
 
 @click.command(
@@ -28,7 +34,7 @@ INTERRUPTED = 130
     epilog=examples(
         "holdfast backfill --dry-run",
         "holdfast backfill",
-        "holdfast backfill --since 2026-10-01",
+        "holdfast backfill --host codex --since 2026-10-01",
         "holdfast backfill old-laptop/*.jsonl --project ~/src/shop",
     ),
 )
@@ -38,61 +44,113 @@ INTERRUPTED = 130
     help="Take all of them as sessions in this folder.",
 )  # fmt: skip
 @click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="Leave out what happened before this day (UTC).")
-@click.option("--host", default="claude-code", show_default=True, help="Whose transcripts they are.")
+@click.option("--host", metavar="NAME", help="Whose transcripts they are; all hosts' without it.")
 @click.option("--dry-run", is_flag=True, help="Count what is there; keep nothing.")
 @folder_option
 @json_option
 @pass_call
 def command(
-    call: Call, paths: tuple[str, ...], project: str | None, since: datetime | None, host: str, dry_run: bool
+    call: Call, paths: tuple[str, ...], project: str | None, since: datetime | None, host: str | None, dry_run: bool
 ) -> int:
-    """Learn from the transcripts at PATHS (files or folders), or from all that the host kept on this machine.
+    """Learn from the transcripts at PATHS (files or folders), or from all that the hosts kept on this machine.
 
     Twice is once: what is known already is not kept again. Stop it with Ctrl-C at any time and run it again to go
-    on. Sessions in folders that are gone are left out, unless --project says where they belong.
+    on. Sessions in folders that are gone are left out, unless --project says where they belong. Whose a file is, its
+    name tells, or --host.
     """
-    from holdfast.bootstrap import load_host
     from holdfast.settings import load_settings
-    from holdfast.surfaces.cli._backfilling import Backfilling
+    from holdfast.surfaces.cli._backfilling import Places
 
     settings = load_settings()
     if not (settings.capture or dry_run):
         raise InvalidValueError("capture is switched off", hint=f"see HOLDFAST_OFF and {settings.config_path}")
-    adapter = load_host(host, settings)
-    files = list(_files(paths)) if paths else list(adapter.find_transcripts(settings.user_home))
     began = time.monotonic()
     with nullcontext() if dry_run else call.open() as memory:
-        run = Backfilling(adapter, memory, project or "", since and since.replace(tzinfo=UTC))
-        finished = _read_all(run, files)
+        run = _Run(_hosts(host), Places(memory, project or ""), since and since.replace(tzinfo=UTC))
+        finished = run.at(paths) if paths else run.everywhere(settings.user_home, call.folder or os.getcwd())
     seconds = round(time.monotonic() - began, 3)
     if call.as_json:
-        answer_json(run.tally.plain() | {"seconds": seconds, "dry_run": dry_run, "interrupted": not finished})
+        told = [{"host": name, **tally.plain()} for name, tally in run.tallies.items()]
+        run_told = {"seconds": seconds, "dry_run": dry_run, "interrupted": not finished, "hosts": told}
+        answer_json(run.total().plain() | run_told)
     else:
-        _tell(run.tally, dry_run)
+        _tell(run, dry_run)
     if not finished:
         note("stopped; run it again to go on from here")
     return 0 if finished else INTERRUPTED
 
 
-def _read_all(run: Backfilling, files: Sequence[str]) -> bool:
-    """Whether all files were read; False when the user interrupted."""
-    with _progress(files) as advance:
-        try:
-            for path in files:
-                run.read(path, advance)
-        except KeyboardInterrupt:
+class _Run:
+    """One host's transcripts after another's."""
+
+    def __init__(self, hosts: Sequence[Host], places: Places, since: datetime | None) -> None:
+        self.hosts = hosts
+        self.places = places
+        self.since = since
+        self.tallies: dict[str, Tally] = {}
+        """By host, for those of which there was something."""
+
+    def at(self, paths: Sequence[str]) -> bool:
+        """Read what is at the paths; False when the user interrupted."""
+        from holdfast.surfaces.cli._transcriptfiles import at_paths
+
+        return self._read(at_paths(paths, self.hosts))
+
+    def everywhere(self, home: str, folder: str) -> bool:
+        """Read what the hosts keep under the user's home, then inside the projects that are known by then."""
+        from holdfast.surfaces.cli._transcriptfiles import in_projects, on_this_machine
+
+        if not self._read(on_this_machine(self.hosts, home)):
             return False
-    return True
+        folders = {self.places.project or folder, *self.places.folders, *self._earlier_folders()}
+        return self._read(in_projects(self.hosts, folders))
+
+    def total(self) -> Tally:
+        """All hosts together."""
+        from holdfast.surfaces.cli._backfilling import Tally
+
+        sum_of_all = Tally()
+        for tally in self.tallies.values():
+            sum_of_all.add(tally)
+        return sum_of_all
+
+    def _read(self, files: list[tuple[Host, list[str]]]) -> bool:
+        from holdfast.surfaces.cli._backfilling import Backfilling
+
+        with _progress([path for _, paths in files for path in paths]) as advance:
+            try:
+                for host, paths in files:
+                    run = Backfilling(host, self.places, self.since)
+                    if paths:
+                        self.tallies.setdefault(host.name, run.tally)
+                    for path in paths:
+                        run.read(path, advance)
+            except KeyboardInterrupt:
+                return False
+        return True
+
+    def _earlier_folders(self) -> list[str]:
+        """The folders of this and of earlier runs, which are kept for the next one."""
+        memory: Memory | None = self.places.memory
+        if memory is None:
+            return []
+        known = dict.fromkeys([*sorted(self.places.folders), *memory.parts.store.mark(ROOTS_MARK).split("\n")])
+        folders = [folder for folder in known if folder and os.path.isdir(folder)][:ROOTS_LIMIT]
+        memory.parts.store.mark(ROOTS_MARK, "\n".join(folders))
+        return folders
 
 
-def _files(paths: Sequence[str]) -> Iterator[str]:
-    for path in paths:
-        if not os.path.isdir(path):
-            yield os.path.abspath(path)
-            continue
-        for folder, folders, names in os.walk(os.path.abspath(path)):
-            folders.sort()
-            yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".jsonl"))
+def _hosts(name: str | None) -> list[Host]:
+    """The host of that name, or every one that keeps transcripts that can be read."""
+    from holdfast import plugins
+    from holdfast.bootstrap import load_host
+    from holdfast.settings import load_settings
+
+    settings = load_settings()
+    if name:
+        return [load_host(name, settings)]
+    every = [load_host(each.replace("_", "-"), settings) for each in plugins.names("hosts")]
+    return [host for host in every if host.profile.transcripts]
 
 
 @contextmanager
@@ -125,7 +183,10 @@ class _Lines:
             note(f"{10 * tenth} % of {self._total / 1e6:.1f} MB")
 
 
-def _tell(tally: Tally, dry_run: bool) -> None:
+def _tell(run: _Run, dry_run: bool) -> None:
+    if len(run.tallies) > 1:
+        _tell_hosts(run.tallies)
+    tally = run.total()
     verb = "would keep" if dry_run else "kept"
     read = f"{tally.files} transcripts, {tally.sessions} sessions, {tally.bytes / 1e6:.1f} MB"
     say(f"{read}: {verb} {tally.events} events")
@@ -138,3 +199,18 @@ def _tell(tally: Tally, dry_run: bool) -> None:
         note(f"left out: {count} {what}, {reason}")
     for why in tally.failed:
         note(f"a detector failed: {why}")
+
+
+def _tell_hosts(tallies: dict[str, Tally]) -> None:
+    """A line for each host: what was found of it."""
+    heads = ("host", "transcripts", "unchanged", "sessions", "events", "lessons")
+    lines = [heads, *(_cells(name, tally) for name, tally in tallies.items())]
+    widths = [max(len(line[n]) for line in lines) for n in range(len(heads))]
+    for name, *numbers in lines:
+        cells = (cell.rjust(width) for cell, width in zip(numbers, widths[1:], strict=True))
+        say("  ".join((name.ljust(widths[0]), *cells)))
+
+
+def _cells(name: str, tally: Tally) -> tuple[str, ...]:
+    lessons = sum(tally.lessons.values())
+    return (name, *(f"{number:,}" for number in (tally.files, tally.unchanged, tally.sessions, tally.events, lessons)))

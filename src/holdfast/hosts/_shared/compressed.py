@@ -1,0 +1,59 @@
+"""Zstandard, where this Python has it: in the standard library from 3.14, else in the package `zstandard`."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+
+from holdfast.domain.errors import HostConfigError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+UNPACKED_LIMIT = 256 * 1024 * 1024
+"""Bytes of one unpacked text."""
+
+MODULES = ("compression.zstd", "zstandard")
+
+
+def unpack(packed: bytes) -> bytes:
+    """The bytes that were compressed. Raises HostConfigError without a module for it, or for damaged ones."""
+    with io.BytesIO(packed) as held:
+        return _read(held)
+
+
+def unpacked_lines(path: str) -> Iterator[str]:
+    """The lines of a compressed file. Raises OSError or HostConfigError."""
+    with open(path, "rb") as packed:
+        text = _read(packed).decode("utf-8", "replace")
+    yield from text.splitlines(keepends=True)
+
+
+def _read(packed: io.IOBase) -> bytes:
+    try:
+        with _opened(packed) as stream:
+            return bytes(stream.read(UNPACKED_LIMIT))
+    except (OSError, HostConfigError):
+        raise
+    except Exception as exc:  # each module has its own errors
+        raise HostConfigError(f"compressed text cannot be read: {exc}", hint="it was left out") from exc
+
+
+def _opened(packed: io.IOBase) -> io.IOBase:
+    if _is_there(MODULES[0]):
+        from compression import zstd  # type: ignore[import-not-found,unused-ignore]
+
+        return zstd.ZstdFile(packed)  # type: ignore[no-any-return,unused-ignore]
+    if _is_there(MODULES[1]):
+        import zstandard  # type: ignore[import-not-found,unused-ignore]
+
+        return zstandard.ZstdDecompressor().stream_reader(packed)  # type: ignore[no-any-return,unused-ignore]
+    raise HostConfigError("it is compressed with zstd", hint="install the package zstandard, or use Python 3.14")
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False

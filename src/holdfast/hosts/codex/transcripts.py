@@ -1,0 +1,212 @@
+"""Codex's rollouts to events: `sessions/YYYY/MM/DD/rollout-*.jsonl` and `archived_sessions`.
+
+A line is `{timestamp, type, payload}`; older files hold the payload of `response_item` bare. What was said and called
+stands in `response_item`; what a script called, in `event_msg` alone. Compressed rollouts (`.zst`) are read where
+Python can (3.14, or the package `zstandard`).
+
+Sources: rollouts of codex 0.120 to 0.147 in public repositories, codex-cli 0.169.0 run; 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.jsontext import loads
+from holdfast.hosts._shared.compressed import unpacked_lines
+from holdfast.hosts._shared.files import find_files, instant, oldest_first, parse_line
+from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, as_it_is, failure
+from holdfast.hosts._shared.toolcalls import PATCH_TOOL, fields_of, response_text, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
+
+    from holdfast.domain.event import Event
+    from holdfast.hosts.codex import Codex
+
+SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec"})
+OWN_TEXT = "hooks.additional_context"
+PATCH_HEAD = "*** Begin Patch"
+RUNNING = "Process running with session ID "
+
+
+def find(host: Codex, home: str) -> list[str]:
+    """Rollouts, live and archived."""
+    root = host._config_dir or os.path.join(home, ".codex")
+    folders = (os.path.join(root, name) for name in ("sessions", "archived_sessions"))
+    return oldest_first(path for folder in folders for path in find_files(folder, (".jsonl", ".jsonl.zst")))
+
+
+def parse(host: Codex, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
+    """Events of a rollout's lines. Raises HostConfigError for a compressed one that this Python cannot unpack."""
+    path = getattr(lines, "path", "")
+    if path.endswith(".zst"):
+        lines = unpacked_lines(path)
+    reading = _Rollout(Retelling(host, session.rpartition("rollout-")[2], new_id, as_it_is))
+    for line in lines:
+        yield from reading.line(parse_line(line))
+
+
+class _Rollout:
+    """What must be remembered between lines."""
+
+    def __init__(self, telling: Retelling) -> None:
+        self.telling = telling
+        self.silent = False
+        """A sub-agent's rollout: its results came back to the session that started it."""
+        self.calls: set[str] = set()
+        """Calls that `response_item` lines told of, so that `event_msg` lines need not."""
+        self.running: dict[str, str] = {}
+        """The command behind each shell that goes on in the background."""
+
+    def line(self, told: Mapping[str, Any]) -> Iterator[Event]:
+        """The events that this line completes."""
+        kind, payload = text_of(told.get("type")), fields_of(told.get("payload"))
+        self.telling.stand(at=instant(told.get("timestamp")))
+        if kind in ("session_meta", "turn_context"):
+            self._meta(payload)
+        elif self.silent:
+            return
+        elif kind == "event_msg":
+            yield from self._message(payload)
+        elif kind == "compacted":
+            yield from self.telling.compacted()
+        elif kind == "response_item" or (kind and not payload):
+            yield from self._item(payload or told)
+        elif not kind and "id" in told:
+            self._meta(told)  # the first line of the oldest form
+
+    def _meta(self, payload: Mapping[str, Any]) -> None:
+        self.silent = self.silent or "subagent" in fields_of(payload.get("source"))
+        self.telling.stand(
+            session=text_of(payload.get("id")), cwd=text_of(payload.get("cwd")), model=text_of(payload.get("model")),
+            branch=text_of(fields_of(payload.get("git")).get("branch")),
+        )  # fmt: skip
+
+    def _item(self, item: Mapping[str, Any]) -> Iterator[Event]:
+        kind, use = text_of(item.get("type")), text_of(item.get("call_id")) or text_of(item.get("id"))
+        if kind == "message":
+            yield from self._said(item)
+        elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
+            self.calls.add(use)
+            self.telling.open(use, *self._called(item))
+        elif kind in ("function_call_output", "custom_tool_call_output"):
+            yield from self._answered(use, item.get("output"))
+
+    def _said(self, item: Mapping[str, Any]) -> Iterator[Event]:
+        blocks = item.get("content")
+        kinds = item.get("content_item_kinds")
+        texts = [text_of(fields_of(block).get("text")) for block in blocks] if isinstance(blocks, list) else []
+        if isinstance(kinds, list):
+            texts = [text for text, kind in zip(texts, kinds, strict=False) if kind != OWN_TEXT]
+        if item.get("role") == "assistant":
+            yield from self.telling.reply("\n".join(texts))
+        elif item.get("role") == "user":
+            for text in texts:
+                if "<cwd>" in text and not self.telling.cwd:
+                    self.telling.stand(cwd=text.partition("<cwd>")[2].partition("</cwd>")[0])
+                yield from self.telling.prompt(text)
+
+    def _called(self, item: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        """The call by Claude Code's names."""
+        name = text_of(item.get("name")) or "local_shell"
+        given = _arguments(item)
+        if name == PATCH_TOOL:
+            return PATCH_TOOL, {"patch": text_of(item.get("input")) or text_of(given.get("input"))}
+        if name == "write_stdin":
+            return "Bash", {"command": self.running.get(str(given.get("session_id")), ""), "follows": True}
+        if name not in SHELLS:
+            return name, given
+        command = _command(given)
+        if PATCH_HEAD in command:
+            return PATCH_TOOL, {"patch": command[command.find(PATCH_HEAD) :]}
+        return "Bash", {"command": command}
+
+    def _answered(self, use: str, output: object) -> Iterator[Event]:
+        tool, given = self.telling.opened(use)
+        code, text = _outcome(output)
+        if tool == "Bash" and RUNNING in text:
+            shell = text.partition(RUNNING)[2].partition("\n")[0].strip()
+            self.running[shell] = text_of(given.get("command"))
+            if not given.get("follows"):
+                yield from self.telling.close(use, UNANSWERED)
+            return
+        failed = "Failed to find expected lines" in text or text.startswith("apply_patch verification failed")
+        error = failure(code, text) or (text if tool == PATCH_TOOL and failed else "")
+        response = {"stdout": text, "content": text, **({} if code is not None or tool != "Bash" else UNANSWERED)}
+        yield from self.telling.close(use, response, error)
+
+    def _message(self, payload: Mapping[str, Any]) -> Iterator[Event]:
+        """Edits and commands that no call told of: those that a script made."""
+        item = fields_of(payload.get("item")) or payload
+        use = text_of(item.get("call_id")) or text_of(item.get("id"))
+        kind = text_of(item.get("type"))
+        if use in self.calls:
+            return
+        if kind in ("patch_apply_end", "FileChange") and item.get("success") is not False:
+            yield from self._changed(use, fields_of(item.get("changes")))
+        elif kind in ("exec_command_end", "CommandExecution"):
+            code, output = item.get("exit_code"), text_of(item.get("aggregated_output"))
+            response = {"stdout": output, **({} if isinstance(code, int) else UNANSWERED)}
+            yield from self.telling.call("Bash", {"command": _command(item)}, response, use, failure(code, output))
+
+    def _changed(self, use: str, changes: Mapping[str, Any]) -> Iterator[Event]:
+        for number, (path, change) in enumerate(changes.items()):
+            given = {"file_path": path, **_texts(fields_of(change))}
+            yield from self.telling.call("Edit", given, {}, use if number == 0 else f"{use}.{number}")
+
+
+def _arguments(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "action" in item:
+        return fields_of(item["action"])
+    try:
+        return fields_of(loads(text_of(item.get("arguments"))))
+    except (InvalidValueError, RecursionError):
+        return {"input": text_of(item.get("input"))}
+
+
+def _command(given: Mapping[str, Any]) -> str:
+    """The command as a person would type it: of `bash -lc "..."` what the shell was given."""
+    held = given.get("cmd") or given.get("command")
+    if isinstance(held, list):
+        words = [text_of(word) for word in held]
+        return words[2] if len(words) == 3 and words[1] in ("-lc", "-c", "-Command", "/c") else " ".join(words)
+    return text_of(held)
+
+
+def _outcome(output: object) -> tuple[int | None, str]:
+    """The exit code, where it is told, and the output without the lines about it."""
+    text = response_text(output) if isinstance(output, list) else text_of(output)
+    if text.startswith("{"):
+        held = fields_of(_json(text))
+        if "metadata" in held:
+            code = fields_of(held["metadata"]).get("exit_code")
+            return (code if isinstance(code, int) else None), text_of(held.get("output"))
+    head, mark, rest = text.partition("\nOutput:\n")
+    for line in (head if mark else text[:400]).split("\n"):
+        name = next((name for name in ("Process exited with code ", "Exit code: ") if line.startswith(name)), "")
+        if name and line.removeprefix(name).strip().lstrip("-").isdecimal():
+            return int(line.removeprefix(name)), rest if mark else text
+    return None, text if RUNNING in head or not mark else rest
+
+
+def _json(text: str) -> Any:
+    try:
+        return loads(text)
+    except (InvalidValueError, RecursionError):
+        return None
+
+
+def _texts(change: Mapping[str, Any]) -> dict[str, str]:
+    """What a file lost and gained."""
+    diff = text_of(change.get("unified_diff"))
+    if not diff:
+        gone = change.get("type") == "delete"
+        return {"old_string" if gone else "new_string": text_of(change.get("content"))}
+    lines = [line for line in diff.split("\n") if not line.startswith(("---", "+++", "@@"))]
+    return {
+        "old_string": "\n".join(line[1:] for line in lines if line.startswith("-")),
+        "new_string": "\n".join(line[1:] for line in lines if line.startswith("+")),
+    }

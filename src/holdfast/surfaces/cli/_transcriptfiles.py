@@ -1,0 +1,77 @@
+"""Which transcripts there are, and whose: on the whole machine, inside projects, and at paths that the user names."""
+
+from __future__ import annotations
+
+import os
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from holdfast.domain.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from holdfast.ports.host import Host
+
+    Files = list[tuple[Host, list[str]]]
+
+
+def on_this_machine(hosts: Sequence[Host], home: str) -> Files:
+    """What each of the hosts keeps for the user, least recently written first."""
+    return [(host, list(host.find_transcripts(home))) for host in hosts]
+
+
+def in_projects(hosts: Sequence[Host], folders: Iterable[str]) -> Files:
+    """What the hosts keep inside the projects that the folders are in."""
+    roots = sorted({root_of(folder) for folder in folders})
+    return [(host, [path for root in roots for path in host.find_in_project(root)]) for host in hosts]
+
+
+def at_paths(paths: Sequence[str], hosts: Sequence[Host]) -> Files:
+    """The files, and those below the folders that look like a transcript of one of the hosts; a file goes to the host
+    whose pattern for it is the longest.
+
+    Raises InvalidValueError for a file that fits none; with one host, every file that is named is its.
+    """
+    found: dict[str, list[str]] = {host.name: [] for host in hosts}
+    for path, named in _files(paths):
+        name = _whose(path, hosts)
+        if name or (named and len(hosts) == 1):
+            found[name or hosts[0].name].append(path)
+        elif named:
+            raise InvalidValueError(f"whose transcript is {path}?", hint="say it with --host NAME")
+    return [(host, found[host.name]) for host in hosts]
+
+
+def root_of(folder: str) -> str:
+    """The nearest folder above with a `.git`, or the folder itself."""
+    here = os.path.abspath(folder)
+    while not os.path.exists(os.path.join(here, ".git")):
+        above = os.path.dirname(here)
+        if above == here:
+            return os.path.abspath(folder)
+        here = above
+    return here
+
+
+def _files(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Files, and whether the user named this very one."""
+    for path in map(os.path.abspath, paths):
+        if not os.path.isdir(path):
+            yield path, True
+            continue
+        for folder, folders, names in os.walk(path):
+            folders.sort()
+            yield from ((os.path.join(folder, name), False) for name in sorted(names))
+
+
+def _whose(path: str, hosts: Sequence[Host]) -> str:
+    """The name of the host whose pattern fits; the longest wins, then the first name; empty for none."""
+    plain = path.replace(os.sep, "/")
+    fits = [
+        (-len(pattern), host.name)
+        for host in hosts
+        for pattern in host.profile.transcript_files
+        if host.profile.transcripts and fnmatchcase(plain, f"*/{pattern}")
+    ]
+    return min(fits)[1] if fits else ""
