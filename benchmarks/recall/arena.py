@@ -90,7 +90,7 @@ class Arena:
     def rank(self, ask: Ask, depth: int, without: str = "") -> list[str]:
         """The names recall puts first, before anything is held to the bar; `without` leaves one lane out."""
         lanes = [lane for lane in recall.PARTICULAR if lane != without]
-        query, _ = recall._with_vector(self.parts, self._query(ask)) if "vector" in lanes else (self._query(ask), "")
+        query, _ = recall.with_vector(self.parts, self._query(ask)) if "vector" in lanes else (self._query(ask), "")
         if query.paths:
             query = replace(query, linked=linked_files(self.parts, self.place, query.paths))
         drawn = recall.draw(self.parts, query, lanes, pool=max(recall.POOL, min(2 * depth, recall.POOL_LIMIT)))

@@ -6,9 +6,8 @@ from typing import Any
 
 from benchmarks.recall.cases import Trial
 from benchmarks.recall.metrics import percentile, summary
-from benchmarks.recall.trials import SHIPPED, SHOWN, Outcome
+from benchmarks.recall.trials import PUSHED, SHIPPED, SHOWN, Outcome
 
-PUSHED = "holdfast, pushed"
 COLUMNS = ("recall@1", "recall@3", "recall@5", "recall@10", "hit@1", "hit@3", "hit@5", "mrr", "ndcg@10")
 
 

@@ -16,7 +16,7 @@ from benchmarks.recall.unrelated import EVERYDAY_PROMPTS
 
 from holdfast.service.recall import PARTICULAR
 
-SHIPPED, ASKED = "holdfast", "holdfast, held to the bar"
+SHIPPED, ASKED, PUSHED = "holdfast", "holdfast, held to the bar", "holdfast, pushed"
 CUT = 10
 GROUP_DEPTH = 100
 """How deep items are ranked where their groups are asked for."""
@@ -78,6 +78,10 @@ def _put_questions(arena: Arena, options: Options, outcome: Outcome) -> None:
             scores = scores_of(_grouped(arena.corpus, ask, ranked), ask.gold)
             outcome.scores.setdefault((ask.variant, ask.category, name), []).append(scores)
         outcome.tokens.setdefault(ask.variant, []).append(_delivery(arena, ask))
+        if options.controls:
+            named = arena.named(arena.deliver(ask, SHOWN, "prompt").items)
+            scores = scores_of(_grouped(arena.corpus, ask, named), ask.gold)
+            outcome.scores.setdefault((ask.variant, ask.category, PUSHED), []).append(scores)
     systems.learn(None)
 
 
@@ -142,10 +146,6 @@ def _put_unrelated(arena: Arena, trial: Trial, options: Options, outcome: Outcom
             for moment in ("prompt", "on_demand"):
                 given = arena.deliver(ask, SHOWN, moment).items  # type: ignore[arg-type]
                 outcome.false.setdefault((kind, moment), []).append(float(bool(given)))
-    for ask in _sample(arena.corpus, options):
-        named = arena.named(arena.deliver(ask, SHOWN, "prompt").items)
-        scores = scores_of(_grouped(arena.corpus, ask, named), ask.gold)
-        outcome.scores.setdefault((ask.variant, ask.category, "holdfast, pushed"), []).append(scores)
 
 
 def _grouped(corpus: Corpus, ask: Ask, ranked: Sequence[str]) -> list[str]:
