@@ -226,6 +226,34 @@ def test_with_an_embedder_meaning_is_enough(memory: Memory) -> None:
     assert insights(with_embedder(memory, Embedder()), "which boat papers") == [lesson.insight]
 
 
+class LocalEmbedder(Embedder):
+    """On this machine."""
+
+    is_local = True
+
+
+def test_a_prompt_is_answered_by_meaning_only_where_no_endpoint_is_waited_for(memory: Memory) -> None:
+    (lesson,) = keep(memory, "A vessel must report its draught.")
+    memory.parts.store.put_vectors(Embedder.id, {lesson.id: [1.0, 0.0]})
+    asked = prompt("which boat papers")
+    assert with_embedder(memory, Embedder()).inject(asked).items == ()
+    assert [item.lesson for item in with_embedder(memory, LocalEmbedder()).inject(asked).items] == [lesson]
+
+
+def test_vectors_of_another_embedder_are_not_compared(memory: Memory) -> None:
+    (lesson,) = keep(memory, "A vessel must report its draught.")
+    memory.parts.store.put_vectors("other/1/2", {lesson.id: [1.0, 0.0]})
+    found = with_embedder(memory, Embedder()).recall("which boat papers")
+    assert found.items == ()
+    assert "draught" in with_embedder(memory, Embedder()).recall("vessel draught").text
+
+
+def test_an_empty_store_answers_nothing(memory: Memory) -> None:
+    for text in ("", "anything", "last week", "数据库"):
+        found = with_embedder(memory, Embedder()).recall(text)
+        assert (found.items, found.nearest, found.text) == ((), None, "")
+
+
 def test_a_broken_embedder_leaves_the_words(memory: Memory) -> None:
     keep(memory, QUEUE)
     found = with_embedder(memory, BrokenEmbedder()).recall("retry queue shutdown")

@@ -72,6 +72,24 @@ def test_json_of_a_recalled_lesson_lets_anyone_recompute_its_score() -> None:
     assert set(item["lesson"]) >= {*Lesson.fields_, "short_id", "memory_type", "files", "symbols"}
 
 
+@pytest.mark.parametrize(
+    "asked", ["x", "?!...", "'; DROP TABLE lessons; --", 'a OR "NEAR(', "-- ;", "a\0b", "💥", "z" * 100_000, "قارب"]
+)
+def test_any_question_is_answered_or_met_with_nothing(asked: str) -> None:
+    nothing = run("recall", "-", typed=asked)
+    told("remember", "Seed the clock before login tests.")
+    assert (nothing.exit_code, nothing.stdout) == (0, "")
+    result = run("recall", "-", typed=asked)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "nothing fits" in result.stderr
+
+
+@pytest.mark.parametrize("asked", ["鍵", "鍵の回転", "回転"])
+def test_a_question_in_another_script_finds_its_lesson(asked: str) -> None:
+    told("remember", "リリース前に鍵の回転を済ませる")
+    assert "鍵の回転" in told("recall", asked)
+
+
 def test_a_lesson_can_be_told_through_stdin() -> None:
     told("remember", "-", "--kind", "decision", typed="Store in SQLite\n")
     assert told_json("list")["lessons"][0]["insight"] == "Store in SQLite"

@@ -31,6 +31,8 @@ SAMPLE = 65_536
 class OnnxEmbedder:
     """Unit vectors from a model on this machine; loaded by the first text."""
 
+    is_local = True
+
     def __init__(self, folder: str, file: str, options: Mapping[str, str]) -> None:
         self.dimension = int(number_of(options, "dimension", _hidden_size(folder), 1))
         self.id = f"{os.path.basename(folder)}@{fingerprint(os.path.join(folder, file))}#{self.dimension}"

@@ -11,7 +11,10 @@ else:
 
 
 class Embedder(Protocol):
-    """A model that places texts in a space. Vectors of different `id`s are never compared."""
+    """A model that places texts in a space. Vectors of different `id`s are never compared.
+
+    One whose class says `is_local = True` answers from this machine, in milliseconds: hooks may ask it.
+    """
 
     id: str
     """Model + revision + dimension."""

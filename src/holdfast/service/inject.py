@@ -23,7 +23,7 @@ from holdfast.ranking.signature import alike, command_target, error_signature
 from holdfast.ranking.tokens import count_tokens
 from holdfast.ranking.words import terms
 from holdfast.service.notice import find_news, keep_found
-from holdfast.service.recall import Draw, Found, admissible, brief, draw, question, weigh_up
+from holdfast.service.recall import Draw, Found, admissible, brief, draw, question, weigh_up, with_vector
 from holdfast.service.redact import redact_to
 from holdfast.service.surroundings import linked_files, symbols_at
 
@@ -230,7 +230,8 @@ def _prompt(turn: _Turn) -> Briefing:
         text=asked.text, paths=asked.paths, symbols=asked.symbols, error=asked.error, since=asked.since,
         until=asked.until,
     )  # fmt: skip
-    lanes = ("exact", "text", "path", "pinned")
+    query, _ = with_vector(turn.parts, query, local=True)  # a host waits: for no endpoint
+    lanes = ("exact", "text", "path", "pinned", "vector")
     drawn = draw(turn.parts, query, lanes, admit=lambda found: _is_timely(found, "prompt"))
     return turn.compose(replace(drawn, found=tuple(admissible(turn.parts, query, drawn.found, PUSHED))))
 

@@ -14,7 +14,7 @@ from holdfast.domain.errors import (
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.query import LANES, Query
 from holdfast.ranking.aim import Aim, says_only_when, task_of
-from holdfast.ranking.bar import ASKED, PUSHED, Bar, is_decisive, is_linked, passes_by_words
+from holdfast.ranking.bar import ASKED, PUSHED, Bar, is_decisive, is_linked, passes_by_meaning, passes_by_words
 from holdfast.ranking.compile import LINE_TOKENS, Line, compile_line, frame_tokens, more_line, render_block
 from holdfast.ranking.diversify import Rival, diversify
 from holdfast.ranking.fit import fit
@@ -135,7 +135,7 @@ def ask(
     parts: Parts, place: Place, query: Query, *, limit: int, budget_tokens: int, moment: Moment = "on_demand"
 ) -> Briefing:
     """The few lessons that answer the query, or none and the nearest. A question without anything asks in general."""
-    query, degraded = _with_vector(parts, query)
+    query, degraded = with_vector(parts, query)
     says = bool(query.text or query.symbols or query.command or query.error)
     timed = bool(query.since or query.until) and says_only_when(query.text) and not query.paths
     general = timed or not (says or query.paths)
@@ -196,7 +196,9 @@ def admissible(parts: Parts, query: Query, found: Sequence[Found], bar: Bar) -> 
         return one.named == TELLING or (one.named != UNNAMED and passes_by_words(one.fit, bar))
 
     def is_fit(one: Found) -> bool:
-        return one.fit.strength >= bar.strong if some_named else passes_by_words(one.fit, bar)
+        if some_named:
+            return one.fit.strength >= bar.strong
+        return passes_by_words(one.fit, bar) or passes_by_meaning(one.shares, bar)
 
     some_named = any(map(is_named, found))
     good = [one for one in found if is_named(one) or any(map(is_decisive, one.shares)) or is_fit(one)]
@@ -359,12 +361,16 @@ def _ask_lanes(parts: Parts, query: Query, lanes: Iterable[str], depth: int) -> 
     return answers, failures
 
 
-def _with_vector(parts: Parts, query: Query) -> tuple[Query, str]:
-    """The query with its text's vector when an embedder is there; without, and why, when it fails."""
+def with_vector(parts: Parts, query: Query, local: bool = False) -> tuple[Query, str]:
+    """The query with its text's vector when an embedder is there; without, and why, when it fails.
+
+    `local`: only from one that waits for no endpoint.
+    """
     if not query.text.strip() or query.vector:
         return query, ""
     try:
-        if parts.embedder() is None:
+        embedder = parts.embedder()
+        if embedder is None or (local and not getattr(embedder, "is_local", False)):
             return query, ""
         from holdfast.service.embed import embed_question  # redacted first: the endpoint may be somebody else's
 

@@ -49,6 +49,7 @@ class StaticEmbedder:
 
     id = f"holdfast-static@{SHA256[:12]}#{DIMENSION}"
     dimension = DIMENSION
+    is_local = True
 
     def __init__(self, path: str = TABLE) -> None:
         self._path = path

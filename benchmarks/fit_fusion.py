@@ -1,0 +1,174 @@
+"""How the constants of the fusion were chosen: each lane's scores for every question, weighed in many ways.
+
+    python -m benchmarks.fit_fusion --data DIR [--set locomo transcripts project_history] [--embedder NAME]
+        [--embedder-option KEY=VALUE ...] [--limit 100] [--json FILE]
+
+The questions of `benchmarks.recall` are put to every lane once; then weights are tried on what the lanes answered,
+without freshness and the other multipliers. Printed for each choice: recall@5 (hit@3 for transcripts) in every variant;
+and, for the choice that is best for all other corpora, what it reaches on the corpus left out. A constant is worth
+changing only where that says so for more than one corpus.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.recall import locomo, project_history, transcripts
+from benchmarks.recall.arena import Arena
+from benchmarks.recall.cases import Ask, Corpus
+from benchmarks.recall.trials import Options, _sample
+
+from holdfast.domain.frozen import replace
+from holdfast.domain.query import Hit
+from holdfast.ranking import fuse as fusion
+from holdfast.service import recall
+from holdfast.service.surroundings import linked_files
+
+SETS = {"locomo": locomo, "transcripts": transcripts, "project_history": project_history}
+DEPTH = 100
+Choice = Mapping[str, float]
+"""Lane weights, and `power` for TEXT_POWER and `sure` for SURE_EXACT."""
+
+
+def choices() -> dict[str, dict[str, float]]:
+    """The shipped constants, each lane left out, and each constant a step to either side."""
+    shipped = {**fusion.LANE_WEIGHTS, "power": fusion.TEXT_POWER, "sure": fusion.SURE_EXACT}
+    tried = {"shipped": shipped}
+    for name in fusion.LANE_WEIGHTS:
+        tried[f"without {name}"] = {**shipped, name: -1.0}
+        for factor in (0.5, 0.75, 1.5, 2.0):
+            tried[f"{name} x {factor}"] = {**shipped, name: shipped[name] * factor}
+    for power in (1.0, 1.6, 2.0):
+        tried[f"power {power}"] = {**shipped, "power": power}
+    for sure in (0.4, 0.6, 0.9, 2.0):
+        tried[f"sure from {sure}"] = {**shipped, "sure": sure}
+    return tried
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question: what each lane answered and what would have been right."""
+
+    set_name: str
+    corpus: str
+    variant: str
+    gold: frozenset[str]
+    lanes: dict[str, list[Hit]]
+
+
+@contextmanager
+def chosen(choice: Choice) -> Iterator[None]:
+    """The fusion with these constants instead of its own."""
+    kept = dict(fusion.LANE_WEIGHTS), fusion.TEXT_POWER, fusion.SURE_EXACT
+    try:
+        fusion.LANE_WEIGHTS.update({lane: weight for lane, weight in choice.items() if lane in kept[0]})
+        fusion.TEXT_POWER, fusion.SURE_EXACT = choice["power"], choice["sure"]
+        yield
+    finally:
+        fusion.LANE_WEIGHTS.update(kept[0])
+        fusion.TEXT_POWER, fusion.SURE_EXACT = kept[1:]
+
+
+def worth(asked: Asked, choice: Choice) -> float:
+    """recall@5 of the fused lanes; hit@3 for transcripts, where several lessons answer as well."""
+    lanes = {lane: hits for lane, hits in asked.lanes.items() if choice.get(lane, 1.0) >= 0}
+    best = list(fusion.fuse(lanes, 5))
+    if asked.set_name == "transcripts":
+        return float(any(id_ in asked.gold for id_ in best[:3]))
+    return sum(id_ in asked.gold for id_ in best) / len(asked.gold)
+
+
+def answers(arena: Arena, ask: Ask) -> dict[str, list[Hit]]:
+    """What every lane says, by names of items."""
+    query, _ = recall.with_vector(arena.parts, arena._query(ask))
+    if query.paths:
+        query = replace(query, linked=linked_files(arena.parts, arena.place, query.paths))
+    lanes = [lane for lane in recall.PARTICULAR if lane != "vector" or query.vector]
+    found = {lane: arena.parts.store.search(lane, query, DEPTH) for lane in lanes}
+    return {
+        lane: [Hit(id=arena.names[hit.id], score=hit.score) for hit in hits]  # type: ignore[arg-type]
+        for lane, hits in found.items()
+    }
+
+
+def gather(set_name: str, corpus: Corpus, options: argparse.Namespace) -> Iterator[Asked]:
+    """Every question of a corpus, asked when what came before it is known."""
+    pairs = [tuple(pair.partition("=")[::2]) for pair in options.embedder_option]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Arena(Path(folder) / "arena", corpus, options.embedder, pairs) as arena,  # type: ignore[arg-type]
+    ):
+        asks = [ask for ask in _sample(corpus, Options(limit=options.limit)) if not ask.by_group]
+        for ask in sorted(asks, key=lambda ask: ask.known or len(corpus.items)):
+            arena.learn(ask.known)
+            yield Asked(set_name, corpus.name, ask.variant, ask.gold, answers(arena, ask))
+
+
+def table(asked: list[Asked], tried: Mapping[str, Choice]) -> dict[str, dict[str, dict[str, float]]]:
+    """Choice, variant, corpus: the mean worth."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for name, choice in tried.items():
+        worths: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        with chosen(choice):
+            for one in asked:
+                worths[one.variant][one.corpus].append(worth(one, choice))
+        found[name] = {
+            variant: {corpus: sum(held) / len(held) for corpus, held in by_corpus.items()}
+            for variant, by_corpus in worths.items()
+        }
+    return found
+
+
+def left_out(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[str, tuple[str, float, float]]:
+    """For each corpus: the choice best for the others, what it reaches there and what the shipped one does."""
+    means: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in found}
+    for name, variants in found.items():
+        for by_corpus in variants.values():
+            for corpus, value in by_corpus.items():
+                means[name][corpus].append(value)
+    by_corpus = {name: {corpus: sum(held) / len(held) for corpus, held in rows.items()} for name, rows in means.items()}
+    answer = {}
+    for corpus in by_corpus["shipped"]:
+        best = max(found, key=lambda name: sum(v for other, v in by_corpus[name].items() if other != corpus))
+        answer[corpus] = best, by_corpus[best][corpus], by_corpus["shipped"][corpus]
+    return answer
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--set", dest="sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--embedder", default="", help="name of an embedder, or none")
+    parser.add_argument("--embedder-option", nargs="+", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--limit", type=int, default=0, help="most questions of each corpus")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    asked = [
+        one
+        for name in options.sets
+        for trial in SETS[name].load(options.data, 11)
+        for corpus in trial.corpora
+        for one in gather(name, corpus, options)
+    ]
+    found = table(asked, choices())
+    variants = list(found["shipped"])
+    print("\n".join(f"{n}: {variant}" for n, variant in enumerate(variants, start=1)))
+    print(f"{'':20}" + "".join(f"{n:>8}" for n in range(1, len(variants) + 1)))
+    for name, rows in found.items():
+        means = [sum(rows[variant].values()) / len(rows[variant]) for variant in variants]
+        print(f"{name:20}" + "".join(f"{mean:8.3f}" for mean in means))
+    for corpus, (name, value, shipped) in left_out(found).items():
+        print(f"left out: {corpus:40} {name:20} {value:.3f}  shipped {shipped:.3f}")
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
