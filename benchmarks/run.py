@@ -24,6 +24,7 @@ BENCHMARKS = {
     "watch": False,
     "detection": True,
     "freshness": True,
+    "compile": True,
     "recall": True,
 }
 """Each benchmark, and whether it needs --data."""

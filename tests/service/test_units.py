@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.domain.errors import InvalidValueError
+from holdfast.embedders.static import StaticEmbedder
 from holdfast.service.units import (
     PART_TOKENS,
     Unit,
@@ -175,3 +176,13 @@ def test_no_line_is_lost_or_told_twice_and_addresses_differ(text: str) -> None:
 
 def matches(unit: Unit, lines: list[str]) -> bool:
     return unit.text == "\n".join(lines[unit.first - 1 : unit.last])
+
+
+def test_an_embedder_finds_a_section_without_a_word_of_the_question() -> None:
+    units = parse_units("# A\n\n## Pictures\n\nSave every photo as PNG.\n\n## Money\n\nCharge the credit card.\n")
+    question = "store an image"
+    assert choose_units(units, question, 1000).units == ()
+    found = choose_units(units, question, units[0].tokens, StaticEmbedder())
+    assert [unit.address for unit in found.units] == ["pictures"]
+    assert choose_units(units, "", 1000, StaticEmbedder()).units == ()
+    assert choose_units((), question, 1000, StaticEmbedder()).units == ()

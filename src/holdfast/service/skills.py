@@ -193,7 +193,7 @@ def _skill(subject: _Subject, names: dict[str, int], place: Place) -> Skill:
     name = _name(subject, names)
     description = _description(subject)
     front = ["---", f"name: {name}", f"description: {dumps(description)}", "---", ""]
-    body = "\n".join([*front, *_body(subject), ""])
+    body = "\n".join([*front, *_body(subject), "", ""])
     ids = ",".join(short_id(one.lesson.id) for one in met)
     return Skill(
         name=name,

@@ -8,6 +8,7 @@ is in exactly one unit, except headings that nothing but other headings follow.
 from __future__ import annotations
 
 from itertools import pairwise
+from operator import mul
 
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import Frozen
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
+    from holdfast.ports.embedder import Embedder
+
 PART_TOKENS = 300
 """A section with more tokens is cut into parts of at most about that many."""
 CONTRACT_LIMIT = 100
@@ -30,9 +33,13 @@ HEADING_WEIGHT = 2
 """How many times a unit's headings count as words of it."""
 NEIGHBOUR = 0.2
 """Share of the score of the unit before or after it that counts for a unit."""
+LIKENESS_WEIGHT, LIKENESS_LEAST = 0.6, 0.15
+"""What a cosine of 1 is worth beside the best match of words, and the least that counts where no word matches."""
+EMBEDDED_LIMIT = 1_500
+"""Characters of a unit that are placed by meaning."""
 BUDGET_LEAST, BUDGET_SHARE = 800, 0.4
-"""The default budget: that share of the file's tokens, but at least so many. Chosen on the development part of
-`benchmarks/compile.py`: there questions found what they needed in 95 of 100 cases."""
+"""The default budget: that share of the file's tokens, but at least so many. All of these were chosen on the
+development part of `benchmarks/compile.py`."""
 LANGUAGES = {
     "py": "python", "ts": "typescript", "tsx": "typescript react", "js": "javascript", "jsx": "javascript react",
     "rs": "rust", "go": "golang", "rb": "ruby", "kt": "kotlin", "cs": "csharp", "cpp": "c++", "sh": "shell bash",
@@ -101,13 +108,14 @@ def find_units(units: Sequence[Unit], address: str) -> tuple[Unit, ...]:
     raise InvalidValueError(f"no unit {wanted!r}", hint=f"one of: {', '.join(near)}" if near else "")
 
 
-def choose_units(units: Sequence[Unit], question: str, budget_tokens: int) -> Choice:
-    """The units that answer the question best, as many as the budget holds; none when no word fits.
+def choose_units(units: Sequence[Unit], question: str, budget_tokens: int, embedder: Embedder | None = None) -> Choice:
+    """The units that answer the question best, as many as the budget holds; none when nothing fits.
 
-    Never the front matter: hosts read it by themselves.
+    By words, and with an embedder by meaning too; raises EmbedderError. Never the front matter: hosts read it by
+    themselves.
     """
     units = [unit for unit in units if unit.address != FRONT_MATTER]
-    scores = _with_neighbours(bm25(question, [_words(unit) for unit in units]))
+    scores = _scores(units, question, embedder)
     order = sorted((at for at, score in enumerate(scores) if score > 0), key=lambda at: (-scores[at], at))
     taken: list[int] = []
     spent = 0
@@ -128,6 +136,20 @@ def question_about(path: str) -> str:
     """What to ask a rules file before work on that path: its folders and name, and the language it is written in."""
     suffix = path.rsplit("/", 1)[-1].rsplit(".", 1)[-1].lower()
     return f"{path} {LANGUAGES.get(suffix, '')}".strip()
+
+
+def _scores(units: Sequence[Unit], question: str, embedder: Embedder | None) -> list[float]:
+    """How well each unit answers, 0 for one that does not: words, as a share of the best, plus likeness."""
+    by_words = _with_neighbours(bm25(question, [_words(unit) for unit in units]))
+    if embedder is None or not units or not question.strip():
+        return by_words
+    best = max(by_words) or 1.0
+    *places, asked = embedder.embed([*(_words(unit)[:EMBEDDED_LIMIT] for unit in units), question[:EMBEDDED_LIMIT]])
+    alike = [sum(map(mul, place, asked)) for place in places]
+    return [
+        words / best + LIKENESS_WEIGHT * max(likeness, 0.0) if words or likeness >= LIKENESS_LEAST else 0.0
+        for words, likeness in zip(by_words, alike, strict=True)
+    ]
 
 
 def _with_neighbours(scores: Sequence[float]) -> list[float]:

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.errors import HoldfastError, InvalidValueError
 from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call, say
 from holdfast.surfaces.cli.rows import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from holdfast.ports.embedder import Embedder
     from holdfast.service.units import Choice, Unit
 
 SIZE_LIMIT = 2_000_000
@@ -53,11 +54,22 @@ def command(call: Call, file: str, query: str, about: str, address: str, budget:
         _print_units(call, file, units, find_units(units, address.rpartition("#")[2]))
     elif query or about:
         question = " ".join(filter(None, (query, question_about(about) if about else "")))
-        chosen = choose_units(units, question, budget or default_budget(units))
+        chosen = choose_units(units, question, budget or default_budget(units), _embedder())
         _print_units(call, file, units, chosen.units)
         _tell(file, units, chosen)
     else:
         _print_outline(call, file, units)
+
+
+def _embedder() -> Embedder | None:
+    """The one that ships with us, whichever is configured: rules are sent nowhere. None when it cannot be loaded."""
+    from holdfast.bootstrap import load_embedder
+
+    try:
+        return load_embedder("static", {})
+    except HoldfastError as exc:
+        note(f"note: by words alone: {exc}")
+        return None
 
 
 def _read(file: str) -> str:
