@@ -51,6 +51,8 @@ Made from the commands' own help by `scripts/render_cli_docs.py`; edit the help,
 | `import` | `added`, `revised`, `unchanged`, `failed` (`line`, `reason`), `ignored_keys`, `mended_lines` |
 | `watch` | one document a line: `at`, `before`, `freshness`, `caveat`, `lesson` |
 | `status` | `project`, `store`, `lessons`, `inbox`, `checkpoint`, `capture`, `deliver`, `embedder`, `heartbeat` |
+| `skills` | `skills` (`name`, `description`, `lessons`, `sessions`), `withheld`; `write` also `files`, `dry_run` |
+| `compile` | `file`, `tokens`, `units`; with a question also `delivered_tokens`, `more`, `too_long` |
 | `doctor` | `version`, `sound`, `findings` (`status`, `name`, `what`, `mend`) |
 
 {fill("A lesson's keys are " + ", ".join(f"`{name}`" for name in (*Lesson.fields_, *DERIVED)) + ".", WIDTH + 10)}

@@ -25,7 +25,7 @@ from holdfast.service.verify import EVERY, STALE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from holdfast.domain.project import Place
     from holdfast.domain.vocabulary import LessonId, LessonKind
@@ -97,18 +97,20 @@ def compile_skills(parts: Parts, place: Place) -> Skills:
     """The project's skills by name, checked against the code as it is now."""
     where = LessonFilter(project=place.project.id, states=("active",), kinds=KINDS, limit=EVERY)
     lessons = [lesson for lesson in parts.store.find(where) if _is_public(lesson, place)]
-    outcomes = parts.store.find_records(Outcome, LogFilter(project=place.project.id, limit=EVERY))
+    outcomes: dict[LessonId, list[Outcome]] = {}
+    for outcome in parts.store.find_records(Outcome, LogFilter(project=place.project.id, limit=EVERY)):
+        outcomes.setdefault(outcome.lesson, []).append(outcome)
     check = FreshnessCheck(parts, place, within_s=inf)
     met, withheld = [], []
     for lesson in sorted(lessons, key=lambda lesson: (lesson.validity.valid_from, lesson.id)):
-        looks = check.looks(lesson)
-        reason = _reason_against(lesson, [verdict for _, verdict in looks], outcomes)
+        looks, became = check.looks(lesson), outcomes.get(lesson.id, [])
+        reason = _reason_against(lesson, [verdict for _, verdict in looks], became)
         if reason:
             withheld.append(Withheld(lesson=lesson, reason=reason))
         else:
             paths = tuple(dict.fromkeys(verdict.anchor.path for _, verdict in looks))
-            met.append(_Met(lesson=lesson, sessions=_sessions(lesson, outcomes), paths=paths, caveat=worst(looks)[1]))
-    names: dict[str, int] = {}
+            met.append(_Met(lesson=lesson, sessions=_sessions(lesson, became), paths=paths, caveat=worst(looks)[1]))
+    names: set[str] = set()
     skills = [_skill(subject, names, place) for subject in _subjects(met)]
     return Skills(skills=tuple(sorted(skills, key=lambda skill: skill.name)), withheld=tuple(withheld))
 
@@ -126,7 +128,7 @@ def _is_public(lesson: Lesson, place: Place) -> bool:
     return not lesson.private and scope.project == place.project.id and scope.branch in ("", place.branch)
 
 
-def _reason_against(lesson: Lesson, verdicts: Sequence[Verdict], outcomes: Iterable[Outcome]) -> str:
+def _reason_against(lesson: Lesson, verdicts: Sequence[Verdict], outcomes: Sequence[Outcome]) -> str:
     """Why a lesson may not be written; empty when it may."""
     told = (lesson.title, lesson.insight, lesson.why, lesson.how, lesson.command, lesson.error_signature)
     doubt = next(filter(None, map(suspicion, told)), "")
@@ -135,31 +137,31 @@ def _reason_against(lesson: Lesson, verdicts: Sequence[Verdict], outcomes: Itera
     stale = next((verdict for verdict in verdicts if verdict.freshness in STALE), None)
     if stale:
         return f"{stale.anchor.path}: {stale.words or stale.freshness}"
-    verdict_words = [outcome.verdict for outcome in outcomes if outcome.lesson == lesson.id]
-    hurt = verdict_words.count("hurt")
-    return "it did harm" if hurt and hurt >= len(verdict_words) - hurt else ""
+    hurt = sum(outcome.verdict == "hurt" for outcome in outcomes)
+    return "it did harm" if hurt and hurt >= len(outcomes) - hurt else ""
 
 
-def _sessions(lesson: Lesson, outcomes: Iterable[Outcome]) -> frozenset[str]:
+def _sessions(lesson: Lesson, outcomes: Sequence[Outcome]) -> frozenset[str]:
     """The sessions in which it was seen, heeded or helped; what a person said counts as one of its own."""
-    borne_out = (one.session for one in outcomes if one.lesson == lesson.id and one.verdict != "hurt")
+    borne_out = (one.session for one in outcomes if one.verdict != "hurt")
     seen = frozenset(filter(None, (*lesson.sessions_seen, lesson.provenance.session, *borne_out)))
     return seen or frozenset([lesson.id])
 
 
 def _subjects(met: Sequence[_Met]) -> Iterator[_Subject]:
     """Subjects that recur: commands first, then files, then folders; a lesson is in at most one."""
-    left = list(met)
+    taken: set[LessonId] = set()
     for kind, keys in _KEYS.items():
         held: dict[str, list[_Met]] = {}
-        for one in left:
-            for key in keys(one):
+        for one in met:
+            for key in keys(one) if one.lesson.id not in taken else ():
                 held.setdefault(key, []).append(one)
         for key in sorted(held, key=lambda key: (-len(held[key]), key)):
-            subject = _Subject(kind=kind, key=key, met=tuple(one for one in held[key] if one in left))
+            left = tuple(one for one in held[key] if one.lesson.id not in taken)
+            subject = _Subject(kind=kind, key=key, met=left)
             if _recurs(subject):
                 yield subject
-                left = [one for one in left if one not in subject.met]
+                taken.update(one.lesson.id for one in left)
 
 
 def _recurs(subject: _Subject) -> bool:
@@ -186,7 +188,7 @@ _KEYS: dict[str, Callable[[_Met], tuple[str, ...]]] = {
 _VERBS = {"command": "Running", "file": "Working on", "folder": "Working in"}
 
 
-def _skill(subject: _Subject, names: dict[str, int], place: Place) -> Skill:
+def _skill(subject: _Subject, names: set[str], place: Place) -> Skill:
     most = sorted(subject.met, key=lambda one: -len(one.sessions))[:LESSONS_MOST]
     met = sorted(most, key=lambda one: KINDS.index(one.lesson.kind))
     subject = _Subject(kind=subject.kind, key=subject.key, met=tuple(met))
@@ -204,15 +206,16 @@ def _skill(subject: _Subject, names: dict[str, int], place: Place) -> Skill:
     )
 
 
-def _name(subject: _Subject, names: dict[str, int]) -> str:
+def _name(subject: _Subject, names: set[str]) -> str:
     """`running-pytest`, `working-on-src-app-py`; told apart by a number behind it, and by a digest when cut."""
     plain = f"{_VERBS[subject.kind]} {subject.key}".lower()
     kept = "".join(c if c.isascii() and c.isalnum() else "-" for c in plain)
     name = "-".join(filter(None, kept.split("-")))
     if len(name) > NAME_LIMIT - 3 or not subject.key.isascii():
         name = f"{name[: NAME_LIMIT - 12].rstrip('-')}-{_digest(subject.key)[:8]}"
-    names[name] = names.get(name, 0) + 1
-    return name if names[name] == 1 else f"{name}-{names[name]}"
+    free = next(one for one in (name, *(f"{name}-{n}" for n in range(2, len(names) + 3))) if one not in names)
+    names.add(free)
+    return free
 
 
 def _description(subject: _Subject) -> str:

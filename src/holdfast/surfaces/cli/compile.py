@@ -55,7 +55,7 @@ def command(call: Call, file: str, query: str, about: str, address: str, budget:
     elif query or about:
         question = " ".join(filter(None, (query, question_about(about) if about else "")))
         chosen = choose_units(units, question, budget or default_budget(units), _embedder())
-        _print_units(call, file, units, chosen.units)
+        _print_units(call, file, units, chosen.units, chosen.too_long)
         _tell(file, units, chosen)
     else:
         _print_outline(call, file, units)
@@ -96,7 +96,9 @@ def _print_outline(call: Call, file: str, units: Sequence[Unit]) -> None:
     note(f"{told}; print one with: holdfast compile {file} --unit ADDRESS" if units else f"{file} is empty")
 
 
-def _print_units(call: Call, file: str, units: Sequence[Unit], shown: Sequence[Unit]) -> None:
+def _print_units(
+    call: Call, file: str, units: Sequence[Unit], shown: Sequence[Unit], too_long: Unit | None = None
+) -> None:
     if call.as_json:
         answer_json({
             "file": file,
@@ -104,6 +106,7 @@ def _print_units(call: Call, file: str, units: Sequence[Unit], shown: Sequence[U
             "delivered_tokens": _cost(shown),
             "units": [_unit_json(unit) for unit in shown],
             "more": len(units) - len(shown),
+            "too_long": too_long.address if too_long else "",
         })  # fmt: skip
         return
     for number, unit in enumerate(shown):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 FOLDER = ".claude/skills"
 """Where Claude Code looks, in the project's root."""
 FILE = "SKILL.md"
+WITHHELD_SHOWN = 5
 
 
 class Step(NamedTuple):
@@ -68,8 +69,7 @@ def list_skills(call: Call) -> None:
     for line in table(rows):
         say(line)
     note(counted(len(found.skills), "skill"))
-    for left in found.withheld:
-        note(f"left out: {short_id(left.lesson.id)}  {left.lesson.title} ({left.reason})")
+    _tell_withheld(found)
 
 
 @command.command(epilog=examples("holdfast skills show running-pytest"))
@@ -117,8 +117,7 @@ def write(call: Call, target: str | None, dry_run: bool) -> None:
         say(f"{step.what:<8}  {step.file}")
         for line in _difference(step) if dry_run else ():
             say(line)
-    for left in found.withheld:
-        note(f"left out: {short_id(left.lesson.id)}  {left.lesson.title} ({left.reason})")
+    _tell_withheld(found)
     note(_summary(steps, dry_run))
 
 
@@ -179,6 +178,13 @@ def _read(file: str) -> str | None:
 def _difference(step: Step) -> Iterator[str]:
     before, after = (step.held or "").splitlines(), (step.wanted or "").splitlines()
     return unified_diff(before, after, step.file, step.file, lineterm="")
+
+
+def _tell_withheld(found: Skills) -> None:
+    for left in found.withheld[:WITHHELD_SHOWN]:
+        note(f"left out: {short_id(left.lesson.id)}  {left.lesson.title} ({left.reason})")
+    if len(found.withheld) > WITHHELD_SHOWN:
+        note(f"left out: {len(found.withheld) - WITHHELD_SHOWN} more; --json lists them")
 
 
 def _summary(steps: Sequence[Step], dry_run: bool) -> str:
