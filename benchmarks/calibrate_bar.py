@@ -1,11 +1,12 @@
 """How the delivery bar was set: what passes for questions to their own repository's lessons and to another's.
 
-    python benchmarks/calibrate_bar.py --data DIR [--json FILE]
+    python benchmarks/calibrate_bar.py --data DIR [--embedder NAME --embedder-option KEY=VALUE ...] [--json FILE]
 
 DIR holds `transcripts/dev/{labels,queries}.jsonl`: gists are the lessons, queries the prompts. A prompt put to the
 lessons of another repository should give nothing; so should everyday prompts that are about no lesson. Also printed is
 recall_at_3, in the whole and for questions that share words with their lesson. Columns "said" are prompts that people
 really typed, to their own repository's lessons and to others'. Lessons are the gists alone: no path, no quote.
+With an embedder the two bars are also tried with other least cosines ("meaning").
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from holdfast.bootstrap import Memory
+from holdfast.domain.frozen import replace
 from holdfast.domain.ids import uuid7
 from holdfast.domain.lesson import Lesson, Scope, Validity, title_of
 from holdfast.domain.vocabulary import LessonId
 from holdfast.ranking.bar import ASKED, PUSHED, Bar, passes
-from holdfast.service.recall import PARTICULAR, Found, draw, question, weigh_up
+from holdfast.service.embed import embed_pending
+from holdfast.service.recall import PARTICULAR, Found, draw, question, weigh_up, with_vector
 from holdfast.settings import load_settings
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -87,20 +90,25 @@ def make_lesson(n: int, label: dict[str, object], project: str) -> Lesson:
 class Repository:
     """A scratch project with one repository's lessons."""
 
-    def __init__(self, folder: Path, labels: Iterable[dict[str, object]]) -> None:
+    def __init__(
+        self, folder: Path, labels: Iterable[dict[str, object]], embedder: str, options: list[tuple[str, str]]
+    ) -> None:
         folder.mkdir()
         subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
         settings = load_settings({"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home")})
-        self.memory = Memory(str(folder), settings=settings, cold=True)
+        settings = replace(settings, embedder=embedder, embedder_options=tuple(options))
+        self.memory = Memory(str(folder), settings=settings, cold=not embedder)
         project = self.memory.place.project.id
         made = {str(label["id"]): make_lesson(n, label, project) for n, label in enumerate(labels, start=1)}
         self.memory.parts.store.put(list(made.values()), {lesson.id: None for lesson in made.values()})
+        embed_pending(self.memory.parts)
         self.names = {lesson.id: name for name, lesson in made.items()}
 
     def best(self, text: str) -> list[Found]:
         """The weighed candidates, best first, before the bar."""
         parts, place = self.memory.parts, self.memory.place
-        drawn = draw(parts, question(parts, place, text), PARTICULAR)
+        query, _ = with_vector(parts, question(parts, place, text))
+        drawn = draw(parts, query, PARTICULAR)
         return [found for _, found in weigh_up(parts, place, drawn.found)]
 
 
@@ -123,6 +131,11 @@ OTHERS = (
     (1.2, 0.2, 0.9, 0.35, 3.5), (1.5, 0.2, 0.9, 0.4, 3.5), (1.5, 0.25, 0.9, 0.5, 4), (2, 0.3, 1.2, 0.5, 4),
 )  # fmt: skip
 BARS = {"none": bar_of(0, 0, 0, 0, 0), "PUSHED": PUSHED, "ASKED": ASKED, **{str(o): bar_of(*o) for o in OTHERS}}
+MEANINGS = {
+    f"{name}, meaning {least}": replace(bar, meaning=least)
+    for name, bar in (("PUSHED", PUSHED), ("ASKED", ASKED))
+    for least in (0.38, 0.42, 0.46, 0.5, 0.54)
+}
 
 
 def share(hits: Iterable[bool]) -> float:
@@ -133,6 +146,8 @@ def share(hits: Iterable[bool]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--embedder", default="")
+    parser.add_argument("--embedder-option", nargs="+", default=[], metavar="KEY=VALUE")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     folder = options.data / "transcripts" / "dev"
@@ -140,9 +155,11 @@ def main() -> None:
     for label in load(folder / "labels.jsonl"):
         by_repository[label["repo"]].append(label)
     queries = load(folder / "queries.jsonl")
+    pairs = [(key, value) for key, _, value in (pair.partition("=") for pair in options.embedder_option)]
     with tempfile.TemporaryDirectory() as scratch:
         repositories = {
-            name: Repository(Path(scratch) / str(n), labels) for n, (name, labels) in enumerate(by_repository.items())
+            name: Repository(Path(scratch) / str(n), labels, options.embedder, pairs)
+            for n, (name, labels) in enumerate(by_repository.items())
         }
         own = [(query, repositories[query["repo"]].best(str(query["query"]))) for query in queries]
         foreign = [
@@ -178,7 +195,8 @@ def main() -> None:
             }
 
         overlapping = [pair for pair in own if pair[0]["difficulty"] == "some_overlap"]
-        results = {name: row(bar) for name, bar in BARS.items()}
+        bars = BARS | (MEANINGS if options.embedder else {})
+        results = {name: row(bar) for name, bar in bars.items()}
         for repository in repositories.values():
             repository.memory.close()
     print(f"{'bar':44}" + "".join(f"{name:>27}" for name in results["none"]))
