@@ -11,6 +11,7 @@ SHA-256: it is like itself and like nothing else. A text without any word gets t
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from hashlib import sha256
 
 from holdfast.domain.errors import EmbedderError
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from holdfast.embedders.static.pieces import WordPieces
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "table.bin")
-SHA256 = "f3a93e4c9108ab97b82334ae1160dc83d11a486e6e6adc5902213dc359907b6e"
+SHA256 = "92e66d42e64aec4fbfb5549d1ec277ae0d3b110597e9196dc23a0f77a13afc81"
 """Of the table: another one is not used, its vectors would not be comparable."""
 DIMENSION = 256
 """As many as SHA-256 has bits: an unknown word takes a sign from each."""
@@ -67,11 +68,12 @@ def make(options: Mapping[str, str]) -> StaticEmbedder:
     return StaticEmbedder()
 
 
+@lru_cache(maxsize=2)
 def load_table(path: str, expected: str = SHA256) -> Table:
-    """The table in that file. Raises EmbedderError when it cannot be read or its checksum is not the expected one.
+    """The table in that file, read once a process.
 
     Layout: a line `rows dimension`, a half-precision scale a row, `dimension` signed bytes a row, the pieces one a
-    line; little-endian.
+    line; little-endian. Raises EmbedderError when the file cannot be read or its checksum is not the expected one.
     """
     import numpy as np
 
