@@ -10,6 +10,7 @@ import sys
 
 from holdfast.domain.errors import EmbedderError, InvalidValueError
 from holdfast.domain.frozen import Frozen
+from holdfast.domain.pathtext import file_of, file_url
 from holdfast.domain.vocabulary import Moment
 
 TYPE_CHECKING = False
@@ -65,7 +66,7 @@ class Settings(Frozen):
     @property
     def database_path(self) -> str:
         """The file behind a `sqlite:///` store URL."""
-        return self.store.removeprefix("sqlite://")
+        return file_of(self.store)
 
     @property
     def log_path(self) -> str:
@@ -93,13 +94,19 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     Raises InvalidValueError naming the file and key for a value that cannot be.
     """
     env = os.environ if environ is None else environ
-    user_home = env.get("HOME") or env.get("USERPROFILE") or ""
+    user_home = _user_home(env)
     home = env.get("HOLDFAST_HOME") or (os.path.join(user_home, ".holdfast") if user_home else "")
     if not home:
         raise InvalidValueError("no home folder", hint="set HOME or HOLDFAST_HOME")
     home = os.path.abspath(home)
     file = os.path.join(home, "config.toml")
     return _settings(home, user_home, env, _load_file(file) if os.path.exists(file) else {}, file)
+
+
+def _user_home(env: Mapping[str, str], windows: bool = os.name == "nt") -> str:
+    """The user's home folder. On Windows hosts go by USERPROFILE, and HOME is what some shells and tools make of it."""
+    first, second = ("USERPROFILE", "HOME") if windows else ("HOME", "USERPROFILE")
+    return env.get(first) or env.get(second) or ""
 
 
 def _load_file(file: str) -> dict[str, Any]:
@@ -159,7 +166,7 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
     former = take(file, "former_embedder", dict, {})
     if "api_key" in embedder or "api_key" in former:
         raise InvalidValueError(f"{name}: a key does not belong in a file", hint="name its variable: api_key_env = …")
-    store = env.get("HOLDFAST_STORE") or take(file, "store", str, "sqlite://" + os.path.join(home, "memory.db"))
+    store = env.get("HOLDFAST_STORE") or take(file, "store", str, file_url(os.path.join(home, "memory.db")))
     return Settings(
         home=home,
         user_home=user_home,
@@ -224,9 +231,11 @@ def interpreter() -> str:
 def socket_folder(run_path: str) -> str:
     """Folder of the private sockets: the run folder, or one in /tmp where its path is too long for a socket's address.
 
+    Windows has no such sockets: hooks answer alone there.
+
     The folder in /tmp is only to be used when it is ours and closed to others; both ends check that.
     """
-    if len(os.fsencode(run_path)) <= SOCKET_FOLDER_LIMIT:
+    if len(os.fsencode(run_path)) <= SOCKET_FOLDER_LIMIT or not hasattr(os, "getuid"):
         return run_path
     from binascii import crc32
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.domain.frozen import Frozen
+from holdfast.domain.pathtext import has_drive
 from holdfast.ranking.words import word_set
 
 PATHS, SYMBOLS = 5, 12
@@ -25,12 +26,18 @@ def clues_in(text: str) -> Clues:
         if len(word) < 3 or len(word) > 200:
             continue
         called = "()" in raw
-        file = word.partition(":")[0].removeprefix("@")
+        file = _before_line(word.removeprefix("@"))
         if _is_path(file):
             paths[file] = None
         elif called or _is_identifier(word):
             symbols[word.partition("(")[0].removesuffix("()")] = None
     return Clues(paths=tuple(paths)[:PATHS], symbols=tuple(symbols)[:SYMBOLS])
+
+
+def _before_line(word: str) -> str:
+    """The word up to its first colon, but for a drive's."""
+    drive = word[:2] if has_drive(word) else ""
+    return drive + word[len(drive) :].partition(":")[0]
 
 
 def _is_path(word: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.domain.event import TEXT_LIMIT, Event
 from holdfast.domain.frozen import replace
+from holdfast.domain.pathtext import has_drive
 from holdfast.service.ignoring import is_ignored, mentions_secrets
 from holdfast.service.redact import redact, redact_to
 
@@ -64,18 +65,13 @@ def _is_hidden(event: Event, inside: list[str], files: tuple[str, ...], ignore: 
 def _inside(parts: Parts, place: Place, path: str, cwd: str) -> str:
     """The path relative to the root, or to the event's own folder when that is of another machine; else empty."""
     clean = _clean(path)
-    found = "" if _has_drive(cwd) else parts.workspace.relative(place, clean, cwd)
+    found = parts.workspace.relative(place, clean, cwd)
     if found or not cwd:
         return found
     stem, clean = cwd.replace("\\", "/").rstrip("/") + "/", clean.replace("\\", "/")
-    if clean.startswith("/") or _has_drive(clean):
+    if clean.startswith("/") or has_drive(clean):
         return _tidy(clean.removeprefix(stem)) if clean.startswith(stem) else ""
     return _tidy(clean)
-
-
-def _has_drive(path: str) -> bool:
-    """Whether it is a Windows path such as `C:\\app`, which means nothing on this machine."""
-    return path[1:3] in (":\\", ":/") and path[0].isalpha()
 
 
 def _tidy(path: str) -> str:

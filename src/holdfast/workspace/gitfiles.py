@@ -41,19 +41,6 @@ def upwards(folder: str) -> Iterator[str]:
         folder = above
 
 
-def project_roots(folder: str) -> Iterator[str]:
-    """The folders that may be the root of a project without git: the folder, and those above that are not everybody's.
-
-    A home folder or `/tmp` that was once a session's folder must not swallow all that lies in it.
-    """
-    yield folder
-    for above in upwards(os.path.dirname(folder)):
-        parent = os.path.dirname(above)
-        if parent in ("/home", "/Users") or os.path.dirname(parent) == parent:
-            return
-        yield above
-
-
 def inode(path: str) -> str:
     """`device:inode` of a folder; empty when it is gone."""
     try:

@@ -17,7 +17,8 @@ from hashlib import sha256
 
 from holdfast.domain.errors import ProjectUnknownError
 from holdfast.domain.project import Project
-from holdfast.workspace.gitfiles import inode, project_roots, repository_mark
+from holdfast.workspace.gitfiles import inode, repository_mark
+from holdfast.workspace.paths import project_roots
 from holdfast.workspace.remotes import normalise_remote
 
 TYPE_CHECKING = False

@@ -11,6 +11,7 @@ import os
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.project import Place, Project
 from holdfast.workspace import gitfiles
+from holdfast.workspace.paths import inside, native, project_roots
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,17 +63,18 @@ class LocalWorkspace:
             root, project = checkout.root, self._of_checkout(checkout, commit)
         else:
             root, project = self._of_folder(folder)
-        return Place(project=project, root=root, prefix=_inside(root, folder), branch=branch, commit=commit)
+        return Place(project=project, root=root, prefix=inside(root, folder), branch=branch, commit=commit)
 
     def relative(self, place: Place, path: str, cwd: str = "") -> str:
         """The path relative to the project's root with forward slashes; empty for the root and what is outside.
 
-        A relative path is taken from `cwd`, which defaults to the root.
+        A relative path is taken from `cwd`, which defaults to the root. A path of another system is outside.
         """
-        if not path or "\0" in path:
+        here, there = native(cwd), native(path)
+        if not there or "\0" in there or bool(here) != bool(cwd):
             return ""
-        whole = os.path.normpath(os.path.join(place.root, cwd, path))
-        return _inside(place.root, whole) or _inside(place.root, _real(whole))
+        whole = os.path.normpath(os.path.join(place.root, here, there))
+        return inside(place.root, whole) or inside(place.root, _real(whole))
 
     def blob(self, place: Place, path: str) -> str:
         """`git1:` + git's blob id of the raw bytes on the disk; empty for no file, or one over 5 MB."""
@@ -156,7 +158,7 @@ class LocalWorkspace:
 
     def _of_folder(self, folder: str) -> tuple[str, Project]:
         """The root and identity of a folder without git: its own, or that of the nearest folder above that has one."""
-        for root in gitfiles.project_roots(folder):
+        for root in project_roots(folder):
             kept = self._marks("place:" + root).split("\n")
             if kept[0]:
                 return root, Project(id=kept[0], name=os.path.basename(root), source="path")  # type: ignore[arg-type]
@@ -167,21 +169,13 @@ class LocalWorkspace:
 
 def _real_folder(folder: str) -> str:
     try:
-        real = os.path.realpath(folder)
+        real = os.path.realpath(native(folder))
         there = os.path.isdir(real)
     except (OSError, ValueError):
         there = False
-    if not folder or not there:
+    if not native(folder) or not there:
         raise InvalidValueError(f"no folder {folder!r}", hint="name a folder that exists")
     return real
-
-
-def _inside(root: str, path: str) -> str:
-    """`path` relative to `root` with forward slashes; empty when it is the root or not below it."""
-    stem = os.path.normcase(root).rstrip(os.sep) + os.sep
-    if not os.path.normcase(path).startswith(stem):
-        return ""
-    return path[len(stem) :].replace(os.sep, "/")
 
 
 def _real(path: str) -> str:
@@ -196,7 +190,7 @@ def _join(root: str, path: str) -> str:
     if not path or "\0" in path:
         return ""
     whole = os.path.normpath(os.path.join(root, path))
-    return whole if _inside(root, whole) else ""
+    return whole if inside(root, whole) else ""
 
 
 def _ours(path: str) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.pathtext import file_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +23,8 @@ def make(options: Mapping[str, str]) -> SqliteStore:
     from holdfast.stores.sqlite.store import SqliteStore
 
     url = options.get("url", "")
-    path = url.removeprefix("sqlite://")
-    if path == url or not path.startswith("/") or path.endswith("/"):
+    path = file_of(url)
+    if not os.path.isabs(path) or path.endswith("/"):
         raise InvalidValueError(f"not a SQLite URL: {url!r}", hint="write sqlite:///absolute/path/memory.db")
     try:
         timeout_s = float(options.get("timeout_s", "30"))

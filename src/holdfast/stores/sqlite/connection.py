@@ -29,6 +29,7 @@ from holdfast.stores.sqlite.failures import HINTS, translate
 SCHEMA = 2
 """Number of the newest migration: what `PRAGMA user_version` says of a file this code can use."""
 LONGEST_NAP_S = 0.004
+OPEN = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
 CACHE = -16_000
 """Most memory for pages, in negative KiB: at 100,000 lessons a search takes a quarter less than with SQLite's 2 MB.
 Mapping the file would spare as much again, but a disk's error would then kill the process instead of raising."""
@@ -111,7 +112,7 @@ class Connection:
         if fcntl is None:
             return
         if self._lock_file < 0:
-            self._lock_file = os.open(self.path + ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            self._lock_file = os.open(self.path + ".lock", OPEN, 0o600)
         deadline, nap_s = time.monotonic() + self.timeout_s, 0.0002
         while True:
             try:
@@ -192,4 +193,4 @@ def _make_private(path: str) -> None:
             os.chmod(path, 0o600)
     except FileNotFoundError:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        os.close(os.open(path, OPEN, 0o600))
