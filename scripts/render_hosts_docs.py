@@ -12,7 +12,7 @@ from pathlib import Path
 
 from holdfast import plugins
 from holdfast.bootstrap import load_host
-from holdfast.ports.host import Host
+from holdfast.ports.host import Host, RulesTarget
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "hosts.md"
 MOMENTS = {
@@ -73,7 +73,7 @@ def _section(host: Host) -> Iterator[str]:
     told = (("MCP server", profile.mcp), ("hooks", profile.hooks), ("transcripts", profile.transcripts))
     yield from (f"- {name}: {_code(where)}" for name, where in told if where)
     if profile.rules:
-        yield "- rules: " + ", ".join(f"`{target.file}`" for target in profile.rules)
+        yield "- rules: " + ", ".join(map(_rules, profile.rules))
     yield from (f"- {text}" for text in profile.notes)
     yield f"- sources: {'; '.join(profile.sources)}\n"
 
@@ -81,6 +81,12 @@ def _section(host: Host) -> Iterator[str]:
 def _code(where: str) -> str:
     """Paths as code, words as words."""
     return f"`{where}`" if " " not in where else where
+
+
+def _rules(target: RulesTarget) -> str:
+    """The file, and those that the host reads instead where they are there."""
+    others = [name for name in target.first_of if name != target.file]
+    return f"`{target.file}`" + (f" (or the first there is of {', '.join(others)})" if others else "")
 
 
 def _mark(held: object) -> str:

@@ -36,7 +36,10 @@ class ClaudeDesktop(McpClient):
         return HostProfile(
             title="Claude Desktop",
             mcp="claude_desktop_config.json in its settings folder",
-            notes=("Quit Claude Desktop and start it again: it reads its servers when it starts.",),
+            notes=(
+                "Claude Desktop reads no rules files: lessons come through the MCP tools and prompts alone.",
+                "Quit Claude Desktop and start it again: it reads its servers when it starts.",
+            ),
             sources=("modelcontextprotocol.io/docs/develop/connect-local-servers, 2026-11-21", "not run"),
         )
 

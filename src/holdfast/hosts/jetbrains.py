@@ -35,9 +35,24 @@ class JetBrains(McpClient):
         return HostProfile(
             title="JetBrains AI Assistant",
             mcp="~/.ai/mcp/mcp.json",
-            rules=(RulesTarget(file=".aiassistant/rules/holdfast-{slug}.md"),),
-            notes=("Where the IDE does not show the server: paste it in Settings | Tools | AI Assistant | MCP.",),
-            sources=("jetbrains.com/help/ai-assistant, 2026-11-21", "file: third party", "not run"),
+            rules=(
+                RulesTarget(
+                    file=".aiassistant/rules/holdfast-{slug}.md",
+                    front_matter="---\napply: by file patterns\npatterns: {globs}\n---\n",
+                    always="---\napply: always\n---\n",
+                ),
+            ),
+            reads=("AGENTS.md",),
+            notes=(
+                "AI Assistant has no hooks: lessons come through the MCP tools and `holdfast rules sync`.",
+                "Where the IDE does not show the server: paste it in Settings | Tools | AI Assistant | MCP.",
+            ),
+            sources=(
+                "jetbrains.com/help/ai-assistant, 2026-11-21",
+                "front matter of rules: as in public projects",
+                "file: third party",
+                "not run",
+            ),
         )
 
     def find(self, home: str) -> str:

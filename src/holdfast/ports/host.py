@@ -45,7 +45,9 @@ class BlockEdit(Frozen):
 
     file: str
     text: str
-    """What stands between the markers: Markdown, without them."""
+    """What stands between the markers, without them."""
+    script: bool = False
+    """The file is a shell script: the markers are comments of the shell; else of Markdown."""
 
 
 class OwnFile(Frozen):
@@ -76,11 +78,16 @@ class RulesTarget(Frozen):
     file: str
     """Relative to the project's root. With `{slug}`: whole files of ours, one for each scope of paths."""
     front_matter: str = ""
-    """Text before the rules of a whole file, with `{globs}` and `{description}` filled in."""
+    """Text before the rules of a whole file, with `{globs}` and `{description}` filled in; without `{globs}` the host
+    cannot tell paths apart."""
+    always: str = ""
+    """The same for the file whose rules hold everywhere."""
     globs: str = "comma"
     """How `{globs}` is written: `comma` (a,b), `list` (["a", "b"])."""
     limit_chars: int = 0
     """Longest file the host takes; 0: no limit is known."""
+    first_of: tuple[str, ...] = ()
+    """Files of which the host reads only the first that is there, this one among them."""
 
 
 class HostProfile(Frozen):
@@ -102,7 +109,9 @@ class HostProfile(Frozen):
     """How the paths of its transcripts end, with `/` between names and `*` for any of them: tells files apart that a
     user names. The host with the longest that fits is it."""
     rules: tuple[RulesTarget, ...] = ()
-    """Files with standing rules that it reads in a project."""
+    """Files with standing rules that it reads in a project and we may write; with `{slug}` before others."""
+    reads: tuple[str, ...] = ()
+    """More files with standing rules that it reads, `*` for any name: what stands in one need not be told again."""
     notes: tuple[str, ...] = ()
     """What a user should know: needs trust, has no end of a session, ..."""
     sources: tuple[str, ...] = ()

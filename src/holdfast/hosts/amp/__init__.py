@@ -51,6 +51,7 @@ class Amp(Adapter):
             hooks="~/.config/amp/plugins/holdfast.ts",
             moments=("session_start", "prompt", "before_file", "after_failure"),
             rules=(RulesTarget(file="AGENTS.md"),),
+            reads=("CLAUDE.md",),
             notes=("A file's lessons come when it has been read. Amp keeps its threads on its server.",),
             sources=("Amp CLI, November 2026: amp plugins show-docs, amp mcp add, 2026-11-21",),
         )

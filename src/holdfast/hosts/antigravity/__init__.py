@@ -55,7 +55,15 @@ class Antigravity(Adapter):
             hooks="~/.gemini/config/hooks.json",
             moments=("prompt",),
             transcripts="~/.gemini/antigravity-cli/brain",
-            rules=(RulesTarget(file=".agents/rules/holdfast-{slug}.md"), RulesTarget(file="AGENTS.md")),
+            rules=(
+                RulesTarget(
+                    file=".agents/rules/holdfast-{slug}.md",
+                    front_matter="---\ntrigger: glob\nglobs: {globs}\ndescription: {description}\n---\n",
+                    always="---\ntrigger: always_on\ndescription: {description}\n---\n",
+                    limit_chars=12_000,
+                ),
+                RulesTarget(file="AGENTS.md"),
+            ),
             sources=("adapters of others verified on agy 1.2, 2026-11-21", "not run"),
         )
 

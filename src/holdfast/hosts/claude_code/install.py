@@ -30,6 +30,7 @@ PROFILE = HostProfile(
         RulesTarget(file="CLAUDE.md"),
         RulesTarget(file=".claude/rules/holdfast-{slug}.md", front_matter="---\npaths: {globs}\n---\n", globs="list"),
     ),
+    reads=("AGENTS.md",),
     sources=("run: Claude Code 2.1.329 and Agent SDK 0.3.329, 2026-11-21",),
 )
 

@@ -47,11 +47,14 @@ class Continue(Adapter):
                 RulesTarget(
                     file=".continue/rules/holdfast-{slug}.md",
                     front_matter="---\nname: {description}\nglobs: {globs}\nalwaysApply: false\n---\n",
+                    always="---\nname: {description}\nalwaysApply: true\n---\n",
                     globs="list",
                 ),
                 RulesTarget(file="AGENTS.md"),
             ),
-            notes=("Continue uses MCP tools in agent mode only.",),
+            notes=(
+                "Continue has no hooks: lessons come through MCP tools (agent mode only) and `holdfast rules sync`.",
+            ),
             sources=("docs.continue.dev, MCP and rules, 2026-11-21", "cn 1.5.47 inspected", "not run"),
         )
 

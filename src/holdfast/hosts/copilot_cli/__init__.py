@@ -71,9 +71,11 @@ class CopilotCli(Adapter):
                 RulesTarget(
                     file=".github/instructions/holdfast-{slug}.instructions.md",
                     front_matter='---\napplyTo: "{globs}"\ndescription: "{description}"\n---\n',
+                    always='---\napplyTo: "**"\ndescription: "{description}"\n---\n',
                 ),
                 RulesTarget(file="AGENTS.md"),
             ),
+            reads=("CLAUDE.md", "GEMINI.md", ".claude/rules/*.md"),
             notes=("Copilot's cloud agent reads neither: it takes hooks from .github/hooks only.",),
             sources=("run: Copilot CLI 1.0.102, 2026-11-21", "docs.github.com, hooks reference, 2026-11-21"),
         )

@@ -75,9 +75,11 @@ class Cursor(Adapter):
                 RulesTarget(
                     file=".cursor/rules/holdfast-{slug}.mdc",
                     front_matter="---\ndescription: {description}\nglobs: {globs}\nalwaysApply: false\n---\n",
+                    always="---\ndescription: {description}\nglobs:\nalwaysApply: true\n---\n",
                 ),
                 RulesTarget(file="AGENTS.md"),
             ),
+            reads=("CLAUDE.md",),
             notes=("Approve the MCP server when Cursor asks. `cursor-agent -p` fires fewer hooks than the editor.",),
             sources=("@cursor/sdk 1.0.32, 2026-11-21", "cursor.com/docs/hooks, 2026-11-21", "not run"),
         )

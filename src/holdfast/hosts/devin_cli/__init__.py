@@ -66,10 +66,12 @@ class DevinCli(Adapter):
                 RulesTarget(
                     file=".devin/rules/holdfast-{slug}.md",
                     front_matter="---\ntrigger: glob\nglobs: {globs}\ndescription: {description}\n---\n",
+                    always="---\ntrigger: always_on\ndescription: {description}\n---\n",
                     limit_chars=12_000,
                 ),
                 RulesTarget(file="AGENTS.md"),
             ),
+            reads=(".windsurf/rules/*.md",),
             sources=("docs.devin.ai, hooks and MCP, 2026-11-21", "not run"),
         )
 

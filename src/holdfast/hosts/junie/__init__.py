@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from holdfast.domain.hookcall import HookCall
     from holdfast.ports.host import Host, HostProfile, InstallPlan
 
+GUIDELINES = (".junie/AGENTS.md", "AGENTS.md", ".junie/guidelines.md")
+"""Of these Junie reads the first that is there."""
 TAKES_TEXT = frozenset({"UserPromptSubmit", "PreToolUse"})
 HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("SessionStart", "", {"timeout": 10}),
@@ -61,7 +63,7 @@ class Junie(Adapter):
             hooks="~/.junie/config.json",
             moments=("prompt", "before_file", "before_command"),
             transcripts="~/.junie/sessions",
-            rules=(RulesTarget(file=".junie/guidelines.md"), RulesTarget(file="AGENTS.md")),
+            rules=(RulesTarget(file=".junie/guidelines.md", first_of=GUIDELINES),),
             notes=("Junie tells hooks nothing of what a tool answered: failures are read from its transcripts.",),
             sources=("junie.jetbrains.com/docs/junie-cli-hooks.html, 2026-11-21", "not run"),
         )

@@ -57,6 +57,7 @@ class Kiro(Adapter):
                 RulesTarget(
                     file=".kiro/steering/holdfast-{slug}.md",
                     front_matter="---\ninclusion: fileMatch\nfileMatchPattern: {globs}\n---\n",
+                    always="---\ninclusion: always\n---\n",
                     globs="list",
                 ),
                 RulesTarget(file="AGENTS.md"),

@@ -55,6 +55,7 @@ class Opencode(Adapter):
             transcripts="~/.local/share/opencode/opencode.db",
             grows_by_lines=False,
             rules=(RulesTarget(file="AGENTS.md"),),
+            reads=("CLAUDE.md",),
             notes=("A file's lessons come when it has been read. Restart opencode: it loads plug-ins when it starts.",),
             sources=("run: opencode 1.18.34, 2026-11-21",),
         )

@@ -39,7 +39,9 @@ class Roo(McpClient):
             transcripts="tasks in its VS Code storage",
             grows_by_lines=False,
             rules=(RulesTarget(file=".roo/rules/holdfast-{slug}.md"), RulesTarget(file="AGENTS.md")),
-            notes=("Roo Code was shut down in May 2026.",),
+            notes=(
+                "Roo Code was shut down in May 2026. What is installed is given what `holdfast rules sync` writes.",
+            ),
             sources=("github.com/RooCodeInc/Roo-Code, 2026-11-21", "not run"),
         )
 

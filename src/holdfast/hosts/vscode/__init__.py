@@ -43,10 +43,14 @@ class VsCode(McpClient):
                 RulesTarget(
                     file=".github/instructions/holdfast-{slug}.instructions.md",
                     front_matter='---\napplyTo: "{globs}"\ndescription: "{description}"\n---\n',
+                    always='---\napplyTo: "**"\ndescription: "{description}"\n---\n',
                 ),
                 RulesTarget(file="AGENTS.md"),
             ),
-            notes=("Agents in VS Code use the tools in agent mode only.",),
+            reads=("CLAUDE.md", ".claude/rules/*.md"),
+            notes=(
+                "No hooks here yet: lessons come through the MCP tools (agent mode only) and `holdfast rules sync`.",
+            ),
             sources=("code.visualstudio.com/docs/copilot/reference/mcp-configuration, 2026-11-21", "not run"),
         )
 

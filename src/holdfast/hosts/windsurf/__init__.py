@@ -52,10 +52,12 @@ class Windsurf(Adapter):
                 RulesTarget(
                     file=".windsurf/rules/holdfast-{slug}.md",
                     front_matter="---\ntrigger: glob\nglobs: {globs}\ndescription: {description}\n---\n",
+                    always="---\ntrigger: always_on\ndescription: {description}\n---\n",
                     limit_chars=12_000,
                 ),
                 RulesTarget(file="AGENTS.md"),
             ),
+            reads=(".devin/rules/*.md",),
             notes=("Windsurf's hooks only listen: lessons come through the MCP tools and `holdfast rules sync`.",),
             sources=("docs.windsurf.com, Cascade hooks, MCP, rules, 2026-11-21", "not run"),
         )

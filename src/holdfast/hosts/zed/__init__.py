@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
     from holdfast.ports.host import Host
 
+INSTRUCTIONS = (
+    ".rules", ".cursorrules", ".windsurfrules", ".clinerules", ".github/copilot-instructions.md", "AGENT.md",
+    "AGENTS.md", "CLAUDE.md", "GEMINI.md",
+)  # fmt: skip
+"""Of these Zed reads the first that is there."""
+
 
 def make(options: Mapping[str, str]) -> Host:
     """The adapter; it has no options."""
@@ -38,8 +44,11 @@ class Zed(McpClient):
         return HostProfile(
             title="Zed",
             mcp="~/.config/zed/settings.json",
-            rules=(RulesTarget(file="AGENTS.md"),),
-            notes=("Zed reads only the first of .rules, .cursorrules, ..., AGENTS.md, CLAUDE.md that is there.",),
+            rules=(RulesTarget(file="AGENTS.md", first_of=INSTRUCTIONS),),
+            notes=(
+                "Zed has no hooks: lessons come through the MCP tools and `holdfast rules sync`.",
+                "Zed reads only the first of .rules, .cursorrules, ..., AGENTS.md, CLAUDE.md that is there.",
+            ),
             sources=("zed.dev/docs/ai/mcp, 2026-11-21", "not run"),
         )
 

@@ -29,6 +29,11 @@ def remove(file: str, text: str, edits: Sequence[Edit], before: str) -> str:
     return _named(file, lambda: _editors(file, edits)[1](text, edits, before)) if edits else text
 
 
+def keeps_place(edits: Sequence[Edit]) -> bool:
+    """Whether the edits are made where they stand in the file, so that what is around them need not be known."""
+    return any(isinstance(edit, (BlockEdit, OwnFile)) for edit in edits)
+
+
 def holds(file: str, text: str, edit: Edit) -> bool:
     """Whether the file's text has the edit just as it would be made."""
     if isinstance(edit, OwnFile):

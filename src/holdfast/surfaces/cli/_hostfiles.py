@@ -14,15 +14,18 @@ import tempfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.errors import HostConfigError
+from holdfast.ports.host import OwnFile
 from holdfast.surfaces.cli import _forms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from holdfast.ports.host import Edit
 
 BOM = b"\xef\xbb\xbf"
 MANIFEST = "manifest.json"
+SETUP_SCOPES = ("user", "project")
+"""The second word of owners (`host:scope:folder`) on whose behalf setup changed a file."""
 ATTEMPTS = 3
 """Times we start again when a running host writes its file while we change it."""
 
@@ -48,14 +51,32 @@ class Change(NamedTuple):
 class HostFiles:
     """The hosts' files of a user, changed on behalf of one Holdfast home."""
 
-    def __init__(self, home: str) -> None:
+    def __init__(self, home: str, new_mode: int = 0o600) -> None:
         self.home = home
+        self.new_mode = new_mode
+        """The mode of files that are made."""
         self.manifest: dict[str, dict[str, Any]] = _load_manifest(os.path.join(home, MANIFEST))
 
     def plan(self, owner: str, edits: Sequence[Edit]) -> list[Change]:
         """The changes that leave exactly these edits of the owner in place, and every other owner's."""
-        files = dict.fromkeys([edit.file for edit in edits])
-        return [self._plan_file(file, owner, [e for e in edits if e.file == file]) for file in files]
+        return [self.plan_file(file, {owner: edits}) for file in dict.fromkeys(edit.file for edit in edits)]
+
+    def files_of(self, wanted: Mapping[str, Sequence[Edit]]) -> list[str]:
+        """The files that the owners' edits are for, and those in which they have had some."""
+        known = [edit.file for edits in wanted.values() for edit in edits]
+        held = [file for file, entry in self.manifest.items() if any(e["owner"] in wanted for e in entry["edits"])]
+        return list(dict.fromkeys([*known, *held]))
+
+    def plan_file(self, file: str, wanted: Mapping[str, Sequence[Edit]]) -> Change:
+        """The change that leaves of each owner exactly those of its edits that are for the file."""
+        held_edits = self.manifest.get(file, {}).get("edits", ())
+        by_owner: dict[str, list[dict[str, Any]]] = {}
+        for edit in held_edits:
+            by_owner.setdefault(edit["owner"], []).append(edit)
+        for owner, edits in wanted.items():
+            by_owner[owner] = [_forms.keep(edit, owner) for edit in edits if edit.file == file]
+        known = [edit for edits in wanted.values() for edit in edits if edit.file == file]
+        return self._plan_kept(file, tuple(edit for mine in by_owner.values() for edit in mine), known)
 
     def plan_removal(self, known: Sequence[Edit] = (), hosts: Sequence[str] = ()) -> list[Change]:
         """The changes that take back everything in the manifest, and `known` edits that it does not tell of.
@@ -86,13 +107,8 @@ class HostFiles:
                 self._write(change)
             elif not change.edits:
                 self._forget(change.file)
-
-    def _plan_file(self, file: str, owner: str, edits: Sequence[Edit]) -> Change:
-        mine = [_forms.keep(edit, owner) for edit in edits]
-        held_edits = self.manifest.get(file, {}).get("edits", ())
-        owners = dict.fromkeys([*(edit["owner"] for edit in held_edits), owner])
-        by_owner = {name: [edit for edit in held_edits if edit["owner"] == name] for name in owners} | {owner: mine}
-        return self._plan_kept(file, tuple(edit for name in owners for edit in by_owner[name]), edits)
+            elif list(change.edits) != self.manifest.get(change.file, {}).get("edits"):
+                self._remember(change)  # another owner of what is there already
 
     def _plan_kept(self, file: str, kept: tuple[dict[str, Any], ...], known: Sequence[Edit]) -> Change:
         """The change that leaves just these edits of ours in the file."""
@@ -100,8 +116,9 @@ class HostFiles:
         before = self._pristine(file, held, known)
         if not kept:
             return Change(file, held, before, None, ())
-        prefix, text = _decode(file, before or b"")
-        wanted = _forms.insert(file, text, [_forms.kept(file, edit) for edit in kept])
+        edits = [_forms.kept(file, edit) for edit in kept]
+        prefix, text = _decode(file, (held if _forms.keeps_place(edits) else before) or b"")
+        wanted = _forms.insert(file, text, edits)
         return Change(file, held, prefix + wanted.encode(), before, kept)
 
     def _pristine(self, file: str, held: bytes | None, edits: Sequence[Edit] = ()) -> bytes | None:
@@ -117,6 +134,8 @@ class HostFiles:
         bare = _forms.remove(file, text, ours, _decode(file, before or b"")[1])
         if entry and before is None and bare.split() in ([], ["{", "}"], ["{}"]):
             return None
+        if not entry and text.strip() and not bare.strip() and all(isinstance(edit, OwnFile) for edit in ours):
+            return None  # a file of ours that came with the project
         return prefix + bare.encode()
 
     def _backup(self, entry: dict[str, Any]) -> bytes | None:
@@ -137,9 +156,9 @@ class HostFiles:
             os.makedirs(os.path.dirname(change.file), exist_ok=True)
         if change.wanted is None:
             os.remove(change.file)
-            _remove_empty(self.manifest[change.file]["folders"])
+            _remove_empty(self.manifest.get(change.file, {}).get("folders", ()))
         else:
-            replace_file(change.file, change.wanted)
+            replace_file(change.file, change.wanted, self.new_mode)
         if not change.edits:
             self._forget(change.file)
 
@@ -174,6 +193,13 @@ class HostFiles:
             return
         told = {"version": 1, "files": self.manifest}
         replace_file(path, json.dumps(told, ensure_ascii=False, indent=2).encode() + b"\n")
+
+
+def set_up(manifest: Mapping[str, dict[str, Any]], folder: str = "") -> set[str]:
+    """Names of the hosts that setup wired; with a folder only for all projects or for that one."""
+    owners = {edit["owner"] for entry in manifest.values() for edit in entry["edits"]}
+    parts = [owner.split(":", 2) for owner in owners]
+    return {host for host, scope, root in parts if scope in SETUP_SCOPES and (root == folder or not (folder and root))}
 
 
 def _load_manifest(path: str) -> dict[str, dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from holdfast.surfaces.cli._hostfiles import set_up
 from holdfast.surfaces.cli.call import say
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ SHORT = {
 
 def rows(hosts: Sequence[Host], settings: Settings, files: HostFiles) -> list[dict[str, Any]]:
     """What `--json` prints of each host."""
-    owners = {edit["owner"].partition(":")[0] for entry in files.manifest.values() for edit in entry["edits"]}
-    return [_row(host, host.find(settings.user_home), host.name in owners) for host in hosts]
+    wired = set_up(files.manifest)
+    return [_row(host, host.find(settings.user_home), host.name in wired) for host in hosts]
 
 
 def tell_rows(told: Sequence[dict[str, Any]]) -> None:

@@ -18,7 +18,7 @@ from holdfast.service.heartbeat import last_events
 from holdfast.settings import interpreter, package_folder
 from holdfast.surfaces.cli import _forms
 from holdfast.surfaces.cli._codextrust import our_hooks
-from holdfast.surfaces.cli._hostfiles import HostFiles
+from holdfast.surfaces.cli._hostfiles import SETUP_SCOPES, HostFiles, set_up
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
 from holdfast.surfaces.cli.setup import all_hosts
 
@@ -110,11 +110,11 @@ def check_hosts(settings: Settings) -> Iterator[Finding]:
     except HoldfastError as exc:
         yield failure("hooks", exc)
         return
-    if not manifest:
+    wired = set_up(manifest)
+    if not wired:
         yield Finding(BAD, "hooks", "no host is set up: nothing is captured or delivered", SETUP)
     for file, entry in manifest.items():
         yield from _check_file(file, entry["edits"])
-    wired = {edit["owner"].partition(":")[0] for entry in manifest.values() for edit in entry["edits"]}
     if "codex" in wired:
         yield _check_codex_trust(settings)
     for host in all_hosts(settings) if wired else ():
@@ -170,6 +170,8 @@ def _programs(value: Any) -> Iterator[str]:
 
 def _setup_of(edit: dict[str, Any]) -> str:
     host, scope, folder = edit["owner"].split(":", 2)
+    if scope not in SETUP_SCOPES:
+        return f"holdfast rules sync -C {shlex.quote(folder)}"
     return f"{SETUP} {host}" + (f" --project -C {shlex.quote(folder)}" if scope == "project" else "")
 
 

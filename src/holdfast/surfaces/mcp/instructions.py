@@ -59,7 +59,7 @@ def _serves(owner: str, host: str, folder: str) -> bool:
     name, _, rest = owner.partition(":")
     scope, _, root = rest.partition(":")
     inside = bool(root) and os.path.join(os.path.realpath(folder), "").startswith(os.path.join(root, ""))
-    return name == host and (scope == "user" or inside)
+    return name == host and (scope == "user" or (scope == "project" and inside))
 
 
 def _owners(home: str) -> set[str]:
