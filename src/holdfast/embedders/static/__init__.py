@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import file_digest, sha256
 
 from holdfast.domain.errors import EmbedderError
 from holdfast.domain.frozen import Frozen
@@ -20,6 +20,7 @@ from holdfast.domain.frozen import Frozen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import BinaryIO
 
     import numpy as np
     from numpy.typing import NDArray
@@ -33,6 +34,8 @@ DIMENSION = 256
 """As many as SHA-256 has bits: an unknown word takes a sign from each."""
 LONGEST = 20_000
 """Characters of a text that are embedded."""
+SAMPLE = 1_024
+"""Rows at the table's end, of words our own texts brought, whose lengths say what a word usually weighs."""
 
 
 class Table(Frozen):
@@ -42,7 +45,7 @@ class Table(Frozen):
     scales: NDArray[np.float32]
     codes: NDArray[np.int8]
     usual: float
-    """Median length of a row: the weight of a word without one."""
+    """Median length of the rows in SAMPLE: the weight of a word without one."""
 
 
 class StaticEmbedder:
@@ -70,33 +73,36 @@ def make(options: Mapping[str, str]) -> StaticEmbedder:
 
 @lru_cache(maxsize=2)
 def load_table(path: str, expected: str = SHA256) -> Table:
-    """The table in that file, read once a process.
+    """The table in that file, read once a process; its rows stay on the disk until they are used.
 
     Layout: a line `rows dimension`, a half-precision scale a row, `dimension` signed bytes a row, the pieces one a
     line; little-endian. Raises EmbedderError when the file cannot be read or its checksum is not the expected one.
     """
+    try:
+        with open(path, "rb") as stream:
+            if file_digest(stream, "sha256").hexdigest() != expected:
+                raise EmbedderError(
+                    f"{path} is damaged: its SHA-256 is not {expected[:12]}…", hint="install holdfast again"
+                )
+            stream.seek(0)
+            return _read(stream)
+    except OSError as exc:
+        raise EmbedderError(f"{path}: {exc.strerror or exc}", hint="install holdfast again") from exc
+
+
+def _read(stream: BinaryIO) -> Table:
     import numpy as np
 
     from holdfast.embedders.static.pieces import WordPieces
 
-    held = _read(path)
-    if sha256(held).hexdigest() != expected:
-        raise EmbedderError(f"{path} is damaged: its SHA-256 is not {expected[:12]}…", hint="install holdfast again")
-    start = held.index(b"\n") + 1
-    rows, dimension = map(int, held[:start].split())
-    scales = np.frombuffer(held, "<f2", rows, start).astype(np.float32)
-    codes = np.frombuffer(held, np.int8, rows * dimension, start + 2 * rows).reshape(rows, dimension)
-    pieces = held[start + 2 * rows + rows * dimension :].decode("utf-8").split("\n")
-    lengths = scales[::16] * np.sqrt((codes[::16].astype(np.float32) ** 2).sum(axis=1))
-    return Table(pieces=WordPieces(pieces), scales=scales, codes=codes, usual=float(np.median(lengths)))
-
-
-def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb") as stream:
-            return stream.read()
-    except OSError as exc:
-        raise EmbedderError(f"{path}: {exc.strerror or exc}", hint="install holdfast again") from exc
+    rows, dimension = map(int, stream.readline().split())
+    scales = np.frombuffer(stream.read(2 * rows), "<f2").astype(np.float32)
+    start = stream.tell()
+    codes = np.asarray(np.memmap(stream, np.int8, "r", start, (rows, dimension)))
+    stream.seek(start + rows * dimension)
+    pieces = WordPieces(stream.read().decode("utf-8").split("\n"))
+    lengths = scales[-SAMPLE:] * np.sqrt((codes[-SAMPLE:].astype(np.float32) ** 2).sum(axis=1))
+    return Table(pieces=pieces, scales=scales, codes=codes, usual=float(np.median(lengths)))
 
 
 def _place(table: Table, text: str) -> list[float]:
