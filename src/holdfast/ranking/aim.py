@@ -1,12 +1,11 @@
 """What a question is after besides its subject: the kind of task it begins, and the time it names.
 
-Both only shift which of several fitting lessons come first: see `multipliers`.
+Both only shift which of several fitting lessons come first (see `multipliers`), unless a time is all there is.
 """
 
 from __future__ import annotations
 
 from holdfast.domain.frozen import Frozen
-from holdfast.ranking.timespan import TIME_WORDS
 from holdfast.ranking.words import STOP_WORDS, word_set
 
 TYPE_CHECKING = False
@@ -76,6 +75,8 @@ def task_of(text: str) -> str:
 
 def says_only_when(text: str) -> bool:
     """Whether the words name a time and no subject: `what did we decide last week?`."""
+    from holdfast.ranking.timespan import TIME_WORDS
+
     return all(word in ASKING or word in TIME_WORDS or not word.isalpha() for word in _words(text))
 
 

@@ -24,7 +24,6 @@ from holdfast.ranking.multipliers import NO_AIM, multipliers
 from holdfast.ranking.names import TELLING, UNNAMED, naming, runs_of
 from holdfast.ranking.relevance import Fit, fit_of, lesson_stems, weigh
 from holdfast.ranking.signature import command_target, error_signature
-from holdfast.ranking.timespan import span_in
 from holdfast.ranking.tokens import count_tokens
 from holdfast.service.clues import clues_in
 from holdfast.service.freshness import FreshnessCheck
@@ -106,6 +105,8 @@ def question(
     """
     if as_of is not None and as_of.tzinfo is None:
         raise InvalidValueError("as_of must be an aware time", hint="add a zone, e.g. 2026-11-21T08:45:29Z")
+    from holdfast.ranking.timespan import span_in  # before a file or a command nothing is asked in words
+
     asked = shorten(text)
     now = parts.clock.now()
     since, until = span_in(asked, as_of or now) or (None, None)
