@@ -15,13 +15,10 @@ from holdfast.domain.ids import short_id
 from holdfast.domain.jsontext import dumps
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Outcome
-from holdfast.domain.symbol import Verdict
-from holdfast.ports.store import LessonFilter, LogFilter
-from holdfast.ranking.compile import clean
+from holdfast.ports.store import LessonFilter
 from holdfast.service.freshness import FreshnessCheck, worst
-from holdfast.service.redact import redact
-from holdfast.service.suspicion import suspicion
-from holdfast.service.verify import EVERY, STALE
+from holdfast.service.publication import Withheld, is_public, outcomes_of, publishable, reason_against
+from holdfast.service.verify import EVERY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,13 +51,6 @@ class Skill(Frozen):
     lessons: tuple[LessonId, ...]
     sessions: int
     """How many sessions are behind it."""
-
-
-class Withheld(Frozen):
-    """A lesson that says how to do something, but must not be written, and why."""
-
-    lesson: Lesson
-    reason: str
 
 
 class Skills(Frozen):
@@ -96,15 +86,13 @@ class _Subject(Frozen):
 def compile_skills(parts: Parts, place: Place) -> Skills:
     """The project's skills by name, checked against the code as it is now."""
     where = LessonFilter(project=place.project.id, states=("active",), kinds=KINDS, limit=EVERY)
-    lessons = [lesson for lesson in parts.store.find(where) if _is_public(lesson, place)]
-    outcomes: dict[LessonId, list[Outcome]] = {}
-    for outcome in parts.store.find_records(Outcome, LogFilter(project=place.project.id, limit=EVERY)):
-        outcomes.setdefault(outcome.lesson, []).append(outcome)
+    lessons = [lesson for lesson in parts.store.find(where) if is_public(lesson, place)]
+    outcomes = outcomes_of(parts, place)
     check = FreshnessCheck(parts, place, within_s=inf)
     met, withheld = [], []
     for lesson in sorted(lessons, key=lambda lesson: (lesson.validity.valid_from, lesson.id)):
         looks, became = check.looks(lesson), outcomes.get(lesson.id, [])
-        reason = _reason_against(lesson, [verdict for _, verdict in looks], became)
+        reason = reason_against(lesson, [verdict for _, verdict in looks], became)
         if reason:
             withheld.append(Withheld(lesson=lesson, reason=reason))
         else:
@@ -120,25 +108,6 @@ def is_unedited(text: str, place: Place) -> bool:
     body, _, mark = text.replace("\r\n", "\n").rpartition(MARK)
     lessons = mark.partition(" lessons=")[2].partition(" ")[0]
     return f"{MARK}{mark}" == _mark(place, lessons, body)
-
-
-def _is_public(lesson: Lesson, place: Place) -> bool:
-    """Whether it is the project's own, of no other branch, and not private."""
-    scope = lesson.scope
-    return not lesson.private and scope.project == place.project.id and scope.branch in ("", place.branch)
-
-
-def _reason_against(lesson: Lesson, verdicts: Sequence[Verdict], outcomes: Sequence[Outcome]) -> str:
-    """Why a lesson may not be written; empty when it may."""
-    told = (lesson.title, lesson.insight, lesson.why, lesson.how, lesson.command, lesson.error_signature)
-    doubt = next(filter(None, map(suspicion, told)), "")
-    if doubt:
-        return doubt
-    stale = next((verdict for verdict in verdicts if verdict.freshness in STALE), None)
-    if stale:
-        return f"{stale.anchor.path}: {stale.words or stale.freshness}"
-    hurt = sum(outcome.verdict == "hurt" for outcome in outcomes)
-    return "it did harm" if hurt and hurt >= len(outcomes) - hurt else ""
 
 
 def _sessions(lesson: Lesson, outcomes: Sequence[Outcome]) -> frozenset[str]:
@@ -221,7 +190,7 @@ def _name(subject: _Subject, names: set[str]) -> str:
 def _description(subject: _Subject) -> str:
     """What it holds and when to use it, in at most 1,024 characters and without tags."""
     when = "; ".join(line[0].lower() + line[1:].rstrip(".") for line in _when(subject))
-    titles = [_words(one.lesson.title).rstrip(".…") for one in subject.met]
+    titles = [publishable(one.lesson.title).rstrip(".…") for one in subject.met]
     what = f"What earlier sessions on this code learnt: {'; '.join(titles)}."
     use = _cut(f" Use {when}.", DESCRIPTION_LIMIT // 2)
     text = _cut(what, DESCRIPTION_LIMIT - len(use)) + use
@@ -260,8 +229,8 @@ def _when(subject: _Subject) -> list[str]:
 def _line(one: _Met) -> str:
     """`Rule. Why. How. (caveat) [id]`"""
     lesson = one.lesson
-    said = [text if text[-1] in ".!?…" else f"{text}." for text in map(_words, _parts(lesson)) if text]
-    notes = f" ({_words(one.caveat)})" if one.caveat else ""
+    said = [text if text[-1] in ".!?…" else f"{text}." for text in map(publishable, _parts(lesson)) if text]
+    notes = f" ({publishable(one.caveat)})" if one.caveat else ""
     return f"{' '.join(said)}{notes} [{short_id(lesson.id)}]"
 
 
@@ -269,13 +238,8 @@ def _parts(lesson: Lesson) -> tuple[str, ...]:
     return lesson.insight, lesson.why, lesson.how
 
 
-def _words(text: str) -> str:
-    """One redacted line that cannot open a comment or pass for a fence."""
-    return clean(redact(text)).replace("<!--", "&lt;!--")
-
-
 def _code(text: str) -> str:
-    return f"`{_words(text).replace('`', chr(39))}`"
+    return f"`{publishable(text).replace('`', chr(39))}`"
 
 
 def _cut(text: str, limit: int) -> str:
