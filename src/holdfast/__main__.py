@@ -5,17 +5,17 @@ A host that starts hooks by our name pays for two interpreters, but not for the 
 
 from __future__ import annotations
 
-import os
 import sys
 
 
 def main() -> None:
     """Run the command given; `hook HOST` becomes the hook program."""
-    if sys.argv[1:2] == ["hook"] and len(sys.argv) > 2 and not sys.argv[2].startswith("-") and os.name != "nt":
+    if sys.argv[1:2] == ["hook"] and len(sys.argv) > 2 and not sys.argv[2].startswith("-"):
         from holdfast.hosts._shared.programs import hook_words
         from holdfast.settings import interpreter, package_folder
+        from holdfast.surfaces.cli._becoming import become
 
-        os.execv(interpreter(), hook_words((interpreter(), package_folder()), *sys.argv[2:]))
+        become(hook_words((interpreter(), package_folder()), *sys.argv[2:]))
     from holdfast.surfaces.cli.main import main as command_line
 
     command_line()

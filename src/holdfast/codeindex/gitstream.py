@@ -23,8 +23,9 @@ def iter_records(folder: str, arguments: Sequence[str]) -> Iterator[str]:
     command = ["git", "-C", folder, *QUIET, *arguments]
     calm = calm_environment(os.environ)
     with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=calm
-    ) as git:
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=calm,
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    ) as git:  # fmt: skip
         assert git.stdout is not None
         try:
             rest = b""

@@ -97,10 +97,13 @@ def _spawn(command: list[str], writing: int) -> int:
 def _ask_elsewhere(command: list[str], timeout_s: float) -> bytes | None:
     import subprocess  # Windows: there is no posix_spawn
 
+    no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+    calm = calm_environment(os.environ)
     try:
         told = subprocess.run(
-            command, capture_output=True, timeout=timeout_s, env=calm_environment(os.environ), check=True
-        )
+            command, capture_output=True, stdin=subprocess.DEVNULL, timeout=timeout_s, env=calm, check=True,
+            creationflags=no_window,
+        )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return None
     return told.stdout

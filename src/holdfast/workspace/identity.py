@@ -136,9 +136,11 @@ def _born(path: str) -> str:
 
 def _linux_birth(path: str) -> str:
     """Asked of statx(2), which Python does not offer yet: `stx_btime` is at byte 80, valid if mask bit 0x800 is set."""
+    if os.name != "posix":
+        return ""
     import ctypes  # only when a folder is seen for the first time
 
-    statx = getattr(ctypes.CDLL(None), "statx", None) if os.name == "posix" else None
+    statx = getattr(ctypes.CDLL(None), "statx", None)
     answer = ctypes.create_string_buffer(256)
     if statx is None or statx(-100, os.fsencode(path), 0, 0x800, answer):
         return ""

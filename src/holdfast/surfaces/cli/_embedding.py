@@ -33,7 +33,7 @@ def start() -> None:
     """Start a process that embeds and outlives us: own session, no standard streams, our environment with its keys."""
     # -P: the folder we stand in may hold a module named like one of ours
     command = [interpreter(), "-P", "-m", "holdfast.surfaces.cli._embedding"]
-    flags = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+    flags = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
     silent = subprocess.DEVNULL
     _started.append(
         subprocess.Popen(

@@ -7,6 +7,7 @@ import os
 import click
 
 from holdfast.settings import interpreter, package_folder
+from holdfast.surfaces.cli._becoming import become
 from holdfast.surfaces.cli.call import examples
 
 
@@ -20,7 +21,7 @@ def command(host: str, arguments: tuple[str, ...]) -> None:
 
     `holdfast setup` registers the hook's program directly, which starts four times quicker than this command.
     """
-    os.execv(interpreter(), hook_command(host, *arguments))
+    become(hook_command(host, *arguments))
 
 
 def hook_command(host: str, *arguments: str) -> list[str]:

@@ -7,6 +7,7 @@ import os
 import click
 
 from holdfast.settings import interpreter
+from holdfast.surfaces.cli._becoming import become
 from holdfast.surfaces.cli.call import Call, examples, folder_option, pass_call
 
 
@@ -32,4 +33,4 @@ def command(call: Call, http: bool, port: int | None, host: str, hooked: bool) -
         os.chdir(call.folder)
     told = [*(["--http"] if http else []), *(["--port", str(port)] if port is not None else [])]
     told += [*(["--for", host] if host else []), *(["--hooked"] if hooked else [])]
-    os.execv(interpreter(), [interpreter(), "-m", "holdfast.surfaces.mcp", *told])
+    become([interpreter(), "-m", "holdfast.surfaces.mcp", *told])

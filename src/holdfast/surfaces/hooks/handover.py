@@ -59,5 +59,6 @@ def _passes_on(fd: int) -> bool:
 def _start_elsewhere(command: list[str]) -> None:
     import subprocess  # Windows
 
-    flags = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+    # A console that is not shown, for what it starts in its turn: git would open a window of its own without any.
+    flags = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
     subprocess.Popen(command, stdin=-3, stdout=-3, stderr=-3, close_fds=True, creationflags=flags)
