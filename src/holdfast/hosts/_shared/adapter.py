@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from holdfast.domain.briefing import Briefing
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import replace
 from holdfast.hosts._shared.hooks import parse_hook, render_nested
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from holdfast.domain.briefing import Briefing
     from holdfast.domain.event import Event
     from holdfast.domain.hookcall import HookCall
+
+
+ANY_TEXT = Briefing(text="text")
+SILENCE = ("{}", "\n")
 
 
 class Adapter:
@@ -50,7 +54,9 @@ class Adapter:
         if self.late and held.get("tool_name") == "Read" and call.name == "PostToolUse":
             call = replace(call, moment="before_file", paths=call_files(fields_of(held.get("tool_input"))))
         own = text_of(fields_of(payload).get("hook_event_name")) or call.name
-        return call if own == call.name else replace(call, name=own)
+        call = call if own == call.name else replace(call, name=own)
+        # What cannot be handed over is not looked for: it would cost time, and count as shown.
+        return replace(call, moment=None) if call.moment and self.render(call, ANY_TEXT) in SILENCE else call
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
         """The hook's whole stdout."""

@@ -218,7 +218,8 @@ def _folder() -> str:
 
 def _starts_with_leftovers(memory: Memory, call: HookCall) -> bool:
     """Whether a session begins and an earlier one, which crashed, was never learnt from."""
-    if call.moment != "session_start" or not memory.parts.capture:
+    starts = call.moment != "after_compaction" and any(event.kind == "session_start" for event in call.events)
+    if not starts or not memory.parts.capture:
         return False
     from holdfast.surfaces.hooks.handover import has_leftovers
 
