@@ -1,11 +1,12 @@
 """One hook call in a cold process over 10,000 lessons, as a ratio to `python -c pass` of the same interpreter.
 
-    python benchmarks/hook.py [--rounds 60] [--lessons 10000] [--json FILE]
+    python benchmarks/hook.py [--rounds 60] [--lessons 10000] [--host NAME|all] [--json FILE]
 
 The lessons are those of `recall_speed`. Every kind of hook, both ways: answered alone, and through the socket of a
-running server. Within a round the bare interpreter and the hooks take turns, so that a busy machine slows them alike.
-Aims: median at most 2.5, 95th percentile at most 4 (both over the median of the bare interpreter). Nothing is asserted;
-also listed are modules a hook loaded that it should not have, and how often the answer held a lesson.
+running server; with `--host` the recorded payloads of that host, or of every host, answered alone. Within a round the
+bare interpreter and the hooks take turns, so that a busy machine slows them alike. Aims: median at most 2.5, 95th
+percentile at most 4 (both over the median of the bare interpreter). Nothing is asserted; also listed are modules a hook
+loaded that it should not have, and how often the answer held a lesson.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +32,15 @@ from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson
 from holdfast.service.parts import LEARNED_POSITION
 from holdfast.settings import load_settings, socket_folder
+from hook_hosts import Recordings, arguments_of, recorded_hosts
 from recall_speed import Words, make_lesson
 
 PACKAGE = Path(holdfast.__file__).parent
 ENTRY = PACKAGE / "surfaces" / "hooks" / "entry.py"
 FILES = 500
 """Of the files lessons are about, those that the repository has."""
+
+Measured = tuple[list[float], dict[str, list[float]], dict[str, int]]
 
 WARM_UP = 3
 FORBIDDEN = (
@@ -116,10 +121,14 @@ class Bench:
     def _git(self, *arguments: str) -> None:
         subprocess.run(["git", *arguments], cwd=self.repository, check=True, env=self.env)
 
+    def next_words(self) -> Words:
+        """What the next payloads are about."""
+        self.turn += 1
+        return self.rng.choice(self.failing if self.turn % 2 else self.words)
+
     def payloads(self) -> dict[str, dict[str, Any]]:
         """One payload of each kind of hook, each in a session of its own: nothing was shown in it before."""
-        self.turn += 1
-        w = self.rng.choice(self.failing if self.turn % 2 else self.words)
+        w = self.next_words()
         shared = {
             "transcript_path": "/nowhere.jsonl", "cwd": str(self.repository),
             "permission_mode": "default",
@@ -153,9 +162,9 @@ class Bench:
             for name, more in told.items()
         }
 
-    def hook_ms(self, payload: dict[str, Any]) -> tuple[float, str]:
+    def hook_ms(self, payload: dict[str, Any], arguments: Sequence[str] = ("claude-code",)) -> tuple[float, str]:
         """Wall milliseconds of one hook process, and what it printed."""
-        return self._run_ms([sys.executable, "-I", "-S", str(ENTRY), "claude-code"], json.dumps(payload).encode())
+        return self._run_ms([sys.executable, "-I", "-S", str(ENTRY), *arguments], json.dumps(payload).encode())
 
     def bare_ms(self) -> float:
         """Wall milliseconds of an interpreter that does nothing."""
@@ -210,21 +219,23 @@ def percentile(values: list[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(len(values) * share))]
 
 
-def measure(bench: Bench, rounds: int) -> tuple[list[float], dict[str, list[float]], dict[str, int]]:
+def measure(bench: Bench, rounds: int, host: str = "claude-code") -> Measured:
     """Milliseconds of the bare interpreter and of each kind of hook, and how often the kind's answer held a lesson."""
+    recordings = None if host == "claude-code" else Recordings(host)
+    arguments = arguments_of(host)
     bare: list[float] = []
     took: dict[str, list[float]] = {}
     spoke: dict[str, int] = {}
     for turn in range(-WARM_UP, rounds):
-        for kind, payload in bench.payloads().items():
+        for kind, payload in (recordings.payloads(bench) if recordings else bench.payloads()).items():
             bare.append(bench.bare_ms())
-            took_ms, printed = bench.hook_ms(payload)
+            took_ms, printed = bench.hook_ms(payload, arguments)
             took.setdefault(kind, []).append(took_ms)
             spoke[kind] = spoke.get(kind, 0) + (turn >= 0 and len(printed) > 2)
     return bare[len(took) * WARM_UP :], {kind: values[WARM_UP:] for kind, values in took.items()}, spoke
 
 
-def measure_ends(bench: Bench, rounds: int) -> tuple[list[float], dict[str, list[float]], dict[str, int]]:
+def measure_ends(bench: Bench, rounds: int) -> Measured:
     """As `measure`, for the end of sessions: each starts a learner, whose own work is waited for and not counted."""
     bare: list[float] = []
     took: list[float] = []
@@ -236,7 +247,7 @@ def measure_ends(bench: Bench, rounds: int) -> tuple[list[float], dict[str, list
     return bare, {"SessionEnd": took}, {"SessionEnd": 0}
 
 
-def table_rows(way: str, measured: tuple[list[float], dict[str, list[float]], dict[str, int]]) -> list[dict[str, Any]]:
+def table_rows(way: str, measured: Measured) -> list[dict[str, Any]]:
     bare, took, spoke = measured
     unit = statistics.median(bare)
     return [
@@ -255,14 +266,15 @@ def main() -> None:
     options = argparse.ArgumentParser(description="Measure one hook call.")
     options.add_argument("--rounds", type=int, default=60)
     options.add_argument("--lessons", type=int, default=10_000)
+    options.add_argument("--host", choices=["all", "claude-code", *recorded_hosts()])
     options.add_argument("--json", default="")
     given = options.parse_args()
     compileall.compile_dir(PACKAGE, quiet=2)
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), given.lessons)
-        result = run(bench, given.rounds)
+        result = run_hosts(bench, given.rounds, given.host) if given.host else run(bench, given.rounds)
     for row in result["rows"]:
-        print("{way:7} {hook:19} median {median_ms:6.1f} ms {median_ratio:5.2f}x   p95 {p95_ratio:5.2f}x   "
+        print("{way:12} {hook:24} median {median_ms:6.1f} ms {median_ratio:5.2f}x   p95 {p95_ratio:5.2f}x   "
               "max {max_ms:6.1f} ms   with lessons {answers_with_lessons}/{rounds}".format(**row))  # fmt: skip
     print(
         f"bare interpreter: {result['rows'][0]['bare_ms']} ms; not allowed but loaded: {result['forbidden'] or 'none'}"
@@ -273,6 +285,15 @@ def main() -> None:
         Path(given.json).write_text(json.dumps(result, indent=2) + "\n")
 
 
+def run_hosts(bench: Bench, rounds: int, host: str) -> dict[str, Any]:
+    """The payloads of that host, or of all, answered alone."""
+    hosts = ["claude-code", *recorded_hosts()] if host == "all" else [host]
+    rows = []
+    for name in hosts:
+        rows += table_rows(name, measure(bench, rounds, name))
+    return result_of(bench, rows, {})
+
+
 def run(bench: Bench, rounds: int) -> dict[str, Any]:
     rows = table_rows("alone", measure(bench, rounds)) + table_rows("alone", measure_ends(bench, max(5, rounds // 5)))
     forbidden = {kind: loaded for kind, payload in bench.payloads().items() if (loaded := bench.loaded(payload))}
@@ -281,6 +302,11 @@ def run(bench: Bench, rounds: int) -> dict[str, Any]:
         rows += table_rows("socket", measure(bench, rounds))
     finally:
         server.communicate(timeout=20)
+    return result_of(bench, rows, forbidden)
+
+
+def result_of(bench: Bench, rows: list[dict[str, Any]], forbidden: dict[str, list[str]]) -> dict[str, Any]:
+    """What is printed and kept."""
     log = Path(load_settings(bench.env).log_path)
     return {
         "name": "hook", "lessons": bench.lessons, "python": sys.version.split()[0], "rows": rows,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.hosts.golden import cases
 from tests.surfaces.hookcalls import ENTRY, KINDS, Hooks
 
 HEAVY = {
@@ -30,6 +31,27 @@ entry = sys.argv[1]
 sys.argv = [entry, "claude-code"]
 exec(compile(open(entry).read(), entry, "exec"), {"__name__": "__main__", "__file__": entry})
 """
+
+TRANSLATE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from holdfast.surfaces.hooks.client import _load_c_halves
+_load_c_halves()
+from datetime import UTC, datetime
+from holdfast import plugins
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.jsontext import loads
+host = plugins.load("hosts", sys.argv[2])
+for path in sys.argv[3:]:
+    with open(path, encoding="utf-8") as stream:
+        call = host.parse_hook(loads(stream.read()), datetime.now(UTC), lambda: "id")
+    host.render(call, Briefing(text="what was learnt"))
+print(*sys.modules)
+"""
+PAYLOADS: dict[str, list[str]] = {}
+for case in cases():
+    if (case / "payload.json").exists():
+        PAYLOADS.setdefault(case.parent.name, []).append(str(case / "payload.json"))
 
 
 def loaded(hooks: Hooks, kind: str, session: str = "s1") -> dict[str, str]:
@@ -67,3 +89,14 @@ def test_a_hook_answered_by_a_server_loads_not_even_the_store(tmp_path: Path) ->
         finally:
             close()
     assert not {"holdfast.bootstrap", "_sqlite3", "datetime", *HEAVY} & set(modules)
+
+
+@pytest.mark.parametrize("host", sorted(PAYLOADS))
+def test_no_hosts_adapter_loads_anything_heavy_for_a_hook(host: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", TRANSLATE, str(Path(ENTRY).parents[3]), host, *PAYLOADS[host]],
+        text=True, capture_output=True, check=True,
+    )  # fmt: skip
+    modules = set(ran.stdout.split())
+    assert f"holdfast.hosts.{host}" in modules
+    assert sorted((HEAVY | {"holdfast.ports.host", "holdfast.hosts._shared.programs"}) & modules) == []
