@@ -40,6 +40,11 @@ tools and by rules files: `holdfast rules sync`.
 tested with recorded payloads made by them, not inside the program.
 """
 
+READ_ONLY = """# Other programs' transcripts
+
+Nothing is set up for these; `holdfast backfill` reads what they recorded.
+"""
+
 
 def main() -> int:
     """0, or 1 when asked to check and the file is not up to date."""
@@ -54,7 +59,9 @@ def render() -> str:
     """The whole file's text."""
     hosts = [load_host(name.replace("_", "-")) for name in plugins.builtin_names("hosts")]
     hosts.sort(key=lambda host: host.profile.title.casefold())
-    return "\n".join((HEAD, *_table(hosts), "", *(line for host in hosts for line in _section(host))))
+    read = [host for host in hosts if not (host.profile.mcp or host.profile.hooks or host.profile.rules)]
+    wired = [host for host in hosts if host not in read]
+    return "\n".join((HEAD, *_table(wired), "", *_sections(wired), READ_ONLY, *_sections(read)))
 
 
 def _table(hosts: list[Host]) -> Iterator[str]:
@@ -67,9 +74,15 @@ def _table(hosts: list[Host]) -> Iterator[str]:
         yield f"| {profile.title} | `{host.name}` | {' | '.join(cells)} |"
 
 
+def _sections(hosts: list[Host]) -> Iterator[str]:
+    for host in hosts:
+        yield from _section(host)
+
+
 def _section(host: Host) -> Iterator[str]:
     profile = host.profile
     yield f"## {profile.title}\n"
+    yield f"- name: `{host.name}`"
     told = (("MCP server", profile.mcp), ("hooks", profile.hooks), ("transcripts", profile.transcripts))
     yield from (f"- {name}: {_code(where)}" for name, where in told if where)
     if profile.rules:

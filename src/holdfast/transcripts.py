@@ -1,18 +1,28 @@
 """A host's transcript files: their lines with positions, and what a running session's tells beyond its hooks.
 
-Hooks hear only the last reply of a turn; causes and decisions are often said in the replies before it.
+Hooks hear only the last reply of a turn; causes and decisions are often said in the replies before it. Prompts, replies
+and calls with an id have the same key in both. A call without an id is keyed by its minute, and a transcript may know
+another minute, or none; so it is known again by what was run or written, as often as that was told.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import posixpath
+from collections import Counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from holdfast.domain.errors import HostConfigError
+from holdfast.ports.store import EventFilter
+from holdfast.service.redact import redact
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from holdfast.domain.event import Event
     from holdfast.domain.hookcall import HookCall
+    from holdfast.domain.vocabulary import SessionId
     from holdfast.service.memory import Memory
 
 LINE_LIMIT = 32 * 1024 * 1024
@@ -22,8 +32,15 @@ LINE_LIMIT = 32 * 1024 * 1024
 TAIL = 4 * 1024 * 1024
 """Bytes of a session's transcript that are looked at after a turn: what is older was read after the turns before."""
 
+WHOLE_LIMIT = 8 * 1024 * 1024
+"""Bytes of a transcript that is read whole after every turn; a larger one waits for `holdfast backfill`."""
+
 BATCH = 256
 """Events of one transaction."""
+
+KINDS = frozenset({"tool_result", "tool_failure", "file_edit"})
+BY_MINUTE = "result:2"
+"""Start of a key that rests on a time; keys of ids do not begin with a year."""
 
 
 def keep_turn(memory: Memory, call: HookCall) -> int:
@@ -32,14 +49,23 @@ def keep_turn(memory: Memory, call: HookCall) -> int:
     Nothing when the host named no transcript or it cannot be read: it may be gone, or not yet written.
     """
     try:
-        start = max(0, os.path.getsize(call.transcript) - TAIL)
-        with TranscriptLines(call.transcript, start, head=True) as lines:
-            host = memory.parts.host(call.host)
-            events = host.parse_transcript(lines, call.session, memory.parts.clock.new_id)
-            here = memory.at(call.cwd)
-            return sum(here.append(batch) for batch in _batches(events))
-    except OSError:
+        here = memory.at(call.cwd)
+        heard = Heard(memory)
+        told = _turn(memory, call)
+        return sum(here.append(heard.sift(batch)) for batch in _batches(told) if batch)
+    except (OSError, HostConfigError):
         return 0
+
+
+def _turn(memory: Memory, call: HookCall) -> Iterator[Event]:
+    """What the session's transcript tells: its last lines, or all of it where it is read whole and small."""
+    host, new_id = memory.parts.host(call.host), memory.parts.clock.new_id
+    size = os.path.getsize(call.transcript)
+    if host.profile.grows_by_lines:
+        with TranscriptLines(call.transcript, max(0, size - TAIL), head=True) as lines:
+            yield from host.parse_transcript(lines, call.session, new_id)
+    elif size <= WHOLE_LIMIT:
+        yield from (event for event in host.read_transcript(call.transcript, new_id) if event.session == call.session)
 
 
 def _batches(events: Iterator[Event]) -> Iterator[list[Event]]:
@@ -50,6 +76,35 @@ def _batches(events: Iterator[Event]) -> Iterator[list[Event]]:
             yield batch
             batch = []
     yield batch
+
+
+class Heard:
+    """The calls of the session that is being read, by what they did."""
+
+    def __init__(self, memory: Memory | None) -> None:
+        self._memory = memory
+        self._session: SessionId | None = None
+        self._told: Counter[tuple[str, ...]] = Counter()
+
+    def sift(self, batch: Sequence[Event]) -> list[Event]:
+        """The events of one session that may be new."""
+        if self._memory is None or not any(_is_by_minute(event) for event in batch):
+            return list(batch)
+        if batch[0].session != self._session:
+            self._session = batch[0].session
+            self._told = Counter(_deed(event) for event in self._kept(batch[0].session))
+        return [event for event in batch if not (_is_by_minute(event) and self._take(_deed(event)))]
+
+    def _take(self, deed: tuple[str, ...]) -> bool:
+        if self._told[deed] <= 0:
+            return False
+        self._told[deed] -= 1
+        return True
+
+    def _kept(self, session: SessionId) -> list[Event]:
+        assert self._memory is not None
+        found = self._memory.parts.store.find_events(EventFilter(session=session))
+        return [event for _, event in found if event.kind in KINDS]
 
 
 class TranscriptLines:
@@ -95,3 +150,18 @@ class TranscriptLines:
         while line and not line.endswith(b"\n"):
             line = self._stream.readline(LINE_LIMIT)
         return b"\n"
+
+
+def _is_by_minute(event: Event) -> bool:
+    return event.kind in KINDS and event.key.startswith(BY_MINUTE)
+
+
+def _deed(event: Event) -> tuple[str, ...]:
+    """What a call did: an edit is its two texts, a command its words, a look its file and pattern."""
+    if event.kind == "file_edit":
+        return ("edit", redact(event.old).strip(), redact(event.new).strip())
+    if event.command:
+        return ("command", redact(event.command).strip())
+    files = event.files[:1]
+    pattern = event.text.partition("\n")[0] if files else event.text
+    return ("look", event.tool, posixpath.basename(files[0].replace("\\", "/")) if files else "", redact(pattern))

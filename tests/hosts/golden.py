@@ -8,6 +8,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
@@ -69,8 +70,11 @@ def read_whole(host: Host, transcript: Path) -> Any:
                 sql.executescript(transcript.read_text("utf-8"))
         else:
             shutil.copyfile(transcript, target)
+        os.environ["TZ"] = "UTC"  # Aider tells local times
+        getattr(time, "tzset", lambda: None)()
         os.utime(target, (AT.timestamp(), AT.timestamp()))
-        return [to_plain(event) for event in host.read_transcript(str(target), ids())]
+        events = [to_plain(event) for event in host.read_transcript(str(target), ids())]
+        return json.loads(json.dumps(events).replace(json.dumps(str(home))[1:-1], "~"))
 
 
 def refresh(case: Path) -> bool:

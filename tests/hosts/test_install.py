@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from holdfast import plugins
 from holdfast.bootstrap import Memory, load_host
 from holdfast.ports.host import ConfigEdit, OwnFile
-from holdfast.settings import interpreter, package_folder
+from holdfast.settings import interpreter, load_settings, package_folder
 from holdfast.surfaces.cli.main import cli
+from holdfast.surfaces.cli.setup import all_hosts
 from tests.hosts.golden import ROOT, cases
 
-HOSTS = sorted(name.replace("_", "-") for name in plugins.builtin_names("hosts"))
+HOSTS = sorted(host.name for host in all_hosts(load_settings()))
 ENTRY = "holdfast/surfaces/hooks/entry.py"
 SHELLED = [case for case in cases() if (case / "payload.json").exists()]
 """Recorded payloads: each is sent to the command that set-up registered."""

@@ -41,18 +41,19 @@ def _read(packed: io.IOBase) -> bytes:
 
 
 def _opened(packed: io.IOBase) -> io.IOBase:
-    if _is_there(MODULES[0]):
+    if is_there(MODULES[0]):
         from compression import zstd  # type: ignore[import-not-found,unused-ignore]
 
         return zstd.ZstdFile(packed)  # type: ignore[no-any-return,unused-ignore]
-    if _is_there(MODULES[1]):
+    if is_there(MODULES[1]):
         import zstandard  # type: ignore[import-not-found,unused-ignore]
 
         return zstandard.ZstdDecompressor().stream_reader(packed)  # type: ignore[no-any-return,unused-ignore]
     raise HostConfigError("it is compressed with zstd", hint="install the package zstandard, or use Python 3.14")
 
 
-def _is_there(module: str) -> bool:
+def is_there(module: str) -> bool:
+    """Whether a module can be imported."""
     try:
         return importlib.util.find_spec(module) is not None
     except ModuleNotFoundError:

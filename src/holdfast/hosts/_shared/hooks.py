@@ -121,7 +121,7 @@ def _session_start(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
 
 def _prompt(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
     prompt = clean(text_of(held.get("prompt")))
-    if not prompt or not typed_by_person(prompt) or held.get("source") in MACHINE_PROMPTS:
+    if not prompt or not typed_by_person(prompt) or text_of(held.get("source")) in MACHINE_PROMPTS:
         return {}
     return {"events": tuple(said(source, "prompt", prompt, trust="person")), "moment": "prompt", "prompt": prompt}
 

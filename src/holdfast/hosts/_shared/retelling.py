@@ -56,6 +56,11 @@ class Retelling:
         self._started = False
 
     @property
+    def at(self) -> datetime:
+        """The time so far."""
+        return self._source.at
+
+    @property
     def cwd(self) -> str:
         """The folder so far."""
         return text_of(self._source.stamp.get("cwd"))
@@ -90,9 +95,13 @@ class Retelling:
         """Tool and arguments of a call without a result yet; an empty name for another one."""
         return self._open.get(use, ("", {}))
 
+    def take(self, use: str) -> tuple[str, Mapping[str, Any]]:
+        """Like `opened`, and the call counts as answered."""
+        return self._open.pop(use, ("", {}))
+
     def close(self, use: str, response: object, error: str = "") -> list[Event]:
         """The result of a call that was opened; nothing for another one."""
-        tool, given = self._open.pop(use, ("", {}))
+        tool, given = self.take(use)
         return self.call(tool, given, response, use, error) if tool else []
 
     def close_all(self) -> list[Event]:

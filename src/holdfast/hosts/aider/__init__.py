@@ -34,6 +34,7 @@ class Aider(Adapter):
 
     name = "aider"
     folders = (CONFIG, ".aider")
+    keeps_transcripts = True
 
     @property
     def profile(self) -> HostProfile:
@@ -41,6 +42,8 @@ class Aider(Adapter):
         return HostProfile(
             title="Aider",
             transcripts=".aider.chat.history.md in each project",
+            grows_by_lines=False,
+            transcript_files=(".aider.chat.history.md",),
             rules=(RulesTarget(file=RULES),),
             notes=("Aider has neither MCP nor hooks: it is given what `holdfast rules sync` writes.",),
             sources=("aider.chat/docs/usage/conventions.html, 2026-11-21", "not run"),
@@ -49,6 +52,11 @@ class Aider(Adapter):
     def find(self, home: str) -> str:
         """Its configuration or program, or an empty string."""
         return super().find(home) or shutil.which("aider") or ""
+
+    def find_in_project(self, root: str) -> Sequence[str]:
+        """A project's history."""
+        path = os.path.join(root, ".aider.chat.history.md")
+        return (path,) if os.path.isfile(path) else ()
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """The conventions file among what Aider reads, for all projects or for one."""

@@ -38,6 +38,7 @@ class Amp(Adapter):
 
     name = "amp"
     folders = (".config/amp", ".local/share/amp")
+    keeps_transcripts = True
     late = True
 
     @property
@@ -49,6 +50,9 @@ class Amp(Adapter):
             title="Amp",
             mcp="~/.config/amp/settings.json",
             hooks="~/.config/amp/plugins/holdfast.ts",
+            transcripts="~/.local/share/amp/threads (builds before April 2026)",
+            grows_by_lines=False,
+            transcript_files=("amp/threads/*.json",),
             moments=("session_start", "prompt", "before_file", "after_failure"),
             rules=(RulesTarget(file="AGENTS.md"),),
             reads=("CLAUDE.md",),

@@ -43,6 +43,7 @@ class Antigravity(Adapter):
 
     name = "antigravity"
     folders = (".gemini/antigravity", ".gemini/antigravity-cli", ".gemini/config")
+    keeps_transcripts = True
 
     @property
     def profile(self) -> HostProfile:
@@ -55,6 +56,8 @@ class Antigravity(Adapter):
             hooks="~/.gemini/config/hooks.json",
             moments=("prompt",),
             transcripts="~/.gemini/antigravity-cli/brain",
+            grows_by_lines=False,
+            transcript_files=(".system_generated/logs/transcript.jsonl",),
             rules=(
                 RulesTarget(
                     file=".agents/rules/holdfast-{slug}.md",

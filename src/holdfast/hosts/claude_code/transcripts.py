@@ -67,7 +67,7 @@ def parse_transcript(host: str, lines: Iterable[str], session: str, new_id: Call
     reading = _Reading(Source(host, session, EPOCH, new_id))
     for line in lines:
         told = _object(line)
-        if told and told.get("type") in TOLD_BY:
+        if text_of(told.get("type")) in TOLD_BY:
             yield from reading.line(told)
     yield from reading.flush_reply()
 
@@ -133,7 +133,7 @@ class _Reading:
         self.open_calls[use] = (tool, given)
 
     def _user(self, told: Mapping[str, Any], message: Mapping[str, Any]) -> Iterator[Event]:
-        by_machine = told.get("promptSource") in MACHINE_PROMPTS
+        by_machine = text_of(told.get("promptSource")) in MACHINE_PROMPTS
         for block in _blocks(message):
             if block.get("type") == "tool_result":
                 yield from self._result(block, told.get("toolUseResult"))

@@ -42,6 +42,7 @@ class Cline(Adapter):
 
     name = "cline"
     folders = (".cline",)
+    keeps_transcripts = True
 
     @property
     def profile(self) -> HostProfile:
@@ -55,6 +56,7 @@ class Cline(Adapter):
             moments=("session_start", "prompt", "before_file", "before_command", "after_failure"),
             transcripts="~/.cline/data/sessions",
             grows_by_lines=False,
+            transcript_files=("data/sessions/*.messages.json", "claude-dev/tasks/*/api_conversation_history.json"),
             rules=(
                 RulesTarget(
                     file=".clinerules/holdfast-{slug}.md", front_matter="---\npaths: {globs}\n---\n", globs="list"

@@ -31,6 +31,7 @@ class Continue(Adapter):
 
     name = "continue-dev"
     folders = (".continue",)
+    keeps_transcripts = True
 
     def __init__(self, config_dir: str = "") -> None:
         self._config_dir = config_dir
@@ -43,6 +44,7 @@ class Continue(Adapter):
             mcp="~/.continue/mcpServers/holdfast.yaml",
             transcripts="~/.continue/sessions",
             grows_by_lines=False,
+            transcript_files=(".continue/sessions/*.json",),
             rules=(
                 RulesTarget(
                     file=".continue/rules/holdfast-{slug}.md",

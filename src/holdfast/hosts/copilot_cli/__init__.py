@@ -52,6 +52,7 @@ class CopilotCli(Adapter):
 
     name = "copilot-cli"
     folders = (".copilot",)
+    keeps_transcripts = True
 
     def __init__(self, config_dir: str = "") -> None:
         self._config_dir = config_dir
@@ -67,6 +68,7 @@ class CopilotCli(Adapter):
             hooks="~/.copilot/hooks/holdfast.json",
             moments=("session_start", "prompt", "before_file", "before_command", "after_failure"),
             transcripts="~/.copilot/session-state",
+            transcript_files=("session-state/*/events.jsonl",),
             rules=(
                 RulesTarget(
                     file=".github/instructions/holdfast-{slug}.instructions.md",

@@ -59,6 +59,7 @@ class Cursor(Adapter):
 
     name = "cursor"
     folders = (".cursor",)
+    keeps_transcripts = True
 
     @property
     def profile(self) -> HostProfile:
@@ -71,6 +72,8 @@ class Cursor(Adapter):
             hooks="~/.cursor/hooks.json",
             moments=("session_start", "prompt", "before_file", "before_command", "after_failure"),
             transcripts="~/.cursor/projects",
+            grows_by_lines=False,
+            transcript_files=("agent-transcripts/*.jsonl", "state.vscdb"),
             rules=(
                 RulesTarget(
                     file=".cursor/rules/holdfast-{slug}.mdc",

@@ -49,6 +49,7 @@ class DevinCli(Adapter):
 
     name = "devin-cli"
     folders = (".config/devin", ".local/share/devin")
+    keeps_transcripts = True
 
     @property
     def profile(self) -> HostProfile:
@@ -62,6 +63,7 @@ class DevinCli(Adapter):
             moments=("session_start", "prompt", "before_file", "before_command"),
             transcripts="~/.local/share/devin/cli/sessions.db",
             grows_by_lines=False,
+            transcript_files=("devin*/sessions.db",),
             rules=(
                 RulesTarget(
                     file=".devin/rules/holdfast-{slug}.md",

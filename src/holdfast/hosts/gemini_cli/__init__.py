@@ -54,6 +54,7 @@ class GeminiCli(Adapter):
 
     name = "gemini-cli"
     folders = (".gemini/settings.json", ".gemini/projects.json", ".gemini/tmp")
+    keeps_transcripts = True
     late = True
 
     @property
@@ -68,6 +69,7 @@ class GeminiCli(Adapter):
             moments=("session_start", "prompt", "before_file", "after_failure"),
             transcripts="~/.gemini/tmp",
             grows_by_lines=False,
+            transcript_files=("chats/session-*.jsonl", "chats/session-*.json"),
             rules=(RulesTarget(file="GEMINI.md"),),
             notes=("A file's lessons come when it has been read: Gemini CLI takes nothing before a tool runs.",),
             sources=("run: Gemini CLI 0.61.0, 2026-11-21",),

@@ -45,6 +45,7 @@ class Goose(Adapter):
     """The adapter for Goose; implements `ports.host.Host`."""
 
     name = "goose"
+    keeps_transcripts = True
 
     @property
     def profile(self) -> HostProfile:
@@ -57,6 +58,7 @@ class Goose(Adapter):
             hooks="~/.agents/plugins/holdfast/hooks/hooks.json",
             transcripts="~/.local/share/goose/sessions/sessions.db",
             grows_by_lines=False,
+            transcript_files=("goose*sessions/sessions.db",),
             rules=(RulesTarget(file="AGENTS.md"),),
             notes=("Goose's hooks only listen: lessons come through the MCP tools and `holdfast rules sync`.",),
             sources=("goose's documentation, hooks and config files, 2026-11-21", "not run"),

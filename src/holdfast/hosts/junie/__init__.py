@@ -48,6 +48,7 @@ class Junie(Adapter):
 
     name = "junie"
     folders = (".junie",)
+    keeps_transcripts = True
 
     def __init__(self, config_dir: str = "") -> None:
         self._config_dir = config_dir
@@ -63,6 +64,8 @@ class Junie(Adapter):
             hooks="~/.junie/config.json",
             moments=("prompt", "before_file", "before_command"),
             transcripts="~/.junie/sessions",
+            grows_by_lines=False,
+            transcript_files=(".junie/sessions/*/events.jsonl",),
             rules=(RulesTarget(file=".junie/guidelines.md", first_of=GUIDELINES),),
             notes=("Junie tells hooks nothing of what a tool answered: failures are read from its transcripts.",),
             sources=("junie.jetbrains.com/docs/junie-cli-hooks.html, 2026-11-21", "not run"),

@@ -41,6 +41,7 @@ class Kiro(Adapter):
 
     name = "kiro"
     folders = (".kiro",)
+    keeps_transcripts = True
 
     @property
     def profile(self) -> HostProfile:
@@ -53,6 +54,8 @@ class Kiro(Adapter):
             hooks="~/.kiro/hooks/holdfast.json",
             moments=("session_start", "prompt"),
             transcripts="~/.kiro/sessions",
+            grows_by_lines=False,
+            transcript_files=(".kiro/sessions/*.jsonl",),
             rules=(
                 RulesTarget(
                     file=".kiro/steering/holdfast-{slug}.md",

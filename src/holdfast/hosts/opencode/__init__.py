@@ -40,6 +40,7 @@ class Opencode(Adapter):
 
     name = "opencode"
     folders = (".config/opencode", ".local/share/opencode", ".opencode")
+    keeps_transcripts = True
     late = True
 
     @property
@@ -54,6 +55,7 @@ class Opencode(Adapter):
             moments=("session_start", "prompt", "before_file", "after_failure", "after_compaction"),
             transcripts="~/.local/share/opencode/opencode.db",
             grows_by_lines=False,
+            transcript_files=("opencode.db", "storage/session/*/ses_*.json"),
             rules=(RulesTarget(file="AGENTS.md"),),
             reads=("CLAUDE.md",),
             notes=("A file's lessons come when it has been read. Restart opencode: it loads plug-ins when it starts.",),

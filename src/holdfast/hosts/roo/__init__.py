@@ -29,6 +29,7 @@ class Roo(McpClient):
     """The adapter for Roo Code; implements `ports.host.Host`."""
 
     name = "roo"
+    keeps_transcripts = True
 
     @property
     def profile(self) -> HostProfile:
@@ -38,6 +39,7 @@ class Roo(McpClient):
             mcp="mcp_settings.json in its VS Code storage",
             transcripts="tasks in its VS Code storage",
             grows_by_lines=False,
+            transcript_files=("tasks/*/api_conversation_history.json",),
             rules=(RulesTarget(file=".roo/rules/holdfast-{slug}.md"), RulesTarget(file="AGENTS.md")),
             notes=(
                 "Roo Code was shut down in May 2026. What is installed is given what `holdfast rules sync` writes.",

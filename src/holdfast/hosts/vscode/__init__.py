@@ -30,6 +30,7 @@ class VsCode(McpClient):
     """The adapter for Visual Studio Code; implements `ports.host.Host`."""
 
     name = "vscode"
+    keeps_transcripts = True
     comments = True
     servers = ("servers",)
 
@@ -39,6 +40,9 @@ class VsCode(McpClient):
         return HostProfile(
             title="Visual Studio Code",
             mcp="mcp.json in its User folder",
+            transcripts="chatSessions in its workspaceStorage",
+            grows_by_lines=False,
+            transcript_files=("chatSessions/*.json", "chatSessions/*.jsonl", "GitHub.copilot-chat/transcripts/*.jsonl", "emptyWindowChatSessions/*.json*"),
             rules=(
                 RulesTarget(
                     file=".github/instructions/holdfast-{slug}.instructions.md",

@@ -1,6 +1,7 @@
 """Windsurf, now Devin Desktop with Cascade: hooks that only listen, MCP server, path-scoped rules.
 
-Nothing a hook prints reaches the model. Its own store is encrypted; what our hooks hear is all there is.
+Nothing a hook prints reaches the model. Its own store is encrypted; what hooks hear is all there is,
+and the transcripts that it writes where a hook asks for them.
 
 Sources: docs.windsurf.com and docs.devin.ai on Cascade hooks, MCP and rules; 2026-11-21. Not run here.
 """
@@ -38,6 +39,7 @@ class Windsurf(Adapter):
 
     name = "windsurf"
     folders = (".codeium/windsurf", ".codeium/windsurf-next")
+    keeps_transcripts = True
 
     @property
     def profile(self) -> HostProfile:
@@ -48,6 +50,9 @@ class Windsurf(Adapter):
             title="Windsurf (Devin Desktop)",
             mcp="~/.codeium/windsurf/mcp_config.json",
             hooks="~/.codeium/windsurf/hooks.json",
+            transcripts="~/.windsurf/transcripts",
+            grows_by_lines=False,
+            transcript_files=(".windsurf/transcripts/*.jsonl",),
             rules=(
                 RulesTarget(
                     file=".windsurf/rules/holdfast-{slug}.md",

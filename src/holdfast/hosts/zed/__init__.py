@@ -35,6 +35,7 @@ class Zed(McpClient):
     """The adapter for Zed; implements `ports.host.Host`."""
 
     name = "zed"
+    keeps_transcripts = True
     comments = True
     servers = ("context_servers",)
 
@@ -44,6 +45,9 @@ class Zed(McpClient):
         return HostProfile(
             title="Zed",
             mcp="~/.config/zed/settings.json",
+            transcripts="threads/threads.db in its data folder",
+            grows_by_lines=False,
+            transcript_files=("threads/threads.db",),
             rules=(RulesTarget(file="AGENTS.md", first_of=INSTRUCTIONS),),
             notes=(
                 "Zed has no hooks: lessons come through the MCP tools and `holdfast rules sync`.",

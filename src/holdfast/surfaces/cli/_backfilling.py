@@ -13,8 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.errors import HoldfastError, HostConfigError
-from holdfast.surfaces.cli._heard import Heard
-from holdfast.transcripts import TranscriptLines
+from holdfast.transcripts import BATCH, Heard, TranscriptLines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
     from holdfast.service.memory import Memory
 
     Taken = Counter[tuple[str, SessionId]]
-
-BATCH = 256
-"""Events of one transaction."""
 
 OVERLAP = 1024 * 1024
 """Bytes before the mark that are read again when a file has grown."""

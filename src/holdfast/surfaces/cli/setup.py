@@ -85,11 +85,12 @@ def command(call: Call, hosts: tuple[str, ...], listed: bool, scope: str, trust:
 
 
 def all_hosts(settings: Settings) -> list[Host]:
-    """Every host there is an adapter for, by name."""
+    """Every host that something can be set up in, by name; not those of which only transcripts are read."""
     from holdfast import plugins
     from holdfast.bootstrap import load_host
 
-    return [load_host(name.replace("_", "-"), settings) for name in plugins.names("hosts")]
+    hosts = [load_host(name.replace("_", "-"), settings) for name in plugins.names("hosts")]
+    return [host for host in hosts if host.profile.mcp or host.profile.hooks or host.profile.rules]
 
 
 def warm_up() -> None:

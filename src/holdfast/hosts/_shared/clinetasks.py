@@ -1,0 +1,173 @@
+"""Tasks of Cline and of what was made from it: `tasks/<id>/api_conversation_history.json` and what lies beside it.
+
+Messages are Anthropic's. Older versions call tools in XML inside the agent's text, and answer in the user's place with
+`[tool for '...'] Result:`. Times stand in the messages (Roo) or in `ui_messages.json` (Cline), the folder in
+`history_item.json` or in the environment's details, which go with every message of the user's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+
+from holdfast.hosts._shared.files import instant, read_json, try_json, written_at
+from holdfast.hosts._shared.folders import settings_folder
+from holdfast.hosts._shared.messages import blocks_of, tell_message
+from holdfast.hosts._shared.retelling import Retelling, failure
+from holdfast.hosts._shared.toolcalls import fields_of, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import datetime
+    from typing import Any
+
+    from holdfast.domain.event import Event
+    from holdfast.hosts._shared.adapter import Adapter
+    from holdfast.hosts._shared.retelling import Translate
+
+HISTORY = "api_conversation_history.json"
+EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
+"""Editors that the extensions run in, by their settings folders."""
+
+CALLS = (
+    "execute_command", "read_file", "write_to_file", "replace_in_file", "apply_diff", "insert_content",
+    "search_and_replace", "search_files", "list_files", "list_code_definition_names", "use_mcp_tool",
+)  # fmt: skip
+ENDINGS = ("attempt_completion", "ask_followup_question", "plan_mode_respond")
+"""Calls by which the agent speaks to the user."""
+
+SPOKEN = {"attempt_completion": "result", "ask_followup_question": "question", "plan_mode_respond": "response"}
+CALL = re.compile(rf"<({'|'.join((*CALLS, *ENDINGS))})>(.*?)</\1>", re.DOTALL)
+ARGUMENT = re.compile(r"<(\w+)>\n?(.*?)\n?</\1>", re.DOTALL)
+RESULT = re.compile(r"^\[(\w+)[^\n]*\] Result:\s*", re.DOTALL)
+WORKING_FOLDER = re.compile(r"# Current Work(?:ing|space) Directory \((.+?)\) Files")
+CODE = re.compile(r"(?:Exit code: ?|exit code )(\d{1,5})\b")
+USERS_WORDS = re.compile(r"<(feedback|answer|user_message)>(.*?)</\1>", re.DOTALL)
+THINKING = re.compile(r"<thinking>.*?</thinking>", re.DOTALL)
+
+
+def task_folders(home: str, *extensions: str) -> list[str]:
+    """The folders of tasks that the extensions may have, in every editor."""
+    root = settings_folder(home)
+    return [
+        os.path.join(root, editor, "User", "globalStorage", extension, "tasks")
+        for editor in EDITORS
+        for extension in extensions
+    ]
+
+
+def read_task(
+    host: Adapter, path: str, new_id: Callable[[], str], translate: Translate | None = None
+) -> Iterator[Event]:
+    """Events of a task. Raises OSError, or HostConfigError for a huge file."""
+    messages = read_json(path)
+    folder = os.path.dirname(path)
+    task = _Task(Retelling(host, os.path.basename(folder), new_id, translate), _times(folder))
+    task.telling.stand(at=instant(os.path.basename(folder)) or written_at(path), cwd=_folder_of(folder))
+    for message in messages if isinstance(messages, list) else ():
+        yield from task.message(fields_of(message))
+
+
+class _Task:
+    """What must be remembered between messages."""
+
+    def __init__(self, telling: Retelling, times: Sequence[datetime]) -> None:
+        self.telling = telling
+        self._times = iter(times)
+        self._pending: list[tuple[str, dict[str, str]]] = []
+
+    def message(self, message: Mapping[str, Any]) -> Iterator[Event]:
+        """The events that this message completes."""
+        role, blocks = message.get("role"), blocks_of(message.get("content"))
+        at = instant(message.get("ts")) or (next(self._times, None) if role == "assistant" else None)
+        self.telling.stand(at=at, model=text_of(fields_of(message.get("modelInfo")).get("modelId")))
+        if role == "assistant":
+            yield from self._assistant(blocks)
+        elif role == "user":
+            yield from self._user(blocks)
+
+    def _assistant(self, blocks: list[Mapping[str, Any]]) -> Iterator[Event]:
+        text = THINKING.sub(
+            "", "\n".join(text_of(block.get("text")) for block in blocks if block.get("type") == "text")
+        )
+        calls = [(name, dict(ARGUMENT.findall(inside))) for name, inside in CALL.findall(text)]
+        self._pending += [call for call in calls if call[0] in CALLS]
+        spoken = [given.get(SPOKEN[name], "") for name, given in calls if name in SPOKEN]
+        spoken += [_spoken(block) for block in blocks if block.get("name") in SPOKEN]
+        yield from self.telling.reply("\n".join(filter(None, (CALL.sub("", text).strip(), *spoken))))
+        tools = [block for block in blocks if block.get("type") == "tool_use" and block.get("name") not in SPOKEN]
+        yield from tell_message(self.telling, "assistant", tools)
+
+    def _user(self, blocks: list[Mapping[str, Any]]) -> Iterator[Event]:
+        yield from tell_message(self.telling, "user", [_judged(b) for b in blocks if b.get("type") == "tool_result"])
+        texts = [text_of(block.get("text")) for block in blocks if block.get("type") == "text"]
+        folder = next((found[1] for text in texts if (found := WORKING_FOLDER.search(text))), "")
+        self.telling.stand(cwd="" if self.telling.cwd else folder)
+        answered = next((n for n, text in enumerate(texts) if RESULT.match(text)), -1)
+        if answered < 0:
+            for text in texts:
+                yield from self.telling.prompt(text)
+            return
+        yield from self._answer("\n".join((RESULT.sub("", texts[answered]), *texts[answered + 1 :])))
+
+    def _answer(self, text: str) -> Iterator[Event]:
+        """The result of a call in XML, with the user's words about it."""
+        words = [match[2] for match in USERS_WORDS.finditer(text)]
+        output = USERS_WORDS.sub("", text.partition("<environment_details>")[0]).strip()
+        if self._pending:
+            tool, given = self._pending.pop(0)
+            self._pending.clear()  # one call a message is run; the others were cut off
+            yield from self.telling.call(tool, given, {"stdout": output, "content": output}, "", _error(output))
+        for word in words:
+            yield from self.telling.prompt(word)
+
+
+def _error(output: str) -> str:
+    """The error that a result tells of."""
+    code = CODE.search(output[:400])
+    if code:
+        return failure(int(code[1]), output)
+    failed = output.startswith(("The tool execution failed", "Error executing", "Error ", "<error>"))
+    return output if failed else ""
+
+
+def _judged(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A result block that is marked as failed where its words say so."""
+    content = "\n".join(text_of(part.get("text")) for part in blocks_of(block.get("content")))
+    error = _error(content)
+    return {**block, "content": error, "is_error": True} if error else block
+
+
+def _spoken(block: Mapping[str, Any]) -> str:
+    return text_of(fields_of(block.get("input")).get(SPOKEN[text_of(block.get("name"))]))
+
+
+def _times(folder: str) -> list[datetime]:
+    """When each request to the model began."""
+    try:
+        shown = read_json(os.path.join(folder, "ui_messages.json"))
+    except OSError:
+        return []
+    told = (fields_of(one) for one in shown) if isinstance(shown, list) else ()
+    times = (instant(one.get("ts")) for one in told if one.get("say") == "api_req_started")
+    return [at for at in times if at]
+
+
+def _folder_of(folder: str) -> str:
+    """The folder a task began in, as told beside it or in the list of all tasks."""
+    told = try_json(os.path.join(folder, "history_item.json"))
+    cwd = text_of(told.get("workspace")) or text_of(told.get("cwdOnTaskInitialization"))
+    state = os.path.join(os.path.dirname(os.path.dirname(folder)), "state", "taskHistory.json")
+    return cwd or _folders(state).get(os.path.basename(folder), "")
+
+
+@lru_cache(maxsize=4)
+def _folders(path: str) -> dict[str, str]:
+    try:
+        tasks = read_json(path)
+    except OSError:
+        return {}
+    told = [fields_of(task) for task in tasks] if isinstance(tasks, list) else []
+    return {str(task.get("id")): text_of(task.get("cwdOnTaskInitialization")) for task in told}

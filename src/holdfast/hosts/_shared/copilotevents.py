@@ -1,0 +1,77 @@
+"""Copilot's events to ours: `events.jsonl` of its command line, and the transcripts its VS Code extension writes.
+
+Source: Copilot CLI 1.0.102 run with a mock model, and its `session-events.schema.json`; 2026-11-21.
+"""
+
+from __future__ import annotations
+
+from holdfast.hosts._shared.files import instant, parse_line
+from holdfast.hosts._shared.messages import arguments_of
+from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
+
+    from holdfast.domain.event import Event
+    from holdfast.hosts._shared.retelling import Retelling, Translate
+
+
+def tell_events(telling: Retelling, lines: Iterable[str]) -> Iterator[Event]:
+    """The events of a session's lines."""
+    for line in lines:
+        told = parse_line(line)
+        telling.stand(at=instant(told.get("timestamp")))
+        yield from _event(telling, text_of(told.get("type")), fields_of(told.get("data")))
+
+
+def as_hook(translate: Translate) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
+    """What turns a call into the form of the command line's hooks, given the adapter's `translate`."""
+
+    def translated(held: Mapping[str, Any]) -> Mapping[str, Any]:
+        result = {"text_result_for_llm": held["error"] or response_text(held["tool_response"])}
+        result["result_type"] = "failure" if held["error"] else "success"
+        return translate({**held, "hook_event_name": "PostToolUse", "tool_result": result})
+
+    return translated
+
+
+def _event(telling: Retelling, kind: str, held: Mapping[str, Any]) -> Iterator[Event]:
+    if kind in ("session.start", "session.resume", "session.context_changed"):
+        _stand(telling, held)
+    elif kind == "user.message":
+        if held.get("source") in (None, "user", ""):
+            yield from telling.prompt(text_of(held.get("content")))
+    elif kind == "assistant.message":
+        telling.stand(model=text_of(held.get("model")))
+        yield from telling.reply(text_of(held.get("content")))
+    elif kind == "tool.execution_start":
+        telling.open(text_of(held.get("toolCallId")), text_of(held.get("toolName")), _given(held.get("arguments")))
+    elif kind == "tool.execution_complete":
+        yield from _finished(telling, held)
+    elif kind == "session.compaction_complete":
+        yield from telling.compacted()
+
+
+def _stand(telling: Retelling, held: Mapping[str, Any]) -> None:
+    about = fields_of(held.get("context")) or held
+    telling.stand(
+        session=text_of(held.get("sessionId")), cwd=text_of(about.get("cwd")), branch=text_of(about.get("branch")),
+        model=text_of(held.get("selectedModel")),
+    )  # fmt: skip
+
+
+def _given(arguments: object) -> Mapping[str, Any]:
+    """The extension tells the object's JSON text; a patch is a text of its own."""
+    return arguments_of(arguments) or ({"input": arguments} if isinstance(arguments, str) else {})
+
+
+def _finished(telling: Retelling, held: Mapping[str, Any]) -> Iterator[Event]:
+    """Hooks are given no id of a call, so its key rests on the minute here too."""
+    tool, given = telling.take(text_of(held.get("toolCallId")))
+    if not tool:
+        return
+    text = response_text(fields_of(held.get("result")))
+    error = response_text(fields_of(held.get("error"))) or text or "failed"
+    yield from telling.call(tool, given, text, "", "" if held.get("success") is not False else error)

@@ -1,0 +1,71 @@
+"""Messages as the model interfaces shape them: a role, and text or blocks with calls and their results."""
+
+from __future__ import annotations
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.jsontext import loads
+from holdfast.hosts._shared.retelling import failure
+from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from holdfast.domain.event import Event
+    from holdfast.hosts._shared.retelling import Retelling
+
+
+def tell_message(telling: Retelling, role: object, content: object) -> Iterator[Event]:
+    """The events of one message: blocks `text`, `tool_use` and `tool_result`, or a plain text."""
+    blocks = blocks_of(content)
+    for block in blocks:
+        if block.get("type") == "tool_result":
+            yield from tell_result(telling, block)
+    if role == "user":
+        for block in blocks:
+            if block.get("type") == "text" and not block.get("synthetic"):
+                yield from telling.prompt(text_of(block.get("text")))
+    elif role == "assistant":
+        yield from telling.reply(
+            "\n".join(text_of(block.get("text")) for block in blocks if block.get("type") == "text")
+        )
+        for block in blocks:
+            if block.get("type") == "tool_use":
+                telling.open(text_of(block.get("id")), text_of(block.get("name")), block.get("input"))
+
+
+def tell_result(telling: Retelling, block: Mapping[str, Any]) -> Iterator[Event]:
+    """The events of a `tool_result` block."""
+    text = response_text(block.get("content"))
+    first, _, rest = text.partition("\n")
+    code = first.removeprefix("Exit code: ").strip()
+    error = failure(int(code), rest) if first != code and code.isdecimal() else ""
+    if block.get("is_error") is True:
+        error = error or text or "failed"
+    yield from telling.close(text_of(block.get("tool_use_id")), {"stdout": text, "content": text}, error)
+
+
+def open_calls(telling: Retelling, calls: object) -> None:
+    """Open a message's calls in OpenAI's shape: `[{id, function: {name, arguments}}]`, or without `function`."""
+    for call in calls if isinstance(calls, list) else ():
+        held = fields_of(call)
+        function = fields_of(held.get("function")) or held
+        telling.open(text_of(held.get("id")), text_of(function.get("name")), arguments_of(function.get("arguments")))
+
+
+def arguments_of(told: object) -> Mapping[str, Any]:
+    """A call's arguments, as an object or as its JSON text; empty for neither."""
+    if isinstance(told, str):
+        try:
+            return fields_of(loads(told))
+        except (InvalidValueError, RecursionError):
+            return {}
+    return fields_of(told)
+
+
+def blocks_of(content: object) -> list[Mapping[str, Any]]:
+    """The blocks of a message's content; a plain text is one."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [fields_of(block) for block in content] if isinstance(content, list) else []

@@ -1,0 +1,105 @@
+"""Antigravity's transcripts to events: `brain/<conversation>/.system_generated/logs/transcript.jsonl`, IDE and `agy`.
+
+What calls did stands in the steps behind the one that called, in order; a call's arguments are JSON texts of their own.
+
+Sources: several independent readers, verified by them on agy 1.2; 2026-11-21. Not run here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.jsontext import loads
+from holdfast.hosts._shared.files import find_files, instant, path_of_uri, read_lines, try_json, written_at
+from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, failure
+from holdfast.hosts._shared.toolcalls import fields_of, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from holdfast.domain.event import Event
+    from holdfast.hosts._shared.adapter import Adapter
+
+NOT_RESULTS = frozenset({"USER_INPUT", "PLANNER_RESPONSE", "CHECKPOINT", "SYSTEM_MESSAGE", "CONVERSATION_HISTORY"})
+HEADER = re.compile(r"\A(?:(?:Created|Completed) At: [^\n]*\n)+\n?")
+CODE = re.compile(r"exit code:? (\d{1,5})\b", re.IGNORECASE)
+
+
+def find(host: Adapter, home: str) -> list[str]:
+    """Transcripts of both."""
+    root = os.path.join(home, ".gemini")
+    folders = (os.path.join(root, name, "brain") for name in ("antigravity", "antigravity-cli"))
+    return [path for folder in folders for path in find_files(folder, ("/logs/transcript.jsonl",))]
+
+
+def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+    """Events of a conversation. Raises OSError."""
+    plain = path.replace(os.sep, "/")
+    session = plain.partition("/brain/")[2].partition("/")[0] or os.path.basename(os.path.dirname(path))
+    telling = Retelling(host, session, new_id, lambda held: _judged(held, host.translate))
+    telling.stand(at=written_at(path), cwd=_folder(plain.partition("/brain/")[0], session))
+    waiting: list[str] = []
+    for number, told in enumerate(read_lines(path)):
+        telling.stand(at=instant(told.get("created_at")))
+        yield from _step(telling, told, waiting, number)
+
+
+def _judged(held: Mapping[str, Any], translate: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The call by Claude Code's names; hooks tell no output, so that is put back."""
+    call = {"name": held["tool_name"], "args": held["tool_input"]}
+    return {**translate({"toolCall": call, "error": held["error"]}), "tool_response": held["tool_response"]}
+
+
+def _step(telling: Retelling, told: Mapping[str, Any], waiting: list[str], number: int) -> Iterator[Event]:
+    kind, content = text_of(told.get("type")), text_of(told.get("content"))
+    if kind == "USER_INPUT" and told.get("source") != "SYSTEM":
+        yield from telling.prompt(content)
+    elif kind == "PLANNER_RESPONSE":
+        yield from telling.reply(content)
+        calls = told.get("tool_calls")
+        waiting[:] = []
+        for place, call in enumerate(map(fields_of, calls if isinstance(calls, list) else ())):
+            waiting.append(f"{number}.{place}")
+            telling.open(waiting[-1], text_of(call.get("name")), _arguments(fields_of(call.get("args"))))
+    elif kind == "CHECKPOINT":
+        yield from telling.compacted()
+    elif kind not in NOT_RESULTS and waiting:
+        yield from _answered(telling, waiting.pop(0), told, HEADER.sub("", content))
+
+
+def _answered(telling: Retelling, use: str, told: Mapping[str, Any], output: str) -> Iterator[Event]:
+    """Hooks are given no id of a call, so its key rests on the minute here too."""
+    tool, given = telling.take(use)
+    code = CODE.search(output[:400])
+    error = failure(int(code[1]), output) if code else ""
+    if told.get("status") == "ERROR":
+        error = error or output or "failed"
+    response = {"stdout": output, "content": output, **({} if code else UNANSWERED)}
+    yield from telling.call(tool, given, response, "", error)
+
+
+def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _plain(value) for name, value in given.items()}
+
+
+def _plain(value: object) -> object:
+    if not isinstance(value, str) or not value.startswith(('"', "[", "{")):
+        return value
+    try:
+        return loads(value)
+    except (InvalidValueError, RecursionError):
+        return value
+
+
+def _folder(root: str, session: str) -> str:
+    """The conversation's folder, from what the IDE or the command line keeps about conversations."""
+    about = fields_of(try_json(os.path.join(root, "cache", "conversation_metadata.json")).get(session))
+    folders = about.get("WorkspaceURIs") or about.get("workspaceUris")
+    if isinstance(folders, list) and folders:
+        return path_of_uri(text_of(folders[0]))
+    last = try_json(os.path.join(root, "cache", "last_conversations.json"))
+    return next((folder for folder, name in last.items() if session in (name, fields_of(name).get("id"))), "")

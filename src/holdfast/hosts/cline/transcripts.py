@@ -1,0 +1,51 @@
+"""Cline's sessions (`~/.cline/data/sessions`) and the tasks of its older versions to events.
+
+Sources: Cline CLI 3.0.65 run; the public repository cline/cline for tasks; 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.clinetasks import HISTORY, read_task, task_folders
+from holdfast.hosts._shared.files import find_files, instant, oldest_first, read_json, try_json, written_at
+from holdfast.hosts._shared.messages import tell_message
+from holdfast.hosts._shared.retelling import Retelling
+from holdfast.hosts._shared.toolcalls import fields_of, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from holdfast.domain.event import Event
+    from holdfast.hosts._shared.adapter import Adapter
+
+MESSAGES = ".messages.json"
+
+
+def find(host: Adapter, home: str) -> list[str]:
+    """Sessions and tasks."""
+    own = os.path.join(home, ".cline", "data")
+    folders = [os.path.join(own, "tasks"), *task_folders(home, "saoudrizwan.claude-dev")]
+    tasks = (path for folder in folders for path in find_files(folder, (f"/{HISTORY}",)))
+    return oldest_first([*find_files(os.path.join(own, "sessions"), (MESSAGES,)), *tasks])
+
+
+def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+    """Events of a session or a task. Raises OSError, or HostConfigError for a huge file."""
+    if not path.endswith(MESSAGES):
+        yield from read_task(host, path, new_id)
+        return
+    told = fields_of(read_json(path))
+    about = try_json(path.removesuffix(MESSAGES) + ".json")
+    session = text_of(about.get("session_id")) or os.path.basename(path).removesuffix(MESSAGES)
+    telling = Retelling(host, session, new_id)
+    telling.stand(
+        at=instant(about.get("started_at")) or written_at(path), model=text_of(about.get("model")),
+        cwd=text_of(about.get("workspace_root")) or text_of(about.get("cwd")),
+    )  # fmt: skip
+    messages = told.get("messages")
+    for message in map(fields_of, messages if isinstance(messages, list) else ()):
+        telling.stand(at=instant(message.get("ts")))
+        yield from tell_message(telling, message.get("role"), message.get("content"))
+    yield from telling.close_all()

@@ -1,0 +1,28 @@
+"""Copilot CLI's sessions to events: `~/.copilot/session-state/<id>/events.jsonl`."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.copilotevents import as_hook, tell_events
+from holdfast.hosts._shared.files import find_files
+from holdfast.hosts._shared.retelling import Retelling
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from holdfast.domain.event import Event
+    from holdfast.hosts.copilot_cli import CopilotCli
+
+
+def find(host: CopilotCli, home: str) -> list[str]:
+    """Sessions."""
+    root = host._config_dir or os.path.join(home, ".copilot")
+    return find_files(os.path.join(root, "session-state"), ("/events.jsonl",))
+
+
+def parse(host: CopilotCli, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
+    """Events of a session's lines; without its first one, the session goes by its folder's name."""
+    folder = os.path.basename(os.path.dirname(getattr(lines, "path", "")))
+    return tell_events(Retelling(host, folder or session, new_id, as_hook(host.translate)), lines)

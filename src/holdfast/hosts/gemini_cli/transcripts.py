@@ -1,0 +1,131 @@
+"""Gemini CLI's chats to events: `~/.gemini/tmp/<project>/chats/session-*.jsonl`, older ones `.json`.
+
+A line may set fields of the session (`$set`), take messages back (`$rewindTo`), or replace one that has its id: results
+of tools arrive that way. So a chat is put together first and told then.
+
+Sources: Gemini CLI 0.61.0 run with a mock API, 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.files import (
+    find_files,
+    instant,
+    read_json,
+    read_lines,
+    try_json,
+    written_at,
+)
+from holdfast.hosts._shared.retelling import Retelling
+from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
+
+    from holdfast.domain.event import Event
+    from holdfast.hosts._shared.adapter import Adapter
+
+    Chat = tuple[dict[str, Any], list[Mapping[str, Any]]]
+
+
+def find(host: Adapter, home: str) -> list[str]:
+    """Chats of all projects."""
+    files = find_files(os.path.join(home, ".gemini", "tmp"), (".jsonl", ".json"), ("tool-outputs", "logs"))
+    return [path for path in files if os.path.basename(os.path.dirname(path)) == "chats"]
+
+
+def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+    """Events of a chat. Raises OSError, or HostConfigError for a huge file."""
+    if path.endswith(".jsonl"):
+        about, messages = _put_together(read_lines(path))
+    else:
+        about = dict(fields_of(read_json(path)))
+        messages = _objects(about.get("messages"))
+    session = text_of(about.get("sessionId")) or os.path.basename(path).partition(".")[0]
+    telling = Retelling(host, session, new_id, lambda held: host.translate(_as_hook(held)))
+    telling.stand(at=instant(about.get("startTime")) or written_at(path), cwd=_folder(path))
+    for message in messages:
+        yield from _message(telling, message)
+
+
+def _as_hook(held: Mapping[str, Any]) -> Mapping[str, Any]:
+    response = fields_of(held["tool_response"])
+    return {**held, "hook_event_name": "AfterTool", "tool_response": {**response, "error": held["error"]}}
+
+
+def _put_together(lines: Iterable[Mapping[str, Any]]) -> Chat:
+    """The session's own fields, and its messages as they stand after the last line."""
+    about: dict[str, Any] = {}
+    messages: dict[str, Mapping[str, Any]] = {}
+    for told in lines:
+        if "$set" in told:
+            about.update(fields_of(told["$set"]))
+            if isinstance(about.get("messages"), list):
+                messages = {_id(one): one for one in _objects(about.pop("messages"))}
+        elif "$rewindTo" in told:
+            kept = list(messages)
+            to = text_of(told["$rewindTo"])
+            for name in kept[kept.index(to) :] if to in messages else ():
+                del messages[name]
+        elif "type" in told:
+            messages[_id(told) or str(len(messages))] = told
+        else:
+            about.update(told)
+    return about, list(messages.values())
+
+
+def _message(telling: Retelling, message: Mapping[str, Any]) -> Iterator[Event]:
+    telling.stand(at=instant(message.get("timestamp")), model=text_of(message.get("model")))
+    said = response_text(message.get("content"))
+    if message.get("type") == "user":
+        yield from telling.prompt(said)
+    elif message.get("type") == "gemini":
+        yield from telling.reply(said)
+        for call in _objects(message.get("toolCalls")):
+            yield from _call(telling, call)
+
+
+def _call(telling: Retelling, call: Mapping[str, Any]) -> Iterator[Event]:
+    """Hooks are given no id of a call, so its key rests on the minute here too."""
+    answers = [
+        fields_of(fields_of(part.get("functionResponse")).get("response")) for part in _objects(call.get("result"))
+    ]
+    output = "\n".join(filter(None, (response_text(answer.get("output")) for answer in answers)))
+    error = next(filter(None, (response_text(answer.get("error")) for answer in answers)), "")
+    if call.get("status") == "error":
+        error = error or output or "failed"
+    if call.get("status") == "cancelled":
+        return
+    telling.stand(at=instant(call.get("timestamp")))
+    yield from telling.call(text_of(call.get("name")), fields_of(call.get("args")), {"llmContent": output}, "", error)
+
+
+def _folder(path: str) -> str:
+    """The project's folder: named in its folder of chats, or in the list of projects by that folder's name."""
+    root = os.path.dirname(os.path.dirname(path))
+    try:
+        with open(os.path.join(root, ".project_root"), encoding="utf-8", errors="replace") as stream:
+            return stream.read(4_096).strip()
+    except OSError:
+        listed = try_json(os.path.join(os.path.dirname(os.path.dirname(root)), "projects.json"))
+        folders = fields_of(listed.get("projects"))
+        name = os.path.basename(root)
+        return next((folder for folder, short in folders.items() if name in (short, _hashed(folder))), "")
+
+
+def _hashed(folder: str) -> str:
+    from hashlib import sha256
+
+    return sha256(folder.encode()).hexdigest()
+
+
+def _id(message: Mapping[str, Any]) -> str:
+    return text_of(message.get("id"))
+
+
+def _objects(held: object) -> list[Mapping[str, Any]]:
+    return [fields_of(one) for one in held] if isinstance(held, list) else []

@@ -1,0 +1,112 @@
+"""Junie's sessions to events: `~/.junie/sessions/<id>/events.jsonl`.
+
+A step is told anew whenever it changes, under its id: the last form counts.
+
+Sources: others' measured notes on Junie 3110.7 and their readers' recordings; 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.files import find_files, instant, read_lines, written_at
+from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, failure
+from holdfast.hosts._shared.toolcalls import fields_of, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from holdfast.domain.event import Event
+    from holdfast.hosts.junie import Junie
+
+STEPS_LIMIT = 100_000
+
+
+def find(host: Junie, home: str) -> list[str]:
+    """Sessions."""
+    return find_files(os.path.join(host._config_dir or os.path.join(home, ".junie"), "sessions"), ("/events.jsonl",))
+
+
+def read(host: Junie, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+    """Events of a session. Raises OSError."""
+    folder = os.path.dirname(path)
+    session = os.path.basename(folder)
+    telling = Retelling(host, session, new_id)
+    telling.stand(at=written_at(path), cwd=_folder(os.path.join(os.path.dirname(folder), "index.jsonl"), session))
+    for told in _folded(path):
+        telling.stand(at=instant(told.get("timestampMs")))
+        if told.get("kind") == "UserPromptEvent":
+            yield from telling.prompt(text_of(told.get("prompt")))
+        else:
+            yield from _step(telling, _agent(told))
+
+
+def _folded(path: str) -> list[Mapping[str, Any]]:
+    """The lines, those of one step put together where its first one stands."""
+    held: dict[str, dict[str, Any]] = {}
+    for number, told in enumerate(read_lines(path)):
+        step = text_of(_agent(told).get("stepId")) or f"#{number}"
+        if step in held:
+            agent = {**_agent(held[step]), **_agent(told)}
+            held[step] |= {"timestampMs": told.get("timestampMs"), "event": {"agentEvent": agent}}
+        elif len(held) < STEPS_LIMIT:
+            held[step] = dict(told)
+    return list(held.values())
+
+
+def _agent(told: Mapping[str, Any]) -> Mapping[str, Any]:
+    return fields_of(fields_of(told.get("event")).get("agentEvent"))
+
+
+def _step(telling: Retelling, step: Mapping[str, Any]) -> Iterator[Event]:
+    kind = text_of(step.get("kind")).rpartition(".")[2]
+    if kind == "CurrentDirectoryUpdatedEvent":
+        telling.stand(cwd="" if telling.cwd else text_of(step.get("currentDirectory")))
+    elif kind == "TerminalBlockUpdatedEvent" and step.get("command"):
+        yield from _command(telling, step)
+    elif kind == "ViewFilesBlockUpdatedEvent":
+        for file in _objects(step.get("files")):
+            yield from telling.call("Read", {"file_path": text_of(file.get("relativePath"))}, {})
+    elif kind == "FileChangesBlockUpdatedEvent":
+        for change in _objects(step.get("changes")):
+            yield from _changed(telling, change)
+    elif kind == "MarkdownBlockUpdatedEvent":
+        yield from telling.reply(text_of(step.get("text")) or text_of(step.get("markdown")))
+    elif kind == "ResultBlockUpdatedEvent":
+        yield from telling.reply(text_of(step.get("result")) or text_of(step.get("text")))
+
+
+def _command(telling: Retelling, step: Mapping[str, Any]) -> Iterator[Event]:
+    output = text_of(step.get("output")) or text_of(step.get("details"))
+    code = step.get("exitCode")
+    error = failure(code, output) or (output or "failed" if step.get("status") == "FAILED" else "")
+    response = {"stdout": output, **({} if isinstance(code, int) else UNANSWERED)}
+    yield from telling.call("Bash", {"command": text_of(step.get("command"))}, response, "", error)
+
+
+def _changed(telling: Retelling, change: Mapping[str, Any]) -> Iterator[Event]:
+    path = next((text_of(change[name]) for name in ("afterRelativePath", "relativePath", "beforeRelativePath", "path")
+                 if change.get(name)), "")  # fmt: skip
+    given = {"file_path": path, "old_string": _content(change, "before"), "new_string": _content(change, "after")}
+    if path:
+        yield from telling.call("Edit", given, {})
+
+
+def _content(change: Mapping[str, Any], when: str) -> str:
+    held = change.get(f"{when}Content")
+    return text_of(held) or text_of(fields_of(held).get("text"))
+
+
+def _folder(index: str, session: str) -> str:
+    """The project's folder, as the list of sessions tells it."""
+    try:
+        told = [one for one in read_lines(index) if one.get("sessionId") == session]
+    except OSError:
+        return ""
+    return text_of(told[-1].get("projectDir")) if told else ""
+
+
+def _objects(held: object) -> list[Mapping[str, Any]]:
+    return [fields_of(one) for one in held] if isinstance(held, list) else []

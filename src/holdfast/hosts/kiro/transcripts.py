@@ -1,0 +1,76 @@
+"""Kiro's sessions to events, of its command line (`~/.kiro/sessions/cli`) and of the editor.
+
+Sources: others' measured notes of September 2026; 2026-11-21. Neither tells what tools did.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.files import find_files, instant, read_lines, try_json, written_at
+from holdfast.hosts._shared.retelling import Retelling
+from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from holdfast.domain.event import Event
+    from holdfast.hosts._shared.adapter import Adapter
+
+
+def find(host: Adapter, home: str) -> list[str]:
+    """Sessions of both."""
+    return find_files(os.path.join(home, ".kiro", "sessions"), (".jsonl",))
+
+
+def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+    """Events of a session. Raises OSError."""
+    in_editor = os.path.basename(path) == "messages.jsonl"
+    folder = os.path.dirname(path)
+    header = os.path.join(folder, "session.json") if in_editor else path.removesuffix(".jsonl") + ".json"
+    about = try_json(header)
+    name = os.path.basename(folder).removeprefix("sess_") if in_editor else os.path.basename(header)
+    telling = Retelling(host, text_of(about.get("id")) or name.removesuffix(".json"), new_id)
+    telling.stand(at=written_at(path), cwd=_folder(about))
+    yield from _tell(telling, read_lines(path))
+
+
+def _folder(about: Mapping[str, Any]) -> str:
+    folders = about.get("workspacePaths")
+    first = text_of(folders[0]) if isinstance(folders, list) and folders else ""
+    return first or text_of(about.get("directory")) or text_of(about.get("cwd"))
+
+
+def _tell(telling: Retelling, lines: Iterator[Mapping[str, Any]]) -> Iterator[Event]:
+    """Pieces of the agent's words with one id are one reply."""
+    reply, of = "", ""
+    for told in lines:
+        by, words, at, name = _said(told)
+        if reply and (by != "assistant" or name != of or not name):
+            yield from telling.reply(reply)
+            reply = ""
+        telling.stand(at=at)
+        if by == "user":
+            yield from telling.prompt(words)
+        elif by == "assistant":
+            reply, of = reply + words, name
+    yield from telling.reply(reply)
+
+
+def _said(told: Mapping[str, Any]) -> tuple[str, str, Any, str]:
+    """Who said what, when, and the message's id; nobody for a line that tells something else."""
+    held = fields_of(told.get("data"))
+    kind = text_of(told.get("kind"))
+    if kind in ("Prompt", "AssistantMessage"):
+        parts = held.get("content")
+        words = "".join(text_of(fields_of(part).get("data")) for part in parts) if isinstance(parts, list) else ""
+        at = instant(fields_of(held.get("meta")).get("timestamp"))
+        return ("user" if kind == "Prompt" else "assistant"), words, at, text_of(held.get("message_id"))
+    held = fields_of(told.get("payload")) or told
+    role = text_of(held.get("type")) or text_of(held.get("role"))
+    by = {"user": "user", "prompt": "user", "human": "user", "assistant": "assistant", "agent": "assistant"}.get(
+        role, ""
+    )
+    return by, response_text(held.get("content")), instant(told.get("timestamp")), ""

@@ -1,0 +1,100 @@
+"""Sessions of pi, the coding agent: `~/.pi/agent/sessions/<project>/*.jsonl`.
+
+Source: sessions in the public repository badlogic/pi-mono; 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.files import find_files, instant, parse_line
+from holdfast.hosts._shared.messages import blocks_of
+from holdfast.hosts._shared.recorded import Recorded
+from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, failure
+from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of
+from holdfast.ports.host import HostProfile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.event import Event
+    from holdfast.ports.host import Host
+
+TOOLS = {
+    "bash": "Bash", "read": "Read", "edit": "Edit", "write": "Write", "grep": "Grep", "find": "Glob", "ls": "LS",
+}  # fmt: skip
+FIELDS = (("file_path", "path"), ("old_string", "oldText"), ("new_string", "newText"))
+
+
+def make(options: Mapping[str, str]) -> Host:
+    """The adapter; it has no options."""
+    return Pi()
+
+
+class Pi(Recorded):
+    """The adapter for pi; implements `ports.host.Host`."""
+
+    name = "pi"
+    folders = (".pi",)
+
+    @property
+    def profile(self) -> HostProfile:
+        """Where its sessions are."""
+        return HostProfile(
+            title="pi",
+            transcripts="~/.pi/agent/sessions",
+            transcript_files=(".pi/agent/sessions/*.jsonl",),
+            sources=("sessions in github.com/badlogic/pi-mono, 2026-11-21",),
+        )
+
+    def find_transcripts(self, home: str) -> Sequence[str]:
+        """Sessions of all projects."""
+        return find_files(os.path.join(home, ".pi", "agent", "sessions"), (".jsonl",))
+
+    def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The call with Claude Code's names."""
+        given = dict(fields_of(payload.get("tool_input")))
+        given |= {name: given[own] for name, own in FIELDS if own in given}
+        return {**payload, "tool_name": TOOLS.get(payload["tool_name"], payload["tool_name"]), "tool_input": given}
+
+    def parse_transcript(self, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
+        """Events of a session's lines."""
+        telling = Retelling(self, session, new_id)
+        for line in lines:
+            told = parse_line(line)
+            telling.stand(at=instant(told.get("timestamp")))
+            if told.get("type") == "session":
+                telling.stand(session=text_of(told.get("id")), cwd=text_of(told.get("cwd")))
+            elif told.get("type") == "compaction":
+                yield from telling.compacted()
+            elif told.get("type") == "message":
+                yield from _message(telling, fields_of(told.get("message")))
+
+
+def _message(telling: Retelling, message: Mapping[str, Any]) -> Iterator[Event]:
+    role, said = message.get("role"), response_text(message.get("content"))
+    if role == "user":
+        yield from telling.prompt(said)
+    elif role == "assistant":
+        telling.stand(model=text_of(message.get("model")))
+        yield from telling.reply(said)
+        for block in blocks_of(message.get("content")):
+            if block.get("type") == "toolCall":
+                telling.open(text_of(block.get("id")), text_of(block.get("name")), block.get("arguments"))
+    elif role == "toolResult":
+        error = (said or "failed") if message.get("isError") is True else ""
+        yield from telling.close(text_of(message.get("toolCallId")), {"stdout": said, "content": said}, _coded(error))
+    elif role == "bashExecution":
+        code, output = message.get("exitCode"), text_of(message.get("output"))
+        response = {"stdout": output, **({} if isinstance(code, int) else UNANSWERED)}
+        yield from telling.call(
+            "bash", {"command": text_of(message.get("command"))}, response, "", failure(code, output)
+        )
+
+
+def _coded(error: str) -> str:
+    """The error with the exit code that its last line tells put first."""
+    output, mark, code = error.rpartition("Command exited with code ")
+    return failure(int(code), output.rstrip()) if mark and code.strip().isdecimal() else error

@@ -1,0 +1,56 @@
+"""Tasks of Roo Code, and of what others made from it, to events.
+
+Sources: the public repository RooCodeInc/Roo-Code, tasks on the disk; 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.hosts._shared.clinetasks import HISTORY, read_task, task_folders
+from holdfast.hosts._shared.files import find_files, oldest_first
+from holdfast.hosts._shared.toolcalls import fields_of, text_of, with_usual_fields
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from holdfast.domain.event import Event
+    from holdfast.hosts._shared.adapter import Adapter
+
+EXTENSIONS = ("rooveterinaryinc.roo-cline", "kilocode.kilo-code")
+TOOLS = {
+    "execute_command": "Bash", "read_file": "Read", "write_to_file": "Write", "apply_diff": "Edit",
+    "search_and_replace": "Edit", "insert_content": "Edit", "search_files": "Grep", "list_files": "LS",
+}  # fmt: skip
+DIFF = re.compile(r"<<<<<<< SEARCH\n(?:.*?\n-------\n)?(.*?)\n?=======\n(.*?)\n?>>>>>>> REPLACE", re.DOTALL)
+PATH = re.compile(r"<path>\s*(.*?)\s*</path>", re.DOTALL)
+
+
+def find(host: Adapter, home: str) -> list[str]:
+    """Tasks in every editor."""
+    return oldest_first(
+        path for folder in task_folders(home, *EXTENSIONS) for path in find_files(folder, (f"/{HISTORY}",))
+    )
+
+
+def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+    """Events of a task. Raises OSError, or HostConfigError for a huge file."""
+    return read_task(host, path, new_id, _as_claude)
+
+
+def _as_claude(held: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The call by Claude Code's names; of a diff all pairs, of several files to read the first."""
+    given = with_usual_fields(fields_of(held.get("tool_input")))
+    tool = TOOLS.get(text_of(held.get("tool_name")), text_of(held.get("tool_name")))
+    args = text_of(given.get("args"))
+    if "file_path" not in given and (found := PATH.search(args)):
+        given["file_path"] = found[1]
+    if tool == "Edit":
+        pairs = DIFF.findall(text_of(given.get("diff")) or args)
+        given["edits"] = [{"old_string": old, "new_string": new} for old, new in pairs]
+        given.setdefault("old_string", text_of(given.get("search")))
+        given.setdefault("new_string", text_of(given.get("replace")) or text_of(given.get("content")))
+        tool = "MultiEdit" if pairs else "Edit"
+    return {**held, "tool_name": tool, "tool_input": given}

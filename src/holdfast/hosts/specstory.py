@@ -1,0 +1,111 @@
+"""SpecStory's exports of other agents' conversations: `.specstory/history/*.md` in a project.
+
+Turns begin with `_**User**_` or `_**Assistant**_`, in newer versions with a time or a model; what tools did stands in
+`<tool-use>` or `<details>`. Old exports tell no times: theirs is the one in the title.
+
+Sources: exports in public repositories, Markdown v1 and v2.1; 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from holdfast.hosts._shared.files import find_files, instant, read_text, written_at
+from holdfast.hosts._shared.recorded import Recorded
+from holdfast.hosts._shared.retelling import UNANSWERED, Retelling
+from holdfast.ports.host import HostProfile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from holdfast.domain.event import Event
+    from holdfast.ports.host import Host
+
+FOLDER = ".specstory"
+TURN = re.compile(r"^_?\*\*(User|Assistant|Agent)\b([^*\n]*)\*\*_?[ \t]*$", re.MULTILINE)
+SESSION = re.compile(r"<!-- .*?Session ([\w-]+) \(([^)]*)\) -->")
+TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?Z?")
+TOOL_USE = re.compile(r'<tool-use data-tool-type="(\w+)" data-tool-name="([^"]*)">(.*?)</tool-use>', re.DOTALL)
+ASIDE = re.compile(r"<(think|details)\b[^>]*>.*?</\1>", re.DOTALL)
+QUOTED = re.compile(r"`([^`\n]+)`")
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def make(options: Mapping[str, str]) -> Host:
+    """The adapter; it has no options."""
+    return SpecStory()
+
+
+class SpecStory(Recorded):
+    """The adapter for SpecStory; implements `ports.host.Host`."""
+
+    name = "specstory"
+    folders = (FOLDER,)
+
+    @property
+    def profile(self) -> HostProfile:
+        """Where its exports are."""
+        return HostProfile(
+            title="SpecStory",
+            transcripts=".specstory/history in each project",
+            grows_by_lines=False,
+            transcript_files=(".specstory/history/*.md",),
+            sources=("exports in public repositories, 2026-11-21",),
+        )
+
+    def find_in_project(self, root: str) -> Sequence[str]:
+        """A project's exports."""
+        return find_files(os.path.join(root, FOLDER, "history"), (".md",))
+
+    def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+        """Events of an export. Raises OSError or HostConfigError."""
+        text = read_text(path)
+        turns = list(TURN.finditer(text))
+        head = text[: turns[0].start()] if turns else ""
+        named = SESSION.search(head)
+        telling = Retelling(self, named[1] if named else os.path.splitext(os.path.basename(path))[0], new_id)
+        telling.stand(at=_time(head) or written_at(path), cwd=_root(path))
+        for turn, following in zip(turns, [*turns[1:], None], strict=True):
+            telling.stand(at=_time(turn[2]))
+            body = text[turn.end() : following.start() if following else len(text)].strip().removesuffix("---")
+            yield from telling.prompt(body.strip()) if turn[1] == "User" else _agent(telling, body)
+
+
+def _agent(telling: Retelling, body: str) -> Iterator[Event]:
+    yield from telling.reply(ASIDE.sub("", TOOL_USE.sub("", body)).strip().removesuffix("---").strip())
+    for kind, _name, inside in TOOL_USE.findall(body):
+        summary, _, rest = inside.partition("</summary>")
+        quoted = QUOTED.search(summary) or QUOTED.search(rest)
+        if quoted and kind == "shell":
+            output = "\n".join(text for _, text in FENCE.findall(rest))
+            yield from telling.call("Bash", {"command": quoted[1]}, {"stdout": output, **UNANSWERED})
+        elif quoted and kind == "write":
+            yield from telling.call("Edit", {"file_path": quoted[1], **_change(rest)}, {})
+        elif quoted and kind == "read":
+            yield from telling.call("Read", {"file_path": quoted[1]}, {})
+
+
+def _change(text: str) -> dict[str, str]:
+    """What went and what came, of the first difference or the first text that is shown."""
+    language, shown = next(iter(FENCE.findall(text)), ("", ""))
+    if language != "diff":
+        return {"new_string": shown}
+    lines = [line for line in shown.split("\n") if not line.startswith(("---", "+++"))]
+    return {
+        "old_string": "\n".join(line[1:] for line in lines if line.startswith("-")),
+        "new_string": "\n".join(line[1:] for line in lines if line.startswith("+")),
+    }
+
+
+def _time(text: str) -> datetime | None:
+    found = TIME.search(text)
+    return instant(found[0].replace(" ", "T")) if found else None
+
+
+def _root(path: str) -> str:
+    """The folder that the export's `.specstory` lies in; empty for an export that lies elsewhere."""
+    above, _, _ = os.path.abspath(path).replace(os.sep, "/").rpartition(f"/{FOLDER}/")
+    return above.replace("/", os.sep)

@@ -1,0 +1,162 @@
+"""Chats in VS Code to events: `chatSessions` of each workspace, and the transcripts of Copilot's extension beside them.
+
+A chat is one JSON object, or a log of changes to one: `{kind, k, v, i}` with 0 the whole, 1 set, 2 append (after
+cutting the list to `i`), 3 delete, and `k` the keys on the way there.
+
+Sources: the public repository microsoft/vscode, `objectMutationLog.ts` and chat model; others' readers; 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.copilotevents import as_hook, tell_events
+from holdfast.hosts._shared.files import find_files, instant, path_of_uri, read_json, read_lines, try_json, written_at
+from holdfast.hosts._shared.folders import settings_folder
+from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, as_it_is, failure
+from holdfast.hosts._shared.toolcalls import PATCH_TOOL, fields_of, text_of, with_usual_fields
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
+
+    from holdfast.domain.event import Event
+    from holdfast.hosts._shared.adapter import Adapter
+
+BUILDS = ("Code", "Code - Insiders", "VSCodium")
+TOOLS = {
+    "bash": "Bash", "run_in_terminal": "Bash", "view": "Read", "read_file": "Read", "create": "Write",
+    "create_file": "Write", "edit": "Edit", "replace_string_in_file": "Edit", "insert_edit_into_file": "Edit",
+    "grep": "Grep", "grep_search": "Grep", "glob": "Glob", "file_search": "Glob", "list_dir": "LS",
+    "apply_patch": PATCH_TOOL,
+}  # fmt: skip
+DEPTH = 64
+
+
+def find(host: Adapter, home: str) -> list[str]:
+    """Chats, with and without a folder, and transcripts of the extension."""
+    root = settings_folder(home)
+    endings = (".json", ".jsonl")
+    found = []
+    for build in BUILDS:
+        user = os.path.join(root, build, "User")
+        found += find_files(os.path.join(user, "workspaceStorage"), endings)
+        found += find_files(os.path.join(user, "globalStorage", "emptyWindowChatSessions"), endings)
+    chats = ("chatSessions", "emptyWindowChatSessions", "transcripts")
+    return [path for path in found if os.path.basename(os.path.dirname(path)) in chats]
+
+
+def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+    """Events of a chat. Raises OSError or HostConfigError."""
+    name = os.path.splitext(os.path.basename(path))[0]
+    in_transcripts = os.path.basename(os.path.dirname(path)) == "transcripts"
+    telling = Retelling(host, name, new_id, as_hook(_as_claude) if in_transcripts else as_it_is)
+    telling.stand(at=written_at(path), cwd=_folder(path))
+    if in_transcripts:
+        with open(path, encoding="utf-8", errors="replace", newline="\n") as lines:
+            yield from tell_events(telling, lines)
+        return
+    chat = _replayed(read_lines(path)) if path.endswith(".jsonl") else fields_of(read_json(path))
+    telling.stand(at=instant(chat.get("creationDate")), session=text_of(chat.get("sessionId")))
+    requests = chat.get("requests")
+    for request in map(fields_of, requests if isinstance(requests, list) else ()):
+        yield from _request(telling, request)
+
+
+def _replayed(lines: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The object as it stands after the last change."""
+    held: Any = {}
+    for told in lines:
+        if told.get("kind") == 0:
+            held = told.get("v")
+        elif isinstance(told.get("k"), list) and told["k"]:
+            _change(held, told)
+    return fields_of(held)
+
+
+def _change(held: Any, told: Mapping[str, Any]) -> None:
+    """Make one change; one that does not fit is left out."""
+    *way, last = told["k"][:DEPTH]
+    try:
+        for key in way:
+            held = held[key]
+        if told.get("kind") == 1:
+            held[last] = told.get("v")
+        elif told.get("kind") == 3:
+            del held[last]
+        elif told.get("kind") == 2:
+            kept = held.setdefault(last, []) if isinstance(held, dict) else held[last]
+            if isinstance(told.get("i"), int):
+                del kept[told["i"] :]
+            kept += told.get("v") or []
+    except (KeyError, IndexError, TypeError, AttributeError):
+        return
+
+
+def _request(telling: Retelling, request: Mapping[str, Any]) -> Iterator[Event]:
+    telling.stand(at=instant(request.get("timestamp")), model=text_of(request.get("modelId")))
+    yield from telling.prompt(text_of(fields_of(request.get("message")).get("text")))
+    parts = request.get("response")
+    reply: list[str] = []
+    for part in map(fields_of, parts if isinstance(parts, list) else ()):
+        kind = part.get("kind")
+        if kind in (None, "markdownContent"):
+            reply.append(text_of(part.get("value")) or text_of(fields_of(part.get("content")).get("value")))
+        elif kind == "textEditGroup":
+            yield from _edited(telling, part)
+        elif kind == "toolInvocationSerialized":
+            yield from _invoked(telling, part)
+    yield from telling.reply("".join(reply))
+
+
+def _edited(telling: Retelling, part: Mapping[str, Any]) -> Iterator[Event]:
+    """An edit tells what came, not what went."""
+    groups = part.get("edits")
+    edits = (edit for group in groups if isinstance(group, list) for edit in group) if isinstance(groups, list) else ()
+    texts = [text_of(fields_of(edit).get("text")) for edit in edits]
+    uri = fields_of(part.get("uri"))
+    path = text_of(uri.get("fsPath")) or path_of_uri(text_of(uri.get("external"))) or text_of(uri.get("path"))
+    if path and any(texts):
+        yield from telling.call("Edit", {"file_path": path, "new_string": "\n".join(filter(None, texts))}, {})
+
+
+def _invoked(telling: Retelling, part: Mapping[str, Any]) -> Iterator[Event]:
+    """Of tools only commands are told in a form that can be read."""
+    about = fields_of(part.get("toolSpecificData"))
+    line = about.get("commandLine")
+    command = text_of(fields_of(line).get("original")) or text_of(line) or text_of(about.get("command"))
+    if about.get("kind") != "terminal" or not command:
+        return
+    output = text_of(fields_of(about.get("terminalCommandOutput")).get("text"))
+    code = fields_of(about.get("terminalCommandState")).get("exitCode")
+    response = {"stdout": output, **({} if isinstance(code, int) else UNANSWERED)}
+    yield from telling.call(
+        "Bash", {"command": command}, response, text_of(part.get("toolCallId")), failure(code, output)
+    )
+
+
+def _as_claude(held: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the extension's tools did, by Claude Code's names."""
+    told = dict(held)
+    given = with_usual_fields(fields_of(held["tool_input"]))
+    given |= {name: given[own] for name, own in _FIELDS if own in given}
+    result = fields_of(held["tool_result"])
+    said = text_of(result.get("text_result_for_llm"))
+    told |= {"tool_name": TOOLS.get(held["tool_name"], held["tool_name"]), "tool_input": given}
+    if result.get("result_type") == "failure":
+        return told | {"hook_event_name": "PostToolUseFailure", "error": said}
+    return told | {"tool_response": {"stdout": said, "content": said}}
+
+
+_FIELDS = (("file_path", "filePath"), ("old_string", "oldString"), ("new_string", "newString"), ("patch", "input"))
+
+
+def _folder(path: str) -> str:
+    """The folder that is open in the window, which stands two levels up, three for the extension's transcripts."""
+    above = os.path.dirname(os.path.dirname(path))
+    for folder in (above, os.path.dirname(above)):
+        found = text_of(try_json(os.path.join(folder, "workspace.json")).get("folder"))
+        if found:
+            return path_of_uri(found)
+    return ""

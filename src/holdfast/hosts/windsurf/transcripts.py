@@ -1,0 +1,73 @@
+"""Windsurf's transcripts to events: `~/.windsurf/transcripts/<trajectory>.jsonl`.
+
+Windsurf writes them, the newest 100, where a hook `post_cascade_response_with_transcript` is set up. A step is
+`{status, type, <type>: {...}}`; neither times nor the folder are told, so the folder is that of the first file.
+
+Sources: docs.windsurf.com on Cascade hooks, others' confirmed readings; 2026-11-21. Not run here.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.files import find_files, instant, path_of_uri, read_lines, written_at
+from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, as_it_is, failure
+from holdfast.hosts._shared.toolcalls import fields_of, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from holdfast.domain.event import Event
+    from holdfast.hosts._shared.adapter import Adapter
+
+PATHS = ("path", "file_path", "absolute_path", "absolute_path_uri", "file_uri", "cwd")
+
+
+def find(host: Adapter, home: str) -> list[str]:
+    """The transcripts that are kept."""
+    return find_files(os.path.join(home, ".windsurf", "transcripts"), (".jsonl",))
+
+
+def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+    """Events of a trajectory. Raises OSError."""
+    telling = Retelling(host, os.path.basename(path).removesuffix(".jsonl"), new_id, as_it_is)
+    folders = (os.path.dirname(found) for told in read_lines(path) if (found := _path(_about(told))))
+    telling.stand(at=written_at(path), cwd=next(folders, ""))
+    for told in read_lines(path):
+        telling.stand(at=instant(told.get("timestamp")))
+        yield from _step(telling, text_of(told.get("type")), _about(told), told.get("status"))
+
+
+def _about(told: Mapping[str, Any]) -> Mapping[str, Any]:
+    return fields_of(told.get(text_of(told.get("type"))))
+
+
+def _path(about: Mapping[str, Any]) -> str:
+    return path_of_uri(next((text_of(about[name]) for name in PATHS if text_of(about.get(name))), ""))
+
+
+def _step(telling: Retelling, kind: str, about: Mapping[str, Any], status: object) -> Iterator[Event]:
+    if kind == "user_input":
+        yield from telling.prompt(text_of(about.get("user_response")))
+    elif kind == "planner_response":
+        yield from telling.reply(text_of(about.get("response")))
+    elif kind == "code_action":
+        given = {"file_path": _path(about), "content": text_of(about.get("new_content"))}
+        response = {"originalFile": text_of(about.get("old_content"))}
+        yield from telling.call("Write", given, response) if given["file_path"] else ()
+    elif kind == "view_file":
+        yield from telling.call("Read", {"file_path": _path(about)}, {})
+    elif kind == "run_command":
+        yield from _command(telling, about, status)
+
+
+def _command(telling: Retelling, about: Mapping[str, Any], status: object) -> Iterator[Event]:
+    command = text_of(about.get("command_line")) or text_of(about.get("command"))
+    output = text_of(about.get("output")) or text_of(about.get("combined_output"))
+    code = about.get("exit_code")
+    response = {"stdout": output, **({} if isinstance(code, int) else UNANSWERED)}
+    error = failure(code, output) or (output or "failed" if status == "error" else "")
+    if command:
+        yield from telling.call("Bash", {"command": command}, response, "", error)

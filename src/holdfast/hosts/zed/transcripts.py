@@ -1,0 +1,108 @@
+"""Zed's threads to events: `threads.db`, whose values are JSON, mostly compressed with Zstandard.
+
+Source: the public repository zed-industries/zed, crates/agent/src/db.rs; 2026-11-21.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from holdfast.hosts._shared.compressed import unpack
+from holdfast.hosts._shared.database import VALUE_LIMIT, open_foreign
+from holdfast.hosts._shared.files import instant, parse_object
+from holdfast.hosts._shared.folders import state_folder
+from holdfast.hosts._shared.retelling import Retelling
+from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of, with_usual_fields
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from holdfast.domain.event import Event
+    from holdfast.hosts._shared.adapter import Adapter
+
+TOOLS = {
+    "terminal": "Bash", "read_file": "Read", "edit_file": "Edit", "write_file": "Write", "create_file": "Write",
+    "grep": "Grep", "find_path": "Glob", "list_directory": "LS",
+}  # fmt: skip
+
+
+def find(host: Adapter, home: str) -> list[str]:
+    """The database, if it is there."""
+    name = "zed" if sys.platform.startswith("linux") else "Zed"
+    path = os.path.join(state_folder(home), name, "threads", "threads.db")
+    return [path] if os.path.exists(path) else []
+
+
+def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+    """Events of all threads. Raises OSError, or HostConfigError when nothing could be read."""
+    with open_foreign(path) as opened:
+        wanted = "folder_paths" if "folder_paths" in opened.columns("threads") else "NULL"
+        rows = opened.rows(
+            f"SELECT id, updated_at, data_type, data, {wanted} FROM threads WHERE length(data) < {VALUE_LIMIT}"
+            " ORDER BY updated_at"
+        )
+        for session, updated, form, held, folders in rows:
+            thread = parse_object(unpack(held) if form == "zstd" else held)
+            telling = Retelling(host, session, new_id, _as_claude)
+            telling.stand(at=instant(thread.get("updated_at")) or instant(updated), **_place(thread, folders))
+            messages = thread.get("messages")
+            for message in messages if isinstance(messages, list) else ():
+                yield from _message(telling, message)
+
+
+def _as_claude(held: Mapping[str, Any]) -> Mapping[str, Any]:
+    given = with_usual_fields(fields_of(held["tool_input"]))
+    return {**held, "tool_name": TOOLS.get(held["tool_name"], held["tool_name"]), "tool_input": given}
+
+
+def _place(thread: Mapping[str, Any], folders: object) -> dict[str, str]:
+    """The first folder of the project, its branch, and the model."""
+    trees = fields_of(thread.get("initial_project_snapshot")).get("worktree_snapshots")
+    tree = fields_of(trees[0]) if isinstance(trees, list) and trees else {}
+    model = fields_of(thread.get("model"))
+    return {
+        "cwd": text_of(tree.get("worktree_path")) or text_of(folders).partition("\n")[0].partition("\0")[0],
+        "branch": text_of(fields_of(tree.get("git_state")).get("current_branch")),
+        "model": text_of(model.get("model")),
+    }
+
+
+def _message(telling: Retelling, message: object) -> Iterator[Event]:
+    held = fields_of(message)
+    if "User" in held:
+        yield from telling.prompt(_texts(fields_of(held["User"]).get("content"), "Text"))
+    elif "Agent" in held:
+        yield from _agent(telling, fields_of(held["Agent"]))
+    elif held.get("role") == "user":
+        yield from telling.prompt(_segments(held))
+    elif held.get("role") == "assistant":
+        yield from telling.reply(_segments(held))
+
+
+def _agent(telling: Retelling, agent: Mapping[str, Any]) -> Iterator[Event]:
+    blocks = agent.get("content")
+    yield from telling.reply(_texts(blocks, "Text"))
+    for block in map(fields_of, blocks if isinstance(blocks, list) else ()):
+        call = fields_of(block.get("ToolUse"))
+        if call:
+            telling.open(text_of(call.get("id")), text_of(call.get("name")), call.get("input"))
+    for use, result in fields_of(agent.get("tool_results")).items():
+        told = fields_of(result)
+        content = told.get("content")
+        output = text_of(fields_of(content).get("Text")) or response_text(content)
+        error = (output or "failed") if told.get("is_error") is True else ""
+        yield from telling.close(use, {"stdout": output, "content": output}, error)
+
+
+def _texts(blocks: object, name: str) -> str:
+    held = (fields_of(block).get(name) for block in blocks) if isinstance(blocks, list) else ()
+    return "\n".join(text for text in map(text_of, held) if text)
+
+
+def _segments(held: Mapping[str, Any]) -> str:
+    segments = held.get("segments")
+    told = (fields_of(one) for one in segments) if isinstance(segments, list) else ()
+    return "\n".join(text_of(one.get("text")) for one in told if one.get("type") == "text")

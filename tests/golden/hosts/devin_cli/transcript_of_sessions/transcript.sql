@@ -1,0 +1,12 @@
+CREATE TABLE sessions (id TEXT, title TEXT, working_directory TEXT, main_chain_id INTEGER, hidden INTEGER);
+CREATE TABLE message_nodes (session_id TEXT, node_id INTEGER, parent_node_id INTEGER, chat_message TEXT, created_at INTEGER);
+INSERT INTO sessions VALUES ('dv1', 't', '/home/ada/ledger', 7, 0);
+INSERT INTO sessions VALUES ('dv2', 't', '/home/ada/ledger', 1, 1);
+INSERT INTO message_nodes VALUES ('dv1', 1, null, '{"message_id": "d1", "role": "user", "content": "Never lose a cent when a dinner is split.", "metadata": {"is_user_input": true}}', 1788256801);
+INSERT INTO message_nodes VALUES ('dv1', 2, 1, '{"message_id": "d2", "role": "assistant", "content": "An abandoned branch."}', 1788256802);
+INSERT INTO message_nodes VALUES ('dv1', 3, 1, '{"message_id": "d3", "role": "assistant", "content": "I run the tests.", "tool_calls": [{"id": "t1", "name": "exec", "arguments": {"command": "pytest -q"}}, {"id": "t2", "name": "edit", "arguments": {"file_path": "/home/ada/ledger/money.py", "old_string": "a / b", "new_string": "divmod(a, b)"}}]}', 1788256803);
+INSERT INTO message_nodes VALUES ('dv1', 4, 3, '{"message_id": "d4", "role": "tool", "tool_call_id": "t1", "content": "E  9.99", "metadata": {"extensions": {"chisel/tool_result_meta": {"success": false}}}}', 1788256804);
+INSERT INTO message_nodes VALUES ('dv1', 5, 4, '{"message_id": "d5", "role": "tool", "tool_call_id": "t2", "content": "ok"}', 1788256805);
+INSERT INTO message_nodes VALUES ('dv1', 6, 5, '{"message_id": "d6", "role": "user", "content": "continue", "metadata": {"is_user_input": false}}', 1788256806);
+INSERT INTO message_nodes VALUES ('dv1', 7, 6, '{"message_id": "d7", "role": "assistant", "content": "Done."}', 1788256807);
+INSERT INTO message_nodes VALUES ('dv2', 1, null, '{"role": "user", "content": "hidden"}', 1788256800);

@@ -1,0 +1,16 @@
+CREATE TABLE session (id TEXT, project_id TEXT, parent_id TEXT, directory TEXT, title TEXT, version TEXT, time_created INTEGER, time_updated INTEGER);
+CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, data TEXT);
+INSERT INTO session VALUES ('ses_1', 'p', '', '/home/ada/ledger', 't', '1', 1788256800000, 1788256800000);
+INSERT INTO message VALUES ('msg_1', 'ses_1', 1788256800000, '{"role": "user", "time": {"created": 1788256800000}}');
+INSERT INTO message VALUES ('msg_2', 'ses_1', 1788256801000, '{"role": "assistant", "modelID": "m", "path": {"cwd": "/home/ada/ledger", "root": "/home/ada/ledger"}, "time": {"created": 1788256801000}}');
+INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', '{"type": "text", "text": "Never lose a cent when a dinner is split."}');
+INSERT INTO part VALUES ('prt_2', 'msg_1', 'ses_1', '{"type": "text", "text": "ours", "synthetic": true}');
+INSERT INTO part VALUES ('prt_3', 'msg_2', 'ses_1', '{"type": "text", "text": "I run the tests."}');
+INSERT INTO part VALUES ('prt_4', 'msg_2', 'ses_1', '{"type": "tool", "tool": "bash", "callID": "c1", "state": {"status": "completed", "input": {"command": "pytest -q"}, "output": "E  9.99 != 10.00", "metadata": {"exit": 1}, "time": {"start": 1788256801000, "end": 1788256802000}}}');
+INSERT INTO part VALUES ('prt_5', 'msg_2', 'ses_1', '{"type": "tool", "tool": "edit", "callID": "c2", "state": {"status": "completed", "input": {"filePath": "/home/ada/ledger/money.py", "oldString": "a / b", "newString": "divmod(a, b)"}, "output": "", "time": {"start": 1788256803000, "end": 1788256804000}}}');
+INSERT INTO part VALUES ('prt_6', 'msg_2', 'ses_1', '{"type": "tool", "tool": "read", "callID": "c3", "state": {"status": "error", "input": {"filePath": "/gone.py"}, "error": "File not found", "time": {"start": 1788256805000, "end": 1788256805000}}}');
+INSERT INTO part VALUES ('prt_7', 'msg_2', 'ses_1', '{"type": "tool", "tool": "bash", "callID": "c4", "state": {"status": "running", "input": {"command": "sleep"}}}');
+INSERT INTO part VALUES ('prt_8', 'msg_2', 'ses_1', '{"type": "compaction"}');
+INSERT INTO part VALUES ('prt_9', 'msg_2', 'ses_1', '{"type": "text", "text": "Done."}');
+INSERT INTO part VALUES ('prt_a', 'msg_2', 'ses_1', '{"type":');

@@ -1,0 +1,278 @@
+"""`holdfast backfill` over many hosts: files that are read whole, what hooks heard before, whose a file is."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from holdfast.bootstrap import Memory, load_host
+from holdfast.domain.event import Event
+from holdfast.domain.hookcall import HookCall
+from holdfast.ports.store import EventFilter
+from holdfast.surfaces.cli.main import cli
+from holdfast.transcripts import keep_turn
+
+STAMP = "2026-03-02T09:00:00Z"
+
+
+class Machine:
+    """A user's home with a repository and several hosts' transcripts of it."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.shop = home / "shop"
+        subprocess.run(["git", "init", "-q", str(self.shop)], check=True)
+
+    def write(self, place: str, *told: Any) -> Path:
+        file = self.home / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(f"{json.dumps(one)}\n" for one in told), "utf-8")
+        return file
+
+    def codex(self, *prompts: str) -> Path:
+        told = [{"timestamp": STAMP, "type": "response_item", "payload": {
+            "type": "message", "role": "user", "content": [{"type": "input_text", "text": prompt}]}}
+            for prompt in prompts]  # fmt: skip
+        head = {"timestamp": STAMP, "type": "session_meta", "payload": {"id": "cx", "cwd": str(self.shop)}}
+        return self.write(".codex/sessions/2026/03/02/rollout-2026-03-02T09-00-00-cx.jsonl", head, *told)
+
+    def gemini(self, *prompts: str) -> Path:
+        told = [{"id": prompt, "timestamp": STAMP, "type": "user", "content": prompt} for prompt in prompts]
+        root = self.home / ".gemini" / "tmp" / "shop" / ".project_root"
+        root.parent.mkdir(parents=True, exist_ok=True)
+        root.write_text(str(self.shop))
+        return self.write(".gemini/tmp/shop/chats/session-1.jsonl", {"sessionId": "gm"}, *told)
+
+    def goose(self, *prompts: str) -> Path:
+        file = self.home / ".local" / "share" / "goose" / "sessions" / "sessions.db"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(file)) as sql, sql:
+            sql.execute("CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, working_dir TEXT, created_at TEXT)")
+            sql.execute(
+                "CREATE TABLE IF NOT EXISTS messages"
+                " (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content_json TEXT, created_timestamp INTEGER)"
+            )
+            for prompt in prompts:
+                sql.execute("INSERT OR IGNORE INTO sessions VALUES (?, ?, ?)", (prompt, str(self.shop), STAMP))
+                content = json.dumps([{"type": "text", "text": prompt}])
+                sql.execute("INSERT INTO messages VALUES (NULL, ?, 'user', ?, 1772442000)", (prompt, content))
+        return file
+
+    def aider(self, *prompts: str) -> Path:
+        file = self.shop / ".aider.chat.history.md"
+        file.write_text(
+            "\n# aider chat started at 2026-03-02 09:00:00\n\n" + "".join(f"#### {p}  \n\n" for p in prompts)
+        )
+        return file
+
+    def run(self, *args: str) -> Result:
+        return CliRunner().invoke(cli, ["backfill", *args])
+
+    def json(self, *args: str) -> dict[str, Any]:
+        result = self.run("--json", *args)
+        assert result.exit_code == 0, result.output
+        told: dict[str, Any] = json.loads(result.stdout)
+        return told
+
+    def events(self) -> list[Event]:
+        with Memory(str(self.shop)) as memory:
+            return [event for _, event in memory.parts.store.find_events(EventFilter())]
+
+    def prompts(self) -> list[str]:
+        return sorted(event.text for event in self.events() if event.kind == "prompt")
+
+
+@pytest.fixture
+def machine(home: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    made = Machine(home.parent)
+    monkeypatch.chdir(made.home)
+    return made
+
+
+def test_every_host_is_read_and_told_of(machine: Machine) -> None:
+    machine.codex("from codex")
+    machine.gemini("from gemini")
+    machine.goose("from goose", "from goose again")
+    machine.aider("from aider")
+    told = machine.json()
+    assert {one["host"]: one["sessions"] for one in told["hosts"]} == {
+        "aider": 1, "codex": 1, "gemini-cli": 1, "goose": 2,
+    }  # fmt: skip
+    assert (told["files"], told["sessions"]) == (4, 5)
+    assert machine.prompts() == ["from aider", "from codex", "from gemini", "from goose", "from goose again"]
+    shown = machine.run().stdout.splitlines()
+    assert shown[0].split() == ["host", "transcripts", "unchanged", "sessions", "events", "lessons"]
+    assert [line.split()[:3] for line in shown[1:5]] == [
+        ["codex", "0", "1"], ["gemini-cli", "0", "1"], ["goose", "0", "1"], ["aider", "0", "1"],
+    ]  # fmt: skip
+
+
+def test_one_host_alone_is_read_when_asked(machine: Machine) -> None:
+    machine.codex("from codex")
+    machine.gemini("from gemini")
+    assert [one["host"] for one in machine.json("--host", "gemini-cli")["hosts"]] == ["gemini-cli"]
+    assert machine.prompts() == ["from gemini"]
+
+
+@pytest.mark.parametrize("host", ["gemini", "goose", "aider"])
+def test_a_file_that_is_read_whole_is_left_alone_until_it_changes(machine: Machine, host: str) -> None:
+    write = getattr(machine, host)
+    os.utime(write("one"), (1_770_000_000, 1_770_000_000))
+    (machine.home / "elsewhere").mkdir()
+    args = ("-C", str(machine.shop)) if host == "aider" else ()
+    assert machine.json(*args)["events"] >= 1
+    before = machine.events()
+    assert machine.json(*args)["unchanged"] == 1
+    write("two") if host == "goose" else write("one", "two")
+    assert machine.json(*args)["files"] == 1
+    assert machine.events()[: len(before)] == before
+    assert machine.prompts() == ["one", "two"]
+
+
+def test_only_sessions_with_something_new_are_learnt_from_again(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.goose("one", "two")
+    learnt: list[str] = []
+    learn = Memory.__mro__[1].learn
+
+    def listen(memory: Memory, session: str) -> Any:
+        learnt.append(session)
+        return learn(memory, session)
+
+    monkeypatch.setattr(Memory.__mro__[1], "learn", listen)
+    machine.json()
+    machine.goose("three")
+    machine.json()
+    assert learnt == ["one", "two", "three"]
+
+
+def test_what_an_interruption_left_unlearnt_is_learnt_by_the_next_run(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.goose("one")
+    machine.json()
+    machine.goose("two")
+    learnt: list[str] = []
+
+    def interrupt(_memory: Memory, session: str) -> None:
+        raise KeyboardInterrupt
+
+    def listen(_memory: Memory, session: str) -> Any:
+        learnt.append(session)
+        return original(_memory, session)
+
+    original = Memory.__mro__[1].learn
+    with monkeypatch.context() as patched:
+        patched.setattr(Memory.__mro__[1], "learn", interrupt)
+        assert machine.run().exit_code == 130
+    monkeypatch.setattr(Memory.__mro__[1], "learn", listen)
+    machine.json()
+    assert "two" in learnt
+    assert machine.json()["unchanged"] == 1
+
+
+def copilot_edit(machine: Machine, minute: int) -> tuple[Path, HookCall]:
+    """A session of Copilot's, and its edit as the hook told it in that minute."""
+    given = {"path": str(machine.shop / "a.py"), "old_str": "a", "new_str": "b"}
+    at = "2026-03-02T09:00:58Z"
+    file = machine.write(
+        ".copilot/session-state/cp/events.jsonl",
+        {"type": "session.start", "timestamp": at, "data": {"sessionId": "cp", "context": {"cwd": str(machine.shop)}}},
+        {"type": "tool.execution_start", "timestamp": at,
+         "data": {"toolCallId": "t", "toolName": "edit", "arguments": given}},
+        {"type": "tool.execution_complete", "timestamp": at,
+         "data": {"toolCallId": "t", "success": True, "result": {"content": "ok"}}},
+        {"type": "tool.execution_start", "timestamp": at,
+         "data": {"toolCallId": "u", "toolName": "bash", "arguments": {"command": "make"}}},
+        {"type": "tool.execution_complete", "timestamp": at,
+         "data": {"toolCallId": "u", "success": True, "result": {"content": "ok"}}},
+    )  # fmt: skip
+    payload = {"hook_event_name": "PostToolUse", "session_id": "cp", "cwd": str(machine.shop), "tool_name": "edit",
+               "tool_input": given, "tool_result": {"result_type": "success", "text_result_for_llm": "ok"}}  # fmt: skip
+    heard = datetime(2026, 3, 2, 9, minute, 1, tzinfo=UTC)
+    return file, load_host("copilot-cli").parse_hook(payload, heard, lambda: f"heard-{minute}")
+
+
+@pytest.mark.parametrize("minute", [0, 1])
+def test_what_a_hook_heard_is_not_kept_again_even_when_a_minute_lies_between(machine: Machine, minute: int) -> None:
+    file, heard = copilot_edit(machine, minute)
+    with Memory(str(machine.shop)) as memory:
+        memory.append(list(heard.events))
+        turn = HookCall(host="copilot-cli", name="Stop", session=heard.session, cwd=str(machine.shop),
+                        transcript=str(file))  # fmt: skip
+        assert keep_turn(memory, turn) == 2  # the start, and the command that no hook told
+        assert keep_turn(memory, turn) == 0
+    assert machine.json()["events"] == 0
+    assert [event.kind for event in machine.events()] == ["file_edit", "session_start", "tool_result"]
+
+
+def test_after_a_turn_a_transcript_that_is_read_whole_is_read_too(machine: Machine) -> None:
+    file = machine.gemini("never heard")
+    with Memory(str(machine.shop)) as memory:
+        told = {"host": "gemini-cli", "name": "AfterAgent", "cwd": str(machine.shop), "transcript": str(file)}
+        assert keep_turn(memory, HookCall(session="gm", **told)) == 2
+        assert keep_turn(memory, HookCall(session="another", **told)) == 0
+    assert machine.prompts() == ["never heard"]
+
+
+def test_the_name_of_a_file_tells_whose_it_is(machine: Machine) -> None:
+    bag = machine.home / "bag"
+    bag.mkdir()
+    shutil.move(machine.codex("from codex"), bag)
+    shutil.move(machine.aider("from aider"), bag)
+    (bag / "notes.txt").write_text("nobody's")
+    told = machine.json(str(bag), "--project", str(machine.shop))
+    assert sorted(one["host"] for one in told["hosts"]) == ["aider", "codex"]
+    assert machine.prompts() == ["from aider", "from codex"]
+
+
+def test_a_file_that_could_be_anyones_is_asked_about(machine: Machine) -> None:
+    file = machine.home / "chat.json"
+    shutil.move(machine.gemini("from gemini"), file)
+    result = machine.run(str(file))
+    assert result.exit_code == 1
+    assert "--host" in result.stderr
+    assert machine.json(str(file), "--host", "continue-dev", "--project", str(machine.shop))["events"] == 0
+
+
+def test_a_damaged_database_is_counted_and_the_others_go_on(machine: Machine) -> None:
+    machine.goose("one").write_bytes(b"damaged" * 1000)
+    machine.codex("from codex")
+    told = machine.json()
+    assert [why for why in told["skipped"] if "cannot be read" in why]
+    assert machine.prompts() == ["from codex"]
+
+
+def test_projects_of_earlier_runs_are_looked_into(machine: Machine, tmp_path: Path) -> None:
+    machine.codex("from codex")
+    machine.json()
+    machine.aider("from aider")
+    machine.json("-C", str(tmp_path))
+    assert machine.prompts() == ["from aider", "from codex"]
+
+
+def test_the_first_line_still_tells_the_folder_when_a_long_rollout_has_grown(machine: Machine) -> None:
+    machine.codex(*(f"{n} {'long ' * 300}" for n in range(1000)))
+    machine.json()
+    file = machine.codex(*(f"{n} {'long ' * 300}" for n in range(1000)), "new")
+    assert file.stat().st_size > 1_500_000
+    assert machine.json()["events"] == 1
+
+
+def test_programs_of_which_only_transcripts_are_read_are_not_set_up(machine: Machine) -> None:
+    (machine.home / ".specstory").mkdir()
+    assert "specstory" not in CliRunner().invoke(cli, ["setup", "--list"]).output
+    result = CliRunner().invoke(cli, ["setup", "specstory"])
+    assert result.exit_code == 1
+    assert "nothing to set up" in result.stderr
