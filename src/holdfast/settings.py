@@ -29,6 +29,11 @@ HOST_FOLDERS = (
 )  # fmt: skip
 """Hosts and the variables that move the folder they keep their files in."""
 
+DEFAULT_EMBEDDER = ""
+"""The embedder where none is configured; empty: none. docs/explanation/static-embedder.md holds the figures for it."""
+NO_EMBEDDER = "none"
+"""What the config file says for none at all."""
+
 SOCKET_FOLDER_LIMIT = 85
 """Bytes: a Unix socket's address holds 103 (macOS), of which the socket's own name needs up to 18."""
 
@@ -163,6 +168,7 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
     off = env.get("HOLDFAST_OFF", "") not in ("", "0")
     deliver = take(file, "deliver", dict, {})
     embedder = take(file, "embedder", dict, {})
+    chosen = take(embedder, "name", str, DEFAULT_EMBEDDER)
     former = take(file, "former_embedder", dict, {})
     if "api_key" in embedder or "api_key" in former:
         raise InvalidValueError(f"{name}: a key does not belong in a file", hint="name its variable: api_key_env = …")
@@ -173,7 +179,7 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
         store=store,
         capture=not off and take(file, "capture", bool, True),
         deliver=() if off else tuple(c for c in CHANNELS if take(deliver, c, bool, True)),
-        embedder=take(embedder, "name", str, ""),
+        embedder="" if chosen == NO_EMBEDDER else chosen,
         embedder_options=_options(embedder),
         former_embedder=take(former, "name", str, ""),
         former_options=_options(former),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from holdfast.domain.errors import EmbedderError
+from holdfast.domain.frozen import replace
 from holdfast.ports.store import LessonFilter
 from holdfast.service.embed import (
     BATCH,
@@ -248,3 +249,21 @@ def test_no_secret_is_sent_to_an_embedder(store: SqliteStore) -> None:
     assert (len(placed.vector), placed.embedder_id) == (2, "letters#2")
     assert not any(KEY in text for text in embedder.texts)
     assert embed_question(parts, "  ") == Placed()
+
+
+class LocalEmbedder(LetterEmbedder):
+    is_local = True
+
+
+def test_one_of_this_machine_sees_a_batch_of_what_waits_before_it_answers(store: SqliteStore) -> None:
+    put(store, BATCH + 3)
+    parts = parts_with(store, LocalEmbedder())
+    assert embed_question(parts, "tides").missing.endswith(": 3")
+    assert embed_question(parts, "tides").missing == ""
+    assert waiting(store, LocalEmbedder()) == 0
+
+
+def test_where_a_host_waits_it_only_answers(store: SqliteStore) -> None:
+    put(store, 3)
+    parts = replace(parts_with(store, LocalEmbedder()), hasty=True)
+    assert embed_question(parts, "tides").missing.endswith(": 3")

@@ -276,10 +276,10 @@ def test_an_endpoint_that_went_away_is_reported_not_raised(folder: Path, server:
     assert "failed last: " in run(folder, "status").stdout
 
 
-def test_going_back_to_none_restores_the_file(folder: Path, home: Path, server: EmbeddingServer) -> None:
+def test_going_back_to_none_leaves_only_that_in_the_file(folder: Path, home: Path, server: EmbeddingServer) -> None:
     use(folder, server, "--wait")
     run(folder, "use", "none")
-    assert config(home) == tomllib.loads(CONFIG)
+    assert config(home) == {**tomllib.loads(CONFIG), "embedder": {"name": "none"}}
     assert "no embedder" in run(folder, "status").stdout
 
 

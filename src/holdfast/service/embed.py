@@ -98,6 +98,7 @@ def embed_question(parts: Parts, text: str) -> Placed:
             return Placed(vector=_ask(parts, former, asked), embedder_id=former.id)
         except EmbedderError:
             pass  # the new one has seen some lessons
+    _catch_up(parts, wanted)
     return Placed(vector=_ask(parts, wanted, asked), embedder_id=wanted.id, missing=_missing(parts, wanted))
 
 
@@ -170,6 +171,16 @@ def _former(parts: Parts, wanted: Embedder) -> Embedder | None:
     """The embedder whose vectors still answer; None when that is the wanted one, or it cannot be made any more."""
     covering = parts.store.mark(COVERING)
     return parts.former(covering) if covering and covering != wanted.id else None
+
+
+def _catch_up(parts: Parts, wanted: Embedder) -> None:
+    """Let an embedder of this machine that has not seen every lesson see a batch more, where no host waits."""
+    if not getattr(wanted, "is_local", False) or parts.hasty or parts.store.mark(COVERING) == wanted.id:
+        return
+    try:
+        embed_pending(parts, BATCH)
+    except StoreError:
+        return  # locked or read-only: words answer, and the next question tries again
 
 
 def _missing(parts: Parts, wanted: Embedder) -> str:

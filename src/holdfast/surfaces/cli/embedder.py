@@ -83,7 +83,7 @@ def use(call: Call, name: str, options: Sequence[str], wait: bool) -> None:
     told = _complete(settings, name, _parse_options(options))
     dimension = 0 if name == NONE else _try(name, told)
     with call.open() as memory:
-        _keep(memory, {"name": name, **told, "dimension": dimension} if dimension else {})
+        _keep(memory, {"name": name, **told, "dimension": dimension} if dimension else {"name": NONE})
     with call.open() as memory:  # with what was just kept
         if dimension:
             note(f"{name} answers with {dimension} numbers a text; kept in {settings.config_path}")
@@ -208,7 +208,7 @@ def _keep(memory: Memory, chosen: dict[str, str | int]) -> None:
     after = with_table(before, "embedder", chosen)
     if after == before:
         return
-    if not chosen:
+    if chosen["name"] == NONE:
         after = with_table(after, "former_embedder", {})
     elif _answers(memory):
         after = with_table(
