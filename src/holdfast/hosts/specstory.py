@@ -14,6 +14,7 @@ import re
 from holdfast.hosts._shared.files import find_files, instant, read_text, written_at
 from holdfast.hosts._shared.recorded import Recorded
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling
+from holdfast.hosts._shared.toolcalls import shorten
 from holdfast.ports.host import HostProfile
 
 TYPE_CHECKING = False
@@ -30,6 +31,8 @@ SESSION = re.compile(r"<!-- .*?Session ([\w-]+) \(([^)]*)\) -->")
 TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?Z?")
 TOOL_USE = re.compile(r'<tool-use data-tool-type="(\w+)" data-tool-name="([^"]*)">(.*?)</tool-use>', re.DOTALL)
 ASIDE = re.compile(r"<(think|details)\b[^>]*>.*?</\1>", re.DOTALL)
+BODY_LIMIT = 200_000
+"""Characters of a turn that is searched for tools: the search looks from each beginning for an end."""
 QUOTED = re.compile(r"`([^`\n]+)`")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
@@ -75,6 +78,7 @@ class SpecStory(Recorded):
 
 
 def _agent(telling: Retelling, body: str) -> Iterator[Event]:
+    body = shorten(body, BODY_LIMIT)
     yield from telling.reply(ASIDE.sub("", TOOL_USE.sub("", body)).strip().removesuffix("---").strip())
     for kind, _name, inside in TOOL_USE.findall(body):
         summary, _, rest = inside.partition("</summary>")

@@ -15,7 +15,7 @@ from holdfast.hosts._shared.files import instant, read_json, try_json, written_a
 from holdfast.hosts._shared.folders import settings_folder
 from holdfast.hosts._shared.messages import blocks_of, tell_message
 from holdfast.hosts._shared.retelling import Retelling, failure
-from holdfast.hosts._shared.toolcalls import fields_of, text_of
+from holdfast.hosts._shared.toolcalls import fields_of, shorten, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ RESULT = re.compile(r"^\[(\w+)[^\n]*\] Result:\s*", re.DOTALL)
 WORKING_FOLDER = re.compile(r"# Current Work(?:ing|space) Directory \((.+?)\) Files")
 CODE = re.compile(r"(?:Exit code: ?|exit code )(\d{1,5})\b")
 USERS_WORDS = re.compile(r"<(feedback|answer|user_message)>(.*?)</\1>", re.DOTALL)
+TEXT_LIMIT = 200_000
+"""Characters of a message that is searched for calls: the search looks from each beginning for an end."""
 THINKING = re.compile(r"<thinking>.*?</thinking>", re.DOTALL)
 
 
@@ -89,9 +91,8 @@ class _Task:
             yield from self._user(blocks)
 
     def _assistant(self, blocks: list[Mapping[str, Any]]) -> Iterator[Event]:
-        text = THINKING.sub(
-            "", "\n".join(text_of(block.get("text")) for block in blocks if block.get("type") == "text")
-        )
+        said = "\n".join(text_of(block.get("text")) for block in blocks if block.get("type") == "text")
+        text = THINKING.sub("", shorten(said, TEXT_LIMIT))
         calls = [(name, dict(ARGUMENT.findall(inside))) for name, inside in CALL.findall(text)]
         self._pending += [call for call in calls if call[0] in CALLS]
         spoken = [given.get(SPOKEN[name], "") for name, given in calls if name in SPOKEN]

@@ -65,7 +65,7 @@ def try_json(path: str) -> Mapping[str, Any]:
     """A file's JSON object; empty when it is not there or damaged."""
     try:
         return fields_of(read_json(path))
-    except (OSError, HostConfigError):
+    except (OSError, ValueError, HostConfigError):  # a name with a NUL is a ValueError
         return {}
 
 
@@ -113,7 +113,9 @@ def path_of_uri(text: str) -> str:
 def find_files(root: str, endings: tuple[str, ...], skipped: Iterable[str] = ()) -> list[str]:
     """Files below a folder whose path (with `/`) ends so, least recently written first; none without the folder."""
     left_out = frozenset(skipped)
-    found = []
+    found: list[str] = []
+    if "\0" in root:
+        return found
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in left_out)
         paths = (os.path.join(folder, name) for name in names)

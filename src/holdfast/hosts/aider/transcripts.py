@@ -34,6 +34,8 @@ THOUGHTS = (
     re.compile(r"<thinking-content-(\w+)>.*?(?:</thinking-content-\1>|\Z)", re.DOTALL),
     re.compile(r"-*\n?► \*\*THINKING\*\*.*?► \*\*ANSWER\*\*\n?", re.DOTALL),
 )
+BLOCKS_LIMIT = 200_000
+"""Characters of a reply that is searched for blocks: the search looks from each beginning for an end."""
 BLOCK = re.compile(
     r"^(?P<path>[^\n`]+?)\n`{3,}[^\n]*\n(?:<{5,9} SEARCH\n(?P<old>.*?)^={5,9}\n(?P<new>.*?)^>{5,9} REPLACE"
     r"|(?P<whole>.*?))\n?^`{3,}",
@@ -96,7 +98,8 @@ class _Session:
             text = "\n".join(run)
             for thoughts in THOUGHTS:
                 text = thoughts.sub("", text)
-            self.edits = {_plain(found["path"]): _texts(found) for found in BLOCK.finditer(text)}
+            blocks = BLOCK.finditer(text) if len(text) <= BLOCKS_LIMIT else ()
+            self.edits = {_plain(found["path"]): _texts(found) for found in blocks}
             yield from self.telling.reply(text)
 
     def _program(self, line: str) -> Iterator[Event]:

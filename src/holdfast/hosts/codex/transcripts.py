@@ -10,6 +10,7 @@ Sources: rollouts of codex 0.120 to 0.147 in public repositories, codex-cli 0.16
 from __future__ import annotations
 
 import os
+import re
 
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.jsontext import loads
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec"})
 OWN_TEXT = "hooks.additional_context"
 PATCH_HEAD = "*** Begin Patch"
+SCRIPTED = re.compile(r'\bcmd"?\s*:\s*("(?:[^"\\\n]|\\.)*")')
+"""A command in a script that calls tools: `tools.exec_command({cmd: "..."})`. What they ended with is not told."""
 RUNNING = "Process running with session ID "
 
 
@@ -117,6 +120,8 @@ class _Rollout:
             return PATCH_TOOL, {"patch": text_of(item.get("input")) or text_of(given.get("input"))}
         if name == "write_stdin":
             return "Bash", {"command": self.running.get(str(given.get("session_id")), ""), "follows": True}
+        if name == "exec" and (found := SCRIPTED.findall(text_of(given.get("input")))):
+            return "Bash", {"command": "\n".join(text_of(_json(command)) for command in found)}
         if name not in SHELLS:
             return name, given
         command = _command(given)

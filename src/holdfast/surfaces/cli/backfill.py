@@ -177,7 +177,7 @@ class _Lines:
 
     def __call__(self, done: int) -> None:
         self._done += done
-        tenth = 10 * self._done // max(1, self._total)
+        tenth = min(10, 10 * self._done // max(1, self._total))
         if tenth > self._told:
             self._told = tenth
             note(f"{10 * tenth} % of {self._total / 1e6:.1f} MB")
