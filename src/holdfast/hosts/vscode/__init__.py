@@ -42,7 +42,12 @@ class VsCode(McpClient):
             mcp="mcp.json in its User folder",
             transcripts="chatSessions in its workspaceStorage",
             grows_by_lines=False,
-            transcript_files=("chatSessions/*.json", "chatSessions/*.jsonl", "GitHub.copilot-chat/transcripts/*.jsonl", "emptyWindowChatSessions/*.json*"),
+            transcript_files=(
+                "chatSessions/*.json",
+                "chatSessions/*.jsonl",
+                "GitHub.copilot-chat/transcripts/*.jsonl",
+                "emptyWindowChatSessions/*.json*",
+            ),
             rules=(
                 RulesTarget(
                     file=".github/instructions/holdfast-{slug}.instructions.md",
