@@ -194,6 +194,15 @@ def test_compressed_texts_are_read_where_python_can_and_else_refused_with_what_h
     assert "zstandard" in refused.value.hint
 
 
+def test_one_thread_that_cannot_be_unpacked_does_not_hide_the_others(tmp_path: Path) -> None:
+    file = tmp_path / "threads.db"
+    with closing(sqlite3.connect(file)) as sql:
+        sql.executescript((ROOT / "zed" / "transcript_of_threads" / "transcript.sql").read_text("utf-8"))
+        sql.execute("UPDATE threads SET data_type = 'zstd', data = x'28b52ffd' WHERE id = 'z1'")
+        sql.commit()
+    assert {event.session for event in load_host("zed").read_transcript(str(file), ids())} == {"z0"}
+
+
 def test_a_path_in_an_address_keeps_its_drive_and_blanks() -> None:
     assert path_of_uri("file:///home/ada/my%20ledger") == "/home/ada/my ledger"
     assert path_of_uri("file:///c%3A/Users/ada/ledger") == "c:\\Users\\ada\\ledger"

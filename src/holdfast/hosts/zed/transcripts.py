@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
+from holdfast.domain.errors import HostConfigError
 from holdfast.hosts._shared.compressed import unpack
 from holdfast.hosts._shared.database import VALUE_LIMIT, open_foreign
 from holdfast.hosts._shared.files import instant, parse_object
@@ -44,13 +45,21 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
             f"SELECT id, updated_at, data_type, data, {wanted} FROM threads WHERE length(data) < {VALUE_LIMIT}"
             " ORDER BY updated_at"
         )
+        read_some, refused = False, None
         for session, updated, form, held, folders in rows:
-            thread = parse_object(unpack(held) if form == "zstd" else held)
+            try:
+                thread = parse_object(unpack(held) if form == "zstd" else held)
+            except HostConfigError as exc:
+                refused = exc
+                continue
+            read_some = True
             telling = Retelling(host, session, new_id, _as_claude)
             telling.stand(at=instant(thread.get("updated_at")) or instant(updated), **_place(thread, folders))
             messages = thread.get("messages")
             for message in messages if isinstance(messages, list) else ():
                 yield from _message(telling, message)
+    if refused and not read_some:
+        raise refused
 
 
 def _as_claude(held: Mapping[str, Any]) -> Mapping[str, Any]:
