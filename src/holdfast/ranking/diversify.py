@@ -13,6 +13,9 @@ MMR_LAMBDA = 0.7
 SAME_SESSION = 0.15
 """Likeness that two lessons of one session have before any word is compared."""
 
+NEAR_COPY = 0.8
+"""Likeness from which a lesson says nothing that the chosen one does not: it comes after all that do."""
+
 LEAST_WORTH = 0.01
 """A lesson that passed the bar is worth something, however alike to another."""
 
@@ -31,7 +34,8 @@ def diversify(rivals: Sequence[Rival], limit: int, mmr_lambda: float = MMR_LAMBD
     """At most `limit` rivals in the order they are chosen, greedily: position and worth, which never rises.
 
     Each choice has the largest mmr_lambda x score - (1 - mmr_lambda) x likeness to the nearest one already chosen,
-    scores being relative to the best; exact matches are chosen among themselves first. Ties go to the earlier one.
+    scores being relative to the best; exact matches are chosen among themselves first, near copies of a chosen one
+    last. Ties go to the earlier one.
     A choice's worth is that margin (at least LEAST_WORTH), for the knapsack that follows.
     """
     best = max((rival.score for rival in rivals), default=0.0) or 1.0
@@ -40,7 +44,8 @@ def diversify(rivals: Sequence[Rival], limit: int, mmr_lambda: float = MMR_LAMBD
     chosen: list[tuple[int, float]] = []
 
     def margin(i: int) -> float:
-        return mmr_lambda * rivals[i].score / best - (1 - mmr_lambda) * nearest[i]
+        copied = 1.0 if nearest[i] >= NEAR_COPY else 0.0
+        return mmr_lambda * rivals[i].score / best - (1 - mmr_lambda) * nearest[i] - copied
 
     while left and len(chosen) < limit:
         pool = [i for i in left if rivals[i].exact] or left
