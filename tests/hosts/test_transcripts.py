@@ -21,6 +21,7 @@ from holdfast.domain.event import Event
 from holdfast.hosts._shared import compressed
 from holdfast.hosts._shared.files import instant, path_of_uri
 from holdfast.hosts._shared.folders import settings_folder, state_folder
+from holdfast.hosts._shared.toolcalls import clean
 from holdfast.hosts._shared.wrapping import persons_words
 from holdfast.hosts.cursor.transcripts import folder_of_slug
 from tests.hosts.golden import AT, ROOT, ids
@@ -223,6 +224,11 @@ def test_a_project_with_dashes_for_a_name_is_the_folder_that_is_there(tmp_path: 
     (tmp_path / "my").mkdir()
     assert folder_of_slug("my-app-web-shop", str(tmp_path)) == str(wanted)
     assert folder_of_slug("my-app-gone", str(tmp_path)) == ""
+
+
+def test_what_hosts_put_around_a_hooks_words_is_no_part_of_a_tools_answer() -> None:
+    for tag in ("hook_context", "system_reminder", "additional_context"):
+        assert clean(f"ok\n<{tag}>&lt;holdfast-memory&gt;a lesson</{tag}>") == "ok"
 
 
 def test_only_a_persons_words_are_left() -> None:

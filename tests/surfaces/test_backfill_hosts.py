@@ -262,6 +262,35 @@ def test_projects_of_earlier_runs_are_looked_into(machine: Machine, tmp_path: Pa
     assert machine.prompts() == ["from aider", "from codex"]
 
 
+def test_sessions_of_a_database_whose_folder_was_gone_are_read_when_their_place_is_told(machine: Machine) -> None:
+    file = machine.goose("here", "there")
+    with closing(sqlite3.connect(file)) as sql, sql:
+        sql.execute("UPDATE sessions SET working_dir = '/gone' WHERE id = 'there'")
+    machine.json()
+    assert machine.prompts() == ["here"]
+    assert machine.json("--project", str(machine.shop))["events"] >= 1
+    assert machine.prompts() == ["here", "there"]
+    assert machine.json("--project", str(machine.shop))["unchanged"] == 1
+
+
+def test_paths_of_windows_are_told_from_the_projects_root(machine: Machine) -> None:
+    def item(**payload: Any) -> dict[str, Any]:
+        return {"timestamp": STAMP, "type": "response_item", "payload": payload}
+
+    changes = {"C:\\Users\\ada\\shop\\src\\b.py": {"type": "add", "content": "B = 1"}}
+    file = machine.write(
+        "rollout-w.jsonl",
+        {"timestamp": STAMP, "type": "session_meta", "payload": {"id": "w", "cwd": "C:\\Users\\ada\\shop"}},
+        item(type="custom_tool_call", name="apply_patch", call_id="c1",
+             input="*** Begin Patch\n*** Add File: src\\a.py\n+A = 1\n*** End Patch"),
+        item(type="custom_tool_call_output", call_id="c1", output="Success."),
+        {"timestamp": STAMP, "type": "event_msg",
+         "payload": {"type": "patch_apply_end", "call_id": "c2", "success": True, "changes": changes}},
+    )  # fmt: skip
+    machine.json(str(file), "--project", str(machine.shop))
+    assert [event.files for event in machine.events() if event.kind == "file_edit"] == [("src/a.py",), ("src/b.py",)]
+
+
 def test_the_first_line_still_tells_the_folder_when_a_long_rollout_has_grown(machine: Machine) -> None:
     machine.codex(*(f"{n} {'long ' * 300}" for n in range(1000)))
     machine.json()

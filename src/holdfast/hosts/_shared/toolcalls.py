@@ -24,7 +24,11 @@ FILES_LIMIT, LINES_LIMIT = 20, 400
 OWN_TOOL = "mcp__holdfast"
 """Start of our own MCP tools' names: what they answer is memory already, never evidence."""
 
-INJECTED = (("<holdfast-memory", "</holdfast-memory>", True), ("<system-reminder>", "</system-reminder>", False))
+INJECTED = (
+    ("<holdfast-memory", "</holdfast-memory>", True), ("<system-reminder>", "</system-reminder>", False),
+    ("<hook_context", "</hook_context>", False), ("<system_reminder>", "</system_reminder>", False),
+    ("<additional_context>", "</additional_context>", False),
+)  # fmt: skip
 """Blocks that no person, agent or tool wrote: opening, closing, and whether an unclosed one runs to the end."""
 
 REJECTED = "The user doesn't want to "

@@ -148,7 +148,8 @@ class Backfilling:
 
     def _read_whole(self, path: str, advance: Callable[[int], None]) -> None:
         """Marks: `whole:0:` while it is read for the first time or anew, `whole:<stamp>` when it is done."""
-        size, stamp = _size(path), _stamp(path)
+        # Sessions whose folder was gone are read when the user says where they belong.
+        size, stamp = _size(path), _stamp(path) + self.places.project
         mark = self._mark(path)
         if mark == f"whole:{stamp}":
             self._pass_over(size, advance)
