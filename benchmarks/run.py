@@ -16,9 +16,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 BENCHMARKS = {
     "hook": False,
+    "hook_hosts": False,
     "recall_speed": False,
     "recall_size": False,
     "mcp_start": False,
+    "setup": False,
     "backfill": False,
     "redaction": False,
     "watch": False,
@@ -28,6 +30,9 @@ BENCHMARKS = {
     "recall": True,
 }
 """Each benchmark, and whether it needs --data."""
+
+PROGRAMS = {"hook_hosts": ("hook.py", "--host", "all")}
+"""Those that are another one's program."""
 
 
 def main() -> int:
@@ -48,7 +53,8 @@ def run(name: str, data_folder: Path | None, results: Path) -> int:
         return 0
     print(f"\n== {name}", flush=True)
     package = (HERE / name).is_dir()
-    program = ["-m", f"benchmarks.{name}", "--ablate"] if package else [str(HERE / f"{name}.py")]
+    file, *arguments = PROGRAMS.get(name, (f"{name}.py",))
+    program = ["-m", f"benchmarks.{name}", "--ablate"] if package else [str(HERE / file), *arguments]
     command = [sys.executable, *program, "--json", str(results / f"{name}.json")]
     if data_folder is not None and BENCHMARKS[name]:
         command += ["--data", str(data_folder)]

@@ -17,7 +17,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A HOLDFAST_HOME of the test's own, with a user's home around it."""
     for name in ("HOLDFAST_OFF", "HOLDFAST_STORE", "CLAUDE_CONFIG_DIR"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / ".holdfast"))
     return tmp_path / ".holdfast"
 

@@ -84,6 +84,8 @@ def _check_new_store(settings: Settings) -> Iterator[Finding]:
 
 
 def _check_modes(settings: Settings) -> Iterator[Finding]:
+    if os.name != "posix":
+        return  # Windows keeps what is in a user's folder from others, and its modes say nothing
     path = settings.database_path
     exposed = [name for name in (path, path + "-wal", path + "-shm") if _mode(name) & 0o077]
     for name in exposed:
