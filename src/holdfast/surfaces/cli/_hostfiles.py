@@ -67,16 +67,19 @@ class HostFiles:
         held = [file for file, entry in self.manifest.items() if any(e["owner"] in wanted for e in entry["edits"])]
         return list(dict.fromkeys([*known, *held]))
 
-    def plan_file(self, file: str, wanted: Mapping[str, Sequence[Edit]]) -> Change:
-        """The change that leaves of each owner exactly those of its edits that are for the file."""
+    def plan_file(self, file: str, wanted: Mapping[str, Sequence[Edit]], known: Sequence[Edit] = ()) -> Change:
+        """The change that leaves of each owner exactly those of its edits that are for the file.
+
+        `known`: what else of ours may be in the file, of which the manifest does not tell.
+        """
         held_edits = self.manifest.get(file, {}).get("edits", ())
         by_owner: dict[str, list[dict[str, Any]]] = {}
         for edit in held_edits:
             by_owner.setdefault(edit["owner"], []).append(edit)
         for owner, edits in wanted.items():
             by_owner[owner] = [_forms.keep(edit, owner) for edit in edits if edit.file == file]
-        known = [edit for edits in wanted.values() for edit in edits if edit.file == file]
-        return self._plan_kept(file, tuple(edit for mine in by_owner.values() for edit in mine), known)
+        ours = [edit for edits in (*wanted.values(), known) for edit in edits if edit.file == file]
+        return self._plan_kept(file, tuple(edit for mine in by_owner.values() for edit in mine), ours)
 
     def plan_removal(self, known: Sequence[Edit] = (), hosts: Sequence[str] = ()) -> list[Change]:
         """The changes that take back everything in the manifest, and `known` edits that it does not tell of.
@@ -151,16 +154,26 @@ class HostFiles:
         if _read(change.file) != change.held:
             raise HostConfigError(f"{change.file} was changed just now", hint="run the command again")
         if change.edits:
-            folders = _missing_folders(os.path.dirname(change.file))
+            folders = self._own_folders(os.path.dirname(change.file))
             self._remember(change._replace(folders=tuple(folders)))
             os.makedirs(os.path.dirname(change.file), exist_ok=True)
         if change.wanted is None:
             os.remove(change.file)
             _remove_empty(self.manifest.get(change.file, {}).get("folders", ()))
         else:
-            replace_file(change.file, change.wanted, self.new_mode)
+            script = any(edit.get("script") for edit in change.edits)
+            replace_file(change.file, change.wanted, self.new_mode | 0o111 if script else self.new_mode)
         if not change.edits:
             self._forget(change.file)
+
+    def _own_folders(self, folder: str) -> list[str]:
+        """The folders, innermost first, that are not there yet, or that we made for another file."""
+        made = {name for entry in self.manifest.values() for name in entry["folders"]}
+        own = []
+        while folder and (folder in made or not os.path.isdir(folder)):
+            own.append(folder)
+            folder = os.path.dirname(folder)
+        return own
 
     def _remember(self, change: Change) -> None:
         entry = self.manifest.get(change.file)
@@ -254,14 +267,6 @@ def replace_file(path: str, held: bytes, new_mode: int = 0o600) -> None:
     except OSError as exc:
         os.remove(draft)
         raise HostConfigError(f"{path} cannot be written: {exc.strerror}", hint="free some room on the disk") from exc
-
-
-def _missing_folders(folder: str) -> list[str]:
-    missing = []
-    while folder and not os.path.isdir(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    return missing
 
 
 def _remove_empty(folders: Sequence[str]) -> None:

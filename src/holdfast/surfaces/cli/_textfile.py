@@ -8,6 +8,7 @@ from holdfast.domain.errors import HostConfigError
 from holdfast.ports.host import BlockEdit, OwnFile
 
 BEGIN, END = "holdfast:begin (kept by holdfast; edits here are lost)", "holdfast:end"
+SHEBANG = "#!/bin/sh\n"
 
 
 def insert_block(text: str, edits: Sequence[BlockEdit]) -> str:
@@ -17,6 +18,8 @@ def insert_block(text: str, edits: Sequence[BlockEdit]) -> str:
     """
     newline = _newline(text)
     for edit in edits:
+        if edit.script and not text:
+            text = SHEBANG
         begin, end = _markers(edit)
         block = newline.join((begin, *edit.text.strip("\n").split("\n"), end))
         spans = _spans(text, edit)
@@ -29,7 +32,7 @@ def insert_block(text: str, edits: Sequence[BlockEdit]) -> str:
 
 
 def remove_block(text: str, edits: Sequence[BlockEdit], before: str = "") -> str:
-    """The text without the block and the blank line set before it; `before` tells how the text ended without us.
+    """The text without the block and the blank line set before it; `before` tells how it ended without us, if known.
 
     Half of a block stays where it is.
     """
@@ -42,8 +45,10 @@ def remove_block(text: str, edits: Sequence[BlockEdit], before: str = "") -> str
             continue
         at_end = not text[spans[-1][1] :].strip("\r\n")
         text = _without(text, spans)
-        if before and at_end:
-            text = text.removesuffix(_gap(before, _newline(before)))
+        if at_end:
+            text = text.removesuffix(_gap(before, _newline(before)) if before else _blank_line(text))
+        if edit.script and not before and text.strip() == SHEBANG.strip():
+            text = ""
     return text
 
 
@@ -70,6 +75,12 @@ def _gap(text: str, newline: str) -> str:
     if not text:
         return ""
     return newline if text.endswith("\n") else newline * 2
+
+
+def _blank_line(text: str) -> str:
+    """The end of the blank line that a text ends with, where it does: we set one before our block."""
+    newline = _newline(text)
+    return newline if text.endswith(newline * 2) else ""
 
 
 def _markers(edit: BlockEdit) -> tuple[str, str]:

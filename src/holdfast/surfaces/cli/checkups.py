@@ -116,7 +116,9 @@ def check_hosts(settings: Settings) -> Iterator[Finding]:
     if not wired:
         yield Finding(BAD, "hooks", "no host is set up: nothing is captured or delivered", SETUP)
     for file, entry in manifest.items():
-        yield from _check_file(file, entry["edits"])
+        edits = [edit for edit in entry["edits"] if edit["owner"].split(":")[1] in SETUP_SCOPES]
+        if edits:
+            yield from _check_file(file, edits)
     if "codex" in wired:
         yield _check_codex_trust(settings)
     for host in all_hosts(settings) if wired else ():
@@ -172,8 +174,6 @@ def _programs(value: Any) -> Iterator[str]:
 
 def _setup_of(edit: dict[str, Any]) -> str:
     host, scope, folder = edit["owner"].split(":", 2)
-    if scope not in SETUP_SCOPES:
-        return f"holdfast rules sync -C {shlex.quote(folder)}"
     return f"{SETUP} {host}" + (f" --project -C {shlex.quote(folder)}" if scope == "project" else "")
 
 

@@ -41,6 +41,7 @@ COMMANDS = {
     "status": "Print where things are and how much there is.",
     "embedder": "Choose what places lessons by meaning.",
     "skills": "Write lessons that recur as Agent Skills.",
+    "rules": "Keep lessons in the rules files of hosts without hooks.",
     "compile": "Print the sections of a rules file that are needed.",
     "doctor": "Prove that memory works, and name what does not.",
     "import": "Read lessons from what other tools keep, or from JSON lines.",

@@ -1,0 +1,54 @@
+"""Folders that lessons are about, in few groups: which rules files with a scope of paths there are."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    Group = tuple[str, tuple[int, ...]]
+
+
+def common_folder(folders: Iterable[str]) -> str:
+    """The deepest folder that holds them all, with forward slashes; empty for the root."""
+    common: list[str] | None = None
+    for folder in folders:
+        names = folder.split("/") if folder else []
+        if common is None:
+            common = names
+        alike = (at for at, (one, other) in enumerate(zip(common, names, strict=False)) if one != other)
+        common = common[: next(alike, min(len(common), len(names)))]
+    return "/".join(common or ())
+
+
+def group_folders(folders: Sequence[str], costs: Sequence[int], most: int, budget: int) -> list[Group]:
+    """At most `most` folders, by name, each with the positions of those of `folders` in it; the root is in no group.
+
+    One group a top folder, named by the deepest folder that holds all of it; a group that costs more than the budget
+    is parted by its sub-folders while there is room. Of too many, those with most members stay.
+    """
+    groups = _parted("", [at for at, folder in enumerate(folders) if folder], folders)
+    while parted := _part_dearest(groups, folders, costs, most, budget):
+        groups = parted
+    return sorted(sorted(groups, key=lambda group: (-len(group[1]), group[0]))[:most])
+
+
+def _part_dearest(
+    groups: list[Group], folders: Sequence[str], costs: Sequence[int], most: int, budget: int
+) -> list[Group]:
+    """The groups with the dearest one that can be parted in parts; empty when there is none."""
+    priced = sorted((-sum(costs[at] for at in members), name, members) for name, members in groups)
+    for cost, name, members in priced:
+        parts = _parted(name, members, folders)
+        if -cost > budget and len(parts) > 1 and len(groups) - 1 + len(parts) <= most:
+            return [group for group in groups if group[0] != name] + parts
+    return []
+
+
+def _parted(above: str, members: Iterable[int], folders: Sequence[str]) -> list[Group]:
+    """The members by the folder below `above` that they are in; those in `above` itself are one group."""
+    skipped = len(above) + 1 if above else 0
+    held: dict[str, list[int]] = {}
+    for at in members:
+        held.setdefault(folders[at][skipped:].partition("/")[0], []).append(at)
+    return [(common_folder(folders[at] for at in inside), tuple(inside)) for inside in held.values()]

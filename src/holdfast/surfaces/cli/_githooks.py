@@ -1,0 +1,123 @@
+"""Git hooks that keep rules files up to date: what is added where, and what to add by hand where that is not safe.
+
+A plain shell script gets a block at its end, a hook that is not there becomes one; hooks that a program keeps, or
+that a team shares, are left alone. Sources: githooks(5); the files that husky 9, lefthook 1 and pre-commit 4 write.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from typing import TYPE_CHECKING
+
+from holdfast.domain.errors import HostConfigError
+from holdfast.domain.gitcalm import calm_environment
+from holdfast.ports.host import BlockEdit
+from holdfast.settings import child_environment, interpreter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.ports.host import Edit
+
+HOOKS = ("post-merge", "post-checkout", "post-commit")
+OWNER = "git:git-hooks:"
+"""The owner in the manifest, before the work tree's root."""
+GIT_TIMEOUT_S = 10
+SHELLS = ("sh", "bash", "dash", "ksh", "zsh", "ash")
+KEEPERS = {"lefthook": "lefthook", "pre-commit": "pre-commit.com", "husky": "husky", "overcommit": "overcommit"}
+"""Programs that write hooks anew at will, and what only theirs contain."""
+BUSY = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG")
+"""What lies in git's folder while files must not change behind it."""
+
+
+def edits(root: str, arguments: Sequence[str]) -> list[Edit]:
+    """What makes git run `holdfast rules sync` with those arguments after a merge, checkout or commit.
+
+    Raises HostConfigError, with what to add by hand, where the hooks are not ours to change.
+    """
+    folder = _folder(root, arguments)
+    return [_edit(os.path.join(folder, name), name, arguments) for name in HOOKS]
+
+
+def is_busy(root: str) -> bool:
+    """Whether git is in the middle of a rebase, merge, pick or bisection, or is not there at all."""
+    folder = _git(root, "rev-parse", "--absolute-git-dir")
+    return not folder or any(os.path.exists(os.path.join(folder, name)) for name in BUSY)
+
+
+def snippet(name: str, arguments: Sequence[str]) -> str:
+    """The line for one hook: it keeps the exit status, says nothing and never fails.
+
+    `-P`: the work tree is the current folder, and no module of it may stand for one of ours.
+    """
+    program = [interpreter().replace(os.sep, "/"), "-P", "-m", "holdfast"]
+    words = shlex.join([*program, "rules", "sync", "--git-hook", *arguments])
+    guard = '[ "$3" = 0 ] || ' if name == "post-checkout" else ""  # 0: only files were checked out
+    return f"( status=$?; {guard}{words} >/dev/null 2>&1 </dev/null; exit $status )"
+
+
+def _folder(root: str, arguments: Sequence[str]) -> str:
+    """The folder of the repository's own hooks."""
+    common = _git(root, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    if not common:
+        raise HostConfigError(f"{root} is not a git repository", hint="run it in one, or without --install-git-hooks")
+    shared = _git(root, "config", "--get", "core.hooksPath")
+    folder = _git(root, "rev-parse", "--path-format=absolute", "--git-path", "hooks")
+    if shared and os.path.realpath(folder) != os.path.realpath(os.path.join(common, "hooks")):
+        raise _by_hand(f"core.hooksPath is {shared}: those hooks are not this clone's alone", arguments)
+    return os.path.join(os.path.realpath(common), "hooks")
+
+
+def _edit(file: str, name: str, arguments: Sequence[str]) -> Edit:
+    held = _held(file, arguments)
+    reason = _reason_against(held) if held else ""
+    if held and not reason and not os.access(file, os.X_OK):
+        reason = "is not executable: git does not run it"
+    if reason:
+        raise _by_hand(f"{file} {reason}", arguments)
+    return BlockEdit(file=file, text=snippet(name, arguments), script=True)
+
+
+def _held(file: str, arguments: Sequence[str]) -> str:
+    if os.path.islink(file):
+        raise _by_hand(f"{file} is a link: the hook it leads to may be others' too", arguments)
+    try:
+        with open(file, encoding="utf-8") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as exc:
+        raise _by_hand(f"{file} cannot be read as a script: {exc}", arguments) from exc
+
+
+def _reason_against(held: str) -> str:
+    """Why nothing may be added to a hook; empty when it may."""
+    keeper = next((name for name, sign in KEEPERS.items() if sign in held.lower()), "")
+    if keeper:
+        return f"is kept by {keeper}, which would write over our line"
+    lines = held.splitlines()
+    program = lines[0].removeprefix("#!").split()[:2] if lines[0].startswith("#!") else []
+    if not any(os.path.basename(word) in SHELLS for word in program):
+        return "is not a shell script"
+    if any(line.startswith(("exit", "exec ")) for line in lines):
+        return "ends by itself before a line at its end would run"
+    return ""
+
+
+def _by_hand(why: str, arguments: Sequence[str]) -> HostConfigError:
+    shown = "\n".join(f"  {name}: {snippet(name, arguments)}" for name in HOOKS)
+    return HostConfigError(f"{why}; nothing was added", hint=f"add a line to each hook yourself:\n{shown}")
+
+
+def _git(root: str, *arguments: str) -> str:
+    """What git says, empty when it fails; asked with the repository's own settings, which tell where hooks are."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", root, *arguments],
+            capture_output=True, timeout=GIT_TIMEOUT_S, env=calm_environment(child_environment()), check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode("utf-8", "surrogateescape").strip()

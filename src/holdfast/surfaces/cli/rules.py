@@ -1,0 +1,289 @@
+"""`holdfast rules`: the rules files of hosts in a project, for those that no hook delivers to."""
+
+from __future__ import annotations
+
+import os
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from holdfast.domain.errors import HoldfastError
+from holdfast.domain.ids import short_id
+from holdfast.service.rules import ALWAYS_TOKENS, SCOPED_TOKENS, Budget
+from holdfast.surfaces.cli._wiring import difference, what_happens
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
+from holdfast.surfaces.cli.rows import table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.service.memory import Memory
+    from holdfast.service.rules import RulesFile
+    from holdfast.settings import Settings
+    from holdfast.surfaces.cli._rulesync import Plan, RulesDesk
+
+LOCK_WAIT_S = 10.0
+
+
+@click.group(epilog=examples("holdfast rules sync --dry-run", "holdfast rules sync", "holdfast rules status"))
+def command() -> None:
+    """Keep lessons in the rules files of hosts that no hook delivers to: AGENTS.md, .continue/rules, …
+
+    Files change only when you sync, or through git hooks that you asked for. What is outside of our block stays yours.
+    """
+
+
+class Choice(NamedTuple):
+    """For whom, and how much."""
+
+    hosts: tuple[str, ...]
+    budget: int
+    folder_budget: int
+    own: bool
+
+    def plan(self, work: _Work) -> Plan:
+        """What the files shall hold."""
+        return work.desk.plan(self.hosts, Budget(always=self.budget, scoped=self.folder_budget), self.own)
+
+    def words(self) -> list[str]:
+        """The options that are not as usual, for the git hooks to repeat; hosts are known from the manifest."""
+        told = [f"--budget={self.budget}"] if self.budget != ALWAYS_TOKENS else []
+        told += [f"--folder-budget={self.folder_budget}"] if self.folder_budget != SCOPED_TOKENS else []
+        return told + (["--own"] if self.own else [])
+
+
+def _choosing(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that make a `Choice`, given to the command as `choice`."""
+
+    @wraps(command)
+    def chosen(*args: Any, hosts: tuple[str, ...], budget: int, folder_budget: int, own: bool, **rest: Any) -> Any:
+        return command(*args, choice=Choice(hosts, budget, folder_budget, own), **rest)
+
+    many = click.IntRange(200, 20_000)
+    text = "Also your own lessons for all projects; never private ones."
+    made = click.option("--own", is_flag=True, help=text)(chosen)
+    text = "Most tokens of a file for one folder."
+    made = click.option("--folder-budget", type=many, default=SCOPED_TOKENS, show_default=True, help=text)(made)
+    text = "Most tokens of a text that is always read."
+    made = click.option("--budget", type=many, default=ALWAYS_TOKENS, show_default=True, help=text)(made)
+    return click.option("--host", "hosts", multiple=True, metavar="NAME", help="For this host too, even with hooks.")(
+        made
+    )
+
+
+@command.command(
+    epilog=examples(
+        "holdfast rules sync --dry-run",
+        "holdfast rules sync",
+        "holdfast rules sync --host cursor --budget 600",
+        "holdfast rules sync --check",
+        "holdfast rules sync --install-git-hooks",
+    )
+)
+@_choosing
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 when a file is not up to date.")
+@click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
+@click.option("--install-git-hooks", "hooked", is_flag=True, help="Have git sync after a merge, checkout or commit.")
+@click.option("--git-hook", "from_git", is_flag=True, hidden=True, help="As git calls it: say nothing, never fail.")
+@folder_option
+@json_option
+@pass_call
+def sync(call: Call, choice: Choice, check: bool, dry_run: bool, hooked: bool, from_git: bool) -> int:
+    """Write what is known into the rules files of each host that is set up and has no hooks that deliver.
+
+    Lessons that hold are chosen by worth within the budget; those about one folder go to a file for that folder where
+    the host can tell paths apart. Running it again changes nothing; what does not hold any more is taken away.
+    """
+    if from_git:
+        return _sync_quietly(call, choice)
+    with _Work(call) as work:
+        plan = choice.plan(work)
+        if hooked:
+            plan = work.desk.with_git_hooks(plan, choice.words())
+        stale = bool(plan.needed)
+        if not (check or dry_run):
+            plan = work.desk.apply(plan)
+    if call.as_json:
+        answer_json(_json(plan) | {"dry_run": check or dry_run})
+    else:
+        _tell(plan, dry_run or check)
+    return 1 if plan.problems or (check and stale) else 0
+
+
+@command.command(epilog=examples("holdfast rules show", "holdfast rules show --host cursor"))
+@_choosing
+@folder_option
+@json_option
+@pass_call
+def show(call: Call, choice: Choice) -> None:
+    """Print what sync would write: each file, and the text that is ours in it."""
+    with _Work(call) as work:
+        plan = choice.plan(work)
+    if call.as_json:
+        answer_json({"files": [{"file": made.file, "text": made.text} for made in plan.rules.files]})
+        return
+    for made in plan.rules.files:
+        say(f"==> {made.file} <==\n{made.text.rstrip()}\n")
+    _talk(plan)
+
+
+@command.command(epilog=examples("holdfast rules status", "holdfast rules status --json"))
+@_choosing
+@folder_option
+@json_option
+@pass_call
+def status(call: Call, choice: Choice) -> None:
+    """List the files: up to date or not, for which hosts, lessons, tokens; and which lessons were left out, and why."""
+    with _Work(call) as work:
+        plan = choice.plan(work)
+        hooks = work.desk.git_hooks()
+    if call.as_json:
+        answer_json(_json(plan) | {"git_hooks": hooks})
+        return
+    states = {change.file: STATES[what_happens(change)] for change in plan.changes}
+    made = {work.path(one.file): one for one in plan.rules.files}
+    rows = [
+        [os.path.relpath(file, work.root), state, *_cells(made.get(file))] for file, state in sorted(states.items())
+    ]
+    for line in table([["file", "state", "hosts", "lessons", "tokens"], *rows]):
+        say(line)
+    _talk(plan)
+    note("git hooks: " + (", ".join(hooks) or "none of ours; --install-git-hooks adds them"))
+
+
+@command.command(epilog=examples("holdfast rules remove --dry-run", "holdfast rules remove --host zed"))
+@click.option("--host", "hosts", multiple=True, metavar="NAME", help="Only of this host.")
+@click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
+@folder_option
+@json_option
+@pass_call
+def remove(call: Call, hosts: tuple[str, ...], dry_run: bool) -> int:
+    """Take our text out of the project's rules files, and our lines out of its git hooks.
+
+    Files are as they were before, to the byte; one that you edited since keeps your edits.
+    """
+    with _Work(call) as work:
+        plan = work.desk.plan_removal(hosts)
+        if not dry_run:
+            plan = work.desk.apply(plan)
+    if call.as_json:
+        answer_json(_json(plan) | {"dry_run": dry_run})
+    else:
+        _tell(plan, dry_run)
+    return 1 if plan.problems else 0
+
+
+STATES = {"unchanged": "up to date", "changed": "out of date", "created": "missing", "removed": "not needed"}
+"""What a file is when that would happen to it."""
+
+
+class _Work:
+    """One command's memory and files, alone with the manifest."""
+
+    def __init__(self, call: Call, wait_s: float = LOCK_WAIT_S) -> None:
+        from holdfast.settings import load_settings
+
+        self.settings: Settings = load_settings()
+        self.memory: Memory = call.open()
+        self._wait_s = wait_s
+
+    def __enter__(self) -> _Work:
+        from holdfast.runfiles import Turn
+        from holdfast.surfaces.cli._hostfiles import HostFiles
+        from holdfast.surfaces.cli._rulesync import NEW_MODE, RulesDesk
+
+        self._turn = Turn(self.settings.run_path, "hostfiles", self._wait_s)
+        try:
+            if not self._turn.__enter__():
+                raise HoldfastError("another holdfast is changing hosts' files", hint="try again in a moment")
+            self.root = self.memory.place.root
+            self.desk: RulesDesk = RulesDesk(self.settings, HostFiles(self.settings.home, NEW_MODE), self.memory)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._turn.__exit__()
+        self.memory.close()
+
+    def path(self, file: str) -> str:
+        """The absolute path of a file of the project."""
+        return os.path.join(self.root, *file.split("/"))
+
+
+def _sync_quietly(call: Call, choice: Choice) -> int:
+    """Sync for a git hook: says nothing, never fails, and leaves files alone in the middle of a rebase."""
+    from holdfast.runfiles import note as log
+    from holdfast.settings import load_settings
+    from holdfast.surfaces.cli._githooks import is_busy
+
+    try:
+        with _Work(call, wait_s=0.0) as work:
+            if not is_busy(work.root):
+                plan = work.desk.apply(choice.plan(work))
+                for problem in plan.problems:
+                    log(work.settings.log_path, "rules sync", problem)
+    except Exception as exc:
+        log(load_settings().log_path, "rules sync", exc)
+    return 0
+
+
+def _tell(plan: Plan, dry_run: bool) -> None:
+    for change in plan.changes:
+        say(f"{what_happens(change):9} {change.file}")
+        if dry_run and change.needed:
+            say(difference(change))
+    _talk(plan)
+    if dry_run:
+        note("nothing was written")
+
+
+def _talk(plan: Plan) -> None:
+    """What a person should know besides the files."""
+    for line in plan.notes:
+        note(f"note: {line}")
+    for left in plan.rules.withheld:
+        note(f"left out: {short_id(left.lesson.id)}  {left.lesson.title} ({left.reason})")
+    if plan.rules.unfit:
+        note(f"no room for {counted(len(plan.rules.unfit), 'lesson')}: --budget and --folder-budget give more")
+    if plan.hosts and not plan.rules.files:
+        note("no lesson to write yet")
+    for problem in plan.problems:
+        note(f"error: {problem}")
+        if problem.hint:
+            note(f"hint: {problem.hint}")
+
+
+def _cells(made: RulesFile | None) -> tuple[str, str, str]:
+    if made is None:
+        return "-", "0", "0"
+    return ", ".join(made.hosts), str(len(made.lessons)), str(made.tokens)
+
+
+def _json(plan: Plan) -> dict[str, Any]:
+    return {
+        "files": [{"file": change.file, "change": what_happens(change)} for change in plan.changes],
+        "rules": [
+            {
+                "file": made.file, "hosts": list(made.hosts), "lessons": list(made.lessons), "tokens": made.tokens,
+                "whole": made.whole,
+            }
+            for made in plan.rules.files
+        ],
+        "withheld": [{"lesson": left.lesson.id, "reason": left.reason} for left in plan.rules.withheld],
+        "no_room": list(plan.rules.unfit),
+        "notes": list(plan.notes),
+        "problems": [{"error": str(problem), "hint": problem.hint} for problem in plan.problems],
+    }  # fmt: skip
