@@ -117,6 +117,19 @@ def test_every_host_is_read_and_told_of(machine: Machine) -> None:
     ]  # fmt: skip
 
 
+def test_histories_at_home_and_in_projects_count_together(machine: Machine) -> None:
+    shutil.copy(machine.aider("from aider"), machine.home)
+    machine.aider("from aider", "and again")
+    (told,) = machine.json("-C", str(machine.shop))["hosts"]
+    assert (told["host"], told["files"]) == ("aider", 2)
+
+
+def test_a_host_without_transcripts_is_refused(machine: Machine) -> None:
+    result = machine.run("--host", "claude-desktop")
+    assert result.exit_code == 1
+    assert "no transcripts" in result.stderr
+
+
 def test_one_host_alone_is_read_when_asked(machine: Machine) -> None:
     machine.codex("from codex")
     machine.gemini("from gemini")

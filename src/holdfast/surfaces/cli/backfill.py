@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 ROOTS_MARK = "backfill:roots"
-"""The mark that holds the folders of earlier runs: some hosts keep transcripts inside projects."""
+"""The mark that holds the projects of earlier runs: some hosts keep transcripts inside projects."""
 
 ROOTS_LIMIT = 1_000
 
@@ -102,8 +102,7 @@ class _Run:
 
         if not self._read(on_this_machine(self.hosts, home)):
             return False
-        folders = {self.places.project or folder, *self.places.folders, *self._earlier_folders()}
-        return self._read(in_projects(self.hosts, folders))
+        return self._read(in_projects(self.hosts, [self.places.project or folder, *self._roots()]))
 
     def total(self) -> Tally:
         """All hosts together."""
@@ -122,33 +121,42 @@ class _Run:
                 for host, paths in files:
                     run = Backfilling(host, self.places, self.since)
                     if paths:
-                        self.tallies.setdefault(host.name, run.tally)
+                        run.tally = self.tallies.setdefault(host.name, run.tally)
                     for path in paths:
                         run.read(path, advance)
             except KeyboardInterrupt:
                 return False
         return True
 
-    def _earlier_folders(self) -> list[str]:
-        """The folders of this and of earlier runs, which are kept for the next one."""
+    def _roots(self) -> list[str]:
+        """The projects of this run and of earlier ones, which are kept for the next one."""
+        from holdfast.surfaces.cli._transcriptfiles import root_of
+
+        roots = sorted({root_of(folder) for folder in self.places.folders})
         memory: Memory | None = self.places.memory
         if memory is None:
-            return []
-        known = dict.fromkeys([*sorted(self.places.folders), *memory.parts.store.mark(ROOTS_MARK).split("\n")])
-        folders = [folder for folder in known if folder and os.path.isdir(folder)][:ROOTS_LIMIT]
-        memory.parts.store.mark(ROOTS_MARK, "\n".join(folders))
-        return folders
+            return roots
+        known = dict.fromkeys([*roots, *memory.parts.store.mark(ROOTS_MARK).split("\n")])
+        roots = [root for root in known if root and os.path.isdir(root)][:ROOTS_LIMIT]
+        memory.parts.store.mark(ROOTS_MARK, "\n".join(roots))
+        return roots
 
 
 def _hosts(name: str | None) -> list[Host]:
-    """The host of that name, or every one that keeps transcripts that can be read."""
+    """The host of that name, or every one that keeps transcripts that can be read.
+
+    Raises PluginNotFoundError, or InvalidValueError for a host that keeps none.
+    """
     from holdfast import plugins
     from holdfast.bootstrap import load_host
     from holdfast.settings import load_settings
 
     settings = load_settings()
     if name:
-        return [load_host(name, settings)]
+        host = load_host(name, settings)
+        if not host.profile.transcripts:
+            raise InvalidValueError(f"{host.name} keeps no transcripts that can be read", hint="holdfast setup --list")
+        return [host]
     every = [load_host(each.replace("_", "-"), settings) for each in plugins.names("hosts")]
     return [host for host in every if host.profile.transcripts]
 
