@@ -9,11 +9,13 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from holdfast.bootstrap import load_host
 from holdfast.domain.briefing import Briefing
@@ -70,11 +72,20 @@ def read_whole(host: Host, transcript: Path) -> Any:
                 sql.executescript(transcript.read_text("utf-8"))
         else:
             shutil.copyfile(transcript, target)
-        os.environ["TZ"] = "UTC"  # Aider tells local times
-        getattr(time, "tzset", lambda: None)()
         os.utime(target, (AT.timestamp(), AT.timestamp()))
-        events = [to_plain(event) for event in host.read_transcript(str(target), ids())]
+        with utc():
+            events = [to_plain(event) for event in host.read_transcript(str(target), ids())]
         return json.loads(json.dumps(events).replace(json.dumps(str(home))[1:-1], "~"))
+
+
+@contextmanager
+def utc() -> Iterator[None]:
+    """Local time is UTC: Aider tells local times."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        getattr(time, "tzset", lambda: None)()
+        yield
+    getattr(time, "tzset", lambda: None)()
 
 
 def refresh(case: Path) -> bool:

@@ -76,7 +76,9 @@ def test_values_of_odd_types_cost_at_most_what_they_held(case: Path, draw: rando
         assert event.at.tzinfo is not None
 
 
-@pytest.mark.parametrize("case", RECORDED, ids=lambda case: f"{case.parts[-3]}-{case.parts[-2]}")
+@pytest.mark.parametrize(
+    "case", [*RECORDED, *sorted(ROOT.glob("*/*/transcript.md"))], ids=lambda case: f"{case.parts[-3]}-{case.parts[-2]}"
+)
 def test_a_transcript_that_was_cut_anywhere_is_read_as_far_as_it_goes(case: Path, tmp_path: Path) -> None:
     text = case.read_text("utf-8")
     whole = len(read(case, placed(case, tmp_path, text)))

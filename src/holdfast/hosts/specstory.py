@@ -71,9 +71,10 @@ class SpecStory(Recorded):
         named = SESSION.search(head)
         telling = Retelling(self, named[1] if named else os.path.splitext(os.path.basename(path))[0], new_id)
         telling.stand(at=_time(head) or written_at(path), cwd=_root(path))
-        for turn, following in zip(turns, [*turns[1:], None], strict=True):
+        ends = [*(turn.start() for turn in turns[1:]), len(text)]
+        for turn, end in zip(turns, ends, strict=False):
             telling.stand(at=_time(turn[2]))
-            body = text[turn.end() : following.start() if following else len(text)].strip().removesuffix("---")
+            body = text[turn.end() : end].strip().removesuffix("---")
             yield from telling.prompt(body.strip()) if turn[1] == "User" else _agent(telling, body)
 
 
