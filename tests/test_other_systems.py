@@ -76,6 +76,11 @@ cli.main(sys.argv[1:])
 """
 
 
+HOMES = """
+become_poor()
+from holdfast.settings import load_settings
+"""
+
 BECOME = """
 become_poor()
 from holdfast.surfaces.cli._becoming import become
@@ -122,3 +127,8 @@ def test_hosts_are_set_up_and_given_back_without_what_windows_lacks(tmp_path: Pa
 
 def test_a_command_that_goes_on_as_another_program_ends_when_that_does(tmp_path: Path) -> None:
     assert poorly(Hooks(tmp_path), BECOME, ends=3) == "here\n"
+
+
+def test_the_home_on_windows_is_where_hosts_look_for_it(tmp_path: Path) -> None:
+    code = HOMES + "print(load_settings({'HOME': '/h', 'USERPROFILE': '/u'}).user_home)"
+    assert poorly(Hooks(tmp_path), code) == "/u\n"
