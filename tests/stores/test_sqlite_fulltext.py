@@ -7,10 +7,11 @@ from contextlib import closing
 import pytest
 
 from holdfast.domain.query import Query
-from holdfast.stores.sqlite import fulltext, lanes
+from holdfast.stores.sqlite import fulltext
 from holdfast.stores.sqlite.derived import scope_token
 from holdfast.stores.sqlite.schema import build
 from holdfast.stores.sqlite.termcounts import COMMON, count_terms
+from holdfast.stores.sqlite.visible import visible
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def keep(sql: sqlite3.Connection, texts: list[str], owner: str = "p", error: str
 def found(sql: sqlite3.Connection, *terms: str, limit: int = 30, **asked: object) -> list[int]:
     """Rows, best first."""
     query = Query(project="p", **asked)  # type: ignore[arg-type]
-    scores = fulltext.search(sql, query, count_terms(sql, terms), lanes.visible(query), limit)
+    scores = fulltext.search(sql, query, count_terms(sql, terms), visible(query), limit)
     return sorted(scores, key=lambda row: (-scores[row], -row))
 
 
@@ -87,7 +88,7 @@ def test_errors_of_other_projects_are_not_near(sql: sqlite3.Connection) -> None:
     keep(sql, ["b"], error="TideError: heron gone")
     keep(sql, ["TideError heron"])
     query = Query(project="p")
-    near = fulltext.errors_with(sql, query, count_terms(sql, ["tideerror", "heron"]), lanes.visible(query))
+    near = fulltext.errors_with(sql, query, count_terms(sql, ["tideerror", "heron"]), visible(query))
     assert near == [(2, "TideError: heron gone")]
 
 

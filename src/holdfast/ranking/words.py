@@ -64,13 +64,22 @@ def terms(text: str) -> list[str]:
     such character alone stays.
     """
     found: dict[str, None] = {}
-    for chunk in _normal(text).translate(_CHUNKS).split():
-        if chunk.isalpha() and chunk.isascii() and (chunk.islower() or chunk[1:].islower()):
-            if 1 < len(chunk) <= WORD_LIMIT:  # a plain word: nearly all of them
-                found[chunk.lower()] = None
-            continue
-        for term in _of_chunk(chunk):
-            found[term] = None
+    for chunk in chunks(text):
+        found.update(dict.fromkeys(terms_of(chunk)))
+    return list(found)
+
+
+def chunks(text: str) -> list[str]:
+    """The text cut at what holds nothing together: words, identifiers, paths, each as often as it is there."""
+    return _normal(text).translate(_CHUNKS).split()
+
+
+def terms_of(chunk: str) -> list[str]:
+    """The search terms of one chunk of a text, see `terms`."""
+    if chunk.isalpha() and chunk.isascii() and (chunk.islower() or chunk[1:].islower()):
+        found = [chunk.lower()] if 1 < len(chunk) <= WORD_LIMIT else []  # a plain word: nearly all of them
+    else:
+        found = _of_chunk(chunk)
     return [term for term in found if term not in STOP_WORDS]
 
 

@@ -12,6 +12,7 @@ from holdfast.stores.sqlite.derived import scope_token
 from holdfast.stores.sqlite.nearby import POOL
 from holdfast.stores.sqlite.rows import clean
 from holdfast.stores.sqlite.termcounts import quoted
+from holdfast.stores.sqlite.visible import first_visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,11 +56,11 @@ def search(sql: sqlite3.Connection, query: Query, counts: TermCounts, seen: Clau
     elif common:
         together = _rarest(lessons, common, COUNTED)
         match = " AND ".join(map(quoted, together))
-        scores = _newest(sql, f"{_scope(sql, query, lessons, together)}({match})", CHOSEN, seen, depth)
+        scores = _best(sql, f"{_scope(sql, query, lessons, together)}({match})", seen, depth, CHOSEN)
     if len(scores) < limit and len(common) > (not rare):
         some = _rarest(lessons, common, COUNTED)
         match = f"{_scope(sql, query, lessons, some)}({_any(some)})"
-        scores = _newest(sql, match, CHOSEN_BY_COMMON, seen, depth) | scores
+        scores = _best(sql, match, seen, depth, CHOSEN_BY_COMMON) | scores
     return scores
 
 
@@ -71,38 +72,27 @@ def errors_with(sql: sqlite3.Connection, query: Query, counts: TermCounts, seen:
     match = f"{_scope(sql, query, counts.lessons, choosing)}error : ({_any(choosing)})"
     clause, args = seen
     found = sql.execute(
-        f"SELECT l.row, lesson_text.error {_JOINED} AND {clause} ORDER BY bm25(lesson_text) LIMIT 20", (match, *args)
+        # CROSS JOIN and NOT INDEXED: left to itself SQLite walks an index of owners and asks the full text for each row
+        "SELECT l.row, lesson_text.error FROM lesson_text CROSS JOIN lessons l NOT INDEXED ON l.row = lesson_text.rowid"
+        f" WHERE lesson_text MATCH ? AND {clause} ORDER BY bm25(lesson_text) LIMIT 20",
+        (match, *args),
     )
     return found.fetchall()
 
 
-_JOINED = (
-    # CROSS JOIN and NOT INDEXED: left to itself SQLite walks an index of owners and asks the full text for each row
-    "FROM lesson_text CROSS JOIN lessons l NOT INDEXED ON l.row = lesson_text.rowid WHERE lesson_text MATCH ?"
-)
+def _best(sql: sqlite3.Connection, match: str, seen: Clause, limit: int, newest: int = -1) -> dict[int, float]:
+    """Of all lessons that match, or of the `newest` so many, the best that are seen.
 
-
-def _best(sql: sqlite3.Connection, match: str, seen: Clause, limit: int) -> dict[int, float]:
-    """Of all lessons that match, scored only where seen."""
-    clause, args = seen
+    Looked up best first and only as far as needed: in a large store a look-up costs more than a score.
+    """
     found = sql.execute(
-        f"SELECT l.row, -bm25(lesson_text, {COLUMN_WEIGHTS}) AS score {_JOINED} AND {clause}"
-        " ORDER BY score DESC, l.row DESC LIMIT ?",
-        (match, *args, limit),
+        f"SELECT rowid, -bm25(lesson_text, {COLUMN_WEIGHTS}) FROM lesson_text WHERE lesson_text MATCH ?"
+        " ORDER BY rowid DESC LIMIT ?",
+        (match, newest),
     )
-    return dict(found.fetchall())
-
-
-def _newest(sql: sqlite3.Connection, match: str, most: int, seen: Clause, limit: int) -> dict[int, float]:
-    """Of the newest `most` that match."""
-    clause, args = seen
-    found = sql.execute(
-        f"SELECT l.row, m.score FROM (SELECT rowid AS row, -bm25(lesson_text, {COLUMN_WEIGHTS}) AS score"
-        " FROM lesson_text WHERE lesson_text MATCH ? ORDER BY rowid DESC LIMIT ?) m"
-        f" JOIN lessons l ON l.row = m.row WHERE {clause} ORDER BY m.score DESC, l.row DESC LIMIT ?",
-        (match, most, *args, limit),
-    )
-    return dict(found.fetchall())
+    scores: dict[int, float] = dict(found.fetchall())
+    rows = sorted(scores, key=lambda row: (-scores[row], -row))
+    return {row: scores[row] for row, _ in first_visible(sql, rows, seen, limit)}
 
 
 def _rarest(lessons: Mapping[str, int], terms: Sequence[str], most: int, least: int = 1) -> list[str]:

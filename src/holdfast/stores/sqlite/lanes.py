@@ -28,6 +28,7 @@ from holdfast.ranking import words
 from holdfast.stores.sqlite import derived, fulltext, nearby
 from holdfast.stores.sqlite.rows import clean, clean_all, micros, slots
 from holdfast.stores.sqlite.termcounts import count_terms
+from holdfast.stores.sqlite.visible import first_visible, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,53 +63,10 @@ def search(sql: sqlite3.Connection, lane: str, query: Query, limit: int) -> list
     return _LANES[lane](sql, query, limit)
 
 
-def visible(query: Query) -> Clause:
-    """SQL on `lessons l` for: current, true when asked, within the query's scope, states, kinds, branch, prefix,
-    exclusions."""
-    clauses = ["l.retracted_at IS NULL", f"l.state IN ({slots(len(query.states))})"]
-    args: list[Any] = list(query.states)
-    if not query.all_projects:
-        clauses.append("l.owner IN ('', ?)")
-        args.append(clean(query.project))
-    if query.at is not None:
-        # one recorded by a clock ahead of ours holds from its recording on
-        clauses.append("(l.valid_to IS NULL OR l.valid_to > ? OR l.state IN ('superseded', 'retired'))")
-        clauses.append("(l.valid_from <= ? OR l.valid_from <= l.recorded_at)")
-        args += [micros(query.at)] * 2
-    if query.kinds:
-        clauses.append(f"l.kind IN ({slots(len(query.kinds))})")
-        args += query.kinds
-    if query.exclude:
-        clauses.append(f"l.id NOT IN ({slots(len(query.exclude))})")
-        args += clean_all(query.exclude)
-    if query.branch:
-        clauses.append("(l.branch IN ('', ?) OR l.owner <> ?)")
-        args += [clean(query.branch), clean(query.project)]
-    if query.prefix:
-        clauses.append(
-            "(l.path_prefix = '' OR l.owner <> ? OR instr(? || '/', l.path_prefix || '/') = 1"
-            " OR instr(l.path_prefix || '/', ? || '/') = 1)"
-        )
-        args += [clean(query.project), clean(query.prefix), clean(query.prefix)]
-    return " AND ".join(clauses), args
-
-
 def best(sql: sqlite3.Connection, query: Query, scores: dict[int, float], limit: int) -> list[Hit]:
     """The visible ones of scored rows, best first, newer first among equals."""
-    seen, args = visible(query)
-    hits: list[tuple[float, int, str]] = []
     rows = sorted(scores, key=lambda row: (-scores[row], -row))
-    start, size = 0, limit + 20  # most are visible: rarely is a second, larger look needed
-    while start < len(rows) and len(hits) < limit:
-        some = rows[start : start + size]
-        start, size = start + size, 500
-        # NOT INDEXED: left to itself SQLite walks a whole index of owners and states instead of looking up the rows
-        found = sql.execute(
-            f"SELECT l.row, l.id FROM lessons l NOT INDEXED WHERE l.row IN ({slots(len(some))}) AND {seen}",
-            (*some, *args),
-        )
-        hits += [(-scores[row], -row, id_) for row, id_ in found]
-    return [Hit(id=LessonId(id_), score=-score) for score, _, id_ in sorted(hits)[:limit]]
+    return [Hit(id=LessonId(id_), score=scores[row]) for row, id_ in first_visible(sql, rows, visible(query), limit)]
 
 
 def _exact(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:

@@ -1,0 +1,64 @@
+"""What a query may be answered with: one condition, which every index keeps to."""
+
+from __future__ import annotations
+
+from holdfast.stores.sqlite.rows import clean, clean_all, micros, slots
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+    from typing import Any
+
+    from holdfast.domain.query import Query
+
+    Clause = tuple[str, list[Any]]
+
+
+def visible(query: Query) -> Clause:
+    """SQL on `lessons l` for: current, true when asked, within the query's scope, states, kinds, branch, prefix,
+    exclusions."""
+    clauses = ["l.retracted_at IS NULL", f"l.state IN ({slots(len(query.states))})"]
+    args: list[Any] = list(query.states)
+    if not query.all_projects:
+        clauses.append("l.owner IN ('', ?)")
+        args.append(clean(query.project))
+    if query.at is not None:
+        # one recorded by a clock ahead of ours holds from its recording on
+        clauses.append("(l.valid_to IS NULL OR l.valid_to > ? OR l.state IN ('superseded', 'retired'))")
+        clauses.append("(l.valid_from <= ? OR l.valid_from <= l.recorded_at)")
+        args += [micros(query.at)] * 2
+    if query.kinds:
+        clauses.append(f"l.kind IN ({slots(len(query.kinds))})")
+        args += query.kinds
+    if query.exclude:
+        clauses.append(f"l.id NOT IN ({slots(len(query.exclude))})")
+        args += clean_all(query.exclude)
+    if query.branch:
+        clauses.append("(l.branch IN ('', ?) OR l.owner <> ?)")
+        args += [clean(query.branch), clean(query.project)]
+    if query.prefix:
+        clauses.append(
+            "(l.path_prefix = '' OR l.owner <> ? OR instr(? || '/', l.path_prefix || '/') = 1"
+            " OR instr(l.path_prefix || '/', ? || '/') = 1)"
+        )
+        args += [clean(query.project), clean(query.prefix), clean(query.prefix)]
+    return " AND ".join(clauses), args
+
+
+def first_visible(sql: sqlite3.Connection, rows: Sequence[int], seen: Clause, limit: int) -> list[tuple[int, str]]:
+    """Rows and ids of the first `limit` of these lessons that are `seen`, in the order given."""
+    clause, args = seen
+    found: list[tuple[int, str]] = []
+    start, size = 0, limit + 20  # most are visible: rarely is a second, larger look needed
+    while start < len(rows) and len(found) < limit:
+        some = rows[start : start + size]
+        start, size = start + size, 500
+        # NOT INDEXED: left to itself SQLite walks a whole index of owners and states instead of looking up the rows
+        looked_up = sql.execute(
+            f"SELECT l.row, l.id FROM lessons l NOT INDEXED WHERE l.row IN ({slots(len(some))}) AND {clause}",
+            (*some, *args),
+        )
+        ids = dict(looked_up.fetchall())
+        found += [(row, ids[row]) for row in some if row in ids]
+    return found[:limit]
