@@ -191,7 +191,8 @@ def test_the_prompts_are_what_a_user_would_call(mode: str, code: Codebase) -> No
     async def work() -> None:
         async with connected(code.folder, mode=mode) as client:
             listed = (await client.list_prompts()).prompts
-            assert [prompt.name for prompt in listed] == ["recall", "remember", "checkpoint"]
+            assert [prompt.name for prompt in listed] == ["brief", "recall", "remember", "checkpoint"]
+            assert "whole cents" in (await said(client, "brief")).partition("<holdfast-memory>")[2]
             recalled = await said(client, "recall", query="how are amounts kept")
             assert "whole cents" in recalled.partition("<holdfast-memory>")[2]
             assert "`remember`" in await said(client, "remember", insight="Seed the clock")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.ports.host import BlockEdit
+from holdfast.surfaces.cli._hostfiles import HostFiles
 from tests.codebase import Codebase
 from tests.surfaces.terminal import run, told, told_json
 
@@ -137,6 +139,23 @@ def test_what_cannot_be_a_rules_file_is_refused_by_name(code: Codebase, tmp_path
     assert (tmp_path / "dotfiles.md").read_text() == "mine everywhere\n"
     assert Path(".roo/rules/holdfast-always.md").read_text() == "a person's own\n"
     assert Path(".clinerules").read_text().startswith("an old kind of rules\n")
+
+
+def test_a_read_only_file_is_left(code: Codebase) -> None:
+    Path("AGENTS.md").write_text("keep off\n")
+    Path("AGENTS.md").chmod(0o444)
+    result = run("rules", "sync", "--host", "zed")
+    assert (result.exit_code, "AGENTS.md is read-only" in result.stderr) == (1, True)
+    assert Path("AGENTS.md").read_text() == "keep off\n"
+
+
+def test_what_another_process_wrote_into_the_manifest_meanwhile_stays(home: Path, code: Codebase) -> None:
+    ours = HostFiles(str(home), 0o644)
+    told("setup", "zed")
+    ours.apply(ours.plan("zed:rules:x", [BlockEdit(file=str(code.folder / "AGENTS.md"), text="x")]))
+    told("uninstall")
+    assert not Path("AGENTS.md").exists()
+    assert not list(home.parent.glob(".config/**/*.json"))
 
 
 def test_one_file_with_two_names_has_one_block(code: Codebase) -> None:

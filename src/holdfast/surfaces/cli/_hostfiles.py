@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 import tempfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -121,8 +122,10 @@ class HostFiles:
             return Change(file, held, before, None, ())
         edits = [_forms.kept(file, edit) for edit in kept]
         prefix, text = _decode(file, (held if _forms.keeps_place(edits) else before) or b"")
-        wanted = _forms.insert(file, text, edits)
-        return Change(file, held, prefix + wanted.encode(), before, kept)
+        change = Change(file, held, prefix + _forms.insert(file, text, edits).encode(), before, kept)
+        if change.needed and held is not None and not os.stat(file).st_mode & stat.S_IWUSR:
+            raise HostConfigError(f"{file} is read-only", hint="make it writable, or add to it by hand")
+        return change
 
     def _pristine(self, file: str, held: bytes | None, edits: Sequence[Edit] = ()) -> bytes | None:
         """What the file holds without us."""
@@ -183,7 +186,7 @@ class HostFiles:
             "folders": list(change.folders) or (entry or {}).get("folders", []),
             "edits": list(change.edits),
         }
-        self._save()
+        self._save(change.file)
 
     def _keep_backup(self, change: Change) -> str:
         held = change.before or b""
@@ -195,11 +198,14 @@ class HostFiles:
 
     def _forget(self, file: str) -> None:
         if self.manifest.pop(file, None) is not None:
-            self._save()
+            self._save(file)
 
-    def _save(self) -> None:
+    def _save(self, file: str) -> None:
+        """Keep what we know of the file; of all others, what another process may have written meanwhile."""
         os.makedirs(self.home, mode=0o700, exist_ok=True)
         path = os.path.join(self.home, MANIFEST)
+        others = {name: entry for name, entry in _load_manifest(path).items() if name != file}
+        self.manifest = others | ({file: self.manifest[file]} if file in self.manifest else {})
         if not self.manifest:
             if os.path.exists(path):
                 os.remove(path)

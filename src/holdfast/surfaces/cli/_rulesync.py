@@ -197,12 +197,12 @@ class RulesDesk:
         folder, last = os.path.split(os.path.join(self.root, name))
         whole = os.path.join(os.path.realpath(folder), last)
         real = whole if "*" in last or "{" in last else os.path.realpath(whole)
-        inside = os.path.relpath(real, os.path.realpath(self.root))
-        if inside.partition(os.sep)[0] == os.pardir or os.path.isabs(inside):
+        root = os.path.join(os.path.realpath(self.root), "")
+        if not real.startswith(root):
             raise HostConfigError(
                 f"{name} is a link that leads out of the project, to {real}", hint="other projects may read that file"
             )
-        return inside.replace(os.sep, "/")
+        return real[len(root) :].replace(os.sep, "/")
 
     def _told_by_hooks(self, name: str, outlet: Outlet) -> list[str]:
         """Titles of hosts that are set up, have hooks that deliver, and read the file too."""

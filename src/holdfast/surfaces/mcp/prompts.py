@@ -1,4 +1,4 @@
-"""What a user can call by name in a host's menu: recall, remember, checkpoint."""
+"""What a user can call by name in a host's menu: brief, recall, remember, checkpoint."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from mcp_types import Prompt, PromptArgument
 
 from holdfast.domain.errors import InvalidValueError
-from holdfast.surfaces.mcp import render
+from holdfast.surfaces.mcp import render, resources
 from holdfast.surfaces.mcp.callers import Asked
 
 LIMIT = 8
@@ -26,6 +26,7 @@ class MemoryPrompt(NamedTuple):
     title: str
     does: str
     argument: str
+    """Empty for a prompt without one."""
     about: str
     required: bool
     says: Callable[[Asked, str], str]
@@ -33,7 +34,8 @@ class MemoryPrompt(NamedTuple):
     def declare(self) -> Prompt:
         """The prompt as clients list it."""
         argument = PromptArgument(name=self.argument, description=self.about, required=self.required)
-        return Prompt(name=self.name, title=self.title, description=self.does, arguments=[argument])
+        arguments = [argument] if self.argument else []
+        return Prompt(name=self.name, title=self.title, description=self.does, arguments=arguments)
 
     def render(self, asked: Asked, given: Arguments) -> str:
         """The message. Raises InvalidValueError when the argument is missing."""
@@ -41,6 +43,10 @@ class MemoryPrompt(NamedTuple):
         if self.required and not said:
             raise InvalidValueError(f"the prompt {self.name} needs {self.argument!r}", hint=self.about)
         return self.says(asked, said)
+
+
+def _brief(asked: Asked, _said: str) -> str:
+    return f"What memory holds about this project:\n\n{resources.read(asked, resources.BRIEF)}"
 
 
 def _recall(asked: Asked, query: str) -> str:
@@ -65,6 +71,7 @@ def _checkpoint(asked: Asked, goal: str) -> str:
 
 
 PROMPTS = (
+    MemoryPrompt("brief", "Brief", "Bring the lessons that matter most in this project", "", "", False, _brief),
     MemoryPrompt(
         "recall", "Recall", "Bring what earlier sessions learnt about something", "query",
         "What it is about: a question, an error, a file", True, _recall,
