@@ -33,6 +33,8 @@ TOOL_USE = re.compile(r'<tool-use data-tool-type="(\w+)" data-tool-name="([^"]*)
 ASIDE = re.compile(r"<(think|details)\b[^>]*>.*?</\1>", re.DOTALL)
 BODY_LIMIT = 200_000
 """Characters of a turn that is searched for tools: the search looks from each beginning for an end."""
+RULE = re.compile(r"^---[ \t]*$", re.MULTILINE)
+"""Between what the agent said before and after a tool."""
 QUOTED = re.compile(r"`([^`\n]+)`")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
@@ -80,7 +82,8 @@ class SpecStory(Recorded):
 
 def _agent(telling: Retelling, body: str) -> Iterator[Event]:
     body = shorten(body, BODY_LIMIT)
-    yield from telling.reply(ASIDE.sub("", TOOL_USE.sub("", body)).strip().removesuffix("---").strip())
+    for part in RULE.split(ASIDE.sub("", TOOL_USE.sub("", body))):
+        yield from telling.reply(part)
     for kind, _name, inside in TOOL_USE.findall(body):
         summary, _, rest = inside.partition("</summary>")
         quoted = QUOTED.search(summary) or QUOTED.search(rest)

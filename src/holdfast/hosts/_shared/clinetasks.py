@@ -96,9 +96,9 @@ class _Task:
         calls = [(name, dict(ARGUMENT.findall(inside))) for name, inside in CALL.findall(text)]
         self._pending += [call for call in calls if call[0] in CALLS]
         spoken = [given.get(SPOKEN[name], "") for name, given in calls if name in SPOKEN]
-        spoken += [_spoken(block) for block in blocks if block.get("name") in SPOKEN]
+        spoken += [_spoken(block) for block in blocks if _speaks(block)]
         yield from self.telling.reply("\n".join(filter(None, (CALL.sub("", text).strip(), *spoken))))
-        tools = [block for block in blocks if block.get("type") == "tool_use" and block.get("name") not in SPOKEN]
+        tools = [block for block in blocks if block.get("type") == "tool_use" and not _speaks(block)]
         yield from tell_message(self.telling, "assistant", tools)
 
     def _user(self, blocks: list[Mapping[str, Any]]) -> Iterator[Event]:
@@ -139,6 +139,10 @@ def _judged(block: Mapping[str, Any]) -> Mapping[str, Any]:
     content = "\n".join(text_of(part.get("text")) for part in blocks_of(block.get("content")))
     error = _error(content)
     return {**block, "content": error, "is_error": True} if error else block
+
+
+def _speaks(block: Mapping[str, Any]) -> bool:
+    return text_of(block.get("name")) in SPOKEN
 
 
 def _spoken(block: Mapping[str, Any]) -> str:
