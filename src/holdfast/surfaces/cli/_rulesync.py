@@ -70,21 +70,9 @@ class RulesDesk:
         Raises InvalidValueError when there is no host to write for, PluginNotFoundError for an unknown name.
         """
         asked = self._asked(named)
-        chosen = self._chosen(asked)
-        outlets: list[Outlet] = []
         problems: list[HoldfastError] = []
         notes: list[str] = []
-        for name in chosen:
-            try:
-                outlet = self._outlet(self._hosts[name])
-            except HostConfigError as exc:
-                problems.append(exc)
-                continue
-            told = self._told_by_hooks(name, outlet)
-            if told:
-                notes.append(_twice(self._hosts[name], outlet.target.file, told, name in asked))
-            if name in asked or not told:
-                outlets.append(outlet)
+        outlets = list(self._outlets(asked, problems, notes))
         rules = compile_rules(self._memory.parts, self._memory.place, outlets, budget, own)
         wanted: dict[str, list[Edit]] = {owner: [] for owner in self.owners()}
         for host, edit in self._edits(rules):
@@ -170,6 +158,20 @@ class RulesDesk:
             hint = "holdfast setup, or name one: holdfast rules sync --host NAME"
             raise InvalidValueError("no host that is set up needs rules files", hint=hint)
         return sorted({*asked, *silent})
+
+    def _outlets(self, asked: Sequence[str], problems: list[HoldfastError], notes: list[str]) -> Iterator[Outlet]:
+        """Where to write, for each host; why there is no place for one, and who would be told twice, in the lists."""
+        for name in self._chosen(asked):
+            try:
+                outlet = self._outlet(self._hosts[name])
+            except HostConfigError as exc:
+                problems.append(exc)
+                continue
+            told = self._told_by_hooks(name, outlet)
+            if told:
+                notes.append(_twice(self._hosts[name], outlet.target.file, told, name in asked))
+            if name in asked or not told:
+                yield outlet
 
     def _outlet(self, host: Host) -> Outlet:
         """Where the host's rules go. Raises HostConfigError for a link that leads out of the project."""
