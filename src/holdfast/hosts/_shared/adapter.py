@@ -32,15 +32,22 @@ class Adapter:
 
     name = ""
     folders: tuple[str, ...] = ()
-    """Paths under the user's home of which one is there where the host is."""
+    """Paths under the user's home of which one is there where the host is; the first holds its files."""
     keeps_transcripts = False
     """The module `transcripts` of its package reads them: `find(host, home)`, and `parse` (lines) or `read` (files)."""
     late = False
     """It takes nothing before a tool runs: what belongs to a file comes with the result of reading it."""
 
+    def __init__(self, config_dir: str = "") -> None:
+        self._config_dir = config_dir
+
+    def root(self, home: str) -> str:
+        """The folder of its files: where it was told to keep them, else the first of its folders."""
+        return self._config_dir or os.path.join(home, *self.folders[0].split("/"))
+
     def find(self, home: str) -> str:
-        """The first of its folders that is there, or an empty string."""
-        paths = (os.path.join(home, *folder.split("/")) for folder in self.folders)
+        """The folder it was told to use, else the first of its folders; of these, the first that is there."""
+        paths = (self._config_dir, *(os.path.join(home, *folder.split("/")) for folder in self.folders))
         return next((path for path in paths if os.path.exists(path)), "")
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -5,8 +5,6 @@ Lean when imported: a hook pays for the shared payload reader alone; the rest is
 
 from __future__ import annotations
 
-import os
-
 from holdfast.hosts._shared.adapter import Adapter
 
 TYPE_CHECKING = False
@@ -28,19 +26,12 @@ class ClaudeCode(Adapter):
     name = "claude-code"
     folders = (".claude", ".claude.json")
 
-    def __init__(self, config_dir: str = "") -> None:
-        self._config_dir = config_dir
-
     @property
     def profile(self) -> HostProfile:
         """What Claude Code can do and where."""
         from holdfast.hosts.claude_code.install import PROFILE
 
         return PROFILE
-
-    def find(self, home: str) -> str:
-        """Its configuration folder, or an empty string."""
-        return self._config_dir if os.path.exists(self._config_dir) else super().find(home)
 
     def find_transcripts(self, home: str) -> Sequence[str]:
         """Absolute paths of the sessions' transcripts, least recently written first; without sub-agents' own files."""

@@ -49,9 +49,6 @@ class Codex(Adapter):
     folders = (".codex",)
     keeps_transcripts = True
 
-    def __init__(self, config_dir: str = "") -> None:
-        self._config_dir = config_dir
-
     @property
     def profile(self) -> HostProfile:
         """What Codex can do and where."""
@@ -68,10 +65,6 @@ class Codex(Adapter):
             notes=("Codex skips a hook until it is trusted: type /hooks in Codex and approve Holdfast's.",),
             sources=("run: codex-cli 0.169.0, 2026-11-21", "developers.openai.com/codex/hooks, 2026-11-21"),
         )
-
-    def find(self, home: str) -> str:
-        """Its configuration folder, or an empty string."""
-        return self._config_dir if os.path.exists(self._config_dir) else super().find(home)
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload with a patch as a patch, and a command that failed as a failure."""
@@ -94,7 +87,7 @@ class Codex(Adapter):
         from holdfast.ports.host import InstallPlan
 
         check_scope(self.name, scope)
-        root = self._config_dir or os.path.join(home, ".codex")
+        root = self.root(home)
         told = hook_command(command, self.name)
         edits = [hook_edit(os.path.join(root, "hooks.json"), told, hook) for hook in HOOKS]
         edits.append(

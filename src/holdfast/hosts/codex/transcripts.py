@@ -37,7 +37,7 @@ RUNNING = "Process running with session ID "
 
 def find(host: Codex, home: str) -> list[str]:
     """Rollouts, live and archived."""
-    root = host._config_dir or os.path.join(home, ".codex")
+    root = host.root(home)
     folders = (os.path.join(root, name) for name in ("sessions", "archived_sessions"))
     return oldest_first(path for folder in folders for path in find_files(folder, (".jsonl", ".jsonl.zst")))
 

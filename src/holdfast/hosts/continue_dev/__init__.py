@@ -33,9 +33,6 @@ class Continue(Adapter):
     folders = (".continue",)
     keeps_transcripts = True
 
-    def __init__(self, config_dir: str = "") -> None:
-        self._config_dir = config_dir
-
     @property
     def profile(self) -> HostProfile:
         """What Continue can do and where."""
@@ -60,10 +57,6 @@ class Continue(Adapter):
             sources=("docs.continue.dev, MCP and rules, 2026-11-21", "cn 1.5.47 inspected", "not run"),
         )
 
-    def find(self, home: str) -> str:
-        """Its configuration folder, or an empty string."""
-        return self._config_dir if os.path.exists(self._config_dir) else super().find(home)
-
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """A block file of our own: YAML, of which JSON is a part."""
         import json
@@ -72,7 +65,7 @@ class Continue(Adapter):
         program, *arguments = server_words(command, self.name)
         server = {"name": SERVER_NAME, "type": "stdio", "command": program, "args": arguments}
         block = {"name": SERVER_NAME, "version": "0.0.1", "schema": "v1", "mcpServers": [server]}
-        root = self._config_dir or os.path.join(home, ".continue")
+        root = self.root(home)
         file = os.path.join(root, "mcpServers", "holdfast.yaml")
         edit = OwnFile(file=file, text=json.dumps(block, indent=2) + "\n", ours=SERVER)
         return InstallPlan(host=self.name, scope=scope, edits=(edit,), notes=self.profile.notes)

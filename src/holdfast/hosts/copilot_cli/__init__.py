@@ -54,9 +54,6 @@ class CopilotCli(Adapter):
     folders = (".copilot",)
     keeps_transcripts = True
 
-    def __init__(self, config_dir: str = "") -> None:
-        self._config_dir = config_dir
-
     @property
     def profile(self) -> HostProfile:
         """What Copilot CLI can do and where."""
@@ -81,10 +78,6 @@ class CopilotCli(Adapter):
             notes=("Copilot's cloud agent reads neither: it takes hooks from .github/hooks only.",),
             sources=("run: Copilot CLI 1.0.102, 2026-11-21", "docs.github.com, hooks reference, 2026-11-21"),
         )
-
-    def find(self, home: str) -> str:
-        """Its configuration folder, or an empty string."""
-        return self._config_dir if os.path.exists(self._config_dir) else super().find(home)
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload with Claude Code's names of tools and their arguments."""
@@ -115,7 +108,7 @@ class CopilotCli(Adapter):
         from holdfast.ports.host import InstallPlan, OwnFile
 
         check_scope(self.name, scope)
-        root = self._config_dir or os.path.join(home, ".copilot")
+        root = self.root(home)
         text = _hooks_file(hook_command(command, self.name))
         server = server_edit(os.path.join(root, "mcp-config.json"), command, self.name, type="local", tools=["*"])
         hooks = OwnFile(file=os.path.join(root, "hooks", "holdfast.json"), text=text, ours=ENTRY)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def find(host: CopilotCli, home: str) -> list[str]:
     """Sessions."""
-    root = host._config_dir or os.path.join(home, ".copilot")
+    root = host.root(home)
     return find_files(os.path.join(root, "session-state"), ("/events.jsonl",))
 
 

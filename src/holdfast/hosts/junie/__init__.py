@@ -50,9 +50,6 @@ class Junie(Adapter):
     folders = (".junie",)
     keeps_transcripts = True
 
-    def __init__(self, config_dir: str = "") -> None:
-        self._config_dir = config_dir
-
     @property
     def profile(self) -> HostProfile:
         """What Junie can do and where."""
@@ -71,10 +68,6 @@ class Junie(Adapter):
             sources=("junie.jetbrains.com/docs/junie-cli-hooks.html, 2026-11-21", "not run"),
         )
 
-    def find(self, home: str) -> str:
-        """Its folder, or an empty string."""
-        return self._config_dir if os.path.exists(self._config_dir) else super().find(home)
-
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload with the project's folder."""
         held = dict(fields_of(payload))
@@ -90,7 +83,7 @@ class Junie(Adapter):
         from holdfast.ports.host import InstallPlan
 
         check_scope(self.name, scope)
-        root = self._config_dir or os.path.join(home, ".junie")
+        root = self.root(home)
         told = hook_command(command, self.name, "--plain")
         edits = [hook_edit(os.path.join(root, "config.json"), told, hook) for hook in HOOKS]
         edits.append(server_edit(os.path.join(root, "mcp", "mcp.json"), command, self.name))

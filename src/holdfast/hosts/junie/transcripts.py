@@ -26,7 +26,7 @@ STEPS_LIMIT = 100_000
 
 def find(host: Junie, home: str) -> list[str]:
     """Sessions."""
-    return find_files(os.path.join(host._config_dir or os.path.join(home, ".junie"), "sessions"), ("/events.jsonl",))
+    return find_files(os.path.join(host.root(home), "sessions"), ("/events.jsonl",))
 
 
 def read(host: Junie, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
