@@ -71,16 +71,27 @@ def test_words_that_too_many_lessons_have_are_left_out_of_the_count(
     assert found(sql, "tide", "heron", limit=2) == [COMMON + 52, COMMON + 51]  # alike: newer first
 
 
+@pytest.mark.parametrize("few", [0, 500])
 @pytest.mark.parametrize("ours", [3, 400])
 def test_a_small_and_a_large_project_find_their_own_and_the_users_lessons_only(
-    sql: sqlite3.Connection, ours: int
+    sql: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, ours: int, few: int
 ) -> None:
+    monkeypatch.setattr(fulltext, "FEW_OTHERS", few)
     keep(sql, ["heron"] * 5, owner="other")
     keep(sql, ["reed"] * ours)
     keep(sql, ["heron"] * 3)
     keep(sql, ["heron"], owner="")
     assert len(found(sql, "heron")) == 4
     assert len(found(sql, "heron", all_projects=True)) == 9
+
+
+def test_newer_lessons_of_another_project_do_not_hide_what_a_common_word_finds(
+    sql: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fulltext, "CHOSEN", 50)
+    keep(sql, ["tide"] * (COMMON + 50))
+    keep(sql, ["tide"] * 300, owner="other")
+    assert len(found(sql, "tide")) >= 30
 
 
 def test_errors_of_other_projects_are_not_near(sql: sqlite3.Connection) -> None:

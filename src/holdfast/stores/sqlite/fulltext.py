@@ -3,7 +3,8 @@
 FTS5's `bm25()` goes, for every word of its expression, through all rows that have the word, those of other projects
 and the word that stands for a project included: 3 ms at 100,000 lessons, 30 ms at a million. So rare words choose,
 rarest first, as many as choose no more than CHOSEN lessons; other words only count for what those chose, again rarest
-first, up to COUNTED rows; and where a project has many lessons, those of others are left out after the search.
+first, up to COUNTED rows; and where a project has many lessons or there are few others, those of others are left out
+after the search.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 CHOSEN, CHOSEN_BY_COMMON = 3_000, 500
 """Most lessons scored in one search, and in one by any of the common words: the newest that match."""
+WIDER = 8
+"""So many times as many where hardly any of the newest are in the question's scope."""
 COUNTED = 40_000
 """Most rows that words which choose nothing may have together: 0.05 ms a thousand."""
 TERM_LIMIT, COMMON_LIMIT = 64, 20
@@ -34,6 +37,8 @@ TERM_LIMIT, COMMON_LIMIT = 64, 20
 LEFT_OUT_AFTERWARDS = 15
 """A project with as many lessons for each that is chosen is not asked for in the expression: to look a chosen one up
 costs as much as to pass that many in the index."""
+FEW_OTHERS = 500
+"""With no more lessons of other projects than that, none are left out by the expression."""
 COLUMN_WEIGHTS = "5.0, 3.0, 2.0, 2.0, 3.0, 0.0"
 """Of title, insight, reason, expanded, error, scope."""
 
@@ -83,16 +88,21 @@ def errors_with(sql: sqlite3.Connection, query: Query, counts: TermCounts, seen:
 def _best(sql: sqlite3.Connection, match: str, seen: Clause, limit: int, newest: int = -1) -> dict[int, float]:
     """Of all lessons that match, or of the `newest` so many, the best that are seen.
 
-    Looked up best first and only as far as needed: in a large store a look-up costs more than a score.
+    Looked up best first and only as far as needed: in a large store a look-up costs more than a score. Where hardly
+    any of the newest are seen (other projects' are newer), more are looked at.
     """
-    found = sql.execute(
-        f"SELECT rowid, -bm25(lesson_text, {COLUMN_WEIGHTS}) FROM lesson_text WHERE lesson_text MATCH ?"
-        " ORDER BY rowid DESC LIMIT ?",
-        (match, newest),
-    )
-    scores: dict[int, float] = dict(found.fetchall())
-    rows = sorted(scores, key=lambda row: (-scores[row], -row))
-    return {row: scores[row] for row, _ in first_visible(sql, rows, seen, limit)}
+    for most in (newest, newest * WIDER):
+        found = sql.execute(
+            f"SELECT rowid, -bm25(lesson_text, {COLUMN_WEIGHTS}) FROM lesson_text WHERE lesson_text MATCH ?"
+            " ORDER BY rowid DESC LIMIT ?",
+            (match, most),
+        )
+        scores: dict[int, float] = dict(found.fetchall())
+        rows = sorted(scores, key=lambda row: (-scores[row], -row))
+        best = first_visible(sql, rows, seen, limit)
+        if len(scores) != most or len(best) >= limit:
+            break
+    return {row: scores[row] for row, _ in best}
 
 
 def _rarest(lessons: Mapping[str, int], terms: Sequence[str], most: int, least: int = 1) -> list[str]:
@@ -108,13 +118,24 @@ def _rarest(lessons: Mapping[str, int], terms: Sequence[str], most: int, least: 
 
 def _scope(sql: sqlite3.Connection, query: Query, lessons: Mapping[str, int], choosing: Sequence[str]) -> str:
     """The beginning of an expression that keeps to the query's scope; empty where that costs more than it spares."""
-    if query.all_projects:
+    if query.all_projects or _are_few_others(sql, clean(query.project)):
         return ""
     scope = f"scope : ({' OR '.join(dict.fromkeys((scope_token(''), scope_token(clean(query.project)))))})"
     most = LEFT_OUT_AFTERWARDS * min(CHOSEN, sum(lessons[term] for term in choosing))
     counting = "SELECT count(*) FROM (SELECT 1 FROM lesson_text WHERE lesson_text MATCH ? LIMIT ?)"
     has: int = sql.execute(counting, (scope, most)).fetchone()[0]
     return f"{scope} AND " if has < most else ""
+
+
+def _are_few_others(sql: sqlite3.Connection, owner: str) -> bool:
+    """Whether there are hardly any lessons out of scope: an index tells sooner than a count of the scope."""
+    counting = (
+        "SELECT count(*) FROM (SELECT 1 FROM lessons INDEXED BY lessons_recent WHERE retracted_at IS NULL AND"
+        " owner > ? AND owner < ? LIMIT ?)"
+    )
+    before = sql.execute(counting, ("", owner, FEW_OTHERS + 1)).fetchone()[0]
+    after = sql.execute(counting, (owner, "\U0010ffff", FEW_OTHERS + 1)).fetchone()[0]
+    return bool(before + after <= FEW_OTHERS)
 
 
 def _any(terms: Sequence[str]) -> str:
