@@ -297,3 +297,14 @@ def test_clues_are_files_and_identifiers_and_nothing_a_sentence_has() -> None:
     assert clues.paths == ("src/app.py", "conftest.py")
     assert clues.symbols == ("get_user", "UserStore.find")
     assert clues_in("See https://example.com/a/b.html for more.").paths == ()
+
+
+def test_words_and_vectors_tell_among_how_many_lessons_of_the_project_they_chose(memory: Memory) -> None:
+    keep(memory, QUEUE)
+    keep(memory, "The billing export rounds cents before the tax is added.")
+    query = question(memory.parts, memory.place, "retry queue")
+    assert [hit.among for hit in memory.parts.store.search("text", query, 5)] == [2]
+    elsewhere = replace(query, project="another")
+    assert not memory.parts.store.search("text", elsewhere, 5)
+    everywhere = replace(elsewhere, all_projects=True)
+    assert [hit.among for hit in memory.parts.store.search("text", everywhere, 5)] == [2]

@@ -57,3 +57,5 @@ class Hit(Frozen):
 
     id: LessonId
     score: float = 0.0
+    among: int = 0
+    """How many lessons the index chose from, as far as it counts; 0 where it does not tell."""

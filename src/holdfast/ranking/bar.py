@@ -1,23 +1,30 @@
 """The bars below which nothing is delivered: better silent than beside the point.
 
-A lesson passes by a place or a name it shares with the question, or by words: enough weight of the question's telling
-words (`strength`) that is enough of the question (`coverage`); a short question may be met by one word that is a good
-part of it; a long one need not be covered when the strength is large.
+A lesson passes by a place or a name it shares with the question; by a meaning that is near; or by words. In a project
+of thousands some lesson shares a few words with any sentence and lies near any meaning, so the least that is asked for
+grows with the logarithm of how many lessons there are, as the best of as many chances does:
+
+- words: the weight of the words it shares (`Fit.strength`: how much of them there is) times the text lane's score (how
+  rare they are here: the share it has of what the question could score at all), with EXACT_WORTH for a name, has to
+  reach `told x log(lessons)`;
+- meaning: the cosine has to reach `meaning + MEANING_STEP x log(lessons)`.
+
+Where little is kept, how rare a word is there says nothing yet: as long as the project's lessons, were all as long as
+this one, have no more than FEW_STEMS, other things pass as well: a name alone; words with enough of fixed weights
+(`strength`) that are enough of the question (`coverage`); fewer, of a short question that is mostly covered; or so
+many that coverage does not matter.
 
 There are two bars. What is *pushed* into a session unasked has to be right; who *asked* would rather see a weak
-answer than none. `benchmarks/calibrate_bar.py` puts questions to the lessons of their own and of other repositories.
-Of prompts people really typed, 1 % get something pushed from a foreign repository and 49 % from their own (without a
-bar 76 % and 86 %); asked, 10 % and 66 %. Of questions paraphrased to share at most a word or two with their lesson,
-5 % and 22 %; asked, 17 % and 48 %. Words alone cannot part those: a logistic regression on nine features of the match
-drew the same curve, and so did one that also saw the cosine, its margin over the other lessons and their product. The
-weights were chosen with the same data in view. `meaning` was set where, beside the words, one unrelated question in
-twenty gets something pushed (one in ten where asked); both embedders it was measured with agree within .03.
+answer than none. `python -m benchmarks.calibrate_bar` fits the constants and tells what each bar lets through and
+keeps; docs/explanation/measurements.md has the figures.
 """
 
 from __future__ import annotations
 
+from math import log
+
 from holdfast.domain.frozen import Frozen
-from holdfast.ranking.fuse import EXACT_BAR
+from holdfast.ranking.fuse import EXACT_BAR, SURE_EXACT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,31 +35,61 @@ if TYPE_CHECKING:
 
 
 class Bar(Frozen):
-    """Least strength with least coverage, for a question of any length, a short one, and a long one."""
+    """What is asked for at least."""
 
+    told: float
+    """Weight of shared words times the text lane's score, for each e-fold of lessons."""
+    meaning: float
+    """Cosine of question and lesson, before MEANING_STEP."""
     strength: float
     coverage: float
     short_strength: float
     short_coverage: float
     strong: float
-    meaning: float = 0.6
-    """Least cosine of question and lesson, whatever their words."""
+    """Where little is kept: strength with coverage for a question of any length and for a short one; strength alone."""
 
 
-PUSHED = Bar(strength=1.2, coverage=0.2, short_strength=0.9, short_coverage=0.3, strong=3.5, meaning=0.5)
-ASKED = Bar(strength=0.9, coverage=0.12, short_strength=0.6, short_coverage=0.2, strong=1.8, meaning=0.45)
+class Chance(Frozen):
+    """How much there is for a question to meet by chance."""
+
+    lessons: int = 0
+    """Lessons the question was put to, counted as far as MANY; 0: nobody knows."""
+    stems: int = 0
+    """Different words of this lesson."""
+
+
+PUSHED = Bar(told=0.22, meaning=0.24, strength=1.2, coverage=0.2, short_strength=0.9, short_coverage=0.3, strong=3.5)
+ASKED = Bar(told=0.13, meaning=0.19, strength=0.9, coverage=0.12, short_strength=0.6, short_coverage=0.2, strong=1.8)
+MEANING_STEP = 0.068
+"""What the least cosine grows by for each e-fold of lessons."""
+EXACT_WORTH = 0.7
+"""What the exact lane's score adds to the product of weight and text score."""
+FEW_LESSONS, MANY = 10, 4_000
+"""Fewer lessons count as so many, and more too: a bar for less and for more was not measured."""
+FEW_STEMS = 1_500
+"""Lessons times words of one of them, up to which fixed weights are good enough."""
+UNKNOWN = Chance()
 
 LANE_BARS = {"exact": EXACT_BAR, "path": 0.6, "symbol": 0.6, "vector": 0.6}
-"""Scores of lanes that are enough by themselves: an exact name that few lessons have; the file itself, a glob of it or
-its folder as an anchor (not a neighbour); the symbol or what it is in; a cosine of two texts about the same thing,
+"""Scores of lanes that are a reason by themselves: an exact name that few lessons have; the file itself, a glob of it
+or its folder as an anchor (not a neighbour); the symbol or what it is in; a cosine of two texts about the same thing,
 whatever their words."""
+PLACES = ("path", "symbol")
 LINKED, CLOSELY_LINKED = 0.1, 0.75
 """Weights of links that are enough by themselves: for who asks about a file and says no more, and before an edit."""
 
 
-def passes(shares: Sequence[LaneShare], fit: Fit, bar: Bar) -> bool:
+def passes(shares: Sequence[LaneShare], fit: Fit, bar: Bar, chance: Chance = UNKNOWN) -> bool:
     """Whether it may be delivered: for the place or name it shares with the question, its meaning, or its words."""
-    return any(map(is_decisive, shares)) or passes_by_words(fit, bar) or passes_by_meaning(shares, bar)
+    return (
+        is_sure(shares, chance) or passes_by_words(fit, bar, shares, chance) or passes_by_meaning(shares, bar, chance)
+    )
+
+
+def is_sure(shares: Sequence[LaneShare], chance: Chance = UNKNOWN) -> bool:
+    """Whether it is at the very place, or the very thing, asked for; where little is kept, a name will do."""
+    exact = EXACT_BAR if _is_little(chance) else SURE_EXACT
+    return _score(shares, "exact") >= exact or any(is_decisive(one) for one in shares if one.lane in PLACES)
 
 
 def is_decisive(share: LaneShare) -> bool:
@@ -65,15 +102,30 @@ def is_linked(shares: Sequence[LaneShare], least: float = LINKED) -> bool:
     return any(share.lane == "graph" and share.raw >= least for share in shares)
 
 
-def passes_by_meaning(shares: Sequence[LaneShare], bar: Bar) -> bool:
+def passes_by_meaning(shares: Sequence[LaneShare], bar: Bar, chance: Chance = UNKNOWN) -> bool:
     """Whether question and lesson say enough alike."""
-    return any(share.lane == "vector" and share.raw >= bar.meaning for share in shares)
+    return _score(shares, "vector") >= bar.meaning + MEANING_STEP * _spread(chance)
 
 
-def passes_by_words(fit: Fit, bar: Bar) -> bool:
+def passes_by_words(fit: Fit, bar: Bar, shares: Sequence[LaneShare] = (), chance: Chance = UNKNOWN) -> bool:
     """Whether the words alone are enough."""
-    return (
+    told = fit.strength * _score(shares, "text") + EXACT_WORTH * _score(shares, "exact")
+    if told >= bar.told * _spread(chance):
+        return True
+    return _is_little(chance) and (
         fit.strength >= bar.strong
         or (fit.strength >= bar.strength and fit.coverage >= bar.coverage)
         or (fit.strength >= bar.short_strength and fit.coverage >= bar.short_coverage)
     )
+
+
+def _score(shares: Sequence[LaneShare], lane: str) -> float:
+    return next((share.raw for share in shares if share.lane == lane), 0.0)
+
+
+def _is_little(chance: Chance) -> bool:
+    return chance.lessons * chance.stems <= FEW_STEMS
+
+
+def _spread(chance: Chance) -> float:
+    return log(1 + min(max(chance.lessons or MANY, FEW_LESSONS), MANY))

@@ -281,7 +281,9 @@ def _after_failure(turn: _Turn) -> Briefing:
             return alike(signature, lesson.error_signature)
         same_command = bool(target) and lesson.command == target and lesson.kind in KNOWN_FAILURES
         told = fit_of(message, found.stems)
-        return same_command or (told.strength >= STRONG_WORDS and passes_by_words(told, PUSHED))
+        return same_command or (
+            told.strength >= STRONG_WORDS and passes_by_words(told, PUSHED, found.shares, found.chance)
+        )
 
     query = turn.query(
         text=signature, error=turn.call.error if signature else "", command=turn.call.command, paths=turn.files()
@@ -334,7 +336,7 @@ def _opens(found: Found) -> bool:
     if not _is_timely(found, "session_start"):
         return False
     standing = lesson.kind in STANDING_KINDS and lesson.trust in ("person", "verified") and not lesson.anchors
-    return lesson.pinned or standing or passes(found.shares, found.fit, PUSHED)
+    return lesson.pinned or standing or passes(found.shares, found.fit, PUSHED, found.chance)
 
 
 def _is_timely(found: Found, moment: Moment) -> bool:

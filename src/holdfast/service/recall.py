@@ -14,7 +14,18 @@ from holdfast.domain.errors import (
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.query import LANES, Query
 from holdfast.ranking.aim import Aim, says_only_when, task_of
-from holdfast.ranking.bar import ASKED, PUSHED, Bar, is_decisive, is_linked, passes_by_meaning, passes_by_words
+from holdfast.ranking.bar import (
+    ASKED,
+    PUSHED,
+    UNKNOWN,
+    Bar,
+    Chance,
+    is_decisive,
+    is_linked,
+    is_sure,
+    passes_by_meaning,
+    passes_by_words,
+)
 from holdfast.ranking.compile import LINE_TOKENS, Line, compile_line, frame_tokens, more_line, render_block
 from holdfast.ranking.diversify import Rival, diversify
 from holdfast.ranking.fit import fit
@@ -77,6 +88,8 @@ class Found(Frozen):
     """For one that is not about the files in play: how the file it is about is linked to them."""
     named: int = UNNAMED
     """Whether the question has a name of it: see `ranking.names`."""
+    chance: Chance = UNKNOWN
+    """How much there was for the question to meet by chance."""
 
 
 class Draw(Frozen):
@@ -170,6 +183,7 @@ def draw(
     """
     rankings, failures = _ask_lanes(parts, query, lanes, max(DEPTH, pool))
     given = fuse(rankings, pool)
+    among = max((hits[0].among for hits in rankings.values() if hits), default=0)
     asked = weigh(asked_words(query))
     runs = runs_of(query.text)
     aim = Aim(task=task_of(query.text), since=query.since, until=query.until)
@@ -180,7 +194,7 @@ def draw(
         found.append(Found(
             lesson=lesson, shares=shares, fit=fit_of(asked, stems), stems=stems, aim=aim,
             via=way_to(query.linked, lesson.paths) if not any(map(is_decisive, shares)) else "",
-            named=naming(lesson, runs),
+            named=naming(lesson, runs), chance=Chance(lessons=among, stems=len(stems)),
         ))  # fmt: skip
     kept = tuple(one for one in found if admit is None or admit(one))
     return Draw(found=kept, degraded="; ".join(failures))
@@ -193,16 +207,19 @@ def admissible(parts: Parts, query: Query, found: Sequence[Found], bar: Bar) -> 
     Who names a lesson wants that one: others then need strong words.
     """
 
+    def has_words(one: Found) -> bool:
+        return passes_by_words(one.fit, bar, one.shares, one.chance)
+
     def is_named(one: Found) -> bool:
-        return one.named == TELLING or (one.named != UNNAMED and passes_by_words(one.fit, bar))
+        return one.named == TELLING or (one.named != UNNAMED and has_words(one))
 
     def is_fit(one: Found) -> bool:
         if some_named:
             return one.fit.strength >= bar.strong
-        return passes_by_words(one.fit, bar) or passes_by_meaning(one.shares, bar)
+        return has_words(one) or passes_by_meaning(one.shares, bar, one.chance)
 
     some_named = any(map(is_named, found))
-    good = [one for one in found if is_named(one) or any(map(is_decisive, one.shares)) or is_fit(one)]
+    good = [one for one in found if is_named(one) or is_sure(one.shares, one.chance) or is_fit(one)]
     return good + _linked_by(parts, query, good)
 
 

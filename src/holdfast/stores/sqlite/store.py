@@ -10,7 +10,7 @@ from __future__ import annotations
 from holdfast.domain.clocktext import render_instant
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.query import LANES
-from holdfast.stores.sqlite import eventlog, lanes, lessons
+from holdfast.stores.sqlite import among, eventlog, lanes, lessons
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.rows import clean
 
@@ -85,8 +85,9 @@ class SqliteStore:
                 sql = past.sql(sql, query)
             if lane == "vector":
                 vectors = self._vector_index() if past is None else past.vectors
-                return vectors.search(sql, query, limit)
-            return lanes.search(sql, lane, query, limit)
+                return among.tell(sql, query, vectors.search(sql, query, limit))
+            hits = lanes.search(sql, lane, query, limit)
+            return among.tell(sql, query, hits) if lane == "text" else hits
 
     def record(self, entries: Sequence[LogRecord]) -> None:
         """Append to the log; a record whose id is already there is skipped."""
