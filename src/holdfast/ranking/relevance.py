@@ -2,7 +2,8 @@
 
 A question's terms weigh by how much they tell: names and identifiers most, the everyday words of programming
 (`test`, `file`, `error`, ...) little, since any two texts about code share them. Words are compared by a light stem.
-The weights are fixed, not counted in the store, so that the bar means the same in a store of 20 lessons and of 10,000.
+The weights are fixed, not counted in the store, so that they tell something in a store of 20 lessons already; how rare
+a word is among many is what the text lane's score tells, and `bar` uses both.
 """
 
 from __future__ import annotations
