@@ -1,4 +1,4 @@
-"""What the processes of one user share besides the store: the hooks' log, and the turn to learn.
+"""What the processes of one user share besides the store: the hooks' log, turns, and how one starts another.
 
 Lean, and imported only when something failed or is to be learnt.
 """
@@ -140,3 +140,39 @@ def _forget_older_half(log: int, size: int) -> None:
     newer = os.read(log, LOG_LIMIT // 2).partition(b"\n")[2]
     os.ftruncate(log, 0)
     os.write(log, newer)
+
+
+def start_detached(command: list[str]) -> None:
+    """Start a process that outlives us: own session, no standard streams, nothing inherited, no window."""
+    if not hasattr(os, "posix_spawn"):
+        _start_elsewhere(command)
+        return
+    quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
+    closed = [(os.POSIX_SPAWN_CLOSE, fd) for fd in _inherited()]
+    try:
+        os.posix_spawn(command[0], command, os.environ, file_actions=[*quiet, *closed], setsid=True)
+    except NotImplementedError:  # it leaves our session by itself then
+        os.posix_spawn(command[0], command, os.environ, file_actions=[*quiet, *closed])
+
+
+def _inherited() -> list[int]:
+    """Descriptors that were leaked to us: held open, they could keep a host waiting for the end of a pipe."""
+    try:
+        return [fd for fd in map(int, os.listdir("/dev/fd")) if fd > 2 and _passes_on(fd)]
+    except (OSError, ValueError):
+        return []
+
+
+def _passes_on(fd: int) -> bool:
+    try:
+        return os.get_inheritable(fd)
+    except OSError:
+        return False
+
+
+def _start_elsewhere(command: list[str]) -> None:
+    import subprocess  # Windows
+
+    # A console that is not shown, for what it starts in its turn: git would open a window of its own without any.
+    flags = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+    subprocess.Popen(command, stdin=-3, stdout=-3, stderr=-3, close_fds=True, creationflags=flags)

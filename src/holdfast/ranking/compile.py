@@ -79,8 +79,11 @@ def compile_line(lesson: Lesson, caveat: str = "", budget: int = LINE_TOKENS) ->
         if cost <= min(most, budget):
             return Line(text=line, tokens=cost)
     tail = _line("", [], [caveat])
-    cut = _cut(head + rule, budget - count_tokens(tail) - 2)
-    line = cut + "…" + tail
+    room = budget - count_tokens(tail) - 2
+    line = _cut(head + rule, room) + "…" + tail
+    while count_tokens(line) > budget and room > 1:  # a word full of signs costs more than its length tells
+        room -= 1
+        line = _cut(head + rule, room) + "…" + tail
     return Line(text=line, tokens=count_tokens(line))
 
 

@@ -8,13 +8,12 @@ is the second. It ends by itself; killed, it leaves what it kept, and the next r
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from holdfast.runfiles import EmbeddingTurn, note
+from holdfast.runfiles import EmbeddingTurn, note, start_detached
 from holdfast.settings import interpreter, load_settings
 
 if TYPE_CHECKING:
@@ -25,21 +24,11 @@ AT_ONCE = 1_000
 PATIENCE_S = 5.0
 """How long to wait for another run to end: one that only looks whether any is running holds the turn for a moment."""
 
-_started: list[subprocess.Popen[bytes]] = []
-"""Held because we leave before they end: an object that goes first complains."""
-
 
 def start() -> None:
-    """Start a process that embeds and outlives us: own session, no standard streams, our environment with its keys."""
+    """Start a process that embeds and outlives us, with our environment and its keys."""
     # -P: the folder we stand in may hold a module named like one of ours
-    command = [interpreter(), "-P", "-m", "holdfast.surfaces.cli._embedding"]
-    flags = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
-    silent = subprocess.DEVNULL
-    _started.append(
-        subprocess.Popen(
-            command, stdin=silent, stdout=silent, stderr=silent, start_new_session=True, creationflags=flags
-        )
-    )
+    start_detached([interpreter(), "-P", "-m", "holdfast.surfaces.cli._embedding"])
 
 
 def is_running(settings: Settings) -> bool:
