@@ -29,7 +29,7 @@ HOST_FOLDERS = (
 )  # fmt: skip
 """Hosts and the variables that move the folder they keep their files in."""
 
-DEFAULT_EMBEDDER = ""
+DEFAULT_EMBEDDER = "static"
 """The embedder where none is configured; empty: none. docs/explanation/static-embedder.md holds the figures for it."""
 NO_EMBEDDER = "none"
 """What the config file says for none at all."""

@@ -214,15 +214,15 @@ class BrokenEmbedder(Embedder):
         raise EmbedderError("no answer within 2 s")
 
 
-def with_embedder(memory: Memory, embedder: Embedder) -> Memory:
+def with_embedder(memory: Memory, embedder: Embedder | None) -> Memory:
     parts = replace(memory.parts, embedder=lambda: embedder)
     return type(memory).__mro__[1](parts, memory.folder)  # the service's Memory, wired by hand
 
 
 def test_with_an_embedder_meaning_is_enough(memory: Memory) -> None:
     (lesson,) = keep(memory, "A vessel must report its draught.")
+    assert insights(with_embedder(memory, None), "which boat papers") == []
     memory.parts.store.put_vectors(Embedder.id, {lesson.id: [1.0, 0.0]})
-    assert insights(memory, "which boat papers") == []
     assert insights(with_embedder(memory, Embedder()), "which boat papers") == [lesson.insight]
 
 
@@ -286,8 +286,7 @@ def test_a_lane_that_fails_is_named_and_the_others_answer(memory: Memory) -> Non
 
 
 def test_a_store_of_which_no_lane_answers_is_an_error(memory: Memory) -> None:
-    lanes = tuple(lane for lane in LANES if lane != "vector")
-    parts = replace(memory.parts, store=OneLaneLocked(memory.parts.store, *lanes))
+    parts = replace(memory.parts, store=OneLaneLocked(memory.parts.store, *LANES))
     with pytest.raises(StoreLockedError):
         ask(parts, memory.place, question(parts, memory.place, "x"), limit=3, budget_tokens=100)
 

@@ -87,7 +87,8 @@ def listed(folder: Path) -> dict[str, Any]:
 
 def test_the_embedders_there_are_can_be_listed_with_what_they_lack(folder: Path, server: EmbeddingServer) -> None:
     rows = listed(folder)
-    assert rows["none"] == {"name": "none", "chosen": True, "usable": True, "why": ""}
+    assert rows["static"] == {"name": "static", "chosen": True, "usable": True, "why": ""}
+    assert not rows["none"]["chosen"]
     assert (rows["ollama"]["usable"], "model is not set" in rows["ollama"]["why"]) == (False, True)
     assert "url is not set" in rows["openai-compatible"]["why"]
     assert "holdfast embedder pull" in rows["onnx"]["why"]
@@ -173,7 +174,8 @@ def test_the_embedder_before_answers_until_the_new_one_has_seen_every_lesson(
 
 def test_a_memory_that_is_open_follows_the_choice(folder: Path, server: EmbeddingServer) -> None:
     with Memory(str(folder)) as memory:
-        assert memory.parts.embedder() is None
+        memory.recall("tides")
+        assert server.asked == []
         use(folder, server, "--wait")
         memory.recall("tides")
         assert server.asked[-1]["input"] == ["tides"]

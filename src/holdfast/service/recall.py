@@ -69,6 +69,8 @@ SETTLING = ("pinned", "recent")
 """Lanes that settle ties; what only they bring answers no particular question."""
 FOLLOWED, LINKS = ("relates_to", "refines", "caused_by"), 3
 """Links from a lesson that the question names, and how many of them are followed."""
+NEAR_MEANING = 0.2
+"""Least cosine of what is named as the nearest, where nothing was near enough to be delivered."""
 PARTICULAR = tuple(lane for lane in LANES if lane != "recent")
 """Lanes for a question about something: how recent a lesson is only weighs in its multiplier."""
 
@@ -163,7 +165,7 @@ def ask(
         good += [found for found in drawn.found if is_linked(found.shares) and found not in good]
     notes = "; ".join(filter(None, (degraded, drawn.degraded)))
     if not good:
-        near = [found for found in drawn.found if any(share.lane not in SETTLING for share in found.shares)]
+        near = [found for found in drawn.found if any(map(_says_something, found.shares))]
         ranked = weigh_up(parts, place, near)
         return Briefing(moment=moment, nearest=ranked[0][0] if ranked else None, degraded=notes)
     ranked = weigh_up(parts, place, good)
@@ -351,6 +353,11 @@ def asked_words(query: Query) -> str:
     """Everything in the query that words can fit."""
     error = error_signature(query.error) if query.error and query.error != query.text else ""
     return " \n ".join(filter(None, (query.text, error, command_target(query.command), *query.symbols)))
+
+
+def _says_something(share: LaneShare) -> bool:
+    """Whether that lane's answer is about the question: not a settling one, nor the nearest of nothing near."""
+    return share.lane not in SETTLING and (share.lane != "vector" or share.raw >= NEAR_MEANING)
 
 
 def _render(lines: Sequence[Line], more: int, hint: str, checkpoint_text: str) -> str:
