@@ -36,7 +36,7 @@ Made from the commands' own help by `scripts/render_cli_docs.py`; edit the help,
 
 | command | keys |
 |---|---|
-| `recall` | `items`: `rank`, `score`, `freshness`, `caveat`, `why`, `lesson`; `more`, `tokens`, `nearest`, `degraded` |
+| `recall` | `items`, `near`: `rank`, `score`, `freshness`, `caveat`, `why`, `lesson`; `nearest`, `more`, `tokens`, … |
 | `list`, `review` | `lessons`; `list` also `more` |
 | `show` | a lesson, `changes`, `deliveries`, `outcomes` |
 | `verify` | `counts`, `lessons` (`freshness`, `caveat`, `followed`, `anchors`, …), `change`, `indexed` |

@@ -45,11 +45,16 @@ class Briefing(Frozen):
     more: int = 0
     """How many further lessons fit the question but not the delivery."""
     tokens: int = 0
-    nearest: Ranked | None = None
-    """When nothing passed the bar: the best that did not."""
+    near: tuple[Ranked, ...] = ()
+    """When nothing passed the bar: the few best that did not, best first."""
     checkpoint_text: str = ""
     """A task's working state, restored at a session's start or after compaction; already compiled."""
     text: str = ""
     """The compiled text for the host; empty when there is nothing to say."""
     degraded: str = ""
     """Why the answer is weaker than it could be (no embedder, deadline), or empty."""
+
+    @property
+    def nearest(self) -> Ranked | None:
+        """The best that did not pass the bar, when nothing did."""
+        return self.near[0] if self.near else None

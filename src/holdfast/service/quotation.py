@@ -49,10 +49,14 @@ def quote_checkpoint(held: Checkpoint) -> str:
     return render_block([], checkpoint=_checkpoint.render(held, CHECKPOINT_TOKENS))
 
 
-def quote_nearest(ranked: Ranked) -> str:
-    """The title of a lesson that did not pass the bar, and why it was the nearest."""
+def quote_near(near: Sequence[Ranked]) -> str:
+    """The titles of lessons that did not pass the bar, and why they were the nearest."""
+    return render_block([_near_line(ranked) for ranked in near])
+
+
+def _near_line(ranked: Ranked) -> str:
     because = f" ({ranked.why.words})" if ranked.why.words else ""
-    return render_block([f"[{short_id(ranked.lesson.id)}] {_cut(clean(ranked.lesson.title + because))}"])
+    return f"[{short_id(ranked.lesson.id)}] {_cut(clean(ranked.lesson.title + because))}"
 
 
 def _row(name: str, texts: Sequence[str]) -> list[str]:

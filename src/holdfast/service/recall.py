@@ -71,6 +71,8 @@ FOLLOWED, LINKS = ("relates_to", "refines", "caused_by"), 3
 """Links from a lesson that the question names, and how many of them are followed."""
 NEAR_MEANING = 0.2
 """Least cosine of what is named as the nearest, where nothing was near enough to be delivered."""
+NEAR_SHOWN = 3
+"""How many are named then: who asked may know better than the bar."""
 PARTICULAR = tuple(lane for lane in LANES if lane != "recent")
 """Lanes for a question about something: how recent a lesson is only weighs in its multiplier."""
 
@@ -167,7 +169,7 @@ def ask(
     if not good:
         near = [found for found in drawn.found if any(map(_says_something, found.shares))]
         ranked = weigh_up(parts, place, near)
-        return Briefing(moment=moment, nearest=ranked[0][0] if ranked else None, degraded=notes)
+        return Briefing(moment=moment, near=tuple(one for one, _ in ranked[:NEAR_SHOWN]), degraded=notes)
     ranked = weigh_up(parts, place, good)
     return brief(ranked, moment=moment, limit=limit, budget_tokens=budget_tokens, degraded=notes)
 

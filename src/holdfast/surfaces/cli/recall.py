@@ -78,6 +78,7 @@ def briefing_json(briefing: Briefing) -> dict[str, Any]:
         "more": briefing.more,
         "tokens": briefing.tokens,
         "nearest": ranked_json(briefing.nearest) if briefing.nearest else None,
+        "near": [ranked_json(item) for item in briefing.near],
         "degraded": briefing.degraded,
     }
 
@@ -111,9 +112,10 @@ def _talk(briefing: Briefing) -> None:
     shown = len(briefing.items)
     if shown:
         note(f"{shown} of {counted(shown + briefing.more, 'lesson')}, {counted(briefing.tokens, 'token')}")
-    elif briefing.nearest:
-        nearest = briefing.nearest.lesson
-        note(f"nothing fits; the nearest is {short_id(nearest.id)}  {nearest.title}")
+    elif briefing.near:
+        note("nothing fits; the nearest:")
+        for item in briefing.near:
+            note(f"  {short_id(item.lesson.id)}  {item.lesson.title}")
     else:
         note("nothing fits")
     if briefing.degraded:

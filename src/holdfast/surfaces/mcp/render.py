@@ -16,7 +16,7 @@ def briefing(found: Briefing) -> str:
     if found.text:
         return f"{found.text}\n({found.degraded})" if found.degraded else found.text
     nothing = f"No lesson is close enough to the query.{f' ({found.degraded})' if found.degraded else ''}"
-    return nothing if found.nearest is None else f"{nothing} The nearest:\n{quotation.quote_nearest(found.nearest)}"
+    return f"{nothing} The nearest:\n{quotation.quote_near(found.near)}" if found.near else nothing
 
 
 def lesson(held: Lesson, judged: tuple[Freshness, str]) -> str:
