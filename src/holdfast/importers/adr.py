@@ -4,8 +4,8 @@ Reads the form of Michael Nygard (Status, Context, Decision, Consequences) and M
 Decision Drivers, Considered Options, Decision Outcome; status in front matter or a list). Superseded and deprecated
 records come in as such, proposals as candidates, templates and indexes not at all.
 
-Source: adr.github.io/madr 2 to 4 and cognitect.com (Nygard 2011), September 2026; checked against records in public
-repositories.
+Source: adr.github.io/madr 2 to 4 and cognitect.com (Nygard 2011), September 2026; the form compared with records read
+in public repositories, none of which was imported.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Importer `agents_md`: AGENTS.md and the files of that kind that several agents read.
 
 Source: agents.md (the open format) and the file names that Codex, Gemini CLI, goose, Aider and Zed look for, September
-2026; checked against AGENTS.md of wshobson/agents and others.
+2026; AGENTS.md of wshobson/agents was imported.
 """
 
 from __future__ import annotations

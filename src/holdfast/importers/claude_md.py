@@ -1,7 +1,6 @@
 """Importer `claude_md`: CLAUDE.md, CLAUDE.local.md and .claude/rules (front matter `paths`).
 
-Source: Claude Code 2.1 documentation of memory and rules, September 2026; checked against CLAUDE.md of several public
-repositories; rules with `paths` against the documentation only.
+Source: what is known of Claude Code 2.1's memory and rules, September 2026; not checked against a real CLAUDE.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Importer `continue_dev`: .continue/rules/*.md (front matter `globs`, `name`, `alwaysApply`) and .continuerules.
 
-Source: documentation and source of continuedev/continue, September 2026.
+Source: documentation and source of continuedev/continue, September 2026; not checked against real files.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Importer `copilot`: .github/copilot-instructions.md and .github/instructions/*.instructions.md (`applyTo`).
 
-Source: GitHub documentation of repository custom instructions, September 2026.
+Source: GitHub documentation of repository custom instructions, September 2026; not checked against real files.
 """
 
 from __future__ import annotations

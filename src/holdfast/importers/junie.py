@@ -1,6 +1,6 @@
 """Importer `junie`: .junie/guidelines.md (and .junie/AGENTS.md), the guidelines of JetBrains Junie.
 
-Source: JetBrains documentation of Junie guidelines, September 2026.
+Source: JetBrains documentation of Junie guidelines, September 2026; not checked against real files.
 """
 
 from __future__ import annotations

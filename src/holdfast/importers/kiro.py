@@ -1,6 +1,6 @@
 """Importer `kiro`: .kiro/steering/*.md (front matter `inclusion`, `fileMatchPattern`).
 
-Source: Kiro documentation of steering, September 2026.
+Source: Kiro documentation of steering, September 2026; not checked against real files.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 What the files say of the current work is no lesson: of `activeContext` and `progress` only sections about decisions,
 patterns, preferences, learnings and known issues are read.
 
-Source: docs.cline.bot, Memory Bank, September 2026; checked against memory banks in public repositories.
+Source: docs.cline.bot, Memory Bank, September 2026; the form compared with banks read in public repositories, none of
+which was imported.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Importer `roo`: .roorules, .roo/rules and .roo/rules-<mode>.
 
-Source: Roo Code documentation of custom instructions, 2026-04 (its last release).
+Source: Roo Code documentation of custom instructions, 2026-04 (its last release); not checked against real files.
 """
 
 from __future__ import annotations

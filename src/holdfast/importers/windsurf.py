@@ -1,6 +1,6 @@
 """Importer `windsurf`: .windsurfrules, .windsurf/rules and .devin/rules (`trigger`, `globs`), the global rules file.
 
-Source: Windsurf and Devin documentation of rules, September 2026.
+Source: Windsurf and Devin documentation of rules, September 2026; not checked against real files.
 """
 
 from __future__ import annotations
