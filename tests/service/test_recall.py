@@ -226,6 +226,13 @@ def test_with_an_embedder_meaning_is_enough(memory: Memory) -> None:
     assert insights(with_embedder(memory, Embedder()), "which boat papers") == [lesson.insight]
 
 
+def test_what_is_kept_after_everything_was_seen_is_found_by_meaning_too(memory: Memory) -> None:
+    memory.remember("Tag releases from main only; the pipeline signs what it builds")
+    memory.recall("anything")
+    memory.remember("Amounts are whole cents, never floats")
+    assert insights(memory, "which number type for money") == ["Amounts are whole cents, never floats"]
+
+
 class LocalEmbedder(Embedder):
     """On this machine."""
 

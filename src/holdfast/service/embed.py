@@ -12,6 +12,7 @@ from holdfast.domain.clocktext import parse_instant, render_instant
 from holdfast.domain.errors import EmbedderError, HoldfastError, InvalidValueError, LessonNotFoundError, StoreError
 from holdfast.domain.frozen import Frozen
 from holdfast.ports.store import LessonFilter
+from holdfast.service.ledger import CHANGED
 from holdfast.service.redact import redact
 
 TYPE_CHECKING = False
@@ -75,14 +76,18 @@ def embed_pending(parts: Parts, limit: int = 1_000, kept: Callable[[int], None] 
         embedder = parts.embedder()
         if embedder is None:
             return 0
+        _keep(parts, CHANGED, "")  # before the look: what changes during it is looked for again
         pending = parts.store.find(LessonFilter(all_projects=True, without_vector=embedder.id, limit=limit))
         done = sum(_embed(parts, embedder, batch, kept) for batch in _batches(pending))
     except EmbedderError as exc:
         _keep(parts, FAILED, _dated(parts, exc))
+        _keep(parts, CHANGED, "yes")
         raise
     _keep(parts, FAILED, "")
     if len(pending) < limit:
         _settle(parts, embedder)
+    else:
+        _keep(parts, CHANGED, "yes")  # more wait
     return done
 
 
@@ -175,7 +180,9 @@ def _former(parts: Parts, wanted: Embedder) -> Embedder | None:
 
 def _catch_up(parts: Parts, wanted: Embedder) -> None:
     """Let an embedder of this machine that has not seen every lesson see a batch more, where no host waits."""
-    if not getattr(wanted, "is_local", False) or parts.hasty or parts.store.mark(COVERING) == wanted.id:
+    if not getattr(wanted, "is_local", False) or parts.hasty:
+        return
+    if parts.store.mark(COVERING) == wanted.id and not parts.store.mark(CHANGED):
         return
     try:
         embed_pending(parts, BATCH)

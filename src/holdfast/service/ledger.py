@@ -5,6 +5,9 @@ from __future__ import annotations
 from holdfast.domain.errors import StaleWriteError
 from holdfast.domain.records import Change
 
+CHANGED = "lessons_changed"
+"""Mark: not empty while lessons may have changed since an embedder last saw all of them."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,6 +48,8 @@ def note_change(
         summary=summary,
     )
     parts.store.record([change])
+    if not parts.store.mark(CHANGED):
+        parts.store.mark(CHANGED, "yes")
     return change
 
 
