@@ -6,32 +6,25 @@ import json
 import os
 import shutil
 import sqlite3
-import subprocess
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from holdfast.bootstrap import Memory, load_host
-from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
-from holdfast.ports.store import EventFilter
 from holdfast.surfaces.cli.main import cli
 from holdfast.transcripts import keep_turn
+from tests.surfaces import test_backfill as backfill
 
 STAMP = "2026-03-02T09:00:00Z"
 
 
-class Machine:
+class Machine(backfill.Machine):
     """A user's home with a repository and several hosts' transcripts of it."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        self.shop = home / "shop"
-        subprocess.run(["git", "init", "-q", str(self.shop)], check=True)
 
     def write(self, place: str, *told: Any) -> Path:
         file = self.home / place
@@ -75,21 +68,8 @@ class Machine:
         )
         return file
 
-    def run(self, *args: str) -> Result:
-        return CliRunner().invoke(cli, ["backfill", *args])
-
-    def json(self, *args: str) -> dict[str, Any]:
-        result = self.run("--json", *args)
-        assert result.exit_code == 0, result.output
-        told: dict[str, Any] = json.loads(result.stdout)
-        return told
-
-    def events(self) -> list[Event]:
-        with Memory(str(self.shop)) as memory:
-            return [event for _, event in memory.parts.store.find_events(EventFilter())]
-
     def prompts(self) -> list[str]:
-        return sorted(event.text for event in self.events() if event.kind == "prompt")
+        return sorted(super().prompts())
 
 
 @pytest.fixture
