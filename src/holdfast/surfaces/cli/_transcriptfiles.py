@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from holdfast.domain.errors import InvalidValueError
+from holdfast.surfaces.cli.call import work_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +24,7 @@ def on_this_machine(hosts: Sequence[Host], home: str) -> Files:
 
 def in_projects(hosts: Sequence[Host], folders: Iterable[str]) -> Files:
     """What the hosts keep inside the projects that the folders are in."""
-    roots = sorted({root_of(folder) for folder in folders})
+    roots = sorted({work_tree(folder) for folder in folders})
     return [(host, [path for root in roots for path in host.find_in_project(root)]) for host in hosts]
 
 
@@ -41,17 +42,6 @@ def at_paths(paths: Sequence[str], hosts: Sequence[Host]) -> Files:
         elif named:
             raise InvalidValueError(f"whose transcript is {path}?", hint="say it with --host NAME")
     return [(host, found[host.name]) for host in hosts]
-
-
-def root_of(folder: str) -> str:
-    """The nearest folder above with a `.git`, or the folder itself."""
-    here = os.path.abspath(folder)
-    while not os.path.exists(os.path.join(here, ".git")):
-        above = os.path.dirname(here)
-        if above == here:
-            return os.path.abspath(folder)
-        here = above
-    return here
 
 
 def _files(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:

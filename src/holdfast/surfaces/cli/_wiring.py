@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.errors import HoldfastError, HostConfigError
@@ -93,14 +92,3 @@ def difference(change: Change) -> str:
 
     held, wanted = ((side or b"").decode("utf-8", "replace").splitlines() for side in (change.held, change.wanted))
     return "\n".join(difflib.unified_diff(held, wanted, change.file, change.file, lineterm="", n=1))
-
-
-def work_tree(folder: str) -> str:
-    """The nearest folder above with a `.git`, or the folder itself: where hosts look for project settings."""
-    folder = os.path.realpath(folder)
-    above = folder
-    while not os.path.exists(os.path.join(above, ".git")):
-        if os.path.dirname(above) == above:
-            return folder
-        above = os.path.dirname(above)
-    return above

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.domain.errors import InvalidValueError
-from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+    work_tree,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -130,9 +140,7 @@ class _Run:
 
     def _roots(self) -> list[str]:
         """The projects of this run and of earlier ones, which are kept for the next one."""
-        from holdfast.surfaces.cli._transcriptfiles import root_of
-
-        roots = sorted({root_of(folder) for folder in self.places.folders})
+        roots = sorted({work_tree(folder) for folder in self.places.folders})
         memory: Memory | None = self.places.memory
         if memory is None:
             return roots

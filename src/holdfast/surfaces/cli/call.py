@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -85,3 +86,14 @@ def read_text(text: str) -> str:
 def examples(*lines: str) -> str:
     """An epilog with those commands, one a line."""
     return "Examples:\n\n\b\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def work_tree(folder: str) -> str:
+    """The nearest folder above with a `.git`, or the folder itself."""
+    folder = os.path.realpath(folder)
+    above = folder
+    while not os.path.exists(os.path.join(above, ".git")):
+        if os.path.dirname(above) == above:
+            return folder
+        above = os.path.dirname(above)
+    return above

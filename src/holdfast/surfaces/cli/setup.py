@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.domain.errors import PluginNotFoundError
-from holdfast.surfaces.cli._wiring import Wirer, difference, what_happens, work_tree
+from holdfast.surfaces.cli._wiring import Wirer, difference, what_happens
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -20,6 +20,7 @@ from holdfast.surfaces.cli.call import (
     note,
     pass_call,
     say,
+    work_tree,
 )
 
 if TYPE_CHECKING:
