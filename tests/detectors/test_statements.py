@@ -175,7 +175,7 @@ events = st.builds(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(events, max_size=12))
 def test_any_window_is_read_without_an_error_and_quoted_exactly(window: list[Event]) -> None:
     found = detect(window)

@@ -195,7 +195,7 @@ PASSAGES = st.lists(
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(PASSAGES, min_size=1, max_size=3), st.booleans())
 def test_after_any_edits_a_second_run_changes_nothing(memory: Memory, versions: list[list[Passage]], yes: bool) -> None:
     for version in versions:

@@ -93,7 +93,7 @@ def test_a_lesson_purged_meanwhile_is_left_out(memory: Memory) -> None:
 STEPS = st.lists(st.sampled_from(["remember", "refresh", "revise", "accept", "reject", "import", "tell"]), max_size=6)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(STEPS)
 def test_taking_back_every_change_leaves_what_was_there_before(memory: Memory, steps: list[str]) -> None:
     before, count = content(memory), len(memory.changes(10_000))
