@@ -29,7 +29,7 @@ IN_USE = "HOLDFAST_TESTS_IN_USE"
 """Variable with further paths, comma-separated, that something else may change during the run."""
 
 SCRATCH_HOMES = {
-    "HOME": "", "USERPROFILE": "", "HOLDFAST_HOME": ".holdfast", "XDG_CONFIG_HOME": ".config",
+    "HOME": "", "HOLDFAST_HOME": ".holdfast", "XDG_CONFIG_HOME": ".config",
     "XDG_DATA_HOME": ".local/share", "XDG_CACHE_HOME": ".cache", "XDG_STATE_HOME": ".local/state",
 }  # fmt: skip
 HOST_VARIABLES = (
@@ -110,6 +110,8 @@ def _move_home(real: Path, scratch: Path) -> None:
             os.environ[variable] = str(real / folder)
     for variable, folder in SCRATCH_HOMES.items():
         os.environ[variable] = str(scratch / folder)
+    if "USERPROFILE" in os.environ:  # Windows' name of the home; elsewhere tests expect that HOME alone tells it
+        os.environ["USERPROFILE"] = str(scratch)
     for variable in HOST_VARIABLES:
         os.environ.pop(variable, None)
 
