@@ -16,7 +16,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from benchmarks.hostile._machine import Machine, Run, counted
@@ -186,26 +186,33 @@ def read_only(ground: Ground) -> list[Row]:
     machine = ground.machine()
     machine.hook(machine.prompt("first"))
     control = machine.hook(_start(machine, "control"))
-    paths = [machine.memory_home, *machine.memory_home.rglob("*")]
-    modes = {path: path.stat().st_mode for path in paths}
-    for path in paths:
-        path.chmod(modes[path] & ~0o222)
-    machine.prefix = prefix
+    machine.settle()  # no learner may write meanwhile
     trial = Trial(machine)
-    try:
+    with without_writing(machine, prefix):
         starts = [machine.hook(_start(machine, f"r{number}")) for number in range(4)]
         for _ in range(2):
             trial.prompt()
         recall, listed = machine.cli("recall", "how are amounts rounded"), machine.cli("list")
         remember = machine.cli("remember", rule(99))
-    finally:
-        machine.prefix = ()
-        for path in paths:
-            path.chmod(modes[path])
     trial.runs += starts
     delivered = sum("rounded half" in start.out for start in starts)
     what = f"delivered {delivered} of 4 (writable: {'rounded half' in control.out}), "
     return [trial.row(fault, what + f"recall {_told(recall)}, list {_told(listed)}, remember {_told(remember)}")]
+
+
+@contextmanager
+def without_writing(machine: Machine, prefix: tuple[str, ...]) -> Iterator[None]:
+    """The memory's files and folders are read-only, also for what the machine starts."""
+    modes = {path: path.stat().st_mode for path in (machine.memory_home, *machine.memory_home.rglob("*"))}
+    try:
+        for path, mode in modes.items():
+            path.chmod(mode & ~0o222)
+        machine.prefix = prefix
+        yield
+    finally:
+        machine.prefix = ()
+        for path, mode in modes.items():
+            path.chmod(mode)
 
 
 def unprivileged() -> tuple[str, ...] | None:

@@ -69,7 +69,12 @@ class Hooks:
         pipe = subprocess.PIPE
         environment = {key: value for key, value in {**self.env, **env}.items() if value != "-"}
         return subprocess.Popen(
-            [*command(ENTRY, self.slowness), host], env=environment, cwd=self.folder, stdin=pipe, stdout=pipe, stderr=pipe
+            [*command(ENTRY, self.slowness), host],
+            env=environment,
+            cwd=self.folder,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
         )
 
     def run(self, payload: dict[str, Any] | bytes, host: str = "claude-code", **env: str) -> str:

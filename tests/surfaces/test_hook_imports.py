@@ -21,7 +21,9 @@ HEAVY = {
 }  # fmt: skip
 """Modules that cost a hook too much. `collections`, `functools` and `sqlite3` are replaced by their C halves."""
 
-WATCH = PATIENT_START + """
+WATCH = (
+    PATIENT_START
+    + """
 import os, sys
 def leave(code, leave_now=os._exit):
     sys.stderr.write("\\n".join(f"{name}\\t{getattr(held, '__file__', None)}" for name, held in sys.modules.items()))
@@ -32,6 +34,7 @@ entry = sys.argv[1]
 sys.argv = [entry, "claude-code"]
 exec(compile(open(entry).read(), entry, "exec"), {"__name__": "__main__", "__file__": entry})
 """
+)
 
 TRANSLATE = """
 import sys
@@ -79,9 +82,7 @@ def test_a_hook_loads_nothing_heavy_and_nothing_of_others(tmp_path: Path, kind: 
     assert hooks.log == ""
 
 
-def test_a_hook_answered_by_a_server_loads_not_even_the_store(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hook_answered_by_a_server_loads_not_even_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from holdfast.surfaces.mcp.hooksocket import serve
 
     let_the_socket_wait(monkeypatch)
