@@ -25,6 +25,9 @@ DIGEST_TOKENS = 6_000
 LIMITS = {"USER": 1_500, "AGENT": 900, "FAILED": 420, "PASSED": 200, "COMMIT": 900, "EDIT": 160, "SUMMARY": 4_000}
 """Characters of one line, by its label."""
 
+SCALES = (4, 2, 1)
+"""Short sessions are shown in longer lines: the limits grow by the first factor that fits everything in."""
+
 _COMMIT = re.compile(r"\bgit\s+(?:-\S+\s+\S+\s+)*commit\b|\bgh\s+pr\s+(?:create|edit|comment|review)\b")
 _TELLING = re.compile(
     r"assert|error|fail|panic|exception|denied|not found|cannot|can't|undefined|expected|unexpected|refused|fatal",
@@ -59,7 +62,12 @@ def make_digest(
 
     `worth_of_reply` gives each event a number from 0 to 1; it is asked once and read for the agent's replies.
     """
-    lines = list(_lines(events, worth_of_reply(events)))
+    worth = worth_of_reply(events)
+    lines: list[Line] = []
+    for scale in SCALES:
+        lines = list(_lines(events, worth, scale))
+        if sum(map(_cost, lines)) <= budget:
+            break
     chosen = _choose(lines, budget)
     rows = [f"[{number}] {line.label}: {line.text}" for number, line in enumerate(chosen)]
     text = "\n".join(rows)
@@ -71,46 +79,50 @@ def _choose(lines: Sequence[Line], budget: int) -> list[Line]:
     taken: set[int] = set()
     left = budget
     for at in order:
-        cost = count_tokens(lines[at].text) + 5
+        cost = _cost(lines[at])
         if cost <= left:
             taken.add(at)
             left -= cost
     return [lines[at] for at in sorted(taken)]
 
 
-def _lines(events: Sequence[Event], worth: Sequence[float]) -> Iterator[Line]:
+def _cost(line: Line) -> int:
+    return count_tokens(line.text) + 5
+
+
+def _lines(events: Sequence[Event], worth: Sequence[float], scale: int) -> Iterator[Line]:
     pending = edited = ""
     for event, value in zip(events, worth, strict=True):
         if event.agent:
             continue
         if failed(event):
             pending = event.command
-            yield _line(event, "FAILED", _failure(event), 1.2 if event.command else 0.3)
+            yield _line(event, "FAILED", _failure(event), 1.2 if event.command else 0.3, scale)
         elif pending and event.exit_code == 0 and _program(event.command) == _program(pending):
             pending = ""
-            yield _line(event, "PASSED", event.command, 1.1)
+            yield _line(event, "PASSED", event.command, 1.1, scale)
         elif event.kind == "file_edit" and event.files and event.files[0] != edited:
             edited = event.files[0]
-            yield _line(event, "EDIT", edited, 0.2)
+            yield _line(event, "EDIT", edited, 0.2, scale)
         else:
-            yield from _words(event, value)
+            yield from _words(event, value, scale)
 
 
-def _words(event: Event, worth_of_reply: float) -> Iterator[Line]:
+def _words(event: Event, worth_of_reply: float, scale: int) -> Iterator[Line]:
     """What somebody said in this event, or wrote to be kept."""
     if spoken(event):
-        yield _line(event, "USER", spoken(event), 3.0)
+        yield _line(event, "USER", spoken(event), 3.0, scale)
     elif event.kind == "reply":
-        yield _line(event, "AGENT", event.text, worth_of_reply)
+        yield _line(event, "AGENT", event.text, worth_of_reply, scale)
     elif event.kind == "compaction" and event.text:
-        yield _line(event, "SUMMARY", event.text, 2.0)
+        yield _line(event, "SUMMARY", event.text, 2.0, scale)
     elif event.command and _COMMIT.search(event.command):
-        yield _line(event, "COMMIT", event.command, 2.0)
+        yield _line(event, "COMMIT", event.command, 2.0, scale)
 
 
-def _line(event: Event, label: str, text: str, worth: float) -> Line:
+def _line(event: Event, label: str, text: str, worth: float, scale: int) -> Line:
     clean = _BLANKS.sub(" ", redact(text)).strip()
-    limit = LIMITS[label]
+    limit = LIMITS[label] * scale
     if len(clean) > limit:
         clean = clean[: limit * 2 // 3] + " […] " + clean[-limit // 3 :]
     return Line(event=event.id, label=label, text=clean, worth=worth if len(clean) > 25 else worth / 4)
