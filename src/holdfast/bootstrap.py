@@ -10,7 +10,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from holdfast import plugins
-from holdfast.domain.errors import HoldfastError
+from holdfast.domain.errors import HoldfastError, ModelError
 from holdfast.domain.frozen import replace
 from holdfast.domain.ids import uuid7
 from holdfast.service import memory as _service
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from holdfast.codeindex.local import LocalCodeIndex
+    from holdfast.domain.event import Event
     from holdfast.domain.project import Place
     from holdfast.ports.clock import Clock
     from holdfast.ports.codeindex import CodeIndex
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from holdfast.ports.embedder import Embedder
     from holdfast.ports.host import Host
     from holdfast.ports.indexstore import IndexStore
+    from holdfast.ports.model import LanguageModel
     from holdfast.ports.store import Store
     from holdfast.ports.workspace import Workspace
 
@@ -145,6 +147,55 @@ def load_embedder(name: str, options: Mapping[str, str]) -> Embedder:
         held["api_key"] = read_secret(held["api_key_env"])
     embedder: Embedder = plugins.load("embedders", name, held)
     return embedder
+
+
+def load_model(name: str, options: Mapping[str, str]) -> LanguageModel:
+    """The model that the plug-in of that name reaches, or the host of that name as a headless agent.
+
+    The variable that `api_key_env` names is read now, and only now. Raises PluginNotFoundError, InvalidValueError or
+    ModelError.
+    """
+    held = dict(options)
+    if held.get("api_key_env"):
+        held["api_key"] = read_secret(held["api_key_env"])
+    if name.replace("-", "_") not in plugins.names("models"):
+        held = {**agent_options(name), **held}
+        name = "agent"
+    model: LanguageModel = plugins.load("models", name, held)
+    return model
+
+
+def agent_options(host: str) -> dict[str, str]:
+    """The options of the model plug-in `agent` for that host. Raises PluginNotFoundError or ModelError."""
+    from json import dumps
+    from shutil import which
+
+    headless = load_host(host).profile.headless
+    if headless is None:
+        raise ModelError(f"{host} cannot be asked without a terminal", hint="holdfast distil models")
+    program = which(headless.program)
+    if program is None:
+        raise ModelError(f"{headless.program} is not on the PATH", hint="holdfast distil models")
+    chosen = [headless.model_option, headless.model] if headless.model else []
+    words = [program, *headless.arguments]
+    at = words.index(MODEL_HERE) if MODEL_HERE in words else len(words)
+    command = [*words[:at], *chosen, *words[at + 1 :]]
+    return {
+        "command": dumps(command),
+        "answer": headless.answer,
+        "cost": headless.cost,
+        "id": f"{headless.model}@{host}",
+    }
+
+
+def worth_of_replies(events: Sequence[Event]) -> list[float]:
+    """For each event the probability, 0 to 1, that its words state something worth keeping; 0 for a tool's."""
+    judged: list[float] = plugins.load("detectors", "statements").worth(events)
+    return judged
+
+
+MODEL_HERE = "{model}"
+"""Stands in a host's arguments where the choice of a model goes."""
 
 
 def _load_detectors() -> Sequence[Detector]:

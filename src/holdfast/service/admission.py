@@ -149,6 +149,8 @@ class Admission:
             state=_first_state(candidate),
             error_signature=clean(candidate.error_signature),
             command=clean(candidate.command),
+            when=candidate.when,
+            links=candidate.links,
             sessions_seen=(self.source.session,),
         )
 
@@ -206,12 +208,13 @@ class Admission:
     # Decisions
 
     def _add(self, draft: Lesson) -> None:
-        links = tuple(
+        links = draft.links + tuple(
             Link(kind="contradicts", target=lesson.id)
             for lesson in self._neighbours(draft)
             if lesson.state == "active" and opposed(lesson.insight, draft.insight)
         )
-        state: State = "candidate" if links and draft.state == "active" else draft.state
+        disputed = any(link.kind == "contradicts" for link in links)
+        state: State = "candidate" if disputed and draft.state == "active" else draft.state
         self._keep(replace(draft, links=links, state=state), None)
         self.added += 1
 
@@ -252,6 +255,8 @@ def _first_state(candidate: Candidate) -> State:
         return "quarantined"
     if candidate.explicit:
         return "active" if candidate.trust == "person" else "candidate"
+    if candidate.quotes_person:
+        return "active"
     sure = candidate.structured and candidate.confidence >= SURE
     return "active" if sure and candidate.trust in TRUSTED else "candidate"
 

@@ -92,6 +92,16 @@ def admit(parts: Parts, place: Place, candidates: Sequence[Candidate], session: 
     return _admit(parts, place, candidates, Source(session=session, host=host, events={}))
 
 
+def admit_from(
+    parts: Parts, place: Place, candidates: Sequence[Candidate], session: SessionId, events: Sequence[Event]
+) -> LearnReport:
+    """Decide on candidates that rest on those events of the session; nothing when there are none."""
+    if not candidates or not events:
+        return LearnReport()
+    source = Source(session=session, host=events[-1].host, events={event.id: event for event in events})
+    return _admit(parts, place, candidates, source)
+
+
 def _admit(parts: Parts, place: Place, candidates: Sequence[Candidate], source: Source) -> LearnReport:
     def step() -> LearnReport:
         admission = Admission(parts, place, source)

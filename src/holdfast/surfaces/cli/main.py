@@ -20,6 +20,7 @@ COMMANDS = {
     "setup": "Register hooks and the MCP server with a host.",
     "uninstall": "Take back what setup changed.",
     "backfill": "Learn from transcripts that are on this machine already.",
+    "distil": "Let a model of your choice word the lessons of sessions.",
     "remember": "Keep a lesson.",
     "recall": "Ask memory; the best lessons first.",
     "show": "Print everything about one lesson.",
