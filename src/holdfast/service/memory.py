@@ -348,6 +348,16 @@ class Memory:
 
         return finish(self.parts, self.place, task)
 
+    # The project
+
+    def accept_project(self) -> Place:
+        """Let the id that the folder's `.holdfast/project.toml` declares count there; the place from now on.
+
+        Raises InvalidValueError where no such id waits.
+        """
+        self._place = self.parts.workspace.accept_claim(self.folder)
+        return self._place
+
     # In bulk
 
     def import_lessons(

@@ -80,7 +80,7 @@ def find_checkout(folder: str) -> Checkout | None:
     return None
 
 
-def find_committed_id(folder: str, bound: str) -> tuple[str, str] | None:
+def find_declared_id(folder: str, bound: str) -> tuple[str, str] | None:
     """The id in the nearest `.holdfast/project.toml` at or above the folder, up to `bound`, and the folder it is in.
 
     Raises ProjectUnknownError for a file without a usable id: guessing another would split the project's memory.

@@ -39,7 +39,7 @@ def command(call: Call, report: bool, no_proof: bool) -> None:
     the command that mends it; the exit code is 1 when there is one.
     """
     shown = []
-    for finding in _findings(no_proof):
+    for finding in _findings(no_proof, call.folder):
         shown.append(finding)
         if not call.as_json and not report:
             _print(finding)
@@ -54,7 +54,7 @@ def command(call: Call, report: bool, no_proof: bool) -> None:
         click.get_current_context().exit(1)
 
 
-def _findings(no_proof: bool) -> Iterator[Finding]:
+def _findings(no_proof: bool, folder: str) -> Iterator[Finding]:
     if not no_proof:
         yield from prove()
     yield from check_program()
@@ -65,7 +65,7 @@ def _findings(no_proof: bool) -> Iterator[Finding]:
         return
     yield from check_hosts(settings)
     yield from check_host_version()
-    yield from check_store(settings)
+    yield from check_store(settings, folder)
     yield from check_switches(settings)
 
 
