@@ -147,6 +147,14 @@ def find_place(store: Store, settings: Settings, folder: str = "") -> Place:
     return workspace.locate(os.path.abspath(folder or os.getcwd()))
 
 
+def repository_texts(paths: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """By path, for files that a repository may have brought along: why, and the root of its work tree (or empty)."""
+    from holdfast.workspace.authorship import repository_texts
+    from holdfast.workspace.gitrun import Git
+
+    return repository_texts(Git(SystemClock(), PATIENCE), paths)
+
+
 def _make_claims(store: Store, settings: Settings, wait_s: float) -> Claims:
     """What tells whether a project id that a repository's file declares counts; a claim that waits is logged once."""
     from holdfast.runfiles import Turn, note
