@@ -10,7 +10,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from holdfast import plugins
-from holdfast.domain.errors import HoldfastError, ProjectUnknownError
+from holdfast.domain.errors import HoldfastError, InvalidValueError, ProjectUnknownError
 from holdfast.domain.frozen import replace
 from holdfast.domain.ids import uuid7
 from holdfast.service import memory as _service
@@ -42,6 +42,9 @@ HOOK_SEARCH_S = 0.1
 PATIENCE = 20.0
 """How many times longer git may take where nobody waits for a hook's answer."""
 
+
+EXPORT_KEY_FILE = "export.key"
+"""In Holdfast's home: what seals exported lines, so that an import knows them again."""
 
 CLAIM_TURN_S = 0.1
 """How long a hook waits for another process to write down whose a declared project id is."""
@@ -100,6 +103,7 @@ class Memory(_service.Memory):
             embedder=_no_embedder if cold else embedders.current,
             former=embedders.former,
             codeindex=self._codeindex,
+            export_key=lambda make: _load_export_key(self.settings, make),
             hasty=cold,
             capture=self.settings.capture,
             deliver=self.settings.deliver,
@@ -221,6 +225,31 @@ def _load_detectors() -> Sequence[Detector]:
 
 def _no_embedder() -> Embedder | None:
     return None
+
+
+def _load_export_key(settings: Settings, make: bool) -> bytes:
+    """This home's key for sealing exports, for its owner alone; empty when there is none and none can be made.
+
+    Raises InvalidValueError for a key that others can read: they could seal what they like.
+    """
+    from holdfast.runfiles import Turn
+
+    path = os.path.join(settings.home, EXPORT_KEY_FILE)
+    try:
+        if make and not os.path.exists(path):
+            with Turn(settings.run_path, "export-key", 2.0):  # of two that start at once one makes it
+                if not os.path.exists(path):
+                    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+                    with open(os.open(path, flags, 0o600), "w", encoding="ascii") as stream:
+                        stream.write(os.urandom(32).hex() + "\n")
+        with open(path, encoding="ascii") as stream:
+            key = bytes.fromhex(stream.read().strip())
+            mode = os.fstat(stream.fileno()).st_mode
+    except (OSError, ValueError):
+        return b""
+    if os.name == "posix" and mode & 0o077:
+        raise InvalidValueError(f"{path} can be read by others", hint=f"remove {path}; a new one is made")
+    return key if len(key) == 32 else b""
 
 
 class _Embedders:

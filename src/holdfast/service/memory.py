@@ -364,14 +364,19 @@ class Memory:
         self,
         lines: Iterable[str],
         *,
-        trust: Trust = "person",
+        accept: bool = False,
+        origin: str = "JSON lines",
         progress: Callable[[int], None] | None = None,
         dry: bool = False,
     ) -> ImportReport:
-        """Whole lessons from JSON lines; idempotent. A bad line is reported with its number, the others are kept."""
+        """Whole lessons from JSON lines; idempotent. A bad line is reported with its number, the others are kept.
+
+        Lines that this home exported come back as they were. Others wait in the inbox as repository text, unless a
+        person vouches for them: `accept`.
+        """
         from holdfast.service.transfer import import_lessons
 
-        return import_lessons(self.parts, self.place, lines, trust=trust, progress=progress, dry=dry)
+        return import_lessons(self.parts, self.place, lines, accept=accept, origin=origin, progress=progress, dry=dry)
 
     def adopt(
         self, readings: Sequence[Reading], how: Adopting, progress: Callable[[int], None] | None = None
