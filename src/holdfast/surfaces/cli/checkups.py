@@ -18,7 +18,7 @@ from holdfast.service.heartbeat import last_events
 from holdfast.settings import interpreter, package_folder
 from holdfast.surfaces.cli import _forms
 from holdfast.surfaces.cli._codextrust import our_hooks
-from holdfast.surfaces.cli._hostfiles import SETUP_SCOPES, HostFiles, set_up
+from holdfast.surfaces.cli._hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, backups, set_up
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
 from holdfast.surfaces.cli.project import ACCEPT, claim_line
 from holdfast.surfaces.cli.setup import all_hosts
@@ -138,6 +138,20 @@ def check_hosts(settings: Settings) -> Iterator[Finding]:
     for host in all_hosts(settings) if wired else ():
         if host.name not in wired and host.find(settings.user_home):
             yield Finding(NOTE, "hooks", f"{host.profile.title} is here and not set up", f"{SETUP} {host.name}")
+
+
+def check_backups(settings: Settings) -> Iterator[Finding]:
+    """Where the copies of hosts' files are that uninstall restores, and that nobody else can read them."""
+    names = backups(settings.home)
+    if not names:
+        return
+    folder = os.path.join(settings.home, BACKUPS)
+    exposed = [path for name in names if _mode(path := os.path.join(folder, name)) & 0o077]
+    if exposed and os.name == "posix":
+        yield Finding(BAD, "backups", f"others can read {exposed[0]}", f"chmod 600 {shlex.quote(folder)}/*")
+    else:
+        what = f"{len(names)} of hosts' files as they were before setup, in {folder}, until uninstall restores them"
+        yield Finding(OK, "backups", what)
 
 
 def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[Finding]:
