@@ -90,6 +90,20 @@ def test_the_user_accepts_the_claim_for_that_folder(vault: Path, clone: Path) ->
     assert run("-C", str(vault), "project", "accept", "--yes").exit_code == 1
 
 
+def test_what_was_accepted_is_released_again(vault: Path, clone: Path) -> None:
+    told("-C", str(clone), "project", "accept", "--yes")
+    assert told_json("-C", str(clone), "project", "release")["claim"] == "acme-vault"
+    assert SECRET not in told("-C", str(clone), "list")
+    assert run("-C", str(clone), "project", "release").exit_code == 1
+
+
+def test_a_bug_report_names_neither_the_id_nor_its_owner(vault: Path, clone: Path) -> None:
+    told("-C", str(clone), "status")
+    report = run("-C", str(clone), "doctor", "--no-proof", "--report").stdout
+    assert "declares another id" in report
+    assert "acme" not in report
+
+
 def test_lessons_that_came_before_the_repository_give_it_no_id(home: Path, clone_of_import: Path) -> None:
     assert told_json("-C", str(clone_of_import), "project", "show")["claim"] == "acme-vault"
 

@@ -166,6 +166,35 @@ def test_what_the_user_accepts_counts_in_that_folder_and_its_work_trees_and_no_o
     assert ground.id(clone(ground, rewritten, "again", OTHER)) != "acme-vault"
 
 
+def test_an_accepted_id_can_be_released_again(ground: Ground, vault: Path) -> None:
+    other = declare(ground.repository("other", OTHER), ground=ground)
+    ground.workspace.accept_claim(str(other))
+    assert ground.workspace.release_claim(str(other)).claim == "acme-vault"
+    assert ground.id(vault) == "acme-vault"
+    with pytest.raises(InvalidValueError, match="no declared id counts"):
+        ground.workspace.release_claim(str(other))
+
+
+def test_an_owner_that_releases_the_id_leaves_it_to_whom_the_user_accepts(ground: Ground) -> None:
+    hostile = declare(ground.repository("hostile", OTHER), ground=ground)
+    mine = declare(ground.repository("mine", REMOTE), ground=ground)
+    assert (ground.id(hostile), ground.workspace.locate(str(mine)).claim) == ("acme-vault", "acme-vault")
+    ground.workspace.release_claim(str(hostile))
+    assert [ground.workspace.locate(str(each)).claim for each in (hostile, mine)] == ["acme-vault"] * 2
+    ground.workspace.accept_claim(str(mine))
+    assert ground.id(clone(ground, mine, "again", REMOTE)) == "acme-vault"
+    assert ground.id(hostile) != "acme-vault"
+
+
+def test_a_huge_project_file_is_read_no_further_than_its_beginning(ground: Ground) -> None:
+    made = ground.repository("made", REMOTE)
+    (made / ".holdfast").mkdir()
+    with (made / ".holdfast" / "project.toml").open("wb") as stream:
+        stream.write(b'id = "acme-vault"\n')
+        stream.truncate(3_000_000_000)
+    assert ground.id(made) == "acme-vault"
+
+
 def test_there_must_be_something_to_accept(ground: Ground, vault: Path) -> None:
     with pytest.raises(InvalidValueError, match="no declared id waits"):
         ground.workspace.accept_claim(str(vault))

@@ -358,6 +358,14 @@ class Memory:
         self._place = self.parts.workspace.accept_claim(self.folder)
         return self._place
 
+    def release_project(self) -> Place:
+        """Let the id that the folder's `.holdfast/project.toml` declares not count any more; the place from now on.
+
+        Raises InvalidValueError where none counts.
+        """
+        self._place = self.parts.workspace.release_claim(self.folder)
+        return self._place
+
     # In bulk
 
     def import_lessons(

@@ -105,6 +105,23 @@ class Claims:
             owners = [owner for owner in self._owners(declared) if owner != UNKNOWN]
             self._keep(declared, list(dict.fromkeys([*owners, Repository(certificate=_certificate(folder))])))
 
+    def release(self, declared: str, project: Project, folder: str, root: str) -> bool:
+        """Let the id not count any more in the repository that the folder is in; whether it did.
+
+        An id that nobody has after that is bound to nobody by itself: the next one has to be accepted.
+        """
+        known_as = [
+            Repository(remote=project.remote, root_commit=project.root_commit, certificate=_certificate(path))
+            for path in dict.fromkeys((folder, root))
+        ]
+        with self._turn():
+            owners = self._owners(declared)
+            others = [owner for owner in owners if not any(owner.is_same(here) for here in known_as)]
+            if len(others) == len(owners):
+                return False
+            self._keep(declared, others or [UNKNOWN])
+        return True
+
     def owner(self, declared: str) -> str:
         """The remote, or the root commit, of the repository that declared the id first; empty when neither is known."""
         first = next(iter(self._owners(declared)), Repository())

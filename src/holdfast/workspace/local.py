@@ -77,7 +77,7 @@ class LocalWorkspace:
 
         place = self.locate(folder)
         if not place.claim:
-            raise InvalidValueError(f"no declared id waits in {place.root}", hint="holdfast project")
+            raise InvalidValueError(f"no declared id waits in {place.root}", hint="holdfast project show")
         if is_reserved(place.claim):
             raise InvalidValueError(
                 f"{place.claim} is an id that Holdfast derives, which no file can declare",
@@ -85,6 +85,19 @@ class LocalWorkspace:
             )
         checkout = gitfiles.find_checkout(_real_folder(folder))
         self._claims().accept(place.claim, checkout.common if checkout else place.root)
+        return self.locate(folder)
+
+    def release_claim(self, folder: str) -> Place:
+        """Let the id that `.holdfast/project.toml` declares not count any more here; the place from now on.
+
+        Raises InvalidValueError where none counts.
+        """
+        place = self.locate(folder)
+        checkout = gitfiles.find_checkout(_real_folder(folder))
+        project = self._of_checkout(checkout, place.commit) if checkout else place.project
+        held_in = checkout.common if checkout else place.root
+        if place.project.source != "file" or not self._claims().release(place.project.id, project, held_in, place.root):
+            raise InvalidValueError(f"no declared id counts in {place.root}", hint="holdfast project show")
         return self.locate(folder)
 
     def relative(self, place: Place, path: str, cwd: str = "") -> str:

@@ -102,6 +102,8 @@ def _anonymous(text: str) -> str:
         text = text.replace(folder, "~")
     for name in {os.path.basename(folder) for folder in _homes()} - {""}:
         text = re.sub(rf"\b{re.escape(name)}\b", "user", text)
+    claim = r"declares (?:the id of another project: \S+|.*?: it does not count here)"
+    text = re.sub(claim, "declares another id", text)
     return redact(text)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ACCEPT = "holdfast project accept"
 
 
-@click.group(epilog=examples("holdfast project show", "holdfast project accept"))
+@click.group(epilog=examples("holdfast project show", "holdfast project accept", "holdfast project release"))
 def command() -> None:
     """Show which project a folder is, and accept the id that its files declare.
 
@@ -45,7 +45,8 @@ def show(call: Call) -> None:
 def accept(call: Call, yes: bool) -> None:
     """Let the id that .holdfast/project.toml declares count in this folder, and in no other.
 
-    From then on sessions here read and write the memory of that project. Accept it only for a repository that is yours.
+    From then on sessions here read and write the memory of that project, and so do those of its owner, which `show`
+    names. Accept it only where both are yours; release takes it back.
     """
     with call.open() as memory:
         place = memory.place
@@ -54,6 +55,20 @@ def accept(call: Call, yes: bool) -> None:
         after = memory.accept_project()
     note(f"what was learnt here before stays under {place.project.id}")
     _print(call, after)
+
+
+@command.command("release", epilog=examples("holdfast project release", "holdfast -C ~/src/copy project release"))
+@json_option
+@folder_option
+@pass_call
+def release(call: Call) -> None:
+    """Let the id that .holdfast/project.toml declares not count any more in this repository.
+
+    It takes back an accept. Where this repository owned the id, the next one that declares it has to be accepted. What
+    was learnt under the id stays there.
+    """
+    with call.open() as memory:
+        _print(call, memory.release_project())
 
 
 def claim_line(place: Place) -> str:
