@@ -204,10 +204,10 @@ class HostFiles:
             self._save(file)
         self._drop_backups(file)
 
-    def _drop_backups(self, file: str, kept: str = "") -> None:
+    def _drop_backups(self, file: str, but: str = "") -> None:
         """Remove the file's backups but the one that is kept: a host's file may hold tokens in clear."""
         for name in backups(self.home):
-            if name.startswith(_backup_stem(file)) and name != kept:
+            if name.startswith(_backup_stem(file)) and name != but:
                 os.remove(os.path.join(self.home, BACKUPS, name))
         _remove_empty([os.path.join(self.home, BACKUPS)])
 

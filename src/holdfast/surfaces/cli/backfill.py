@@ -128,8 +128,8 @@ class _Run:
         self.unread, self.passed_over = named.unread, named.passed_over
         for path, host in named.guessed:
             note(f"read as {host}'s, for no other reader finds anything in it: {path}")
-        kept_for_user = {os.path.realpath(path) for _, found in on_this_machine(self.hosts, home) for path in found}
-        others = [path for _, found in named.files for path in found if os.path.realpath(path) not in kept_for_user]
+        kept_for_user = {os.path.realpath(path) for path in _paths(on_this_machine(self.hosts, home))}
+        others = [path for path in _paths(named.files) if os.path.realpath(path) not in kept_for_user]
         return self._read(named.files, {path: root for path, (_, root) in self._repository_texts(others).items()})
 
     def everywhere(self, home: str, folder: str) -> bool:
@@ -142,12 +142,11 @@ class _Run:
         if not self._read(on_this_machine(self.hosts, home)):
             return False
         files = in_projects(self.hosts, [self.places.project or folder, *self._roots()])
-        texts = self._repository_texts([path for _, found in files for path in found])
-        for host, found in files:
-            for path in found:
-                if path in texts:
-                    self._tally(host).skipped[f"transcripts: {texts[path][0]}, {ANYBODYS}"] += 1
-        return self._read([(host, [path for path in found if path not in texts]) for host, found in files])
+        texts = self._repository_texts(list(_paths(files)))
+        for host, paths in files:
+            for path in filter(texts.__contains__, paths):
+                self._tally(host).skipped[f"transcripts: {texts[path][0]}, {ANYBODYS}"] += 1
+        return self._read([(host, [path for path in paths if path not in texts]) for host, paths in files])
 
     def _repository_texts(self, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
         """By path, for what a repository may have brought along: why, and the root of its work tree."""
@@ -195,6 +194,10 @@ class _Run:
         roots = [root for root in known if root and os.path.isdir(root)][:ROOTS_LIMIT]
         memory.parts.store.mark(ROOTS_MARK, "\n".join(roots))
         return roots
+
+
+def _paths(files: list[tuple[Host, list[str]]]) -> Iterator[str]:
+    return (path for _, paths in files for path in paths)
 
 
 def _hosts(name: str | None) -> list[Host]:

@@ -98,8 +98,8 @@ def _print(call: Call, place: Place) -> None:
 
 def plain(place: Place) -> dict[str, Any]:
     """The project and its place as `--json` prints them."""
-    told = dict(place.project.__dict__) | {"root": place.root, "prefix": place.prefix, "branch": place.branch}
-    return told | {"claim": place.claim, "claim_owner": place.claim_owner}
+    fields = dict(place.project.__dict__) | {"root": place.root, "prefix": place.prefix, "branch": place.branch}
+    return fields | {"claim": place.claim, "claim_owner": place.claim_owner}
 
 
 def identity(place: Place) -> str:

@@ -44,10 +44,10 @@ def command(call: Call, hosts: tuple[str, ...], dry_run: bool) -> None:
     tell(changes, dry_run)
     if not changes:
         note("nothing to take back: no file has anything of ours")
-    kept = backups(settings.home)
-    if kept and not dry_run:
+    names = backups(settings.home)
+    if names and not dry_run:
         where = os.path.join(settings.home, BACKUPS)
-        note(f"kept for files that are still set up: {counted(len(kept), 'backup')} in {where}, for you alone to read")
+        note(f"kept for files that are still set up: {counted(len(names), 'backup')} in {where}, for you alone to read")
     note(f"what is remembered stays in {settings.home}")
 
 

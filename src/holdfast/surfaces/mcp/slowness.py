@@ -64,9 +64,9 @@ class LimitedProtocol(H11Protocol):
         self.transport.abort()
 
     def _make_room(self) -> None:
-        unfinished = [one for one in self.connections if isinstance(one, LimitedProtocol) and one._timer is not None]
-        others = [one for one in unfinished if one is not self]
-        min(others, key=lambda one: one._since, default=self)._cut_off()
+        others = [each for each in self.connections if isinstance(each, LimitedProtocol) and each is not self]
+        unfinished = [connection for connection in others if connection._timer is not None]
+        min(unfinished, key=lambda connection: connection._since, default=self)._cut_off()
 
 
 def limited(request_s: float = REQUEST_S, most_connections: int = CONNECTIONS) -> type[LimitedProtocol]:
