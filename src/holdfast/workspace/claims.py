@@ -11,8 +11,6 @@ Kept values (`Store.mark`):
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.workspace.paths import inside
 
@@ -52,8 +50,14 @@ def _never(project: str) -> str | None:
     return None
 
 
-def _at_once() -> AbstractContextManager[bool]:
-    return nullcontext(True)
+class _AtOnce:
+    """A turn that is always ours; contextlib's would cost a hook its import."""
+
+    def __enter__(self) -> bool:
+        return True
+
+    def __exit__(self, *exc: object) -> None:
+        return
 
 
 def _silently(root: str, declared: str) -> None:
@@ -67,7 +71,7 @@ class Claims:
         self,
         marks: Callable[..., str],
         first_folder: Callable[[str], str | None] = _never,
-        turn: Callable[[], AbstractContextManager[bool]] = _at_once,
+        turn: Callable[[], AbstractContextManager[bool]] = _AtOnce,
         report: Callable[[str, str], None] = _silently,
     ) -> None:
         """`first_folder` tells where a project was first heard of: None for never, empty for a place not known.
