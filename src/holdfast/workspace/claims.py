@@ -6,12 +6,13 @@ the user has accepted it for that folder (`accept`). Until then the folder has t
 
 Kept values (`Store.mark`):
     declared:<id>           one line for each repository in which the id counts: remote, root commit, certificate
-    claim:<certificate>     the id that was refused there, so that it is reported once
+    claim:<folder>          the id that was refused there, and what that rests on; it is reported once
 """
 
 from __future__ import annotations
 
 from holdfast.domain.frozen import Frozen, replace
+from holdfast.workspace.gitfiles import repository_mark
 from holdfast.workspace.paths import inside
 
 TYPE_CHECKING = False
@@ -94,14 +95,27 @@ class Claims:
         here = Repository(remote=project.remote, root_commit=project.root_commit)
         if self._agrees(declared, here):
             return True
+        waiting = self._marks("claim:" + folder)
+        if "\n" in waiting and waiting == self._state(declared, here, folder):
+            return False
         # A folder that had the id before it became a repository is known by itself, not by its `.git`.
         known_as = [replace(here, certificate=_certificate(path)) for path in dict.fromkeys((folder, root))]
         if any(self._agrees(declared, each) for each in known_as) or self._bind(declared, known_as[0], root):
             return True
-        if self._marks("claim:" + known_as[0].certificate) != declared:
-            self._marks("claim:" + known_as[0].certificate, declared)
+        self._marks("claim:" + folder, self._state(declared, here, folder))
+        if waiting.partition("\n")[0] != declared:
             self._report(root, declared)
         return False
+
+    def _state(self, declared: str, here: Repository, folder: str) -> str:
+        """All that a refusal rests on: while it is the same, a hook need not ask for the folder's time of birth."""
+        owners = self._marks("declared:" + declared)
+        # Without an owner another process is just binding the id, and may not come to its end.
+        return (
+            "\n".join((declared, repository_mark(folder), here.remote, here.root_commit, owners))
+            if owners
+            else declared
+        )
 
     def accept(self, declared: str, folder: str) -> None:
         """Let the id count in this very folder. Its remote and root commit vouch for no other one."""
