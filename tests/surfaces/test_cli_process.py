@@ -103,7 +103,7 @@ def test_a_damaged_config_file_is_named(home: Path) -> None:
 
 def test_a_reader_that_goes_away_hears_nothing_more(tmp_path: Path) -> None:
     stated = "".join(f'{{"kind": "fix", "insight": "Rule number {n} {"x" * 300}"}}\n' for n in range(2000))
-    assert start("import", "-", typed=stated.encode()).returncode == 0
+    assert start("import", "-", "--accept", typed=stated.encode()).returncode == 0
     for command in ("export", "list --limit 2000"):
         line = f"{sys.executable} -m holdfast {command} 2>{tmp_path}/err | head -n 1"
         done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True, timeout=180)

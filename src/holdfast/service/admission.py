@@ -90,15 +90,23 @@ class Admission:
 
     def take(self, candidates: Iterable[Candidate]) -> None:
         """Decide on each, the surest first, so that a repetition joins the better one."""
-        for candidate in sorted(candidates, key=lambda c: (not c.explicit, -c.confidence)):
+        for proposed in sorted(candidates, key=lambda c: (not c.explicit, -c.confidence)):
+            candidate = self._as_trusted(proposed)
             draft = None if self._is_told(candidate) else self._draft(candidate)
             if draft is None or duplicate_key(draft.insight) in self._forgotten():
                 continue
             known = self._known(draft)
             if known is None:
                 self._add(draft)
-            else:
+            elif draft.trust != "repository":  # a file that repeats a lesson is no sighting of it
                 self._join(known, draft, explicit=candidate.explicit)
+
+    def _as_trusted(self, candidate: Candidate) -> Candidate:
+        """The candidate with no more trust than the events it rests on: what a repository's file tells is its text."""
+        behind = [self.source.events[e.event] for e in candidate.evidence if e.event in self.source.events]
+        if not any(event.trust == "repository" for event in behind or self.source.events.values()):
+            return candidate
+        return replace(candidate, trust="repository", scope_level="project", explicit=False, structured=False)
 
     def _is_told(self, candidate: Candidate) -> bool:
         """A surer find of another detector rests on the same words: one span of text is one lesson of a family."""

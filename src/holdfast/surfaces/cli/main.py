@@ -39,6 +39,7 @@ COMMANDS = {
     "graph": "List the files linked to a file.",
     "index": "Bring the code index up to the files as they are now.",
     "watch": "Say which lessons' code changes, as it happens.",
+    "project": "Show which project a folder is, and accept the id that its files declare.",
     "status": "Print where things are and how much there is.",
     "embedder": "Choose what places lessons by meaning.",
     "skills": "Write lessons that recur as Agent Skills.",
