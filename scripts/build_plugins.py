@@ -107,7 +107,7 @@ def _marketplace() -> dict[str, Any]:
 
 def _registry_entry() -> dict[str, Any]:
     package = {
-        "registryType": "pypi", "identifier": "holdfast", "version": __version__, "runtimeHint": "uvx",
+        "registryType": "pypi", "identifier": "holdfast-memory", "version": __version__, "runtimeHint": "uvx",
         "transport": {"type": "stdio"}, "packageArguments": [{"type": "positional", "value": "mcp"}],
     }  # fmt: skip
     return {
