@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import stat
 from pathlib import Path
@@ -64,14 +63,14 @@ def test_setup_registers_every_hook_and_the_server(machine: Machine) -> None:
     found = handlers(json.loads(machine.settings.read_text()))
     assert set(found) == EVENTS
     for handler in found.values():
-        interpreter, *flags, entry, host = shlex.split(handler["command"])
-        assert os.path.isabs(interpreter)
-        assert flags == ["-I", "-S"]
-        assert entry.endswith("holdfast/surfaces/hooks/entry.py")
+        shell, flag, guard, launcher, host = shlex.split(handler["command"])
+        assert (shell, flag) == ("/bin/sh", "-c")
+        assert '. "$0"' in guard
+        assert launcher == str(machine.home / ".holdfast" / "bin" / "holdfast-launch")
         assert host == "claude-code"
     server = json.loads(machine.state.read_text())["mcpServers"]["holdfast"]
-    assert os.path.isabs(server["command"])
-    assert server["args"] == ["-m", "holdfast.surfaces.mcp", "--for", "claude-code"]
+    assert server["command"] == "/bin/sh"
+    assert server["args"] == [launcher, "--mcp", "--for", "claude-code"]
 
 
 def test_hooks_that_deliver_are_waited_for_and_the_session_end_keeps_its_own_limit(machine: Machine) -> None:
@@ -222,8 +221,9 @@ def test_json_tells_what_happened(machine: Machine) -> None:
         {"file": str(machine.settings), "change": "changed"},
         {"file": str(machine.state), "change": "created"},
     ]
+    assert told["launcher"]["change"] == "created"
     told = json.loads(machine.ok("uninstall", "--json"))
-    assert [file["change"] for file in told["files"]] == ["changed", "removed"]
+    assert [file["change"] for file in told["files"]] == ["changed", "removed", "removed"]
 
 
 def test_a_lost_backup_is_an_error_and_not_a_loss(machine: Machine) -> None:
@@ -255,15 +255,13 @@ def test_our_entries_go_also_when_the_manifest_is_lost(machine: Machine) -> None
     assert machine.files() == before
 
 
-def test_an_interpreter_in_a_folder_with_spaces_is_quoted(machine: Machine) -> None:
-    plan = make({}).plan_install("user", "", "/home/ada", ("/home/ada/my env/bin/python", "/opt/it's/holdfast"))
+def test_a_home_with_blanks_and_quotes_is_quoted(machine: Machine) -> None:
+    plan = make({}).plan_install("user", "", "/home/ada", ("p", "q", "/home/ada's own/bin/holdfast-launch"))
     command = plan.edits[0].value["hooks"][0]["command"]
-    assert shlex.split(command) == [
-        "/home/ada/my env/bin/python", "-I", "-S", "/opt/it's/holdfast/surfaces/hooks/entry.py", "claude-code",
-    ]  # fmt: skip
+    assert shlex.split(command)[3:] == ["/home/ada's own/bin/holdfast-launch", "claude-code"]
     assert plan.edits[0].ours in command
 
 
 def test_an_unknown_scope_is_refused() -> None:
     with pytest.raises(InvalidValueError, match="has no team set-up"):
-        make({}).plan_install("team", "", "/home/ada", ("p", "q"))
+        make({}).plan_install("team", "", "/home/ada", ("p", "q", "r"))

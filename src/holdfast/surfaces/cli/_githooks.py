@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from holdfast.domain.errors import HostConfigError
 from holdfast.domain.gitcalm import calm_environment
 from holdfast.ports.host import BlockEdit
-from holdfast.settings import child_environment, interpreter
+from holdfast.settings import child_environment, isolated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,11 +48,8 @@ def is_busy(root: str) -> bool:
 
 
 def snippet(name: str, arguments: Sequence[str]) -> str:
-    """The line for one hook: it keeps the exit status, says nothing and never fails.
-
-    `-P`: the work tree is the current folder, and no module of it may stand for one of ours.
-    """
-    program = [interpreter().replace(os.sep, "/"), "-P", "-m", "holdfast"]
+    """The line for one hook: it keeps the exit status, says nothing and never fails."""
+    program = [word.replace(os.sep, "/") for word in isolated("holdfast.__main__")]
     words = shlex.join([*program, "rules", "sync", "--git-hook", *arguments])
     guard = '[ "$3" = 0 ] || ' if name == "post-checkout" else ""  # 0: only files were checked out
     return f"( status=$?; {guard}{words} >/dev/null 2>&1 </dev/null; exit $status )"

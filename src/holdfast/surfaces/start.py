@@ -1,0 +1,33 @@
+"""What every process of ours but a hook is started by: `<python> -I <this file> MODULE [arguments]`.
+
+-I keeps the current folder, PYTHONPATH and the user's site folder off the module path. A host starts its servers in the
+repository it works on, and a file of that repository called `anyio.py` must not run. What -I leaves out and we may
+need, this package's own folder and the user's site folder where we are installed there, is put back here.
+"""
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run `main` of the module that the first argument names, with the other arguments."""
+    _find_ourselves(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    from importlib import import_module
+
+    module = sys.argv.pop(1)
+    import_module(module).main()
+
+
+def _find_ourselves(folder: str) -> None:
+    if folder in sys.path:
+        return
+    if sys.prefix == sys.base_prefix and not os.environ.get("PYTHONNOUSERSITE"):  # no virtual environment
+        import site
+
+        site.addsitedir(site.getusersitepackages())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+
+
+if __name__ == "__main__":
+    main()
