@@ -12,7 +12,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from holdfast.domain.errors import HostConfigError
-from holdfast.domain.gitcalm import calm_environment
+from holdfast.domain.gitcalm import calm_environment, git_program
 from holdfast.ports.host import BlockEdit
 from holdfast.settings import child_environment, isolated
 
@@ -110,9 +110,10 @@ def _by_hand(why: str, arguments: Sequence[str]) -> HostConfigError:
 
 def _git(root: str, *arguments: str) -> str:
     """What git says, empty when it fails; asked with the repository's own settings, which tell where hooks are."""
+    program = git_program(os.environ.get("PATH", ""), os.path.isfile, os.name == "nt")
     try:
         done = subprocess.run(
-            ["git", "-C", root, *arguments],
+            [program, "-C", root, *arguments],
             capture_output=True, timeout=GIT_TIMEOUT_S, env=calm_environment(child_environment()), check=True,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):

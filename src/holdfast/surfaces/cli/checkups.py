@@ -218,7 +218,7 @@ def check_program() -> Iterator[Finding]:
     yield Finding(OK, "program", f"Python {sys.version.split()[0]} at {interpreter()}")
     stale = [name for name in LEAN_MODULES if not _is_compiled(os.path.join(package, *name.split("/")))]
     if stale:
-        mend = f"{shlex.quote(interpreter())} -m compileall -q {shlex.quote(package)}"
+        mend = f"{shlex.quote(interpreter())} -I -m compileall -q {shlex.quote(package)}"
         yield Finding(NOTE, "start-up", f"{stale[0]} is not compiled: every hook starts slowly", mend)
     else:
         yield Finding(OK, "start-up", "what hooks import is compiled")
