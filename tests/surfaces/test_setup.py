@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import stat
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -260,6 +262,58 @@ def test_a_home_with_blanks_and_quotes_is_quoted(machine: Machine) -> None:
     command = plan.edits[0].value["hooks"][0]["command"]
     assert shlex.split(command)[3:] == ["/home/ada's own/bin/holdfast-launch", "claude-code"]
     assert plan.edits[0].ours in command
+
+
+def test_setup_says_what_to_do_before_holdfast_is_removed(machine: Machine) -> None:
+    assert "before removing Holdfast: `holdfast uninstall`" in machine.run("setup", "claude-code").stderr
+    assert "before removing" not in machine.run("setup", "claude-code", "--dry-run").stderr
+
+
+def test_a_moved_installation_changes_the_launcher_alone(machine: Machine) -> None:
+    machine.ok("setup", "claude-code")
+    before = machine.files()
+    launcher = machine.home / ".holdfast" / "bin" / "holdfast-launch"
+    sound = launcher.read_text()
+    launcher.write_text(sound.replace("python=", "python=/gone"))
+    told = json.loads(machine.ok("setup", "claude-code", "--json"))
+    assert told["launcher"] == {"file": str(launcher), "change": "changed"}
+    assert {file["change"] for file in told["files"]} == {"unchanged"}
+    assert launcher.read_text() == sound
+    assert os.access(launcher, os.X_OK)
+    assert machine.files() == before
+
+
+def test_a_strangers_file_in_the_launchers_place_is_not_written_over(machine: Machine) -> None:
+    machine.write(machine.home / ".holdfast" / "bin" / "holdfast-launch", b"mine")
+    result = machine.run("setup", "claude-code")
+    assert result.exit_code == 1
+    assert "is there already and is not ours" in result.stderr
+    assert not machine.settings.exists()
+
+
+@pytest.mark.parametrize("name", [".claude/settings.local.json", ".claude"])
+def test_a_project_is_not_set_up_through_a_link_that_leads_out_of_it(machine: Machine, name: str) -> None:
+    project = machine.home / "clone"
+    project.mkdir()
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    private = machine.home / "private"
+    machine.write(private / "settings.local.json", b"{}")
+    (project / name).parent.mkdir(exist_ok=True)
+    (project / name).symlink_to(private if name == ".claude" else private / "settings.local.json")
+    before = machine.files()
+    result = machine.run("setup", "claude-code", "--project", "-C", str(project))
+    assert result.exit_code == 1
+    assert "is a link that leads out of the project" in result.stderr
+    assert machine.files() == before
+
+
+def test_a_link_within_the_project_is_followed(machine: Machine) -> None:
+    project = machine.home / "clone"
+    (project / "settings").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    (project / ".claude").symlink_to("settings")
+    machine.ok("setup", "claude-code", "--project", "-C", str(project))
+    assert (project / "settings" / "settings.local.json").exists()
 
 
 def test_an_unknown_scope_is_refused() -> None:
