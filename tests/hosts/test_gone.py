@@ -190,6 +190,7 @@ def test_an_environment_made_anew_with_another_python_works_by_itself(installati
     elsewhere = installation.environment / "lib" / "python3.99" / "site-packages"
     elsewhere.mkdir(parents=True)
     installation.package.rename(elsewhere / "holdfast")
+    installation.launcher.write_text(launcher_text(f"{installation.python}.0", str(installation.package)))
     command = next(command for command in installation.commands if command.words[-1].endswith("claude-code"))
     assert installation.start(command, "UserPromptSubmit").stdout.strip() == "{}"
     assert installation.heard() == {"claude-code"}

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from holdfast.hosts._shared.programs import ENTRY, LAUNCHER, bare_path, hook_command, hook_words, shell_line
+from holdfast.surfaces.cli._launcher import launcher_text
 
 
 def no_short_names(path: str) -> str:
@@ -49,6 +50,14 @@ def test_our_hook_is_known_again_in_the_command_of_every_system() -> None:
     assert command == "C:/Users/ada/.holdfast/bin/holdfast-launch.cmd codex"
     assert LAUNCHER in command
     assert ENTRY in " ".join(hook_words(("C:/python.exe", windows, launcher), "codex", windows=True))
+
+
+def test_the_launcher_on_windows_quotes_what_cmd_would_read() -> None:
+    lines = launcher_text("C:\\my py\\python.exe", "D:\\100% ours\\holdfast", windows=True).splitlines()
+    assert lines[0] == "@echo off"
+    assert lines[-2:] == [
+        '"C:\\my py\\python.exe" -I -S "D:\\100%% ours\\holdfast/surfaces/hooks/entry.py" %* 2>nul', "exit /b 0",
+    ]  # fmt: skip
 
 
 def test_a_command_runs_in_a_posix_shell_whatever_the_folder_is_called() -> None:

@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -150,6 +151,23 @@ def test_the_learner_and_the_indexer_with_its_workers(traps: Traps, monkeypatch:
     assert traps.sprung() == []
     index = traps.start(isolated("holdfast.__main__", "index", "--json"))
     assert index.returncode == 0, index.stderr
+    assert traps.sprung() == []
+
+
+def test_what_is_installed_for_one_user_is_found(traps: Traps, tmp_path: Path) -> None:
+    """`pip install --user`: -I leaves the user's site folder out, and there we are, with what we need."""
+    base = os.path.realpath(sys.executable)  # no virtual environment
+    traps.env |= {"PYTHONUSERBASE": str(tmp_path / "local")}
+    site = Path(traps.start([base, "-I", "-c", "import site; print(site.getusersitepackages())"]).stdout.strip())
+    assert site.is_relative_to(tmp_path)
+    site.mkdir(parents=True)
+    (site / "holdfast").symlink_to(package_folder())
+    for dependency in Path(sysconfig.get_path("purelib")).iterdir():
+        if dependency.name not in ("holdfast", "__pycache__") and not (site / dependency.name).exists():
+            (site / dependency.name).symlink_to(dependency)
+    start = site / "holdfast" / "surfaces" / "start.py"
+    ran = traps.start([base, "-I", str(start), "holdfast.surfaces.mcp.__main__"], json.dumps(HELLO) + "\n")
+    assert '"serverInfo"' in ran.stdout, ran.stderr
     assert traps.sprung() == []
 
 

@@ -22,11 +22,20 @@ def _find_ourselves(folder: str) -> None:
     if folder in sys.path:
         return
     if sys.prefix == sys.base_prefix and not os.environ.get("PYTHONNOUSERSITE"):  # no virtual environment
-        import site
-
-        site.addsitedir(site.getusersitepackages())
+        _add_user_site()
     if folder not in sys.path:
         sys.path.insert(0, folder)
+
+
+def _add_user_site() -> None:
+    """Put the user's site folder where Python puts it: after the standard library, before the system's packages."""
+    import site
+
+    usual, shared = list(sys.path), site.getsitepackages()
+    site.addsitedir(site.getusersitepackages())
+    added = [folder for folder in sys.path if folder not in usual]
+    place = next((number for number, folder in enumerate(usual) if folder in shared), len(usual))
+    sys.path[:] = [*usual[:place], *added, *usual[place:]]
 
 
 if __name__ == "__main__":

@@ -116,12 +116,12 @@ class LocalWorkspace:
         if not place.commit or not _ours(place.root):
             return ()
         running = self._status.pop(place.root, None)
-        git = self._git()
-        question = None if running else self._status_question(place.root)
-        told = git.collect(running, STATUS_TIMEOUT_S) if running else None
-        if question:
-            told = git.ask(place.root, question, STATUS_TIMEOUT_S)
-        names = [os.fsdecode(line[3:]) for line in (told or b"").split(b"\0") if len(line) > 3]
+        if running:
+            answer = self._git().collect(running, STATUS_TIMEOUT_S)
+        else:
+            question = self._status_question(place.root)
+            answer = self._git().ask(place.root, question, STATUS_TIMEOUT_S) if question else None
+        names = [os.fsdecode(line[3:]) for line in (answer or b"").split(b"\0") if len(line) > 3]
         return tuple(name for name in names if not name.endswith("/"))[:DIRTY_LIMIT]
 
     def stamps(self, place: Place, paths: Sequence[str]) -> Stamps:
@@ -142,7 +142,9 @@ class LocalWorkspace:
     def _status_question(self, root: str) -> Sequence[str]:
         """What to ask git about dirty files, so that it starts no filter of the repository's; empty where it might."""
         checkout = gitfiles.find_checkout(root)
-        if checkout is None or not gitfiles.may_filter(checkout):
+        if checkout is None:
+            return ()
+        if not gitfiles.may_filter(checkout):
             return STATUS
         told = self._git().ask(root, ["config", "-z", "--list", "--name-only"], HEAD_TIMEOUT_S)
         options = None if told is None else without_filters(list(map(os.fsdecode, told.split(b"\0"))))

@@ -28,7 +28,8 @@ POSIX = """\
 # Without Holdfast or its Python a hook ends with 0 and says nothing, so that no agent is disturbed.
 python={python}
 package={package}
-if [ ! -r "$package/surfaces/start.py" ]; then # the environment was made anew with another version of Python
+[ -x "$python" ] || python=${{python%/*}}/python3 # the environment was made anew with another version of Python
+if [ ! -r "$package/surfaces/start.py" ]; then
     for found in "${{python%/*/*}}"/lib*/python3*/site-packages/holdfast; do
         [ ! -r "$found/surfaces/start.py" ] || package=$found
     done
@@ -71,5 +72,6 @@ def launcher_file(home: str) -> OwnFile:
 def launcher_text(python: str, package: str, windows: bool = os.name == "nt") -> str:
     """What the launcher says, given the interpreter and the package's folder."""
     if windows:
+        python, package = (path.replace("%", "%%") for path in (python, package))
         return WINDOWS.format(mark=MARK, python=python, package=package)
     return POSIX.format(mark=MARK, python=shlex.quote(python), package=shlex.quote(package))

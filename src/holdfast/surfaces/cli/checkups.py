@@ -173,7 +173,7 @@ def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[Finding]:
 
 def _why_old(edit: dict[str, Any]) -> str:
     """What is wrong with an entry that an older version wrote; empty for one of this version."""
-    text = json.dumps(edit.get("value", edit.get("text", "")))
+    text = edit.get("text") or json.dumps(edit.get("value"))
     if SERVER in text and '"-I"' not in text:
         return "the server would run modules of the repository it is started in"
     if os.name == "posix" and HOOK_PROGRAM in text and LAUNCHER not in text:
