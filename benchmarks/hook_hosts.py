@@ -28,7 +28,7 @@ def recorded_hosts() -> list[str]:
 
 def arguments_of(host: str) -> list[str]:
     """What follows the program in the command that set-up registers with the host."""
-    plan = load_host(host).plan_install("user", "", "/home/ada", ("python", "holdfast"))
+    plan = load_host(host).plan_install("user", "", "/home/ada", ("python", "holdfast", "launcher"))
     return [host, *(["--plain"] if "--plain" in repr(plan.edits) else [])]
 
 

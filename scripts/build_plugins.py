@@ -87,16 +87,29 @@ def _gemini(folder: Path) -> None:
 
 
 def _nested(hooks: Hooks, host: str) -> dict[str, Any]:
-    """Hooks in Claude Code's shape, started by the program's name: one simple command, which every host can run."""
+    """Hooks in Claude Code's shape, started by the program's name."""
     made: dict[str, list[dict[str, Any]]] = {}
     for name, matcher, keys in hooks:
         group: dict[str, Any] = {"matcher": matcher} if matcher else {}
-        group["hooks"] = [{"type": "command", "command": f"holdfast hook {host}", **keys}]
+        group["hooks"] = [{"type": "command", **_commands(host), **keys}]
         made[name] = [group]
     return {"hooks": made}
 
 
+def _commands(host: str) -> dict[str, str]:
+    """A hook's command by its keys: one that ends with 0 also when the program is gone, since hosts take 127 for "no".
+
+    Codex and Copilot CLI have keys of their own for Windows, which others pass over (seen with Claude Code 2.1.330 and
+    Codex 0.169.0). Gemini CLI has none, so its command must be one for sh and PowerShell alike.
+    """
+    plain = f"holdfast hook {host}"
+    if host == "gemini-cli":
+        return {"command": f"{plain}; exit 0"}
+    return {"command": f"sh -c '{plain} 2>/dev/null; exit 0'", "commandWindows": plain, "powershell": plain}
+
+
 def _flat(hooks: Sequence[tuple[str, Mapping[str, Any]]], host: str) -> dict[str, Any]:
+    # Cursor goes on after any exit code but 2, and puts a here-document or a pipe around the command
     return {"version": 1, "hooks": {name: [{"command": f"holdfast hook {host}", **keys}] for name, keys in hooks}}
 
 
@@ -107,7 +120,7 @@ def _marketplace() -> dict[str, Any]:
 
 def _registry_entry() -> dict[str, Any]:
     package = {
-        "registryType": "pypi", "identifier": "holdfast", "version": __version__, "runtimeHint": "uvx",
+        "registryType": "pypi", "identifier": "holdfast-memory", "version": __version__, "runtimeHint": "uvx",
         "transport": {"type": "stdio"}, "packageArguments": [{"type": "positional", "value": "mcp"}],
     }  # fmt: skip
     return {

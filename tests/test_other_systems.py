@@ -120,7 +120,7 @@ def test_hosts_are_set_up_and_given_back_without_what_windows_lacks(tmp_path: Pa
     settings = tmp_path / ".codex" / "hooks.json"
     settings.write_bytes(b'{\r\n  "hooks": {}\r\n}\r\n')
     poorly(hooks, COMMAND, "setup", "codex")
-    assert b"entry.py codex" in settings.read_bytes()
+    assert b"holdfast-launch.cmd codex" in settings.read_bytes()
     poorly(hooks, COMMAND, "uninstall")
     assert settings.read_bytes() == b'{\r\n  "hooks": {}\r\n}\r\n'
 

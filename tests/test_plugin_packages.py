@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -45,10 +47,25 @@ def test_the_linter_finds_nothing(packages: Path) -> None:
 def test_every_package_starts_our_hook_and_our_server_by_name(packages: Path, host: str) -> None:
     hooks = json.loads((packages / host / "hooks" / "hooks.json").read_text())["hooks"]
     told = json.dumps(hooks)
-    assert told.count('"command": "holdfast hook ') == sum(map(len, hooks.values()))
+    assert len(re.findall(r'"command": "(?:sh -c \')?holdfast hook ', told)) == sum(map(len, hooks.values()))
     manifest = "gemini-extension.json" if host == "gemini-cli" else ".mcp.json"
     server = json.loads((packages / host / manifest).read_text())["mcpServers"]["holdfast"]
     assert server == {"command": "holdfast", "args": ["mcp", "--hooked"]}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="commands for a POSIX shell")
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini-cli"])
+def test_a_package_without_the_program_disturbs_no_host(packages: Path, host: str, tmp_path: Path) -> None:
+    hooks = json.loads((packages / host / "hooks" / "hooks.json").read_text())["hooks"]
+    commands = {handler["command"] for groups in hooks.values() for group in groups for handler in group["hooks"]}
+    assert len(commands) == 1
+    for command in commands:
+        ran = subprocess.run(
+            ["/bin/sh", "-c", command], env={"PATH": "/usr/bin:/bin"}, input="{}", capture_output=True, text=True,
+            check=False, cwd=tmp_path,
+        )  # fmt: skip
+        assert (ran.returncode, ran.stdout) == (0, "")
+        assert ran.stderr == "" or host == "gemini-cli"  # its one command must be PowerShell's, too
 
 
 def test_commands_are_the_same_in_every_form(packages: Path) -> None:

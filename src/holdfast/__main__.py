@@ -11,11 +11,10 @@ import sys
 def main() -> None:
     """Run the command given; `hook HOST` becomes the hook program."""
     if sys.argv[1:2] == ["hook"] and len(sys.argv) > 2 and not sys.argv[2].startswith("-"):
-        from holdfast.hosts._shared.programs import hook_words
-        from holdfast.settings import interpreter, package_folder
+        from holdfast.settings import hook_program
         from holdfast.surfaces.cli._becoming import become
 
-        become(hook_words((interpreter(), package_folder()), *sys.argv[2:]))
+        become(hook_program(*sys.argv[2:]))
     from holdfast.surfaces.cli.main import main as command_line
 
     command_line()

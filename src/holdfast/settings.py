@@ -250,6 +250,34 @@ def package_folder() -> str:
     return os.path.dirname(os.path.abspath(__file__))
 
 
+def launcher_path(home: str) -> str:
+    """The absolute path of the launcher, which hosts start; setup writes it into Holdfast's home."""
+    return os.path.join(home, "bin", "holdfast-launch" + (".cmd" if os.name == "nt" else ""))
+
+
+def program_paths(home: str) -> tuple[str, str, str]:
+    """What hosts' entries are made of: the interpreter, the package's folder and the launcher, all absolute."""
+    return interpreter(), package_folder(), launcher_path(home)
+
+
+def isolated(module: str, *arguments: str) -> list[str]:
+    """The words that run `main` of a module of ours in a process of its own.
+
+    -I and `surfaces/start.py`: the current folder may be a stranger's repository, and must not be where modules are
+    looked for.
+    """
+    return [interpreter(), "-I", os.path.join(package_folder(), "surfaces", "start.py"), module, *arguments]
+
+
+def hook_program(host: str, *options: str) -> list[str]:
+    """The words that answer a hook.
+
+    -I and -S: neither the user's site folders nor PYTHON* variables nor `site` itself, which would double the start.
+    """
+    entry = os.path.join(package_folder(), "surfaces", "hooks", "entry.py")
+    return [interpreter(), "-I", "-S", entry, host, *options]
+
+
 def interpreter() -> str:
     """The absolute path of the running interpreter: what a host is told to start."""
     return os.path.abspath(sys.executable)

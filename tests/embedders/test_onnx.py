@@ -101,7 +101,7 @@ def test_without_the_extra_the_error_says_what_to_install(tmp_path: Path, monkey
     monkeypatch.setattr("holdfast.embedders.onnx.find_spec", lambda name: None)
     with pytest.raises(EmbedderError, match="not installed") as caught:
         make({"path": str(tmp_path)})
-    assert "holdfast[onnx]" in caught.value.hint
+    assert "holdfast-memory[onnx]" in caught.value.hint
 
 
 def test_without_a_model_the_error_says_how_to_get_one(model: Path) -> None:

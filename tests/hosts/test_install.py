@@ -17,14 +17,14 @@ from click.testing import CliRunner
 
 from holdfast.bootstrap import Memory, load_host
 from holdfast.ports.host import ConfigEdit, OwnFile
-from holdfast.settings import interpreter, load_settings, package_folder
+from holdfast.settings import load_settings, program_paths
 from holdfast.surfaces.cli.main import cli
 from holdfast.surfaces.cli.setup import all_hosts
 from tests.hosts.golden import ROOT, cases
 
 HOSTS = sorted(host.name for host in all_hosts(load_settings()))
-ENTRY = "holdfast/surfaces/hooks/entry.py"
 TRIES = 100
+LAUNCHER = "bin/holdfast-launch "
 SHELLED = [case for case in cases() if (case / "payload.json").exists()]
 """Recorded payloads: each is sent to the command that set-up registered."""
 
@@ -65,7 +65,7 @@ def commands_in(held: Any) -> set[str]:
         return {found for value in held.values() for found in commands_in(value)}
     if isinstance(held, list):
         return {found for value in held for found in commands_in(value)}
-    return {held} if isinstance(held, str) and ENTRY in held else set()
+    return {held} if isinstance(held, str) and LAUNCHER in held else set()
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -83,6 +83,7 @@ def test_a_host_is_set_up_and_gives_every_byte_back(machine: Machine, host: str)
 
 @pytest.mark.parametrize("host", sorted({case.parent.name for case in SHELLED}))
 def test_the_registered_command_answers_in_the_hosts_own_form(machine: Machine, host: str) -> None:
+    machine.run("setup", host.replace("_", "-"))
     command = registered(machine, host.replace("_", "-"))
     if not command:
         pytest.skip("its hooks are a plug-in in the host's own language, tested with it")
@@ -122,7 +123,8 @@ def answer_in_time(machine: Machine, command: str, case: Path, project: Path) ->
 
 def registered(machine: Machine, host: str) -> str:
     """The one shell command that set-up registers with a host for its hooks."""
-    edits = load_host(host).plan_install("user", "", str(machine.home), (interpreter(), package_folder())).edits
+    command = program_paths(str(machine.home / ".holdfast"))
+    edits = load_host(host).plan_install("user", "", str(machine.home), command).edits
     values = [edit.value for edit in edits if isinstance(edit, ConfigEdit)]
     values += [json.loads(edit.text) for edit in edits if isinstance(edit, OwnFile) and edit.file.endswith(".json")]
     found = {command for value in values for command in commands_in(value)}

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from holdfast.hosts._shared.programs import ENTRY, bare_path, hook_command, hook_words, shell_line
+from holdfast.hosts._shared.programs import ENTRY, LAUNCHER, bare_path, hook_command, hook_words, shell_line
+from holdfast.surfaces.cli._launcher import launcher_text
 
 
 def no_short_names(path: str) -> str:
@@ -43,12 +44,24 @@ def test_on_windows_a_path_without_a_short_name_is_quoted() -> None:
 
 def test_our_hook_is_known_again_in_the_command_of_every_system() -> None:
     windows = bare_path("C:\\Users\\ada\\Lib\\site-packages\\holdfast", no_short_names)
-    assert ENTRY in hook_command(("C:/python.exe", windows), "codex")
-    assert ENTRY in hook_command(("/usr/bin/python3", "/opt/our tools/holdfast"), "codex")
+    assert LAUNCHER in hook_command(("/usr/bin/python3", "/opt/holdfast", "/home/a b/bin/holdfast-launch"), "codex")
+    launcher = "C:\\Users\\ada\\.holdfast\\bin\\holdfast-launch.cmd"
+    command = hook_command(("C:/python.exe", windows, launcher), "codex", windows=True)
+    assert command == "C:/Users/ada/.holdfast/bin/holdfast-launch.cmd codex"
+    assert LAUNCHER in command
+    assert ENTRY in " ".join(hook_words(("C:/python.exe", windows, launcher), "codex", windows=True))
+
+
+def test_the_launcher_on_windows_quotes_what_cmd_would_read() -> None:
+    lines = launcher_text("C:\\my py\\python.exe", "D:\\100% ours\\holdfast", windows=True).splitlines()
+    assert lines[0] == "@echo off"
+    assert lines[-2:] == [
+        '"C:\\my py\\python.exe" -I -S "D:\\100%% ours\\holdfast/surfaces/hooks/entry.py" %* 2>nul', "exit /b 0",
+    ]  # fmt: skip
 
 
 def test_a_command_runs_in_a_posix_shell_whatever_the_folder_is_called() -> None:
-    words = hook_words((sys.executable, '/opt/it\'s "ours" & yours/$HOME/holdfast'), "codex", "--plain")
-    printed = shell_line([sys.executable, "-c", "import sys; print(sys.argv[1:])", *words[1:]], windows=False)
+    words = ["-I", '/opt/it\'s "ours" & yours/$HOME/holdfast', "codex", "--plain"]
+    printed = shell_line([sys.executable, "-c", "import sys; print(sys.argv[1:])", *words], windows=False)
     ran = subprocess.run(["/bin/sh", "-c", printed], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == repr(words[1:])
+    assert ran.stdout.strip() == repr(words)

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from holdfast.settings import load_settings
+from holdfast.surfaces.cli.serverproof import check_server, registered_servers
+from tests.hosts.registered import set_up_by_an_older_version
 from tests.surfaces.terminal import run, start, told
 
 BIN = "#!/bin/sh\n"
@@ -95,10 +98,54 @@ def test_an_entry_that_was_taken_out_is_named_and_setup_mends_it(machine: Path) 
     assert findings() == {}
 
 
-def test_an_interpreter_that_is_gone_is_named(machine: Path, home: Path) -> None:
-    for file in (machine / ".claude" / "settings.json", home / "manifest.json"):
-        file.write_text(file.read_text().replace("/bin/python", "/bin/gone-python"))
-    assert "gone-python" in findings()["hooks"][0]["what"]
+def test_a_launcher_of_another_interpreter_is_named_and_setup_mends_it(home: Path) -> None:
+    launcher = home / "bin" / "holdfast-launch"
+    launcher.write_text(launcher.read_text().replace("/bin/python", "/bin/gone-python"))
+    (finding,) = findings()["launcher"]
+    assert "another installation" in finding["what"]
+    told(*finding["mend"].split()[1:])
+    assert findings() == {}
+
+
+def test_a_launcher_that_is_gone_is_named_and_setup_mends_it(home: Path) -> None:
+    (home / "bin" / "holdfast-launch").unlink()
+    (finding,) = findings()["launcher"]
+    assert "is gone" in finding["what"]
+    told(*finding["mend"].split()[1:])
+    assert findings() == {}
+
+
+def test_what_an_older_version_registered_is_named_and_setup_mends_it(machine: Path, home: Path) -> None:
+    told("uninstall")
+    set_up_by_an_older_version(home, machine, "claude-code")
+    told("setup", "cursor")
+    hooks, server = sorted(finding["what"] for finding in findings()["hooks"])
+    assert "would run modules of the repository" in hooks + server
+    assert "would stop the agent" in hooks + server
+    assert {finding["mend"] for finding in findings()["hooks"]} == {"holdfast setup claude-code"}
+    told("setup", "claude-code")
+    assert findings() == {}
+
+
+def test_the_server_is_started_as_the_host_starts_it_where_the_user_is(machine: Path, home: Path) -> None:
+    settings = load_settings()
+    assert [finding.status for finding in check_server(settings)] == ["ok"]
+    (command,) = registered_servers(settings)
+    assert command[1:] == (str(home / "bin" / "holdfast-launch"), "--mcp")
+    assert not list(machine.glob("**/run/*.sock"))
+
+
+def test_a_server_that_does_not_start_is_named_with_its_last_words(machine: Path, home: Path) -> None:
+    told("uninstall")
+    set_up_by_an_older_version(home, machine, "claude-code")
+    (machine / "anyio.py").write_text('raise SystemError("an anyio of the repository")\n')
+    (finding,) = check_server(load_settings())
+    assert finding.status == "bad"
+    assert str(machine) in finding.what
+    assert "an anyio of the repository" in finding.what
+    assert finding.mend == "holdfast setup claude-code"
+    told("setup", "claude-code")
+    assert [finding.status for finding in check_server(load_settings())] == ["ok"]
 
 
 def test_a_damaged_settings_file_is_named(machine: Path) -> None:

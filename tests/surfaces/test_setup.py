@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import stat
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -64,14 +65,14 @@ def test_setup_registers_every_hook_and_the_server(machine: Machine) -> None:
     found = handlers(json.loads(machine.settings.read_text()))
     assert set(found) == EVENTS
     for handler in found.values():
-        interpreter, *flags, entry, host = shlex.split(handler["command"])
-        assert os.path.isabs(interpreter)
-        assert flags == ["-I", "-S"]
-        assert entry.endswith("holdfast/surfaces/hooks/entry.py")
+        shell, flag, guard, launcher, host = shlex.split(handler["command"])
+        assert (shell, flag) == ("/bin/sh", "-c")
+        assert '. "$0"' in guard
+        assert launcher == str(machine.home / ".holdfast" / "bin" / "holdfast-launch")
         assert host == "claude-code"
     server = json.loads(machine.state.read_text())["mcpServers"]["holdfast"]
-    assert os.path.isabs(server["command"])
-    assert server["args"] == ["-m", "holdfast.surfaces.mcp", "--for", "claude-code"]
+    assert server["command"] == "/bin/sh"
+    assert server["args"] == [launcher, "--mcp", "--for", "claude-code"]
 
 
 def test_hooks_that_deliver_are_waited_for_and_the_session_end_keeps_its_own_limit(machine: Machine) -> None:
@@ -222,8 +223,9 @@ def test_json_tells_what_happened(machine: Machine) -> None:
         {"file": str(machine.settings), "change": "changed"},
         {"file": str(machine.state), "change": "created"},
     ]
+    assert told["launcher"]["change"] == "created"
     told = json.loads(machine.ok("uninstall", "--json"))
-    assert [file["change"] for file in told["files"]] == ["changed", "removed"]
+    assert [file["change"] for file in told["files"]] == ["changed", "removed", "removed"]
 
 
 TOKEN = b"oauth-token-of-the-user"
@@ -304,15 +306,65 @@ def test_our_entries_go_also_when_the_manifest_is_lost(machine: Machine) -> None
     assert machine.files() == before
 
 
-def test_an_interpreter_in_a_folder_with_spaces_is_quoted(machine: Machine) -> None:
-    plan = make({}).plan_install("user", "", "/home/ada", ("/home/ada/my env/bin/python", "/opt/it's/holdfast"))
+def test_a_home_with_blanks_and_quotes_is_quoted(machine: Machine) -> None:
+    plan = make({}).plan_install("user", "", "/home/ada", ("p", "q", "/home/ada's own/bin/holdfast-launch"))
     command = plan.edits[0].value["hooks"][0]["command"]
-    assert shlex.split(command) == [
-        "/home/ada/my env/bin/python", "-I", "-S", "/opt/it's/holdfast/surfaces/hooks/entry.py", "claude-code",
-    ]  # fmt: skip
+    assert shlex.split(command)[3:] == ["/home/ada's own/bin/holdfast-launch", "claude-code"]
     assert plan.edits[0].ours in command
+
+
+def test_setup_says_what_to_do_before_holdfast_is_removed(machine: Machine) -> None:
+    assert "before removing Holdfast: `holdfast uninstall`" in machine.run("setup", "claude-code").stderr
+    assert "before removing" not in machine.run("setup", "claude-code", "--dry-run").stderr
+
+
+def test_a_moved_installation_changes_the_launcher_alone(machine: Machine) -> None:
+    machine.ok("setup", "claude-code")
+    before = machine.files()
+    launcher = machine.home / ".holdfast" / "bin" / "holdfast-launch"
+    sound = launcher.read_text()
+    launcher.write_text(sound.replace("python=", "python=/gone"))
+    told = json.loads(machine.ok("setup", "claude-code", "--json"))
+    assert told["launcher"] == {"file": str(launcher), "change": "changed"}
+    assert {file["change"] for file in told["files"]} == {"unchanged"}
+    assert launcher.read_text() == sound
+    assert os.access(launcher, os.X_OK)
+    assert machine.files() == before
+
+
+def test_a_strangers_file_in_the_launchers_place_is_not_written_over(machine: Machine) -> None:
+    machine.write(machine.home / ".holdfast" / "bin" / "holdfast-launch", b"mine")
+    result = machine.run("setup", "claude-code")
+    assert result.exit_code == 1
+    assert "is there already and is not ours" in result.stderr
+    assert not machine.settings.exists()
+
+
+@pytest.mark.parametrize("name", [".claude/settings.local.json", ".claude"])
+def test_a_project_is_not_set_up_through_a_link_that_leads_out_of_it(machine: Machine, name: str) -> None:
+    project = machine.home / "clone"
+    project.mkdir()
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    private = machine.home / "private"
+    machine.write(private / "settings.local.json", b"{}")
+    (project / name).parent.mkdir(exist_ok=True)
+    (project / name).symlink_to(private if name == ".claude" else private / "settings.local.json")
+    before = machine.files()
+    result = machine.run("setup", "claude-code", "--project", "-C", str(project))
+    assert result.exit_code == 1
+    assert "is a link that leads out of the project" in result.stderr
+    assert machine.files() == before
+
+
+def test_a_link_within_the_project_is_followed(machine: Machine) -> None:
+    project = machine.home / "clone"
+    (project / "settings").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    (project / ".claude").symlink_to("settings")
+    machine.ok("setup", "claude-code", "--project", "-C", str(project))
+    assert (project / "settings" / "settings.local.json").exists()
 
 
 def test_an_unknown_scope_is_refused() -> None:
     with pytest.raises(InvalidValueError, match="has no team set-up"):
-        make({}).plan_install("team", "", "/home/ada", ("p", "q"))
+        make({}).plan_install("team", "", "/home/ada", ("p", "q", "r"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.domain.gitcalm import QUIET, calm_environment
+from holdfast.domain.gitcalm import QUIET, UNTRUSTED, calm_environment, git_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ def iter_records(folder: str, arguments: Sequence[str]) -> Iterator[str]:
     """
     import subprocess  # a hook that only reads links already learnt does not pay for it
 
-    command = ["git", "-C", folder, *QUIET, *arguments]
+    program = git_program(os.environ.get("PATH", ""), os.path.isfile, os.name == "nt")
+    command = [program, "-C", folder, *QUIET, *UNTRUSTED, *arguments]
     calm = calm_environment(os.environ)
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=calm,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MOST = 8
 FILES_EACH = 200
 """Files to parse from which one more worker is worth its start."""
+START = "import sys; sys.path[:] = sys.argv[1:]; from holdfast.codeindex.workers import serve; serve()"
 
 
 def worth(files: int) -> int:
@@ -39,11 +40,13 @@ class Workers:
     """That many workers. Raises OSError when they cannot be started or one of them dies."""
 
     def __init__(self, count: int) -> None:
-        command = [sys.executable, "-c", "from holdfast.codeindex.workers import serve; serve()"]
+        # -I, because the folder we stand in may be a stranger's; it leaves out folders that we were started with.
+        folders = [folder for folder in sys.path if os.path.isabs(folder)]
+        command = [sys.executable, "-I", "-c", START, *folders]
         self._idle: list[subprocess.Popen[bytes]] = []
         try:
             for _ in range(count):
-                self._idle.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+                self._idle.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=os.sep))
         except OSError:
             self._end(self._idle)
             raise

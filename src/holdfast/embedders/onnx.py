@@ -1,6 +1,6 @@
 """Embedder from a local folder: a transformer in ONNX form, run on the CPU by fastembed. Never reaches the network.
 
-Needs the extra: `pip install 'holdfast[onnx]'`.
+Needs the extra: `pip install 'holdfast-memory[onnx]'`.
 Options: `path` (folder with the model file, `tokenizer.json`, `tokenizer_config.json` and `config.json`), `file` (the
 model file in it; default the first of `model.onnx`, `onnx/model.onnx`), `pooling` (`mean`, the default, `cls` or
 `last_token`), `dimension` (default `hidden_size` of `config.json`), `threads` (1: more only wait for each other on a
@@ -84,7 +84,7 @@ class OnnxEmbedder:
 def make(options: Mapping[str, str]) -> Embedder:
     """The embedder of that folder; nothing is loaded yet. Raises EmbedderError without fastembed or the files."""
     if find_spec("fastembed") is None:
-        raise EmbedderError("fastembed is not installed", hint="pip install 'holdfast[onnx]'")
+        raise EmbedderError("fastembed is not installed", hint="pip install 'holdfast-memory[onnx]'")
     if not options.get("path"):
         raise EmbedderError("no model", hint="holdfast embedder pull, or set `path` to a folder with one")
     folder = os.path.abspath(os.path.expanduser(options["path"]))

@@ -34,10 +34,16 @@ class ConfigEdit(Frozen):
     """The member's name; empty when `path` names a list."""
     ours: str = ""
     """A text that only an entry of ours contains (our program's path): an entry with it is replaced."""
+    formerly: tuple[str, ...] = ()
+    """Texts that only entries of older versions of ours contain; such an entry is replaced, too."""
     comments: bool = False
     """The host takes comments and trailing commas in its JSON."""
     shared: bool = False
     """The file must have this member, whoever needs it: one that is there stays as it is, also after us."""
+
+    def marks(self, text: str) -> bool:
+        """Whether the text is an entry of ours, of this version or of an older one."""
+        return any(mark in text for mark in (self.ours, *self.formerly))
 
 
 class BlockEdit(Frozen):
@@ -57,6 +63,14 @@ class OwnFile(Frozen):
     text: str
     ours: str
     """A text that only a file of ours contains."""
+    formerly: tuple[str, ...] = ()
+    """Texts that only files of older versions of ours contain."""
+    script: bool = False
+    """The file is executable."""
+
+    def marks(self, text: str) -> bool:
+        """Whether the text is a file of ours, of this version or of an older one."""
+        return any(mark in text for mark in (self.ours, *self.formerly))
 
 
 if TYPE_CHECKING:
@@ -185,7 +199,9 @@ class Host(Protocol):
         ...
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """The edits that register our hooks and MCP server. `command` is the interpreter and the package's folder.
+        """The edits that register our hooks and MCP server.
+
+        `command` is the interpreter, the package's folder and the launcher, all absolute.
 
         Raises InvalidValueError for a scope the host does not have.
         """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from holdfast.domain import gitcalm
 from holdfast.domain.errors import ProjectUnknownError
 from holdfast.domain.frozen import Frozen
 
@@ -122,6 +123,12 @@ def read_remote(checkout: Checkout) -> str:
 def is_shallow(checkout: Checkout) -> bool:
     """Whether the clone was cut off, so that its oldest commit is not the root."""
     return os.path.exists(os.path.join(checkout.common, "shallow"))
+
+
+def may_filter(checkout: Checkout) -> bool:
+    """Whether the repository's own configuration may name filters, which git would start."""
+    files = (os.path.join(checkout.common, "config"), os.path.join(checkout.git, "config.worktree"))
+    return any(gitcalm.may_filter(_read(file)) for file in files)
 
 
 def uses_reftable(checkout: Checkout) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.domain.gitcalm import QUIET, calm_environment
+from holdfast.domain.gitcalm import QUIET, UNTRUSTED, calm_environment, git_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,8 +81,9 @@ class Git:
 
 
 def _command(folder: str, arguments: Sequence[str], trusted: bool) -> list[str]:
-    safe = ("-c", "safe.directory=*") if trusted else ()
-    return ["git", "-C", folder, *QUIET, *safe, *arguments]
+    safe = ("-c", "safe.directory=*") if trusted else UNTRUSTED
+    program = git_program(os.environ.get("PATH", ""), os.path.isfile, os.name == "nt")
+    return [program, "-C", folder, *QUIET, *safe, *arguments]
 
 
 def _spawn(command: list[str], writing: int) -> int:

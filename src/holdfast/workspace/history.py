@@ -61,14 +61,15 @@ class LocalHistory:
         if not _is_id(commit):
             return ()
         how = ("-r", "-z", "--no-renames", "--diff-filter=AMD", "--name-only")
-        told = self._ask("diff-tree", *how, commit + "^", commit)
+        told = self._ask("diff-tree", *how, commit + "^", commit, "--")
         return tuple(os.fsdecode(name) for name in (told or b"").split(b"\0")[:LIMIT] if name)
 
     def renamed(self, commit: str, path: str) -> str:
         """The name that the commit gave to the file, by git's rename detection."""
         if not _is_id(commit):
             return ""
-        told = self._ask("diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status", commit + "^", commit)
+        how = ("-r", "-z", "-M", "--diff-filter=R", "--name-status")
+        told = self._ask("diff-tree", *how, commit + "^", commit, "--")
         names = [os.fsdecode(name) for name in (told or b"").split(b"\0")]
         pairs = dict(zip(names[1::3], names[2::3], strict=False))
         return pairs.get(path, "")

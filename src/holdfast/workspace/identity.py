@@ -67,7 +67,8 @@ def ask_root_commit(git: Git, checkout: Checkout, timeout_s: float) -> str:
 
     Raises ProjectUnknownError when git does not answer in time.
     """
-    told = git.ask(checkout.root, ["rev-list", "--max-parents=0", "--first-parent", "HEAD"], timeout_s, trusted=True)
+    question = ["rev-list", "--max-parents=0", "--first-parent", "HEAD", "--"]  # a file may be called HEAD
+    told = git.ask(checkout.root, question, timeout_s, trusted=True)
     if not told:
         raise ProjectUnknownError(
             f"git did not tell the root commit of {checkout.root}", hint="run holdfast doctor in that folder"

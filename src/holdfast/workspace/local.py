@@ -10,6 +10,7 @@ import os
 
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import replace
+from holdfast.domain.gitcalm import without_filters
 from holdfast.domain.project import Place, Project
 from holdfast.workspace import gitfiles
 from holdfast.workspace.paths import inside, native, project_roots
@@ -29,7 +30,10 @@ BLOB_LIMIT = 5_000_000
 """Bytes of a file that are still hashed on read."""
 
 DIRTY_LIMIT = 50
-STATUS = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
+STATUS = (
+    "--work-tree=.", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all",
+    "--ignore-submodules=dirty",  # git would go into them, by their own configuration
+)  # fmt: skip
 HEAD_TIMEOUT_S = 0.1
 STATUS_TIMEOUT_S = 0.15
 ROOT_COMMIT_TIMEOUT_S = 0.3
@@ -147,9 +151,12 @@ class LocalWorkspace:
         if not place.commit or not _ours(place.root):
             return ()
         running = self._status.pop(place.root, None)
-        git = self._git()
-        told = git.collect(running, STATUS_TIMEOUT_S) if running else git.ask(place.root, STATUS, STATUS_TIMEOUT_S)
-        names = [os.fsdecode(line[3:]) for line in (told or b"").split(b"\0") if len(line) > 3]
+        if running:
+            answer = self._git().collect(running, STATUS_TIMEOUT_S)
+        else:
+            question = self._status_question(place.root)
+            answer = self._git().ask(place.root, question, STATUS_TIMEOUT_S) if question else None
+        names = [os.fsdecode(line[3:]) for line in (answer or b"").split(b"\0") if len(line) > 3]
         return tuple(name for name in names if not name.endswith("/"))[:DIRTY_LIMIT]
 
     def stamps(self, place: Place, paths: Sequence[str]) -> Stamps:
@@ -162,9 +169,21 @@ class LocalWorkspace:
         """Let git find out while we do other things; only in a hook, which does not live to ask twice."""
         if self._patience > 1 or not place.commit or place.root in self._status or not _ours(place.root):
             return
-        running = self._git().start(place.root, STATUS)
+        question = self._status_question(place.root)
+        running = self._git().start(place.root, question) if question else None
         if running:
             self._status[place.root] = running
+
+    def _status_question(self, root: str) -> Sequence[str]:
+        """What to ask git about dirty files, so that it starts no filter of the repository's; empty where it might."""
+        checkout = gitfiles.find_checkout(root)
+        if checkout is None:
+            return ()
+        if not gitfiles.may_filter(checkout):
+            return STATUS
+        told = self._git().ask(root, ["config", "-z", "--list", "--name-only"], HEAD_TIMEOUT_S)
+        options = None if told is None else without_filters(list(map(os.fsdecode, told.split(b"\0"))))
+        return () if options is None else (*options, *STATUS)
 
     def _git(self) -> Git:
         from holdfast.workspace.gitrun import Git

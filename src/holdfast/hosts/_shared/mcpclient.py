@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
-from holdfast.hosts._shared.programs import SERVER, SERVER_NAME, server_words
+from holdfast.hosts._shared.programs import OUR_MARKS, SERVER_NAME, server_words
 from holdfast.ports.host import ConfigEdit, HostProfile, InstallPlan
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ class McpClient(Adapter):
         check_scope(self.name, scope)
         value = self.entry(server_words(command, self.name))
         edit = ConfigEdit(
-            file=self.servers_file(home), path=self.servers, key=SERVER_NAME, value=value, ours=SERVER,
+            file=self.servers_file(home), path=self.servers, key=SERVER_NAME, value=value, **OUR_MARKS,
             comments=self.comments,
         )  # fmt: skip
         return InstallPlan(host=self.name, scope=scope, edits=(edit,), notes=self.profile.notes)

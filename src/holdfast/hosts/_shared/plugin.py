@@ -29,13 +29,13 @@ def plugin_file(file: str, host: str, module: str, command: Sequence[str]) -> Ow
     """The plug-in beside that host's module, with the shared half before it and our hook program's words in it."""
     import json
 
-    from holdfast.hosts._shared.programs import ENTRY, hook_words
+    from holdfast.hosts._shared.programs import OUR_MARKS, hook_words
     from holdfast.ports.host import OwnFile
 
     words = json.dumps(hook_words(command, host), ensure_ascii=False)
     shared = os.path.join(os.path.dirname(__file__), "ask.js")
     text = "".join(map(_read, (shared, os.path.join(os.path.dirname(module), "plugin.js"))))
-    return OwnFile(file=file, text=text.replace(PLACEHOLDER, words), ours=ENTRY)
+    return OwnFile(file=file, text=text.replace(PLACEHOLDER, words), **OUR_MARKS)
 
 
 def _read(path: str) -> str:

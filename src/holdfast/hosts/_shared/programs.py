@@ -1,4 +1,7 @@
-"""What hosts are given: the command lines of our hook program and our MCP server, by absolute paths, and the entries.
+"""What hosts are given: the command lines of our hooks and our MCP server, by absolute paths, and the entries.
+
+They name a small launcher in Holdfast's home, which outlives the package: a hook that cannot be started would stop the
+host's user. The launcher knows the interpreter and the package.
 
 A version manager's shim costs every hook hundreds of milliseconds, and desktop programs have a short PATH.
 
@@ -23,12 +26,25 @@ if TYPE_CHECKING:
 
     Hook = tuple[str, str, Mapping[str, Any]]
 
+LAUNCHER = "bin/holdfast-launch"
+"""End of the launcher's path in Holdfast's home: how what we registered is known again."""
 ENTRY = "holdfast/surfaces/hooks/entry.py"
-"""End of the hook program's path: how a hook of ours is known again, whatever interpreter it names."""
-
+"""End of the hook program's path, which older versions registered; plug-ins on Windows name it still."""
 SERVER = "holdfast.surfaces.mcp"
-"""How an MCP server of ours is known again."""
+"""The module of the MCP server, which older versions registered; on Windows it is named still."""
+START = "surfaces/start.py"
+"""The script in the package that starts a module of ours without the current folder on the module path."""
 SERVER_NAME = "holdfast"
+
+OUR_MARKS: dict[str, Any] = {"ours": LAUNCHER, "formerly": (ENTRY, SERVER)}
+"""The fields of an edit by which what we registered is known again, also that of older versions."""
+
+GUARD = 'exec 2>/dev/null; trap "exit 0" 0; . "$0"'
+"""What the shell is told to do with the launcher: end with 0 and say nothing even if it is gone or damaged.
+
+A host takes 2 for "block", and dash ends with 2 when a script is not there. It is one simple command for the host's
+own shell, since Cursor puts a here-document after it.
+"""
 
 BARE = "-._/:~\\"
 """What may stand in a word beside letters and digits on Windows."""
@@ -36,18 +52,28 @@ PATH_LIMIT = 32_768
 """Characters of the longest path on Windows."""
 
 
-def hook_words(command: Sequence[str], host: str, *options: str) -> list[str]:
-    """The hook program and its arguments. `command` is the interpreter and the package's folder, both absolute.
+def hook_words(command: Sequence[str], host: str, *options: str, windows: bool = os.name == "nt") -> list[str]:
+    """A hook's program and arguments, for a plug-in that starts them without a shell.
 
-    -I and -S: neither the user's site folders nor PYTHON* variables nor `site` itself, which would double the start.
+    `command` is the interpreter, the package's folder and the launcher, all absolute. On Windows the hook program
+    itself is named: a process without a shell cannot be a batch file there (Node refuses to start one).
     """
-    interpreter, package = map(_on_windows, command) if os.name == "nt" else command
-    return [interpreter, "-I", "-S", f"{package}/surfaces/hooks/entry.py", host, *options]
+    interpreter, package, launcher = command
+    if windows:
+        return [_on_windows(interpreter), "-I", "-S", f"{_on_windows(package)}/surfaces/hooks/entry.py", host, *options]
+    return ["/bin/sh", "-c", GUARD, launcher, host, *options]
 
 
-def hook_command(command: Sequence[str], host: str, *options: str) -> str:
-    """The same as one simple shell command."""
-    return shell_line(hook_words(command, host, *options))
+def hook_command(command: Sequence[str], host: str, *options: str, windows: bool = os.name == "nt") -> str:
+    """A hook as one simple command of a shell. On Windows it is the launcher alone, a batch file."""
+    if windows:
+        return shell_line([_on_windows(command[2]), host, *options], windows=True)
+    return shell_line(hook_words(command, host, *options, windows=False), windows=False)
+
+
+def launcher_words(command: Sequence[str], host: str, *options: str, windows: bool = os.name == "nt") -> list[str]:
+    """The launcher alone, for a host that splits a command at blanks and knows no quotes."""
+    return [_on_windows(command[2]) if windows else command[2], host, *options]
 
 
 def shell_line(words: Sequence[str], windows: bool = os.name == "nt") -> str:
@@ -82,8 +108,14 @@ def _short_name(path: str) -> str:
 
 
 def server_words(command: Sequence[str], host: str) -> list[str]:
-    """The MCP server's program and arguments; it is told the host, since not every client says who it is."""
-    return [command[0], "-m", SERVER, "--for", host]
+    """The MCP server's program and arguments; it is told the host, since not every client says who it is.
+
+    -I: a host starts the server in a repository, and no module of it may stand for one of ours.
+    """
+    interpreter, package, launcher = command
+    if os.name == "nt":  # not every host starts a batch file
+        return [interpreter, "-I", os.path.join(package, *START.split("/")), f"{SERVER}.__main__", "--for", host]
+    return ["/bin/sh", launcher, "--mcp", "--for", host]
 
 
 def hook_edit(file: str, command: str, hook: Hook, path: tuple[str, ...] = ("hooks",)) -> ConfigEdit:
@@ -91,7 +123,7 @@ def hook_edit(file: str, command: str, hook: Hook, path: tuple[str, ...] = ("hoo
     name, matcher, keys = hook
     group: dict[str, Any] = {"matcher": matcher} if matcher else {}
     group["hooks"] = [{"type": "command", "command": command, **keys}]
-    return ConfigEdit(file=file, path=(*path, name), value=group, ours=ENTRY)
+    return ConfigEdit(file=file, path=(*path, name), value=group, **OUR_MARKS)
 
 
 def server_edit(
@@ -100,4 +132,4 @@ def server_edit(
     """The MCP server's entry in the usual shape; `keys` come before `command` and `args`."""
     program, *arguments = server_words(command, host)
     value = {**keys, "command": program, "args": arguments}
-    return ConfigEdit(file=file, path=path, key=SERVER_NAME, value=value, ours=SERVER)
+    return ConfigEdit(file=file, path=path, key=SERVER_NAME, value=value, **OUR_MARKS)

@@ -113,10 +113,10 @@ class Antigravity(Adapter):
 
 
 def _hooks(file: str, command: Sequence[str], host: str) -> tuple[list[Edit], tuple[str, ...]]:
-    from holdfast.hosts._shared.programs import ENTRY, hook_words
+    from holdfast.hosts._shared.programs import OUR_MARKS, launcher_words
     from holdfast.ports.host import ConfigEdit
 
-    words = hook_words(command, host)
+    words = launcher_words(command, host)
     if any(" " in word for word in words):
         return [], ("Antigravity splits commands at blanks, and our program's path has one: no hooks were set up.",)
     handler = {"type": "command", "command": " ".join(words), "timeout": 10}
@@ -126,7 +126,7 @@ def _hooks(file: str, command: Sequence[str], host: str) -> tuple[list[Edit], tu
         "PostToolUse": [{"matcher": "*", "hooks": [handler]}],
         "Stop": [handler],
     }
-    return [ConfigEdit(file=file, path=(), key="holdfast", value=value, ours=ENTRY)], ()
+    return [ConfigEdit(file=file, path=(), key="holdfast", value=value, **OUR_MARKS)], ()
 
 
 def _has_servers(root: str, name: str) -> bool:

@@ -2,8 +2,8 @@
 
 Scope `user` serves every project of the user: `settings.json` and `.claude.json` of the configuration folder. Scope
 `project` serves one work tree of one person: `.claude/settings.local.json`, which is not shared, and the project's
-private entry in `.claude.json`. The files a team commits are never touched: our commands name one machine's
-interpreter by its absolute path, because a version manager's shim costs every hook hundreds of milliseconds.
+private entry in `.claude.json`. The files a team commits are never touched: our commands name a file
+on one machine by its absolute path, because a version manager's shim costs every hook hundreds of milliseconds.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def plan_install(
     if scope == "project":
         settings = os.path.join(folder, ".claude", "settings.local.json")
         servers = ("projects", folder, "mcpServers")
-        notes.append(f"Keep {settings} out of git: it names this machine's interpreter.")
+        notes.append(f"Keep {settings} out of git: it names a file on this machine.")
     edits = [hook_edit(settings, hook_command(command, host), hook) for hook in HOOKS]
     edits.append(server_edit(state, command, host, servers, type="stdio"))
     return InstallPlan(host=host, scope=scope, edits=tuple(edits), notes=tuple(notes))

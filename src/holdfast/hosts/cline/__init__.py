@@ -88,7 +88,7 @@ class Cline(Adapter):
 
         from holdfast._version import __version__
         from holdfast.hosts._shared.plugin import plugin_file
-        from holdfast.hosts._shared.programs import SERVER, SERVER_NAME, server_words
+        from holdfast.hosts._shared.programs import OUR_MARKS, SERVER_NAME, server_words
         from holdfast.ports.host import ConfigEdit, InstallPlan, OwnFile
 
         check_scope(self.name, scope)
@@ -107,7 +107,7 @@ class Cline(Adapter):
             OwnFile(file=os.path.join(plugin, "package.json"), text=json.dumps(manifest, indent=2) + "\n",
                     ours='"holdfast-cline"'),
             plugin_file(os.path.join(plugin, "index.js"), self.name, __file__, command),
-            ConfigEdit(file=servers, path=("mcpServers",), key=SERVER_NAME, value=server, ours=SERVER),
+            ConfigEdit(file=servers, path=("mcpServers",), key=SERVER_NAME, value=server, **OUR_MARKS),
         )  # fmt: skip
         return InstallPlan(host=self.name, scope=scope, edits=edits, notes=self.profile.notes)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
-from holdfast.hosts._shared.programs import SERVER, SERVER_NAME, server_words
+from holdfast.hosts._shared.programs import OUR_MARKS, SERVER_NAME, server_words
 from holdfast.ports.host import HostProfile, InstallPlan, OwnFile, RulesTarget
 
 TYPE_CHECKING = False
@@ -67,5 +67,5 @@ class Continue(Adapter):
         block = {"name": SERVER_NAME, "version": "0.0.1", "schema": "v1", "mcpServers": [server]}
         root = self.root(home)
         file = os.path.join(root, "mcpServers", "holdfast.yaml")
-        edit = OwnFile(file=file, text=json.dumps(block, indent=2) + "\n", ours=SERVER)
+        edit = OwnFile(file=file, text=json.dumps(block, indent=2) + "\n", **OUR_MARKS)
         return InstallPlan(host=self.name, scope=scope, edits=(edit,), notes=self.profile.notes)

@@ -120,14 +120,14 @@ class CopilotCli(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """A hooks file of our own, and the server in the user's file."""
-        from holdfast.hosts._shared.programs import ENTRY, hook_command, server_edit
+        from holdfast.hosts._shared.programs import OUR_MARKS, hook_command, server_edit
         from holdfast.ports.host import InstallPlan, OwnFile
 
         check_scope(self.name, scope)
         root = self.root(home)
         text = _hooks_file(hook_command(command, self.name))
         server = server_edit(os.path.join(root, "mcp-config.json"), command, self.name, type="local", tools=["*"])
-        hooks = OwnFile(file=os.path.join(root, "hooks", "holdfast.json"), text=text, ours=ENTRY)
+        hooks = OwnFile(file=os.path.join(root, "hooks", "holdfast.json"), text=text, **OUR_MARKS)
         return InstallPlan(host=self.name, scope=scope, edits=(hooks, server), notes=self.profile.notes)
 
 

@@ -122,14 +122,14 @@ class Cursor(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """The edits of the user's two files."""
-        from holdfast.hosts._shared.programs import ENTRY, hook_command, server_edit
+        from holdfast.hosts._shared.programs import OUR_MARKS, hook_command, server_edit
         from holdfast.ports.host import ConfigEdit, InstallPlan
 
         check_scope(self.name, scope)
         file = os.path.join(home, ".cursor", "hooks.json")
         told = hook_command(command, self.name)
         edits = [
-            ConfigEdit(file=file, path=("hooks", name), value={"command": told, **keys}, ours=ENTRY)
+            ConfigEdit(file=file, path=("hooks", name), value={"command": told, **keys}, **OUR_MARKS)
             for name, keys in HOOKS
         ]
         edits.append(ConfigEdit(file=file, path=(), key="version", value=1, shared=True))

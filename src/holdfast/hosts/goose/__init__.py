@@ -87,7 +87,7 @@ class Goose(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """The extension in the user's file, and a plug-in folder of our own."""
-        from holdfast.hosts._shared.programs import ENTRY, SERVER, SERVER_NAME, hook_command, server_words
+        from holdfast.hosts._shared.programs import OUR_MARKS, SERVER_NAME, hook_command, server_words
         from holdfast.ports.host import ConfigEdit, InstallPlan, OwnFile
 
         check_scope(self.name, scope)
@@ -98,12 +98,12 @@ class Goose(Adapter):
         }  # fmt: skip
         root = os.path.join(home, ".agents", "plugins", "holdfast")
         edits = (
-            ConfigEdit(file=_config(home), path=("extensions",), key=SERVER_NAME, value=extension, ours=SERVER),
+            ConfigEdit(file=_config(home), path=("extensions",), key=SERVER_NAME, value=extension, **OUR_MARKS),
             OwnFile(file=os.path.join(root, "plugin.json"), text=_manifest(), ours='"name": "holdfast"'),
             OwnFile(
                 file=os.path.join(root, "hooks", "hooks.json"),
                 text=_hooks(hook_command(command, self.name)),
-                ours=ENTRY,
+                **OUR_MARKS,
             ),
         )
         return InstallPlan(host=self.name, scope=scope, edits=edits, notes=self.profile.notes)

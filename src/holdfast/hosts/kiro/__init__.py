@@ -85,7 +85,7 @@ class Kiro(Adapter):
         """A hooks file of our own, and the server in the user's file."""
         import json
 
-        from holdfast.hosts._shared.programs import ENTRY, hook_command, server_edit
+        from holdfast.hosts._shared.programs import OUR_MARKS, hook_command, server_edit
         from holdfast.ports.host import InstallPlan, OwnFile
 
         check_scope(self.name, scope)
@@ -97,6 +97,6 @@ class Kiro(Adapter):
             for trigger, matcher, seconds in TRIGGERS
         ]  # fmt: skip
         text = json.dumps({"version": "v1", "hooks": hooks}, indent=2) + "\n"
-        own = OwnFile(file=os.path.join(root, "hooks", "holdfast.json"), text=text, ours=ENTRY)
+        own = OwnFile(file=os.path.join(root, "hooks", "holdfast.json"), text=text, **OUR_MARKS)
         edits = (own, server_edit(os.path.join(root, "settings", "mcp.json"), command, self.name))
         return InstallPlan(host=self.name, scope=scope, edits=edits, notes=self.profile.notes)

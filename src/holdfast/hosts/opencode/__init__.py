@@ -84,7 +84,7 @@ class Opencode(Adapter):
         """The plug-in, a file of our own, and the server in the user's configuration."""
         from holdfast.hosts._shared.folders import first_there
         from holdfast.hosts._shared.plugin import plugin_file
-        from holdfast.hosts._shared.programs import SERVER, SERVER_NAME, server_words
+        from holdfast.hosts._shared.programs import OUR_MARKS, SERVER_NAME, server_words
         from holdfast.ports.host import ConfigEdit, InstallPlan
 
         check_scope(self.name, scope)
@@ -93,6 +93,6 @@ class Opencode(Adapter):
         server = {"type": "local", "command": server_words(command, self.name), "enabled": True, "timeout": 30_000}
         edits = (
             plugin_file(os.path.join(root, "plugins", "holdfast.js"), self.name, __file__, command),
-            ConfigEdit(file=config, path=("mcp",), key=SERVER_NAME, value=server, ours=SERVER, comments=True),
+            ConfigEdit(file=config, path=("mcp",), key=SERVER_NAME, value=server, **OUR_MARKS, comments=True),
         )
         return InstallPlan(host=self.name, scope=scope, edits=edits, notes=self.profile.notes)

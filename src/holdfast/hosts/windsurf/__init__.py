@@ -86,13 +86,13 @@ class Windsurf(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """The edits of the user's two files."""
-        from holdfast.hosts._shared.programs import ENTRY, hook_command, server_edit
+        from holdfast.hosts._shared.programs import OUR_MARKS, hook_command, server_edit
         from holdfast.ports.host import ConfigEdit, InstallPlan
 
         check_scope(self.name, scope)
         root = os.path.join(home, ".codeium", "windsurf")
         entry = {"command": hook_command(command, self.name), "show_output": False}
         file = os.path.join(root, "hooks.json")
-        edits = [ConfigEdit(file=file, path=("hooks", name), value=entry, ours=ENTRY) for name in EVENTS]
+        edits = [ConfigEdit(file=file, path=("hooks", name), value=entry, **OUR_MARKS) for name in EVENTS]
         edits.append(server_edit(os.path.join(root, "mcp_config.json"), command, self.name))
         return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)

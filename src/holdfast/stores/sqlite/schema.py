@@ -41,7 +41,7 @@ def _apply(sql: sqlite3.Connection, script: str, path: str, known: int = SCHEMA)
     has = sql.execute("PRAGMA user_version").fetchone()[0]
     if has > known:
         raise SchemaTooNewError(
-            f"{path} has schema {has}, this Holdfast knows {known}", hint="upgrade: pip install -U holdfast"
+            f"{path} has schema {has}, this Holdfast knows {known}", hint="upgrade: pip install -U holdfast-memory"
         )
     name = os.path.basename(script)
     number = int(name[:4])

@@ -1,8 +1,7 @@
 """Embedding what waits: in this process with a bar, or in one of its own that outlives the command.
 
-    python -P -m holdfast.surfaces.cli._embedding
-
-is the second. It ends by itself; killed, it leaves what it kept, and the next run or learner goes on from there.
+The second is started through `surfaces/start.py` and ends by itself. Killed, it leaves what it kept, and the next run
+or learner goes on from there.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from holdfast.runfiles import EmbeddingTurn, note, start_detached
-from holdfast.settings import interpreter, load_settings
+from holdfast.settings import isolated, load_settings
 
 if TYPE_CHECKING:
     from holdfast.bootstrap import Memory
@@ -27,8 +26,7 @@ PATIENCE_S = 5.0
 
 def start() -> None:
     """Start a process that embeds and outlives us, with our environment and its keys."""
-    # -P: the folder we stand in may hold a module named like one of ours
-    start_detached([interpreter(), "-P", "-m", "holdfast.surfaces.cli._embedding"])
+    start_detached(isolated("holdfast.surfaces.cli._embedding"))
 
 
 def is_running(settings: Settings) -> bool:

@@ -69,8 +69,7 @@ def keep(edit: Edit, owner: str) -> dict[str, Any]:
 def kept(file: str, told: dict[str, Any]) -> Edit:
     """The edit that the manifest tells of; one without a form is of the first version, a configuration edit."""
     fields = {name: held for name, held in told.items() if name not in ("owner", "form")}
-    if told.get("form", "config") == "config":
-        fields["path"] = tuple(fields["path"])
+    fields |= {name: tuple(fields[name]) for name in ("path", "formerly") if name in fields}
     made: Edit = _TYPES[told.get("form", "config")](file=file, **fields)
     return made
 

@@ -12,9 +12,9 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from holdfast.domain.errors import HostConfigError
-from holdfast.domain.gitcalm import calm_environment
+from holdfast.domain.gitcalm import calm_environment, git_program
 from holdfast.ports.host import BlockEdit
-from holdfast.settings import child_environment, interpreter
+from holdfast.settings import child_environment, isolated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,11 +48,8 @@ def is_busy(root: str) -> bool:
 
 
 def snippet(name: str, arguments: Sequence[str]) -> str:
-    """The line for one hook: it keeps the exit status, says nothing and never fails.
-
-    `-P`: the work tree is the current folder, and no module of it may stand for one of ours.
-    """
-    program = [interpreter().replace(os.sep, "/"), "-P", "-m", "holdfast"]
+    """The line for one hook: it keeps the exit status, says nothing and never fails."""
+    program = [word.replace(os.sep, "/") for word in isolated("holdfast.__main__")]
     words = shlex.join([*program, "rules", "sync", "--git-hook", *arguments])
     guard = '[ "$3" = 0 ] || ' if name == "post-checkout" else ""  # 0: only files were checked out
     return f"( status=$?; {guard}{words} >/dev/null 2>&1 </dev/null; exit $status )"
@@ -113,9 +110,10 @@ def _by_hand(why: str, arguments: Sequence[str]) -> HostConfigError:
 
 def _git(root: str, *arguments: str) -> str:
     """What git says, empty when it fails; asked with the repository's own settings, which tell where hooks are."""
+    program = git_program(os.environ.get("PATH", ""), os.path.isfile, os.name == "nt")
     try:
         done = subprocess.run(
-            ["git", "-C", root, *arguments],
+            [program, "-C", root, *arguments],
             capture_output=True, timeout=GIT_TIMEOUT_S, env=calm_environment(child_environment()), check=True,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):

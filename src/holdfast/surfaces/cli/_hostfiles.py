@@ -276,6 +276,23 @@ def _decode(file: str, held: bytes) -> tuple[bytes, str]:
         raise HostConfigError(f"{file} is not UTF-8: {exc}", hint="save the file as UTF-8") from exc
 
 
+def followed_inside(root: str, name: str) -> str:
+    """The file's own name in a project, links followed, forward slashes.
+
+    Raises HostConfigError for a link that leads out of the project: a clone may bring one that leads to any file of the
+    user's. A part with `*` or `{` is a pattern and is left as it is.
+    """
+    folder, last = os.path.split(os.path.join(root, name))
+    whole = os.path.join(os.path.realpath(folder), last)
+    real = whole if "*" in last or "{" in last else os.path.realpath(whole)
+    inside = os.path.join(os.path.realpath(root), "")
+    if not real.startswith(inside):
+        raise HostConfigError(
+            f"{name} is a link that leads out of the project, to {real}", hint="other projects may read that file"
+        )
+    return real[len(inside) :].replace(os.sep, "/")
+
+
 def replace_file(path: str, held: bytes, new_mode: int = 0o600) -> None:
     """Write in one step: a reader sees the old file or the new one. A link stays one; the mode is kept."""
     target = os.path.realpath(path)

@@ -73,7 +73,7 @@ def remove(text: str, edits: Sequence[ConfigEdit], before: str = "") -> str:
         found = [edit for edit in edits if (edit.path if edit.key else edit.path[:-1]) == path]
         held = text
         for edit in found:
-            text = _remove_member(text, edit) if edit.key else _sweep_lists(text, path, edit.ours, before)
+            text = _remove_member(text, edit) if edit.key else _sweep_lists(text, path, edit, before)
         text = text if text == held else _prune(text, path, before)
     for edit in shared:
         text = _remove_last(text, edit, before)
@@ -123,15 +123,15 @@ def holder_at(text: str, path: Sequence[str]) -> Holder | None:
     return _holder(text, start)
 
 
-def is_ours(value: Any, ours: str) -> bool:
+def is_ours(value: Any, ours: ConfigEdit) -> bool:
     """Whether a value is an entry of ours, or holds nothing but entries of ours."""
     if isinstance(value, dict):
         lists = [item for item in value.values() if isinstance(item, list) and item]
-        told = any(isinstance(item, str) and ours in item for item in value.values())
+        told = any(isinstance(item, str) and ours.marks(item) for item in value.values())
         return told or (bool(lists) and all(is_ours(item, ours) for item in lists))
     if isinstance(value, list):
         return bool(value) and all(is_ours(item, ours) for item in value)
-    return isinstance(value, str) and ours in value
+    return isinstance(value, str) and ours.marks(value)
 
 
 def _in_the_way(path: Sequence[str]) -> HostConfigError:
@@ -237,7 +237,7 @@ def _cut(text: str, holder: Holder, part: Part) -> str:
 def _remove_member(text: str, edit: ConfigEdit) -> str:
     holder = holder_at(text, edit.path)
     part = holder.only(edit.key) if holder else None
-    if holder is None or part is None or edit.ours not in json.dumps(part.value):
+    if holder is None or part is None or not edit.marks(json.dumps(part.value)):
         return text
     return _cut(text, holder, part)
 
@@ -250,7 +250,7 @@ def _remove_last(text: str, edit: ConfigEdit, before: str) -> str:
     return _prune(_cut(text, holder, holder.parts[0]), edit.path, before)
 
 
-def _sweep_lists(text: str, path: tuple[str, ...], ours: str, before: str) -> str:
+def _sweep_lists(text: str, path: tuple[str, ...], ours: ConfigEdit, before: str) -> str:
     """Without our entries in any list of the object at the path, also those inside of others' entries."""
     if holder_at(text, path) is None:
         return text
@@ -260,7 +260,7 @@ def _sweep_lists(text: str, path: tuple[str, ...], ours: str, before: str) -> st
     return text
 
 
-def _sweep(text: str, path: tuple[str, ...], ours: str) -> str:
+def _sweep(text: str, path: tuple[str, ...], ours: ConfigEdit) -> str:
     holder = holder_at(text, path)
     for part in reversed(holder.parts if holder else []):
         if holder and is_ours(part.value, ours):
@@ -271,7 +271,7 @@ def _sweep(text: str, path: tuple[str, ...], ours: str) -> str:
     return text
 
 
-def _sweep_inside(text: str, start: int, ours: str) -> str:
+def _sweep_inside(text: str, start: int, ours: ConfigEdit) -> str:
     """Without our entries in the lists of one list element: a group of which a part is ours."""
     for part in reversed(_holder(plain(text), start).parts):
         if isinstance(part.value, list):

@@ -15,7 +15,7 @@ from holdfast.domain.frozen import replace
 from holdfast.ports.host import BlockEdit, OwnFile
 from holdfast.service.rules import DEFAULT, MARK, Budget, Outlet, Rules, compile_rules, is_read
 from holdfast.surfaces.cli import _githooks
-from holdfast.surfaces.cli._hostfiles import set_up
+from holdfast.surfaces.cli._hostfiles import followed_inside, set_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -195,16 +195,8 @@ class RulesDesk:
             return name
 
     def _followed(self, name: str) -> str:
-        """The file's own name in the project, links followed, forward slashes."""
-        folder, last = os.path.split(os.path.join(self.root, name))
-        whole = os.path.join(os.path.realpath(folder), last)
-        real = whole if "*" in last or "{" in last else os.path.realpath(whole)
-        root = os.path.join(os.path.realpath(self.root), "")
-        if not real.startswith(root):
-            raise HostConfigError(
-                f"{name} is a link that leads out of the project, to {real}", hint="other projects may read that file"
-            )
-        return real[len(root) :].replace(os.sep, "/")
+        """The file's own name in the project, links followed. Raises HostConfigError for one that leads out of it."""
+        return followed_inside(self.root, name)
 
     def _told_by_hooks(self, name: str, outlet: Outlet) -> list[str]:
         """Titles of hosts that are set up, have hooks that deliver, and read the file too."""

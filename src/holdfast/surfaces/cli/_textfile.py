@@ -55,7 +55,7 @@ def remove_block(text: str, edits: Sequence[BlockEdit], before: str = "") -> str
 def insert_own(text: str, edits: Sequence[OwnFile]) -> str:
     """Our file, with the line ends of the one that is there. Raises HostConfigError when that is somebody else's."""
     for edit in edits:
-        if text.strip() and edit.ours not in text:
+        if text.strip() and not edit.marks(text):
             raise HostConfigError("is there already and is not ours", hint=f"rename or remove {edit.file}")
         text = edit.text.replace("\n", _newline(text))
     return text
@@ -63,7 +63,7 @@ def insert_own(text: str, edits: Sequence[OwnFile]) -> str:
 
 def remove_own(text: str, edits: Sequence[OwnFile], before: str = "") -> str:
     """Nothing, when it is our file."""
-    return "" if any(edit.ours in text for edit in edits) else text
+    return "" if any(edit.marks(text) for edit in edits) else text
 
 
 def _newline(text: str) -> str:

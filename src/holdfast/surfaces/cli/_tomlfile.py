@@ -39,7 +39,7 @@ def remove(text: str, edits: Sequence[ConfigEdit], before: str = "") -> str:
     """The text without our tables and the blank line set before them."""
     for edit in edits:
         found = _at(_load(text), (*edit.path, edit.key))
-        if found is not None and edit.ours in json.dumps(found):
+        if found is not None and edit.marks(json.dumps(found)):
             text = _cut(text, edit)
     return text
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.errors import HoldfastError, HostConfigError
 from holdfast.surfaces.cli import _forms
+from holdfast.surfaces.cli._hostfiles import followed_inside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,13 +42,13 @@ class Wirer:
     """Wires hosts, one after the other, for one Holdfast home."""
 
     def __init__(self, settings: Settings, files: HostFiles, scope: str = "user", folder: str = "") -> None:
-        from holdfast.settings import interpreter, package_folder
+        from holdfast.settings import program_paths
 
         self._settings = settings
         self._files = files
         self._scope = scope
         self._folder = folder
-        self._command = (interpreter(), package_folder())
+        self._command = program_paths(settings.home)
 
     def plan(self, host: Host) -> Wiring:
         """What would change; for files that cannot take it, why, and what to add by hand."""
@@ -54,10 +56,17 @@ class Wirer:
         try:
             plan = host.plan_install(self._scope, self._folder, self._settings.user_home, self._command)
             edits = plan.edits
+            self._refuse_links(edits)
             changes = self._files.plan(":".join((host.name, self._scope, self._folder)), edits)
             return Wiring(host.name, host.profile.title, self._scope, tuple(changes), plan.notes)
         except HoldfastError as exc:
             return Wiring(host.name, host.profile.title, self._scope, error=exc, by_hand=by_hand(edits))
+
+    def _refuse_links(self, edits: Sequence[Edit]) -> None:
+        """Raise HostConfigError where a file of the project is a link that leads out of it."""
+        for file in {edit.file for edit in edits} if self._folder else ():
+            if os.path.normpath(file).startswith(os.path.join(self._folder, "")):
+                followed_inside(self._folder, os.path.relpath(file, self._folder))
 
     def apply(self, wiring: Wiring) -> Wiring:
         """Make the changes; the wiring again, with the error where a file could not be written."""

@@ -75,7 +75,7 @@ def _remove(text: str, edit: ConfigEdit, keeps: bool) -> str:
     for start in starts:
         after = (n for n in range(start + 1, block.end) if _depth(lines[n]) <= len(block.indent) and lines[n].strip())
         end = next(after, block.end)
-        if edit.ours in "".join(lines[start:end]):
+        if edit.marks("".join(lines[start:end])):
             whole = start == block.start and end == block.end and not keeps
             return "".join(lines[: start - 1 if whole else start] + lines[end:])
     return text
@@ -116,8 +116,8 @@ def _entry(held: dict[str, Any], edit: ConfigEdit) -> Any:
     holder = held.get(edit.path[0])
     if edit.key and isinstance(holder, dict):
         found = holder.get(edit.key)
-        return found if edit.ours in str(found) else None
-    found = [item for item in holder if edit.ours in str(item)] if isinstance(holder, list) else []
+        return found if edit.marks(str(found)) else None
+    found = [item for item in holder if edit.marks(str(item))] if isinstance(holder, list) else []
     return found[0] if found else None
 
 

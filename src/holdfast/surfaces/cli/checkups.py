@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -16,7 +17,7 @@ from holdfast.bootstrap import find_place, open_store
 from holdfast.domain.errors import HoldfastError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
 from holdfast.service.heartbeat import last_events
 from holdfast.settings import interpreter, package_folder
-from holdfast.surfaces.cli import _forms
+from holdfast.surfaces.cli import _forms, _launcher
 from holdfast.surfaces.cli._codextrust import our_hooks
 from holdfast.surfaces.cli._hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, backups, set_up
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from holdfast.settings import Settings
 
 SETUP = "holdfast setup"
+SERVER = "holdfast.surfaces.mcp"
+HOOK_PROGRAM = "surfaces/hooks/entry.py"
+LAUNCHER = "bin/holdfast-launch"
 WAIT_S = 3.0
 """How long a locked database is waited for."""
 VERSION_TIMEOUT_S = 10.0
@@ -154,6 +158,24 @@ def check_backups(settings: Settings) -> Iterator[Finding]:
         yield Finding(OK, "backups", what)
 
 
+def check_launcher(settings: Settings) -> Iterator[Finding]:
+    """The launcher is there and starts this installation, where a host is set up to start it."""
+    try:
+        files = HostFiles(settings.home)
+        change = _launcher.plan(files, settings)
+    except HoldfastError as exc:
+        yield failure("launcher", exc)
+        return
+    if not set_up(files.manifest):
+        return
+    if change.held is None:
+        yield Finding(BAD, "launcher", f"{change.file} is gone: hooks say nothing", SETUP)
+    elif change.needed:
+        yield Finding(BAD, "launcher", f"{change.file} starts another installation, or one that is gone", SETUP)
+    else:
+        yield Finding(OK, "launcher", f"{change.file} starts this installation")
+
+
 def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[Finding]:
     """Whether the file still holds our edits: then putting them in anew would change nothing."""
     setup = _setup_of(edits[0])
@@ -170,8 +192,21 @@ def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[Finding]:
         yield Finding(BAD, "hooks", f"our entry is missing in {file}: {where}", _setup_of(edit))
     for path in gone:
         yield Finding(BAD, "hooks", f"{file} names {path}, which is gone", setup)
-    if not missing and not gone:
+    old = next((why for edit in edits if (why := _why_old(edit))), "")
+    if old:
+        yield Finding(BAD, "hooks", f"an older version wrote our entry in {file}: {old}", setup)
+    if not missing and not gone and not old:
         yield Finding(OK, "hooks", f"{len(edits)} {'entries' if len(edits) > 1 else 'entry'} in {file}")
+
+
+def _why_old(edit: dict[str, Any]) -> str:
+    """What is wrong with an entry that an older version wrote; empty for one of this version."""
+    text = edit.get("text") or json.dumps(edit.get("value"))
+    if SERVER in text and '"-I"' not in text:
+        return "the server would run modules of the repository it is started in"
+    if os.name == "posix" and HOOK_PROGRAM in text and LAUNCHER not in text:
+        return "without Holdfast's package it would stop the agent"
+    return ""
 
 
 def _check_codex_trust(settings: Settings) -> Finding:
@@ -211,7 +246,7 @@ def check_program() -> Iterator[Finding]:
     yield Finding(OK, "program", f"Python {sys.version.split()[0]} at {interpreter()}")
     stale = [name for name in LEAN_MODULES if not _is_compiled(os.path.join(package, *name.split("/")))]
     if stale:
-        mend = f"{shlex.quote(interpreter())} -m compileall -q {shlex.quote(package)}"
+        mend = f"{shlex.quote(interpreter())} -I -m compileall -q {shlex.quote(package)}"
         yield Finding(NOTE, "start-up", f"{stale[0]} is not compiled: every hook starts slowly", mend)
     else:
         yield Finding(OK, "start-up", "what hooks import is compiled")

@@ -18,12 +18,14 @@ from holdfast.surfaces.cli.checkups import (
     check_backups,
     check_host_version,
     check_hosts,
+    check_launcher,
     check_program,
     check_store,
     check_switches,
 )
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
 from holdfast.surfaces.cli.proof import prove
+from holdfast.surfaces.cli.serverproof import check_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,8 +44,9 @@ def command(call: Call, report: bool, no_proof: bool) -> None:
     """Prove that memory works, and name what does not.
 
     In a scratch home a session is opened through the real hook program, told something and closed; another one is
-    opened and asked. Then the real installation is looked at: nothing in it is changed. Every problem is named with
-    the command that mends it; the exit code is 1 when there is one.
+    opened and asked. Then the real installation is looked at, and the MCP server is started in this folder as a host
+    would: nothing is changed. Every problem is named with the command that mends it; the exit code is 1 when there is
+    one.
     """
     shown = []
     for finding in _findings(no_proof, call.folder):
@@ -70,8 +73,11 @@ def _findings(no_proof: bool, folder: str) -> Iterator[Finding]:
     except HoldfastError as exc:
         yield failure("settings", exc)
         return
+    yield from check_launcher(settings)
     yield from check_hosts(settings)
     yield from check_backups(settings)
+    if not no_proof:
+        yield from check_server(settings)
     yield from check_host_version()
     yield from check_store(settings, folder)
     yield from check_switches(settings)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 
-from holdfast.settings import interpreter, package_folder
+from holdfast.settings import hook_program
 from holdfast.surfaces.cli._becoming import become
 from holdfast.surfaces.cli.call import examples
 
@@ -21,10 +19,4 @@ def command(host: str, arguments: tuple[str, ...]) -> None:
 
     `holdfast setup` registers the hook's program directly, which starts four times quicker than this command.
     """
-    become(hook_command(host, *arguments))
-
-
-def hook_command(host: str, *arguments: str) -> list[str]:
-    """The command that a host is told to start for a hook: no site packages, no user folder, the bare interpreter."""
-    entry = os.path.join(package_folder(), "surfaces", "hooks", "entry.py")
-    return [interpreter(), "-I", "-S", entry, host, *arguments]
+    become(hook_program(host, *arguments))

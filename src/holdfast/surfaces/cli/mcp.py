@@ -6,7 +6,7 @@ import os
 
 import click
 
-from holdfast.settings import interpreter
+from holdfast.settings import isolated
 from holdfast.surfaces.cli._becoming import become
 from holdfast.surfaces.cli.call import Call, examples, folder_option, pass_call
 
@@ -33,4 +33,4 @@ def command(call: Call, http: bool, port: int | None, host: str, hooked: bool) -
         os.chdir(call.folder)
     told = [*(["--http"] if http else []), *(["--port", str(port)] if port is not None else [])]
     told += [*(["--for", host] if host else []), *(["--hooked"] if hooked else [])]
-    become([interpreter(), "-m", "holdfast.surfaces.mcp", *told])
+    become(isolated("holdfast.surfaces.mcp.__main__", *told))

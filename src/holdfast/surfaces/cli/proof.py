@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.bootstrap import Memory
 from holdfast.runfiles import LearningTurn
-from holdfast.settings import child_environment, interpreter, load_settings
+from holdfast.settings import child_environment, hook_program, isolated, load_settings
 from holdfast.surfaces.cli.findings import OK, Finding, failure
-from holdfast.surfaces.cli.hook import hook_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,13 +103,13 @@ class _Story:
             "hook_event_name": name,
             **fields,
         }
-        answer = self._run(hook_command(HOST), json.dumps(payload))
+        answer = self._run(hook_program(HOST), json.dumps(payload))
         json.loads(answer)
         return answer
 
     def asked(self, *arguments: str, key: str = "lessons") -> list[dict[str, Any]]:
         """What a command of ours answers in JSON under a key."""
-        answer = self._run([interpreter(), "-m", "holdfast", *arguments, "--json"], "")
+        answer = self._run(isolated("holdfast.__main__", *arguments, "--json"), "")
         found: list[dict[str, Any]] = json.loads(answer)[key]
         return found
 

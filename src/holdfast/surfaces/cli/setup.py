@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.domain.errors import PluginNotFoundError
+from holdfast.surfaces.cli import _launcher
 from holdfast.surfaces.cli._wiring import Wirer, difference, what_happens
 from holdfast.surfaces.cli.call import (
     Call,
@@ -59,7 +60,7 @@ def command(call: Call, hosts: tuple[str, ...], listed: bool, scope: str, trust:
     add by hand is shown, and the other hosts go on.
     """
     from holdfast.settings import load_settings
-    from holdfast.surfaces.cli._hostfiles import HostFiles
+    from holdfast.surfaces.cli._hostfiles import HostFiles, set_up
 
     settings = load_settings()
     files = HostFiles(settings.home)
@@ -68,19 +69,25 @@ def command(call: Call, hosts: tuple[str, ...], listed: bool, scope: str, trust:
     folder = work_tree(call.folder or os.getcwd()) if scope == "project" else ""
     wirer = Wirer(settings, files, scope, folder)
     wirings = [wirer.plan(host) for host in _chosen(hosts, settings)]
+    launcher = _launcher.plan(files, settings)
     ask = not (hosts or yes or dry_run or call.as_json) and sys.stdin.isatty()
-    if not dry_run and any(change.needed for wiring in wirings for change in wiring.changes):
+    if not dry_run and any(change.needed for change in (launcher, *(c for w in wirings for c in w.changes))):
         if ask and not _agreed(wirings):
             note("nothing was changed")
             return 1
+        if set_up(files.manifest) or not all(wiring.error for wiring in wirings):
+            files.apply([launcher])  # first: what is registered next starts it
         wirings = [wiring if wiring.error else wirer.apply(wiring) for wiring in wirings]
         warm_up()
     if trust and not dry_run and any(wiring.host == "codex" and not wiring.error for wiring in wirings):
         _approve(settings, files)
     if call.as_json:
         told = [wiring.told() for wiring in wirings]
-        answer_json((told[0] if len(hosts) == 1 else {"hosts": told}) | {"dry_run": dry_run})
+        launched = {"file": launcher.file, "change": what_happens(launcher)}
+        answer_json((told[0] if len(hosts) == 1 else {"hosts": told}) | {"launcher": launched, "dry_run": dry_run})
     else:
+        if launcher.needed:
+            say(f"{what_happens(launcher):9} {launcher.file}")
         _tell(wirings, dry_run)
     return 1 if any(wiring.error for wiring in wirings) else 0
 
@@ -159,7 +166,9 @@ def _tell(wirings: Sequence[Wiring], dry_run: bool) -> None:
             _complain(wiring)
     if len(wirings) > 1 and not dry_run:
         done = sum(not wiring.error for wiring in wirings)
-        note(f"{counted(done, 'host')} set up, with one memory; `holdfast uninstall` takes everything back")
+        note(f"{counted(done, 'host')} set up, with one memory")
+    if not dry_run and any(not wiring.error for wiring in wirings):
+        note("before removing Holdfast: `holdfast uninstall`, which takes everything back")
 
 
 def _complain(wiring: Wiring) -> None:

@@ -30,12 +30,17 @@ def command(call: Call, hosts: tuple[str, ...], dry_run: bool) -> None:
     What is remembered stays: delete Holdfast's home folder to erase it.
     """
     from holdfast.settings import load_settings
-    from holdfast.surfaces.cli._hostfiles import BACKUPS, HostFiles, backups
+    from holdfast.surfaces.cli import _launcher
+    from holdfast.surfaces.cli._hostfiles import BACKUPS, HostFiles, backups, set_up
     from holdfast.surfaces.cli.setup import report, tell
 
     settings = load_settings()
     files = HostFiles(settings.home)
     changes = files.plan_removal(list(_known(settings, hosts)), hosts)
+    launcher = _launcher.plan_removal(files, settings)
+    changes = [change for change in changes if change.file != launcher.file]
+    if launcher.held is not None and not set_up(files.manifest) - set(hosts or set_up(files.manifest)):
+        changes.append(launcher)  # last: until then hosts may start it
     if not dry_run:
         files.apply(changes)
     if call.as_json:
@@ -54,10 +59,10 @@ def command(call: Call, hosts: tuple[str, ...], dry_run: bool) -> None:
 def _known(settings: Settings, names: tuple[str, ...]) -> Iterator[Edit]:
     """What setup registers for a user: taken back also when the manifest is gone."""
     from holdfast.bootstrap import load_host
-    from holdfast.settings import interpreter, package_folder
+    from holdfast.settings import program_paths
     from holdfast.surfaces.cli.setup import all_hosts
 
-    command = (interpreter(), package_folder())
+    command = program_paths(settings.home)
     for host in [load_host(name, settings) for name in names] or all_hosts(settings):
         try:
             yield from host.plan_install("user", "", settings.user_home, command).edits

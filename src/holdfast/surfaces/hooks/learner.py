@@ -101,6 +101,7 @@ def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
 
 def _leave_the_host() -> None:
     try:
+        os.chdir(os.sep)  # so that the folder we were started in can go
         os.setsid()
         os.nice(10)
     except (OSError, AttributeError):

@@ -1,0 +1,90 @@
+"""The proof that hosts can start our MCP server: it is started as they do, in the current folder, and greeted."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.errors import HoldfastError
+from holdfast.settings import child_environment, isolated
+from holdfast.surfaces.cli._hostfiles import SETUP_SCOPES, HostFiles
+from holdfast.surfaces.cli.findings import BAD, OK, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.settings import Settings
+
+SERVER_NAME = "holdfast"
+START_TIMEOUT_S = 30.0
+HELLO = {
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "holdfast doctor", "version": "1"},
+    },
+}  # fmt: skip
+
+
+def check_server(settings: Settings) -> Iterator[Finding]:
+    """The server answers in the current folder; once for each command that was registered, with a scratch memory."""
+    commands = registered_servers(settings) or {tuple(isolated("holdfast.surfaces.mcp.__main__")): "holdfast setup"}
+    for command, mend in commands.items():
+        problem = start_server(list(command), os.getcwd())
+        if problem:
+            yield Finding(BAD, "server", f"the MCP server does not start in {os.getcwd()}: {problem}", mend)
+            return
+    yield Finding(OK, "server", "the MCP server answers in this folder")
+
+
+def registered_servers(settings: Settings) -> dict[tuple[str, ...], str]:
+    """The commands by which hosts start our server, one of each kind, and the command that registers it anew."""
+    try:
+        manifest = HostFiles(settings.home).manifest
+    except HoldfastError:
+        return {}  # another check-up tells of it
+    found: dict[tuple[str, ...], str] = {}
+    for edit in (edit for entry in manifest.values() for edit in entry["edits"]):
+        host, scope, _ = edit["owner"].split(":", 2)
+        words = server_words(edit.get("value")) if edit.get("key") == SERVER_NAME and scope in SETUP_SCOPES else []
+        kind = tuple(words[: words.index("--for")] if "--for" in words else words)
+        if kind:
+            found.setdefault(kind, f"holdfast setup {host}")
+    return found
+
+
+def server_words(value: Any) -> list[str]:
+    """The program and arguments of a server's entry, in any host's form; empty where it is none."""
+    if not isinstance(value, dict):
+        return []
+    if isinstance(value.get("transport"), dict):
+        value = value["transport"]
+    program = value.get("command", value.get("cmd"))
+    words = program if isinstance(program, list) else [program, *value.get("args", ())]
+    return [word for word in words if isinstance(word, str)]
+
+
+def start_server(command: list[str], folder: str) -> str:
+    """Why a server that is started in the folder does not answer; empty when it does. Its memory is a scratch one."""
+    with tempfile.TemporaryDirectory(prefix="holdfast-doctor-", ignore_cleanup_errors=True) as scratch:
+        environment = child_environment(HOLDFAST_HOME=os.path.join(os.path.realpath(scratch), "home"))
+        environment.pop("HOLDFAST_STORE", None)
+        try:
+            server = subprocess.Popen(
+                command, cwd=folder, env=environment,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            )  # fmt: skip
+        except OSError as exc:
+            return f"{command[0]}: {exc.strerror}"
+        try:
+            out, err = server.communicate(json.dumps(HELLO).encode() + b"\n", START_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.communicate()
+            return f"no answer in {START_TIMEOUT_S:.0f} s"
+    if b'"serverInfo"' in out:
+        return ""
+    last = err.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    return last or f"it ended with exit {server.returncode}"

@@ -1,0 +1,42 @@
+"""What every process of ours but a hook is started by: `<python> -I <this file> MODULE [arguments]`.
+
+-I keeps the current folder, PYTHONPATH and the user's site folder off the module path. A host starts its servers in the
+repository it works on, and a file of that repository called `anyio.py` must not run. What -I leaves out and we may
+need, this package's own folder and the user's site folder where we are installed there, is put back here.
+"""
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run `main` of the module that the first argument names, with the other arguments."""
+    _find_ourselves(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    from importlib import import_module
+
+    module = sys.argv.pop(1)
+    import_module(module).main()
+
+
+def _find_ourselves(folder: str) -> None:
+    if folder in sys.path:
+        return
+    if sys.prefix == sys.base_prefix and not os.environ.get("PYTHONNOUSERSITE"):  # no virtual environment
+        _add_user_site()
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+
+
+def _add_user_site() -> None:
+    """Put the user's site folder where Python puts it: after the standard library, before the system's packages."""
+    import site
+
+    usual, shared = list(sys.path), site.getsitepackages()
+    site.addsitedir(site.getusersitepackages())
+    added = [folder for folder in sys.path if folder not in usual]
+    place = next((number for number, folder in enumerate(usual) if folder in shared), len(usual))
+    sys.path[:] = [*usual[:place], *added, *usual[place:]]
+
+
+if __name__ == "__main__":
+    main()
