@@ -1,0 +1,97 @@
+"""The judge of worth: the probability that an engineer of the project would keep a sentence as a lesson.
+
+A logistic regression over the sentence's words (identifiers masked), its shape and cues, its turn, and what came
+before and after, fitted by `scripts/train_worth.py` on sessions of several repositories that careful readers labelled,
+and calibrated for each speaker. Weights are data (`worth.json`); judging a sentence is a few hundred multiplications.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from math import exp, log1p, sqrt
+from typing import Any, NamedTuple
+
+from holdfast.detectors.statements._features import Said, describe_sentence
+
+VERSION = "1"
+"""Grows with every change of a feature; weights of another version are not used."""
+
+CLIP = 4.0
+"""Standardised features are cut at this many deviations."""
+
+_PLAN = re.compile(r"\s*(?:Implement the following plan|#+ |Here is the plan)", re.IGNORECASE)
+_PASTED = re.compile(r"^(?:\s{4,}\S|\s*at \S+\(|[\w./-]+\.\w+:\d+)", re.MULTILINE)
+
+
+class Worth(NamedTuple):
+    """The fitted model."""
+
+    bias: float
+    grams: dict[str, tuple[float, float]]
+    """Word or pair of words to its rarity (idf) and weight."""
+    features: dict[str, tuple[float, float, float]]
+    """Feature to mean, deviation and weight."""
+    calibration: dict[str, tuple[float, float]]
+    """Slope and offset by speaker: probability = sigmoid(slope x log-odds + offset)."""
+
+    def probability(self, role: str, words: Sequence[str], described: Mapping[str, float]) -> float:
+        """The calibrated probability, 0 to 1. `role`: user or agent."""
+        slope, offset = self.calibration[role]
+        return 1 / (1 + exp(-max(-30.0, min(30.0, slope * self.weigh(words, described) + offset))))
+
+    def weigh(self, words: Sequence[str], described: Mapping[str, float]) -> float:
+        """The log-odds before calibration."""
+        total = self.bias
+        for name, (mean, deviation, weight) in self.features.items():
+            value = (described.get(name, 0.0) - mean) / deviation
+            total += weight * (CLIP if value > CLIP else -CLIP if value < -CLIP else value)
+        counts: dict[str, int] = {}
+        for gram in grams(words):
+            if gram in self.grams:
+                counts[gram] = counts.get(gram, 0) + 1
+        norm, dot = 0.0, 0.0
+        for gram, count in counts.items():
+            idf, weight = self.grams[gram]
+            value = idf * (1 + log1p(count - 1))
+            norm += value * value
+            dot += value * weight
+        return total + (dot / sqrt(norm) if norm else 0.0)
+
+
+def grams(words: Sequence[str]) -> list[str]:
+    """The sentence's words and pairs of neighbouring words; how it begins counts by itself."""
+    first = ["^" + " ".join(words[:2])] if words else []
+    return [*words, *(f"{a} {b}" for a, b in zip(words, words[1:], strict=False)), *first]
+
+
+def describe(said: Said, turn_features: Mapping[str, float], at: int, text: str) -> dict[str, float]:
+    """Features of one sentence of a turn: its own, the turn's and where it stands. Names say whose words they are."""
+    described = {f"s_{name}": value for name, value in describe_sentence(said, at).items()}
+    described.update({f"t_{name}": value for name, value in turn_features.items()})
+    described["sentences"] = log1p(len(said.reading.sentences))
+    described["plan"] = float(bool(_PLAN.match(text)))
+    described["pasted"] = log1p(len(_PASTED.findall(text[:8_000])))
+    if said.role == "user":
+        described.update({f"u_{name}": described[name] for name in ("s_notable", "s_length", "sentences", "plan")})
+        described["u_question"] = float("?" in said.reading.sentences[at].words)
+    return described
+
+
+@cache
+def shipped() -> Worth:
+    """The model that comes with the package."""
+    return parse(json.loads(files(__package__).joinpath("worth.json").read_text("utf-8")))
+
+
+def parse(stored: Mapping[str, Any]) -> Worth:
+    """The model from its stored form."""
+    return Worth(
+        stored["bias"],
+        {gram: (idf, weight) for gram, (idf, weight) in stored["grams"].items()},
+        {name: (mean, deviation, weight) for name, (mean, deviation, weight) in stored["features"].items()},
+        {role: (slope, offset) for role, (slope, offset) in stored["calibration"].items()},
+    )
