@@ -61,6 +61,7 @@ def test_an_older_files_lessons_are_indexed_anew_and_what_cannot_be_read_stays(t
         with store._connection.writing() as sql:
             sql.execute("UPDATE lesson_text SET expanded = ''")
             sql.execute("UPDATE lessons SET doc = '{' WHERE id = ?", (broken.id,))
+            sql.execute("DROP TABLE set_aside")
             sql.execute("DELETE FROM migrations WHERE number > 1")
             sql.execute("PRAGMA user_version = 1")
     with make({"url": f"sqlite://{path}"}) as store:

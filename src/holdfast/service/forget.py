@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson, Provenance, in_state
-from holdfast.service.ledger import note_change, put_next, twice
+from holdfast.service.ledger import note_change, with_retries, write_change
 from holdfast.service.lookup import resolve
 
 TYPE_CHECKING = False
@@ -26,11 +26,11 @@ def forget(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
         lesson = resolve(parts, place, ref)
         if lesson.state == "forgotten":
             return lesson
-        tombstone = put_next(parts, lesson, blanked(in_state(lesson, "forgotten", at=parts.clock.now())))
-        note_change(parts, place, "forget", [lesson.id], actor=author)
-        return tombstone
+        tombstone = blanked(in_state(lesson, "forgotten", at=parts.clock.now()))
+        expected = {lesson.id: lesson.recorded_at}
+        return write_change(parts, place, "forget", [tombstone], expected, actor=author).lessons[0]
 
-    return twice(step)
+    return with_retries(step)
 
 
 def purge(parts: Parts, place: Place, ref: str) -> dict[str, int]:

@@ -14,7 +14,7 @@ from holdfast.domain.vocabulary import LessonId
 from holdfast.ports.store import EventFilter
 from holdfast.service.admission import Admission, Source
 from holdfast.service.associations import associate
-from holdfast.service.ledger import twice
+from holdfast.service.ledger import with_retries
 from holdfast.service.parts import LEARNED_POSITION
 
 TYPE_CHECKING = False
@@ -106,7 +106,7 @@ def _admit(parts: Parts, place: Place, candidates: Sequence[Candidate], source: 
             waiting=tuple(lesson.id for lesson in written if lesson.state != "active"),
         )
 
-    return twice(step)
+    return with_retries(step)
 
 
 def _events(parts: Parts, project: ProjectId, session: SessionId) -> list[Event]:

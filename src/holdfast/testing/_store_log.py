@@ -109,11 +109,21 @@ class LogContract:
 
     def test_log_records_come_back_whole_newest_first(self, store: Store) -> None:
         make: Any
-        for make in (make_delivery, make_outcome, make_checkpoint, make_change):
+        for make in (make_delivery, make_outcome):
             old, new = make(at=minutes(1)), make(at=minutes(2))
             store.record([new, old])
             assert store.find_records(type(new), LogFilter()) == [new, old]
             assert store.find_records(type(new), LogFilter(limit=1)) == [new]
+
+    def test_changes_and_checkpoints_come_back_in_the_order_received_whatever_the_clock_said(
+        self, store: Store
+    ) -> None:
+        make: Any
+        for make in (make_checkpoint, make_change):
+            first, second = make(at=minutes(2)), make(at=minutes(1))
+            store.record([first, second])
+            assert store.find_records(type(first), LogFilter()) == [second, first]
+            assert store.find_records(type(first), LogFilter(project=PROJECT, limit=1)) == [second]
 
     def test_a_record_kept_already_is_skipped(self, store: Store) -> None:
         first = make_delivery()
@@ -156,6 +166,18 @@ class LogContract:
         assert store.mark("seen") == ""
         assert store.mark("k\0\ud800", "v\0") == "v\ufffd"
         assert store.mark("k\0\ud800") == "v\ufffd"
+
+
+    def test_a_mark_is_edited_from_what_it_is(self, store: Store) -> None:
+        assert store.edit_mark("seen", lambda value: value + "a") == "a"
+        assert store.edit_mark("seen", lambda value: value + "b\0") == "ab\ufffd"
+        assert store.mark("seen") == "ab\ufffd"
+
+    def test_an_edit_that_fails_changes_nothing(self, store: Store) -> None:
+        store.mark("seen", "1")
+        with pytest.raises(ZeroDivisionError):
+            store.edit_mark("seen", lambda value: str(1 // 0))
+        assert store.mark("seen", "2") == "2"
 
 
 class PurgeContract:

@@ -22,11 +22,16 @@ try:
 except ImportError:  # Windows: SQLite's own lock is enough, only less fair
     fcntl = None  # type: ignore[assignment]
 
-from holdfast.domain.errors import StoreError, StoreLockedError
+from holdfast.domain.errors import HoldfastError, StoreError, StoreLockedError
 from holdfast.stores.sqlite.driver import sqlite3
 from holdfast.stores.sqlite.failures import HINTS, translate
+from holdfast.stores.sqlite.rows import text_of
 
-SCHEMA = 2
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SCHEMA = 3
 """Number of the newest migration: what `PRAGMA user_version` says of a file this code can use."""
 LONGEST_NAP_S = 0.004
 OPEN = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
@@ -42,6 +47,8 @@ class Connection:
     """What `PRAGMA user_version` says of a file of this kind that needs no migration."""
     migrations = "migrations"
     """The folder beside this module with the SQL files that lead there."""
+    text_factory: Callable[[bytes], str] | type[str] = staticmethod(text_of)
+    """What reads a text column; `str` is quicker and raises for the whole answer when one text is damaged."""
 
     def __init__(self, path: str, timeout_s: float) -> None:
         self.path = path
@@ -62,6 +69,7 @@ class Connection:
             self._sql = sqlite3.connect(
                 self.path, timeout=self.timeout_s, isolation_level=None, check_same_thread=False
             )
+            self._sql.text_factory = self.text_factory
             if self._sql.execute("PRAGMA user_version").fetchone()[0] != self.schema:
                 from holdfast.stores.sqlite.schema import upgrade
 
@@ -166,7 +174,7 @@ class Turn:
             if kind is not None:
                 self._undo()
             self._leave()
-        if isinstance(exc, (sqlite3.Error, OSError)):
+        if isinstance(exc, (sqlite3.Error, OSError)) or (self._begin == "BEGIN" and _tells_of_damage(exc)):
             raise translate(exc, self._of.path) from exc
 
     def _undo(self) -> None:
@@ -184,6 +192,11 @@ class Turn:
                 self._of.unlock()
         finally:
             self._of._turns.release()
+
+
+def _tells_of_damage(exc: BaseException | None) -> bool:
+    """Whether reading ended by a value that no row of ours has: a text where a number belongs, a number too large."""
+    return isinstance(exc, (TypeError, ValueError, OverflowError)) and not isinstance(exc, HoldfastError)
 
 
 def _make_private(path: str) -> None:

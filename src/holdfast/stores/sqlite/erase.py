@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.domain.records import Change
 from holdfast.stores.sqlite.connection import Connection
-from holdfast.stores.sqlite.rows import clean, document, record_of
+from holdfast.stores.sqlite.rows import DAMAGED, clean, document, record_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def drop_texts(sql: sqlite3.Connection, before: str) -> int:
     raw = [f"'$.{name}'" for name in RAW]
     held = " OR ".join(f"json_extract(doc, {name}) IS NOT NULL" for name in raw)
     return sql.execute(
-        f"UPDATE events SET doc = json_remove(doc, {', '.join(raw)}) WHERE json_extract(doc, '$.at') < ? AND ({held})",
+        f"UPDATE events SET doc = json_remove(doc, {', '.join(raw)})"
+        f" WHERE CASE WHEN json_valid(doc) THEN json_extract(doc, '$.at') < ? AND ({held}) END",
         (before,),
     ).rowcount
 
@@ -66,7 +67,11 @@ def _purge_changes(sql: sqlite3.Connection, id_: str) -> int:
         "SELECT id, doc FROM changes WHERE id IN (SELECT change FROM change_lessons WHERE lesson = ?)", (id_,)
     ).fetchall()
     for change_id, doc in found:
-        change = record_of(Change, doc)
+        try:
+            change = record_of(Change, doc)
+        except DAMAGED:  # nobody can say what else it tells: a purge goes too far rather than not far enough
+            sql.execute("DELETE FROM changes WHERE id = ?", (change_id,))
+            continue
         rest = tuple(lesson for lesson in change.lessons if lesson != id_)
         if rest:
             kept: Any = record_of(Change, doc, lessons=rest, summary="")

@@ -65,7 +65,10 @@ def _snapshot(live: sqlite3.Connection, query: Query) -> sqlite3.Connection:
     )
     made.execute("BEGIN")
     for row, doc in rows:
-        lessons.insert(made, lessons.lesson_of(doc, None), doc, row)
+        lesson = lessons.lesson_or_none(None, doc)
+        if lesson is None:
+            continue
+        lessons.insert(made, lesson, doc, row)
         made.executemany(
             "INSERT INTO vectors (lesson, embedder, scale, codes) VALUES (?, ?, ?, ?)",
             live.execute("SELECT lesson, embedder, scale, codes FROM vectors WHERE lesson = ?", (row,)),
