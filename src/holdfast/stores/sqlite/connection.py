@@ -80,7 +80,7 @@ class Connection:
 
                 upgrade(self)
             self._sql.executescript(f"PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON; PRAGMA cache_size={CACHE};")
-        except (sqlite3.Error, OSError) as exc:
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as exc:
             self.close()
             raise translate(exc, self.path) from exc
         except BaseException:
@@ -170,7 +170,7 @@ class Turn:
             return sql
         except BaseException as exc:
             self._leave()
-            if isinstance(exc, (sqlite3.Error, OSError)):
+            if isinstance(exc, (sqlite3.Error, OSError, UnicodeDecodeError)):
                 raise translate(exc, self._of.path) from exc
             raise
 
@@ -187,7 +187,8 @@ class Turn:
             if kind is not None:
                 self._undo()
             self._leave()
-        if isinstance(exc, (sqlite3.Error, OSError)) or (self._begin == "BEGIN" and _tells_of_damage(exc)):
+        reads = self._begin == "BEGIN"
+        if isinstance(exc, (sqlite3.Error, OSError, UnicodeDecodeError)) or (reads and _tells_of_damage(exc)):
             raise translate(exc, self._of.path) from exc
 
     def _undo(self) -> None:
@@ -208,7 +209,10 @@ class Turn:
 
 
 def _tells_of_damage(exc: BaseException | None) -> bool:
-    """Whether reading ended by a value that no row of ours has: a text where a number belongs, a number too large."""
+    """Whether reading ended by a value that no row of ours has: a text where a number belongs, a number too large.
+
+    The driver itself raises UnicodeDecodeError when its own message quotes a damaged schema.
+    """
     return isinstance(exc, (TypeError, ValueError, OverflowError)) and not isinstance(exc, HoldfastError)
 
 

@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
+    from typing import Any
 
     from holdfast.domain.frozen import Frozen
 
@@ -52,10 +53,14 @@ def set_aside(sql: sqlite3.Connection) -> dict[str, int]:
 
 def _damaged_rows(sql: sqlite3.Connection, table: str) -> Iterator[int]:
     column, kind = DOCUMENTS[table]
-    for row, doc in sql.execute(f"SELECT {column}, doc FROM {table} ORDER BY {column}"):
+    identity = "NULL" if table == "events" else "id"
+    for row, id_, doc in sql.execute(f"SELECT {column}, {identity}, doc FROM {table} ORDER BY {column}"):
         try:
-            record_of(kind, doc)
+            record: Any = record_of(kind, doc)
         except DAMAGED:
+            yield row
+            continue
+        if id_ is not None and record.id != id_:
             yield row
 
 

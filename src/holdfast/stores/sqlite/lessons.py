@@ -82,7 +82,7 @@ def get(sql: sqlite3.Connection, ids: Sequence[str], as_of: datetime | None, lef
             (*some, *args),
         )
         for row, id_, retracted, doc in rows:
-            lesson = lesson_or_none(retracted, doc)
+            lesson = lesson_or_none(id_, retracted, doc)
             if lesson is None:
                 left_out.add("lessons", row)
                 damaged.add(id_)
@@ -102,11 +102,11 @@ def find(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> lis
     clauses, args = _conditions(where)
     newest = "ORDER BY l.recorded_at DESC, l.id"
 
-    def ask() -> Iterable[tuple[int, int | None, str]]:
+    def ask() -> Iterable[tuple[int, str, int | None, str]]:
         readable = left_out.but("lessons", "l.row")
         chosen = f"SELECT l.row FROM lessons l WHERE {' AND '.join(clauses)} AND {readable} {newest} LIMIT ? OFFSET ?"
         return sql.execute(  # sorted without their documents, which are read for the chosen page only
-            f"SELECT l.row, l.retracted_at, l.doc FROM ({chosen}) c JOIN lessons l ON l.row = c.row {newest}",
+            f"SELECT l.row, l.id, l.retracted_at, l.doc FROM ({chosen}) c JOIN lessons l ON l.row = c.row {newest}",
             (*args, max(0, where.limit), max(0, where.offset)),
         )
 
@@ -121,17 +121,20 @@ def count(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> in
     return found
 
 
-def lesson_or_none(retracted_at: int | None, doc: str) -> Lesson | None:
+def lesson_or_none(id_: str, retracted_at: int | None, doc: str) -> Lesson | None:
     """The version of a row, or None when its document is damaged."""
     try:
-        return lesson_of(retracted_at, doc)
+        return lesson_of(id_, retracted_at, doc)
     except DAMAGED:
         return None
 
 
-def lesson_of(retracted_at: int | None, doc: str) -> Lesson:
-    """The version of a row. Raises one of `rows.DAMAGED` when its document is damaged."""
-    return record_of(Lesson, doc, retracted_at=None if retracted_at is None else instant(retracted_at))
+def lesson_of(id_: str, retracted_at: int | None, doc: str) -> Lesson:
+    """The version of a row. Raises one of `rows.DAMAGED` when its document is damaged, or is not the row's."""
+    lesson = record_of(Lesson, doc, retracted_at=None if retracted_at is None else instant(retracted_at))
+    if lesson.id != id_:
+        raise ValueError(f"the row of {id_} holds {lesson.id}")
+    return lesson
 
 
 def known_then(as_of: datetime | None) -> tuple[str, list[int]]:
@@ -197,7 +200,7 @@ def _require_only_one(sql: sqlite3.Connection, lesson: Lesson) -> None:
         (key, owner_of(lesson), lesson.kind, *LIVING, lesson.id),
     ).fetchall()
     for id_, doc in others:
-        other = lesson_or_none(None, doc)
+        other = lesson_or_none(id_, None, doc)
         if other is not None and other.scope.level == lesson.scope.level:
             raise StaleWriteError(
                 f"lesson {short_id(id_)} states the same rule already", hint=f"holdfast show {short_id(id_)}"
@@ -214,7 +217,7 @@ def _kept_vectors(sql: sqlite3.Connection, row: int, doc: str, lesson: Lesson) -
     found = sql.execute("SELECT embedder, scale, codes FROM vectors WHERE lesson = ?", (row,)).fetchall()
     if not found or lesson.state not in derived.SEARCHABLE:
         return []
-    before = lesson_or_none(None, doc)
+    before = lesson_or_none(lesson.id, None, doc)
     same = before is not None and derived.text_columns(before) == derived.text_columns(lesson)
     return found if same else []
 

@@ -14,7 +14,14 @@ from holdfast._version import __version__
 from holdfast.domain.errors import HoldfastError
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call, say
-from holdfast.surfaces.cli.checkups import check_host_version, check_hosts, check_program, check_store, check_switches
+from holdfast.surfaces.cli.checkups import (
+    check_host_version,
+    check_hosts,
+    check_program,
+    check_store,
+    check_switches,
+    mend_store,
+)
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
 from holdfast.surfaces.cli.proof import prove
 
@@ -29,17 +36,18 @@ COLOURS = {OK: "green", NOTE: "yellow", BAD: "red"}
 @click.command(epilog=examples("holdfast doctor", "holdfast doctor --json", "holdfast doctor --report > report.txt"))
 @click.option("--report", is_flag=True, help="For a bug report: no names, no paths of yours, no lessons.")
 @click.option("--no-proof", is_flag=True, help="Look at the installation only.")
+@click.option("--mend", is_flag=True, help="Set damaged rows aside and accept a loss first; nothing is deleted.")
 @json_option
 @pass_call
-def command(call: Call, report: bool, no_proof: bool) -> None:
+def command(call: Call, report: bool, no_proof: bool, mend: bool) -> None:
     """Prove that memory works, and name what does not.
 
     In a scratch home a session is opened through the real hook program, told something and closed; another one is
-    opened and asked. Then the real installation is looked at: nothing in it is changed. Every problem is named with
+    opened and asked. Then the real installation is looked at: without --mend nothing in it is changed. Every problem is named with
     the command that mends it; the exit code is 1 when there is one.
     """
     shown = []
-    for finding in _findings(no_proof):
+    for finding in _findings(no_proof, mend):
         shown.append(finding)
         if not call.as_json and not report:
             _print(finding)
@@ -54,7 +62,7 @@ def command(call: Call, report: bool, no_proof: bool) -> None:
         click.get_current_context().exit(1)
 
 
-def _findings(no_proof: bool) -> Iterator[Finding]:
+def _findings(no_proof: bool, mend: bool) -> Iterator[Finding]:
     if not no_proof:
         yield from prove()
     yield from check_program()
@@ -63,6 +71,8 @@ def _findings(no_proof: bool) -> Iterator[Finding]:
     except HoldfastError as exc:
         yield failure("settings", exc)
         return
+    if mend:
+        yield from mend_store(settings)
     yield from check_hosts(settings)
     yield from check_host_version()
     yield from check_store(settings)
