@@ -138,7 +138,9 @@ class TestVectors:
     def test_threads_agree(self) -> None:
         embedder = StaticEmbedder()
         answers: list[list[list[float]]] = []
-        threads = [threading.Thread(target=lambda: answers.append(embedder.embed_documents(["login test"]))) for _ in range(8)]
+        threads = [
+            threading.Thread(target=lambda: answers.append(embedder.embed_documents(["login test"]))) for _ in range(8)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -80,16 +80,16 @@ def start(code: str, project: Path, name: str) -> subprocess.Popen[str]:
 def run_at_once(code: str, project: Path, count: int = 3) -> None:
     """Run the code in so many processes that begin together."""
     running = [start(code, project, f"writer{number}") for number in range(count)]
-    for process in running:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for process in running:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
-    for process in running:
-        process.communicate()
-        assert process.returncode == 0
+    for writer in running:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "ready\n"
+    for writer in running:
+        assert writer.stdin is not None
+        writer.stdin.write("\n")
+        writer.stdin.flush()
+    for writer in running:
+        writer.communicate()
+        assert writer.returncode == 0
 
 
 def test_what_three_processes_notice_at_once_is_all_kept(memory: Memory, project: Path) -> None:

@@ -1,9 +1,10 @@
-"""A damaged row is left out, told of and set aside; it never ends an answer. Nothing ends in another error than ours."""
+"""A damaged row is left out, told of and set aside; it never ends an answer, and no error is another than ours."""
 
 from __future__ import annotations
 
 import random
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,12 @@ from holdfast.testing.builders import (
     next_version,
 )
 
-BROKEN = {"no JSON": b"{", "not UTF-8": b'{"insight":"\xff"}', "no object": b"[1]", "a field is gone": b'{"kind":"fix"}'}
+BROKEN = {
+    "no JSON": b"{",
+    "not UTF-8": b'{"insight":"\xff"}',
+    "no object": b"[1]",
+    "a field is gone": b'{"kind":"fix"}',
+}
 
 
 def fill(path: Path) -> list[str]:
@@ -112,10 +118,8 @@ def use(store: SqliteStore) -> int:
         store.check,
         store.set_aside,
     ]
-    try:
+    with suppress(HoldfastError):
         answered = len(store.find(LessonFilter(project=PROJECT)))
-    except HoldfastError:
-        pass
     for job in jobs:
         try:
             job()
@@ -134,7 +138,11 @@ def test_randomly_damaged_files_never_raise_anything_but_our_errors(tmp_path: Pa
         chance = random.Random(seed)
         damaged = bytearray(sound)
         for _ in range(chance.randint(1, 30)):
-            at = chance.choice(documents) + chance.randrange(300) if chance.random() < 0.7 else chance.randrange(len(sound))
+            at = (
+                chance.choice(documents) + chance.randrange(300)
+                if chance.random() < 0.7
+                else chance.randrange(len(sound))
+            )
             damaged[min(at, len(sound) - 1)] ^= 1 << chance.randrange(8)
         broken = tmp_path / f"{seed}.db"
         broken.write_bytes(damaged)

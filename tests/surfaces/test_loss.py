@@ -26,7 +26,9 @@ def erase(home: Path) -> None:
 
 def problems() -> list[str]:
     plain = json.loads(run("doctor", "--no-proof", "--json").stdout)
-    return [finding["what"] for finding in plain["findings"] if finding["status"] == "bad" and "hooks" != finding["name"]]
+    return [
+        finding["what"] for finding in plain["findings"] if finding["status"] == "bad" and finding["name"] != "hooks"
+    ]
 
 
 def test_a_sound_memory_has_nothing_lost() -> None:

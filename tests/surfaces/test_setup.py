@@ -238,6 +238,26 @@ def test_a_lost_backup_is_an_error_and_not_a_loss(machine: Machine) -> None:
     assert machine.files() == before
 
 
+def test_a_backup_goes_once_its_file_is_restored(machine: Machine) -> None:
+    """The host's file may hold a token: its copy must not outlive its reason."""
+    machine.write(machine.settings, SETTINGS)
+    machine.write(machine.state, SETTINGS)
+    machine.ok("setup", "claude-code")
+    backups = machine.home / ".holdfast" / "backups"
+    assert len(list(backups.iterdir())) == 2
+    machine.ok("uninstall")
+    assert machine.settings.read_bytes() == SETTINGS
+    assert not backups.exists()
+
+
+def test_a_backup_stays_where_its_file_is_gone(machine: Machine) -> None:
+    machine.write(machine.settings, SETTINGS)
+    machine.ok("setup", "claude-code")
+    machine.settings.unlink()
+    machine.ok("uninstall")
+    assert [file.read_bytes() for file in (machine.home / ".holdfast" / "backups").iterdir()] == [SETTINGS]
+
+
 def test_a_damaged_manifest_is_named(machine: Machine) -> None:
     machine.write(machine.home / ".holdfast" / "manifest.json", b"{")
     result = machine.run("uninstall")

@@ -1,4 +1,4 @@
-"""Store: where events, lessons and the log are kept. At most 12 methods of at most 4 arguments each."""
+"""Store: where events, lessons and the log are kept."""
 
 from __future__ import annotations
 
@@ -170,12 +170,15 @@ class Store(Protocol):
     def purge(self, ids: Sequence[LessonId], events_before: datetime | None = None) -> dict[str, int]:
         """Erase the lessons, every version, their text, vectors and log records; rows erased by table.
 
+        The events that a version quotes lose their raw texts, and its rule and quotes are taken out of the other
+        events, checkpoints and deliveries of the sessions it was seen in.
+
         With `events_before` also the raw texts of events that happened before it; that they happened stays known.
         """
         ...
 
     def check(self) -> list[Problem]:
-        """Whole-file integrity, unreadable rows, derived indexes against the rows; empty when sound. Changes nothing."""
+        """What is wrong with the file, its rows and its indexes; empty when sound. Changes nothing."""
         ...
 
     def left_out(self) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from holdfast.domain.errors import LessonNotFoundError
 from holdfast.domain.frozen import replace
-from holdfast.domain.lesson import Lesson, Provenance, in_state
+from holdfast.domain.lesson import INSTANT, Lesson, Provenance, in_state
 from holdfast.service.ledger import note_change, with_retries, write_change
 from holdfast.service.lookup import resolve
 
@@ -33,8 +34,25 @@ def forget(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
     return with_retries(step)
 
 
+def words_of(parts: Parts, place: Place, ref: str) -> tuple[str, ...]:
+    """Titles and rules of every version of the lesson, newest first: what to look for where a copy may be."""
+    lesson: Lesson | None = resolve(parts, place, ref)
+    words: list[str] = []
+    while lesson is not None:
+        if lesson.state != "forgotten":
+            words += [lesson.title.rstrip("…"), lesson.insight]
+        try:
+            lesson = parts.store.get([lesson.id], lesson.recorded_at - INSTANT)[0]
+        except LessonNotFoundError:
+            lesson = None
+    return tuple(dict.fromkeys(words))
+
+
 def purge(parts: Parts, place: Place, ref: str) -> dict[str, int]:
-    """Rows erased, by table: every version of the lesson, its text, vectors and log records."""
+    """Rows erased, by table: every version of the lesson, its text, vectors and log records.
+
+    The events it quotes lose their texts, and its sentences are taken out of what else their sessions left.
+    """
     lesson = resolve(parts, place, ref)
     erased = parts.store.purge([lesson.id])
     note_change(parts, place, "purge", [lesson.id])

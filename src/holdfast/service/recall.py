@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Place
     from holdfast.domain.query import Hit
     from holdfast.domain.vocabulary import Freshness, LessonId, LessonKind, Moment, State
+    from holdfast.ports.store import Store
     from holdfast.service.parts import Parts
 
 DEPTH = 30

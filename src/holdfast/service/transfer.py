@@ -1,8 +1,9 @@
 """Transfer: whole lessons in and out in bulk, as JSON lines (`service.lessonline`).
 
 An import is idempotent. A line with an id is that lesson: the version that was known later wins, and a tombstone
-stays one; where no lesson has the id and another one states the same rule, it is that one, and takes what it lacks. A line without an id is the lesson of its scope and kind that states the same rule, whatever became of
-it: what was revised, rejected or taken back here does not return by being imported again.
+stays one; where no lesson has the id and another one states the same rule, it is that one, and takes what it lacks.
+A line without an id is the lesson of its scope and kind that states the same rule, whatever became of it: what was
+revised, rejected or taken back here does not return by being imported again.
 """
 
 from __future__ import annotations
@@ -68,9 +69,7 @@ class _Import:
         counts, after, expected = self._plan(batch)
         if after and not self.dry:
             lessons = list(after.values())
-            self.change = write_change(
-                self.parts, self.place, "import", lessons, expected, extends=self.change
-            ).change
+            self.change = write_change(self.parts, self.place, "import", lessons, expected, extends=self.change).change
         for verb in counts:
             self.counts[verb] += counts[verb]
 

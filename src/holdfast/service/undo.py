@@ -58,9 +58,7 @@ def _take_back(parts: Parts, place: Place, change: Change, author: str) -> Chang
     pairs = [(now, _before(parts, now, change, at)) for now in _current(parts, change)]
     after = {now: then for now, then in pairs if then is not None}
     expected = {now.id: now.recorded_at for now in after}
-    return write_change(
-        parts, place, "undo", list(after.values()), expected, actor=author, undone=change.id
-    ).change
+    return write_change(parts, place, "undo", list(after.values()), expected, actor=author, undone=change.id).change
 
 
 def _current(parts: Parts, change: Change) -> list[Lesson]:

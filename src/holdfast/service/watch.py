@@ -17,8 +17,8 @@ from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import Freshness, LessonId
 from holdfast.ports.store import LessonFilter, LogFilter
 from holdfast.service.freshness import FreshnessCheck, worst
-from holdfast.service.recall import get_readable
 from holdfast.service.notice import FOUND, SWITCHED, WATCHED, keep_states
+from holdfast.service.recall import get_readable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

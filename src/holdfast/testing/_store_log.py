@@ -167,7 +167,6 @@ class LogContract:
         assert store.mark("k\0\ud800", "v\0") == "v\ufffd"
         assert store.mark("k\0\ud800") == "v\ufffd"
 
-
     def test_a_mark_is_edited_from_what_it_is(self, store: Store) -> None:
         assert store.edit_mark("seen", lambda value: value + "a") == "a"
         assert store.edit_mark("seen", lambda value: value + "b\0") == "ab\ufffd"

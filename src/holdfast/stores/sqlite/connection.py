@@ -44,6 +44,10 @@ wrote, some 5 kB an answer, would otherwise stay in memory until the cache is fu
 needs, from the system's own cache."""
 
 
+_DRIVERS = (sqlite3.Error, OSError, UnicodeDecodeError)
+"""What the driver raises; the last when its own message quotes a damaged schema."""
+
+
 class Connection:
     """A file's connection. `reading` and `writing` give turns: `with connection.writing() as sql: ...`."""
 
@@ -80,7 +84,7 @@ class Connection:
 
                 upgrade(self)
             self._sql.executescript(f"PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON; PRAGMA cache_size={CACHE};")
-        except (sqlite3.Error, OSError, UnicodeDecodeError) as exc:
+        except _DRIVERS as exc:
             self.close()
             raise translate(exc, self.path) from exc
         except BaseException:
@@ -170,7 +174,7 @@ class Turn:
             return sql
         except BaseException as exc:
             self._leave()
-            if isinstance(exc, (sqlite3.Error, OSError, UnicodeDecodeError)):
+            if isinstance(exc, _DRIVERS):
                 raise translate(exc, self._of.path) from exc
             raise
 
@@ -188,7 +192,7 @@ class Turn:
                 self._undo()
             self._leave()
         reads = self._begin == "BEGIN"
-        if isinstance(exc, (sqlite3.Error, OSError, UnicodeDecodeError)) or (reads and _tells_of_damage(exc)):
+        if exc is not None and (isinstance(exc, _DRIVERS) or (reads and _tells_of_damage(exc))):
             raise translate(exc, self._of.path) from exc
 
     def _undo(self) -> None:
@@ -208,11 +212,8 @@ class Turn:
             self._of._turns.release()
 
 
-def _tells_of_damage(exc: BaseException | None) -> bool:
-    """Whether reading ended by a value that no row of ours has: a text where a number belongs, a number too large.
-
-    The driver itself raises UnicodeDecodeError when its own message quotes a damaged schema.
-    """
+def _tells_of_damage(exc: BaseException) -> bool:
+    """Whether reading ended by a value that no row of ours has: a text where a number belongs, a number too large."""
     return isinstance(exc, (TypeError, ValueError, OverflowError)) and not isinstance(exc, HoldfastError)
 
 

@@ -58,7 +58,9 @@ def _integrity(sql: sqlite3.Connection) -> list[Problem]:
 
 def _damaged(sql: sqlite3.Connection) -> list[Problem]:
     words = [f"{len(rows)} in {table}" for table, rows in find_damaged(sql).items()]
-    return [Problem(what=f"damaged rows, left out of every answer: {', '.join(words)}", mend=SET_ASIDE)] if words else []
+    return (
+        [Problem(what=f"damaged rows, left out of every answer: {', '.join(words)}", mend=SET_ASIDE)] if words else []
+    )
 
 
 def _full_text(sql: sqlite3.Connection) -> list[Problem]:

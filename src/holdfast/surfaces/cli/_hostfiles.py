@@ -12,6 +12,7 @@ import json
 import os
 import stat
 import tempfile
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.errors import HostConfigError
@@ -188,17 +189,29 @@ class HostFiles:
         }
         self._save(change.file)
 
+    def _drop_backups(self, file: str) -> None:
+        """Remove the backups of a file that is restored: they may hold what its owner wants nowhere else."""
+        folder = os.path.join(self.home, "backups")
+        with suppress(OSError):
+            for name in os.listdir(folder):
+                if name.startswith(_backup_name(file)):
+                    os.remove(os.path.join(folder, name))
+            _remove_empty([folder])
+
     def _keep_backup(self, change: Change) -> str:
         held = change.before or b""
-        name = f"{os.path.basename(change.file)}-{_digest(change.file.encode())[:8]}-{_digest(held)[:8]}"
+        name = _backup_name(change.file) + _digest(held)[:8]
         folder = os.path.join(self.home, "backups")
         os.makedirs(folder, mode=0o700, exist_ok=True)
         replace_file(os.path.join(folder, name), held)
         return name
 
     def _forget(self, file: str) -> None:
-        if self.manifest.pop(file, None) is not None:
+        entry = self.manifest.pop(file, None)
+        if entry is not None:
             self._save(file)
+            if os.path.exists(file):  # else the backup is all that is left of it
+                self._drop_backups(file)
 
     def _save(self, file: str) -> None:
         """Keep what we know of the file; of all others, what another process may have written meanwhile."""
@@ -230,6 +243,11 @@ def _load_manifest(path: str) -> dict[str, dict[str, Any]]:
     except (ValueError, KeyError, TypeError) as exc:
         raise HostConfigError(f"{path} is damaged: {exc}", hint=f"mend {path}; backups are beside it") from exc
     return files
+
+
+def _backup_name(file: str) -> str:
+    """How the names of a file's backups begin."""
+    return f"{os.path.basename(file)}-{_digest(file.encode())[:8]}-"
 
 
 def _digest(held: bytes) -> str:

@@ -43,8 +43,8 @@ def command(call: Call, report: bool, no_proof: bool, mend: bool) -> None:
     """Prove that memory works, and name what does not.
 
     In a scratch home a session is opened through the real hook program, told something and closed; another one is
-    opened and asked. Then the real installation is looked at: without --mend nothing in it is changed. Every problem is named with
-    the command that mends it; the exit code is 1 when there is one.
+    opened and asked. Then the real installation is looked at: without --mend nothing in it is changed. Every problem
+    is named with the command that mends it; the exit code is 1 when there is one.
     """
     shown = []
     for finding in _findings(no_proof, mend):

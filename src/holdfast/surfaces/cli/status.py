@@ -76,7 +76,11 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
             ["folder", project["root"] + (f" on {project['branch']}" if project["branch"] else "")],
             ["store", f"{store['url']}{_size(store['bytes'])}"],
             *([["lost", store["lost"]]] if store["lost"] else []),
-            *([["damaged", f"{store['damaged_rows']} rows left out: holdfast doctor"]] if store["damaged_rows"] else []),
+            *(
+                [["damaged", f"{store['damaged_rows']} rows left out: holdfast doctor"]]
+                if store["damaged_rows"]
+                else []
+            ),
             ["lessons", _counts(told["lessons"]["by_state"])],
             ["active", _counts(told["lessons"]["by_kind"])],
             ["inbox", f"{told['inbox']} waiting" + (": holdfast review" if told["inbox"] else "")],
