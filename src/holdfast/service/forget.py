@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.domain.errors import LessonNotFoundError
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import INSTANT, Lesson, Provenance, in_state
-from holdfast.service.ledger import note_change, with_retries, write_change
+from holdfast.service.ledger import purge_with_change, with_retries, write_change
 from holdfast.service.lookup import resolve
 
 TYPE_CHECKING = False
@@ -54,9 +54,7 @@ def purge(parts: Parts, place: Place, ref: str) -> dict[str, int]:
     The events it quotes lose their texts, and its sentences are taken out of what else their sessions left.
     """
     lesson = resolve(parts, place, ref)
-    erased = parts.store.purge([lesson.id])
-    note_change(parts, place, "purge", [lesson.id])
-    return erased
+    return purge_with_change(parts, place, [lesson.id])
 
 
 def blanked(lesson: Lesson) -> Lesson:

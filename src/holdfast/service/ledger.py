@@ -66,12 +66,12 @@ def write_change(
     return Written(change=change, lessons=recorded)
 
 
-def note_change(parts: Parts, place: Place, verb: str, lessons: Sequence[LessonId], *, actor: str = "") -> Change:
-    """Log a change that writes no version of a lesson, and return its record."""
-    change = replace(_change(parts, place, verb, (), actor=actor), lessons=tuple(lessons))
-    parts.store.record([change])
+def purge_with_change(parts: Parts, place: Place, lessons: Sequence[LessonId]) -> dict[str, int]:
+    """Purge the lessons together with the record that says so; rows erased, by table."""
+    change = replace(_change(parts, place, "purge", ()), lessons=tuple(lessons))
+    erased = parts.store.purge(lessons, None, change)
     _mark_changed(parts)
-    return change
+    return erased
 
 
 def with_retries(step: Callable[[], T]) -> T:

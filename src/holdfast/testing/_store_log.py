@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.domain.errors import LessonNotFoundError
 from holdfast.domain.frozen import replace
-from holdfast.domain.lesson import in_state
+from holdfast.domain.lesson import Evidence, Provenance, in_state
 from holdfast.domain.query import Query
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.domain.vocabulary import LessonId, SessionId
@@ -202,6 +202,22 @@ class PurgeContract:
         assert store.find_records(Outcome, LogFilter()) == []
         assert store.find_records(Change, LogFilter()) == [replace(both, lessons=(stays.id,), summary="")]
         assert store.check() == []
+
+    def test_a_purge_and_its_change_are_written_together(self, store: Store) -> None:
+        lesson, change = reachable(store), make_change(verb="purge")
+        store.purge([lesson.id], None, change)
+        assert store.find_records(Change, LogFilter()) == [change]
+
+    def test_the_events_a_purged_lesson_quotes_lose_their_texts(self, store: Store) -> None:
+        said, other = make_event(text="Remember that pier 9 is closed"), make_event(text="Pier 9 is closed, noted")
+        elsewhere = make_event(text="Pier 9 is closed", session=SessionId("session-2"))
+        store.append_events([said, other, elsewhere])
+        evidence = Evidence(event=said.id, quote="pier 9 is closed")
+        lesson = make_lesson(insight="Pier 9 is closed.", provenance=Provenance(session=SESSION, evidence=(evidence,)))
+        store.put([lesson], {})
+        store.purge([lesson.id])
+        texts = [event.text for _, event in store.find_events(EventFilter())]
+        assert texts == ["", "[purged], noted", "Pier 9 is closed"]
 
     def test_purging_what_is_not_there_erases_nothing(self, store: Store) -> None:
         lesson = reachable(store)

@@ -140,15 +140,19 @@ class SqliteStore:
             value = edit(kept)
             return kept if value == kept else _write_mark(sql, key, value)
 
-    def purge(self, ids: Sequence[LessonId], events_before: datetime | None = None) -> dict[str, int]:
+    def purge(
+        self, ids: Sequence[LessonId], events_before: datetime | None = None, change: Change | None = None
+    ) -> dict[str, int]:
         """Erase the lessons and all that derives from them, and old events' texts; rows erased by table."""
         from holdfast.stores.sqlite.erase import drop_texts, flush, purge
 
         with self._connection.writing(durable=True) as sql:
             erased = purge(sql, ids)
             texts = drop_texts(sql, render_instant(events_before)) if events_before else 0
+            if change is not None:
+                eventlog.put_change(sql, change)
         if texts:
-            erased["event_texts"] = texts
+            erased["event_texts"] = texts + erased.get("event_texts", 0)
         flush(self._connection)
         return erased
 
