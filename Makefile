@@ -8,7 +8,7 @@ DEV := $(VENV)/.dev
 WHEEL := .venv-wheel/.ready
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test check lint format types contracts unit e2e conformance bench docs plugins wheel clean
+.PHONY: help demo test check lint format types contracts unit e2e conformance bench hostile docs plugins wheel clean
 
 help: ## What can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -46,6 +46,9 @@ conformance: $(DEV) ## The official MCP suite and the Inspector against the MCP 
 
 bench: $(DEV) ## Speed and quality; DATA=dir adds the measurements that need data from outside
 	$(BIN)/python benchmarks/run.py $(if $(DATA),--data $(DATA))
+
+hostile: $(DEV) ## Kills, faults, hooks at once and soak in few rounds; FULL=1 for figures worth keeping
+	$(BIN)/python -m benchmarks.hostile all $(if $(FULL),,--quick) $(if $(JSON),--json $(JSON))
 
 docs: $(DEV) ## Regenerate the generated pages
 	$(BIN)/python scripts/render_cli_docs.py

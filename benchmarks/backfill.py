@@ -83,7 +83,17 @@ def measure(folder: Path, files: list[Path]) -> dict[str, Any]:
 
 def backfill(folder: Path, repository: Path, files: list[Path]) -> dict[str, Any]:
     environment = {**os.environ, "HOME": str(folder), "HOLDFAST_HOME": str(folder / "holdfast")}
-    command = [sys.executable, "-c", PROGRAM, "backfill", "--json", "--project", str(repository), *map(str, files)]
+    command = [
+        sys.executable,
+        "-c",
+        PROGRAM,
+        "backfill",
+        "--json",
+        "--accept",
+        "--project",
+        str(repository),
+        *map(str, files),
+    ]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)

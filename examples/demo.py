@@ -72,7 +72,7 @@ def main() -> None:
 def play(demo: Demo) -> None:
     """Capture, lessons, review, and what later sessions are given."""
     demo.say("1. A session that is already on the disk is read; no model is called")
-    demo.run("backfill", str(EXAMPLE / "session.jsonl"), "--project", str(demo.folder))
+    demo.run("backfill", str(EXAMPLE / "session.jsonl"), "--project", str(demo.folder), "--accept")
     demo.say("2. What it taught: active lessons, and candidates that wait for a person")
     demo.run("list")
     demo.run("review", "--list")

@@ -1,4 +1,4 @@
-"""Fixtures every test may use: a scratch home and an open store."""
+"""What every test shares: a home that is not the user's, Hypothesis without deadlines, an open store."""
 
 from __future__ import annotations
 
@@ -6,10 +6,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from holdfast.stores.sqlite import make
 from holdfast.stores.sqlite.store import SqliteStore
 from tests.codebase import Codebase
+from tests.homeguard import protect
+
+# How long an example takes says something about the machine, not about the code.
+settings.register_profile("holdfast", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("holdfast")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before any test module is imported: some read the environment when they are."""
+    protect(config)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from holdfast import plugins
-from holdfast.domain.errors import HoldfastError, StoreError
+from holdfast.domain.errors import HoldfastError, InvalidValueError, ModelError, ProjectUnknownError, StoreError
 from holdfast.domain.frozen import replace
 from holdfast.domain.ids import uuid7
 from holdfast.service import memory as _service
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from holdfast.codeindex.local import LocalCodeIndex
+    from holdfast.domain.event import Event
     from holdfast.domain.project import Place
     from holdfast.ports.clock import Clock
     from holdfast.ports.codeindex import CodeIndex
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
     from holdfast.ports.embedder import Embedder
     from holdfast.ports.host import Host
     from holdfast.ports.indexstore import IndexStore
+    from holdfast.ports.model import LanguageModel
     from holdfast.ports.store import Store
     from holdfast.ports.workspace import Workspace
     from holdfast.witness import Loss
+    from holdfast.workspace.claims import Claims
 
 
 HOOK_WAIT_S = 0.3
@@ -41,6 +44,13 @@ HOOK_SEARCH_S = 0.1
 
 PATIENCE = 20.0
 """How many times longer git may take where nobody waits for a hook's answer."""
+
+
+EXPORT_KEY_FILE = "export.key"
+"""In Holdfast's home: what seals exported lines, so that an import knows them again."""
+
+CLAIM_TURN_S = 0.1
+"""How long a hook waits for another process to write down whose a declared project id is."""
 
 
 class SystemClock:
@@ -80,7 +90,12 @@ class Memory(_service.Memory):
         clock = SystemClock()
         embedders = _Embedders(self.settings)
         store = open_store(self.settings, HOOK_WAIT_S if cold else None)
-        workspace = LocalWorkspace(marks=store.mark, clock=clock, patience=1.0 if cold else PATIENCE)
+        workspace = LocalWorkspace(
+            marks=store.mark,
+            clock=clock,
+            patience=1.0 if cold else PATIENCE,
+            claims=lambda: _make_claims(store, self.settings, CLAIM_TURN_S if cold else CLAIM_TURN_S * PATIENCE),
+        )
         self._codeindex = _CodeIndexOnce(self.settings, workspace, clock, cold)
         self._hasty_codeindex = _CodeIndexOnce(self.settings, workspace, clock, True)
         parts = Parts(
@@ -92,6 +107,7 @@ class Memory(_service.Memory):
             embedder=_no_embedder if cold else embedders.current,
             former=embedders.former,
             codeindex=self._codeindex,
+            export_key=lambda make: _load_export_key(self.settings, make),
             hasty=cold,
             capture=self.settings.capture,
             deliver=self.settings.deliver,
@@ -144,6 +160,64 @@ def open_store(settings: Settings, wait_s: float | None = None) -> Store:
     return store.__enter__()
 
 
+def find_place(store: Store, settings: Settings, folder: str = "") -> Place:
+    """The place of the folder as a session in it would see it; nothing is written. Raises as `Workspace.locate`."""
+    from holdfast.workspace.claims import Claims
+    from holdfast.workspace.local import LocalWorkspace
+
+    unwritten: dict[str, str] = {}
+
+    def marks(key: str, value: str | None = None) -> str:
+        if value is not None:
+            unwritten[key] = value
+        return unwritten[key] if key in unwritten else store.mark(key)
+
+    claims = Claims(marks, lambda project: _first_folder(store, project))
+    workspace = LocalWorkspace(marks, SystemClock(), PATIENCE, lambda: claims)
+    return workspace.locate(os.path.abspath(folder or os.getcwd()))
+
+
+def repository_texts(paths: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """By path, for files that a repository may have brought along: why, and the root of its work tree (or empty)."""
+    from holdfast.workspace.authorship import repository_texts
+    from holdfast.workspace.gitrun import Git
+
+    return repository_texts(Git(SystemClock(), PATIENCE), paths)
+
+
+def _make_claims(store: Store, settings: Settings, wait_s: float) -> Claims:
+    """What tells whether a project id that a repository's file declares counts; a claim that waits is logged once."""
+    from holdfast.runfiles import Turn, note
+    from holdfast.workspace.claims import Claims
+
+    def report(root: str, declared: str) -> None:
+        hint = "if it is the same project: holdfast project accept, in that folder"
+        note(settings.log_path, root, ProjectUnknownError(f"declares the id of another project: {declared}", hint=hint))
+
+    return Claims(
+        store.mark,
+        lambda project: _first_folder(store, project),
+        lambda: Turn(settings.run_path, "project", wait_s),
+        report,
+    )
+
+
+def _first_folder(store: Store, project: str) -> str | None:
+    """The folder in which the project was first heard of; None for never, empty where only lessons tell of it."""
+    from holdfast.domain.vocabulary import STATES
+    from holdfast.ports.store import EventFilter, LessonFilter
+
+    events = store.find_events(EventFilter(project=project, limit=1))  # type: ignore[arg-type]
+    if events:
+        return events[0][1].cwd
+    where = LessonFilter(project=project, states=STATES)  # type: ignore[arg-type]
+    while page := store.find(where):
+        if any(lesson.scope.project == project for lesson in page):
+            return ""
+        where = replace(where, offset=where.offset + len(page))
+    return None
+
+
 def open_index(settings: Settings, place: Place, wait_s: float | None = None) -> IndexStore:
     """The index of the place's project, not opened yet, in a file of its own beside the memory."""
     options = {"path": settings.index_path(place.project.id)} | ({} if wait_s is None else {"timeout_s": str(wait_s)})
@@ -171,12 +245,86 @@ def load_embedder(name: str, options: Mapping[str, str]) -> Embedder:
     return embedder
 
 
+def load_model(name: str, options: Mapping[str, str]) -> LanguageModel:
+    """The model that the plug-in of that name reaches, or the host of that name as a headless agent.
+
+    The variable that `api_key_env` names is read now, and only now. Raises PluginNotFoundError, InvalidValueError or
+    ModelError.
+    """
+    held = dict(options)
+    if held.get("api_key_env"):
+        held["api_key"] = read_secret(held["api_key_env"])
+    if name.replace("-", "_") not in plugins.names("models"):
+        held = {**agent_options(name), **held}
+        name = "agent"
+    model: LanguageModel = plugins.load("models", name, held)
+    return model
+
+
+def agent_options(host: str) -> dict[str, str]:
+    """The options of the model plug-in `agent` for that host. Raises PluginNotFoundError or ModelError."""
+    from json import dumps
+    from shutil import which
+
+    headless = load_host(host).profile.headless
+    if headless is None:
+        raise ModelError(f"{host} cannot be asked without a terminal", hint="holdfast distil models")
+    program = which(headless.program)
+    if program is None:
+        raise ModelError(f"{headless.program} is not on the PATH", hint="holdfast distil models")
+    chosen = [headless.model_option, headless.model] if headless.model else []
+    words = [program, *headless.arguments]
+    at = words.index(MODEL_HERE) if MODEL_HERE in words else len(words)
+    command = [*words[:at], *chosen, *words[at + 1 :]]
+    return {
+        "command": dumps(command),
+        "answer": headless.answer,
+        "cost": headless.cost,
+        "id": f"{headless.model}@{host}",
+    }
+
+
+def worth_of_replies(events: Sequence[Event]) -> list[float]:
+    """For each event the probability, 0 to 1, that its words state something worth keeping; 0 for a tool's."""
+    judged: list[float] = plugins.load("detectors", "statements").worth(events)
+    return judged
+
+
+MODEL_HERE = "{model}"
+"""Stands in a host's arguments where the choice of a model goes."""
+
+
 def _load_detectors() -> Sequence[Detector]:
     return [plugins.load("detectors", name) for name in plugins.names("detectors")]
 
 
 def _no_embedder() -> Embedder | None:
     return None
+
+
+def _load_export_key(settings: Settings, make: bool) -> bytes:
+    """This home's key for sealing exports, for its owner alone; empty when there is none and none can be made.
+
+    Raises InvalidValueError for a key that others can read: they could seal what they like.
+    """
+    from holdfast.runfiles import Turn
+
+    path = os.path.join(settings.home, EXPORT_KEY_FILE)
+    try:
+        if make and not os.path.exists(path):
+            with Turn(settings.run_path, "export-key", 2.0):  # of two that start at once one makes it
+                if not os.path.exists(path):
+                    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+                    with open(os.open(path, flags, 0o600), "w", encoding="ascii") as stream:
+                        stream.write(os.urandom(32).hex() + "\n")
+        with open(path, encoding="ascii") as stream:
+            key = bytes.fromhex(stream.read().strip())
+            mode = os.fstat(stream.fileno()).st_mode
+    except (OSError, ValueError):
+        return b""
+    if os.name == "posix" and mode & 0o077:
+        raise InvalidValueError(f"{path} can be read by others", hint=f"remove {path}; a new one is made")
+    return key if len(key) == 32 else b""
 
 
 class _Embedders:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-KINDS = ("hosts", "detectors", "embedders", "stores", "importers")
+KINDS = ("hosts", "detectors", "embedders", "models", "stores", "importers")
 
 
 def names(kind: str) -> list[str]:

@@ -31,6 +31,8 @@ HOST_FOLDERS = (
 
 DEFAULT_EMBEDDER = "static"
 """The embedder where none is configured; empty: none. docs/explanation/static-embedder.md holds the figures for it."""
+DISTIL_KEYS = frozenset({"model_from", "after_sessions", "calls_a_day", "dollars_a_day"})
+"""Keys of the table `[distil]` that are ours; the others are the model's options."""
 NO_EMBEDDER = "none"
 """What the config file says for none at all."""
 
@@ -55,6 +57,13 @@ class Settings(Frozen):
     former_embedder: str = ""
     """The one configured before, which answers until every lesson has a vector of the new one."""
     former_options: tuple[tuple[str, str], ...] = ()
+    distil_model: str = ""
+    """Plug-in, or host, that distils sessions; empty: nothing is ever sent."""
+    distil_options: tuple[tuple[str, str], ...] = ()
+    distil_after_sessions: bool = False
+    """The learner distils each session once it has ended; else only `holdfast distil` does."""
+    distil_calls_a_day: int = 20
+    distil_dollars_a_day: float = 1.0
     ignore: tuple[str, ...] = ()
     """Globs of paths that are never captured, relative to a project's root."""
     retention_days: int = 90
@@ -82,6 +91,11 @@ class Settings(Frozen):
     def run_path(self) -> str:
         """Folder of private sockets and locks."""
         return os.path.join(self.home, "run")
+
+    @property
+    def distil_path(self) -> str:
+        """The record of what was sent to a model, what it cost and what waits."""
+        return os.path.join(self.home, "distil.jsonl")
 
     def index_path(self, project: str) -> str:
         """The file of a project's code index; an id that is no file name is replaced, with a mark of its own."""
@@ -159,10 +173,11 @@ def _parse_file(file: str, copy: str, version: str) -> dict[str, Any]:
 
 
 def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str, Any], name: str) -> Settings:
-    def take(table: dict[str, Any], key: str, kind: type, default: Any) -> Any:
+    def take(table: dict[str, Any], key: str, kind: type | tuple[type, ...], default: Any) -> Any:
         value = table.get(key, default)
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise InvalidValueError(f"{name}: {key} must be {kind.__name__}, not {value!r}", hint=f"edit {name}")
+        if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
+            wanted = kind.__name__ if isinstance(kind, type) else "a number"
+            raise InvalidValueError(f"{name}: {key} must be {wanted}, not {value!r}", hint=f"edit {name}")
         return value
 
     off = env.get("HOLDFAST_OFF", "") not in ("", "0")
@@ -170,7 +185,8 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
     embedder = take(file, "embedder", dict, {})
     chosen = take(embedder, "name", str, DEFAULT_EMBEDDER)
     former = take(file, "former_embedder", dict, {})
-    if "api_key" in embedder or "api_key" in former:
+    distil = take(file, "distil", dict, {})
+    if "api_key" in embedder or "api_key" in former or "api_key" in distil:
         raise InvalidValueError(f"{name}: a key does not belong in a file", hint="name its variable: api_key_env = …")
     store = env.get("HOLDFAST_STORE") or take(file, "store", str, file_url(os.path.join(home, "memory.db")))
     return Settings(
@@ -183,6 +199,11 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
         embedder_options=_options(embedder),
         former_embedder=take(former, "name", str, ""),
         former_options=_options(former),
+        distil_model=take(distil, "model_from", str, ""),
+        distil_options=tuple((k, str(v)) for k, v in sorted(distil.items()) if k not in DISTIL_KEYS),
+        distil_after_sessions=take(distil, "after_sessions", bool, False),
+        distil_calls_a_day=take(distil, "calls_a_day", int, 20),
+        distil_dollars_a_day=float(take(distil, "dollars_a_day", (int, float), 1.0)),
         ignore=tuple(take(file, "ignore", list, [])),
         retention_days=take(file, "retention_days", int, 90),
         hook_deadline_ms=min(500, take(file, "hook_deadline_ms", int, 500)),

@@ -17,6 +17,7 @@ from holdfast import plugins
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.event import Event
 from holdfast.domain.frozen import replace
+from holdfast.domain.vocabulary import TRUSTS
 from holdfast.ports.detector import Detector
 from holdfast.ports.importer import HEAD_BYTES, NAMED, NO, Ground, Importer, Passage, Skipped, Source
 
@@ -84,7 +85,19 @@ def read_source(found: Found) -> tuple[Passage | Skipped, ...]:
         raise InvalidValueError(f"{found.source.label}: {exc.strerror or exc}") from exc
     except RecursionError as exc:
         raise InvalidValueError(f"{found.source.label} is nested too deeply") from exc
-    return tuple(_with_kind(part) if isinstance(part, Passage) else part for part in parts)
+    return tuple(_with_kind(_as_trusted(part, found.source)) if isinstance(part, Passage) else part for part in parts)
+
+
+def _as_trusted(passage: Passage, source: Source) -> Passage:
+    """The passage with no more trust than its place gives it, whatever form the file has.
+
+    Only what agents keep in hidden folders of the home is theirs, or the person's. Everything else may have come with a
+    clone or an archive: it is repository text, and holds for the project alone.
+    """
+    if source.ground == "home" and source.label.startswith("~/."):
+        return passage
+    trust = max(passage.trust, "repository", key=TRUSTS.index)
+    return replace(passage, trust=trust, scope="project")
 
 
 class _Grounds:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import stat
 from collections import Counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -60,7 +61,10 @@ def keep_turn(memory: Memory, call: HookCall) -> int:
 def _turn(memory: Memory, call: HookCall) -> Iterator[Event]:
     """What the session's transcript tells: its last lines, or all of it where it is read whole and small."""
     host, new_id = memory.parts.host(call.host), memory.parts.clock.new_id
-    size = os.path.getsize(call.transcript)
+    status = os.stat(call.transcript)
+    if not stat.S_ISREG(status.st_mode):
+        return  # opening a pipe would wait for its writer
+    size = status.st_size
     if host.profile.grows_by_lines:
         with TranscriptLines(call.transcript, max(0, size - TAIL), head=True) as lines:
             yield from host.parse_transcript(lines, call.session, new_id)

@@ -173,7 +173,7 @@ def all_sources() -> list[Source]:
     return [source for file in files if (source := read_source(file.name, file.read_bytes())) is not None]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_blank_lines_and_comments_between_lines_change_no_fingerprint(drawn: st.DataObject) -> None:
     source = drawn.draw(st.sampled_from([one for one in all_sources() if not one.note]))

@@ -77,7 +77,7 @@ events = st.builds(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(events, max_size=14))
 def test_any_window_is_read_without_an_error_and_twice_the_same(window: list[Event]) -> None:
     for name in DETECTORS:

@@ -88,7 +88,7 @@ def run(machine: Machine, host: str, payload: dict[str, Any]) -> dict[str, Any]:
 
 def is_told(words: str, ask: Callable[[], str]) -> None:
     """Asks again, in another session, when a busy machine makes a hook miss its deadline: it says nothing then."""
-    given = next(filter(None, (ask() for _ in range(4))), "")
+    given = next(filter(None, (ask() for _ in range(40))), "")
     assert words in given
 
 
@@ -150,7 +150,7 @@ def _patch(edit: dict[str, str], root: str) -> str:
 
 def _wait_until_learnt(machine: Machine) -> None:
     """The learner is another process: wait, within reason, for the request that is its last."""
-    for _ in range(100):
+    for _ in range(600):
         if any("line format" in lesson["insight"] for lesson in machine.json("list")["lessons"]):
             return
         time.sleep(0.2)

@@ -45,7 +45,7 @@ def call(name: str, at: datetime = AT, **fields: Any) -> HookCall:
 
 
 @given(payloads)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_odd_fields_are_taken_as_empty(payload: dict[str, Any]) -> None:
     parsed = HOST.parse_hook(payload, AT, ids())
     assert parsed.name == payload["hook_event_name"]

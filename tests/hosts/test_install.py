@@ -24,6 +24,7 @@ from tests.hosts.golden import ROOT, cases
 
 HOSTS = sorted(host.name for host in all_hosts(load_settings()))
 ENTRY = "holdfast/surfaces/hooks/entry.py"
+TRIES = 100
 SHELLED = [case for case in cases() if (case / "payload.json").exists()]
 """Recorded payloads: each is sent to the command that set-up registered."""
 
@@ -87,13 +88,12 @@ def test_the_registered_command_answers_in_the_hosts_own_form(machine: Machine, 
         pytest.skip("its hooks are a plug-in in the host's own language, tested with it")
     project = machine.home / "my shop"
     subprocess.run(["git", "init", "-q", str(project)], check=True)
-    with Memory(str(project)) as memory:
-        memory.remember("Amounts are whole cents, never floats.", kind="constraint", pinned=True)
+    teach(project)
     asked = {"type": "USER_INPUT", "content": "<USER_REQUEST>may amounts be floats, or whole cents?</USER_REQUEST>"}
     (project / "transcript.jsonl").write_text(json.dumps(asked) + "\n")  # where a host tells the prompt by its file
     talked = False
     for case in (case for case in SHELLED if case.parent.name == host):
-        told = run_hook(machine, command, case, str(project))
+        told = answer_in_time(machine, command, case, project)
         expected = json.loads((case / "expected.json").read_text("utf-8"))["answer"]
         if "<holdfast-memory>" in told:
             talked = True
@@ -101,6 +101,23 @@ def test_the_registered_command_answers_in_the_hosts_own_form(machine: Machine, 
         else:
             assert told == ("{}" if "--plain" not in command else ""), case.name
     assert talked or not load_host(host.replace("_", "-")).profile.moments
+
+
+def teach(project: Path) -> None:
+    with Memory(str(project)) as memory:
+        memory.remember("Amounts are whole cents, never floats.", kind="constraint", pinned=True)
+
+
+def answer_in_time(machine: Machine, command: str, case: Path, project: Path) -> str:
+    """What the hook says. When a busy machine makes it miss its deadline it is asked again, with a new memory."""
+    log = Path(load_settings().log_path)
+    for _ in range(TRIES):
+        told = run_hook(machine, command, case, str(project))
+        if not log.exists() or "deadline" not in log.read_text("utf-8"):
+            break
+        shutil.rmtree(load_settings().home)
+        teach(project)
+    return told
 
 
 def registered(machine: Machine, host: str) -> str:

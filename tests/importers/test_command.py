@@ -65,7 +65,7 @@ def test_one_unreadable_source_costs_the_exit_code_and_not_the_others(project: P
         (["picture.png", "--from", "telepathy"], 2, "unknown form 'telepathy'"),
         (["picture.png", "--from", "engram"], 1, "is not an SQLite database"),
         (["pipe"], 1, "not a file that can be read"),
-        (["-", "--accept"], 2, "for what other tools keep"),
+        (["-", "--project", "x"], 2, "for what other tools keep"),
         ([".", "--from", "holdfast"], 1, "is a folder"),
     ],
 )

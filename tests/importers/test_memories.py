@@ -202,7 +202,7 @@ def test_a_note_gives_its_observations_with_tags_reasons_and_relations(read: Rea
         tags=("search", "core", "decision", "sqlite"),
         names=("Coffee Search", "specs/coffee-search"),
         links=(("relates_to", "Search Spec"), ("supersedes", "Old Search")),
-        trust="agent",
+        trust="repository",
     )
     assert (gotcha.kind, gotcha.insight) == ("constraint", "Porter stems break part numbers")
 

@@ -140,7 +140,13 @@ def test_rules_in_the_home_are_the_persons_own_and_others_there_are_not(read: Re
     (own,) = read(write("~/.claude/CLAUDE.md", rule))
     assert isinstance(own, Passage)
     assert (own.scope, own.trust) == ("user", "person")
-    for name in ("~/code/elsewhere/CLAUDE.md", "~/.oh-my-shell/CLAUDE.md", "~/.claude/plugins/x/CLAUDE.md"):
+    for name in (
+        "~/code/elsewhere/CLAUDE.md",
+        "~/.oh-my-shell/CLAUDE.md",
+        "~/.claude/plugins/x/CLAUDE.md",
+        "~/.config/nvim/CLAUDE.md",
+        "~/.claude/kit/CLAUDE.md",
+    ):
         (other,) = read(write(name, rule))
         assert isinstance(other, Passage)
         assert (other.scope, other.trust) == ("project", "repository")

@@ -84,7 +84,8 @@ def database(project: Path) -> Database:
     """Write a database of that schema and those rows."""
 
     def make(name: str, script: str) -> Path:
-        path = project / name
+        path = project.parent / name[2:] if name.startswith("~/") else project / name
+        path.parent.mkdir(exist_ok=True)
         with closing(sqlite3.connect(path)) as sql:
             sql.executescript(script)
         return path
@@ -109,8 +110,14 @@ def test_claude_mem_gives_what_to_know_and_not_what_changed(read: Read, database
     assert fix.said_at.year == 2026
 
 
+def test_a_store_that_lies_in_the_project_is_its_text_and_holds_for_it_alone(read: Read, database: Database) -> None:
+    for path in (database("engram.db", ENGRAM), database("~/engram.db", ENGRAM)):
+        parts = [part for part in read(path) if isinstance(part, Passage)]
+        assert {(part.trust, part.scope) for part in parts} == {("repository", "project")}
+
+
 def test_engram_keeps_reasons_files_and_whose_it_is(read: Read, database: Database) -> None:
-    parts = read(database("engram.db", ENGRAM))
+    parts = read(database("~/.engram/engram.db", ENGRAM))
     fix, own = (part for part in parts if isinstance(part, Passage))
     assert (fix.insight, fix.why, fix.how) == (
         "Wrapped each term in quotes",

@@ -115,7 +115,7 @@ def test_a_part_that_is_there_twice_is_nowhere() -> None:
     assert lines_of("a = 1\na = 1\n", "a = 1") is None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.sampled_from([*CASES, "x", "a.b.c"]),
     st.lists(st.text("ab(){}[]<>:=,.;\"'#@*&~\\\0\r\t _$\u202eclassdefimpl", max_size=30), max_size=12).map("\n".join),

@@ -14,7 +14,7 @@ words = st.sampled_from(NOUNS)
 tails = st.sampled_from(TAILS)
 numbers = st.integers(min_value=2, max_value=9999)
 identifiers = st.sampled_from(("parse_args", "src/app.py", "HttpClient", "utf8", "v2.1", "--no-verify", "API_KEY"))
-examples = settings(max_examples=60, deadline=None)
+examples = settings(max_examples=60)
 
 
 @examples

@@ -59,7 +59,7 @@ def test_an_accepted_lesson_waits_again_and_a_rejected_one_too(memory: Memory) -
 
 def test_a_whole_import_is_one_change(memory: Memory) -> None:
     kept = memory.remember("Seed the clock first")
-    memory.import_lessons(f'{{"kind": "fix", "insight": "Rule number {i}"}}' for i in range(1200))
+    memory.import_lessons((f'{{"kind": "fix", "insight": "Rule number {i}"}}' for i in range(1200)), accept=True)
     assert len(memory.undo().lessons) == 1200
     assert [lesson.id for lesson in memory.lessons()] == [kept.id]
 
@@ -83,7 +83,9 @@ def test_forgetting_and_purging_are_final(memory: Memory) -> None:
 
 
 def test_a_lesson_purged_meanwhile_is_left_out(memory: Memory) -> None:
-    report = memory.import_lessons(['{"kind": "fix", "insight": "One"}', '{"kind": "fix", "insight": "Two"}'])
+    report = memory.import_lessons(
+        ['{"kind": "fix", "insight": "One"}', '{"kind": "fix", "insight": "Two"}'], accept=True
+    )
     assert report.added == 2
     gone, stays = memory.lessons()
     memory.parts.store.purge([gone.id])
@@ -93,7 +95,7 @@ def test_a_lesson_purged_meanwhile_is_left_out(memory: Memory) -> None:
 STEPS = st.lists(st.sampled_from(["remember", "refresh", "revise", "accept", "reject", "import", "tell"]), max_size=6)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(STEPS)
 def test_taking_back_every_change_leaves_what_was_there_before(memory: Memory, steps: list[str]) -> None:
     before, count = content(memory), len(memory.changes(10_000))
@@ -111,7 +113,7 @@ def _do(memory: Memory, step: str, name: str) -> None:
     elif step == "tell":
         memory.remember(f"Hearsay {name}", trust="tool")
     elif step == "import":
-        memory.import_lessons([f'{{"kind": "fix", "insight": "Import {name}"}}'])
+        memory.import_lessons([f'{{"kind": "fix", "insight": "Import {name}"}}'], accept=True)
     elif step == "refresh" and active:
         memory.remember(active[0].insight, kind=active[0].kind, why=f"because {name}")
     elif step == "revise" and active:

@@ -188,6 +188,6 @@ def _true(lesson: Lesson, at: object) -> bool:
 
 
 Model.TestCase.settings = settings(
-    max_examples=40, stateful_step_count=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=40, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow]
 )
 TestSqliteAgainstTheModel = Model.TestCase

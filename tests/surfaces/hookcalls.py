@@ -1,11 +1,10 @@
-"""Hooks run as Claude Code runs them: a cold interpreter, one JSON object in, one out."""
+"""Hooks run as Claude Code runs them, by a slower clock: a cold interpreter, one JSON object in, one out."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,9 +12,9 @@ from typing import Any
 
 from holdfast.bootstrap import Memory
 from holdfast.settings import Settings, load_settings, package_folder
+from tests.surfaces.patience import PATIENT, command
 
 ENTRY = os.path.join(package_folder(), "surfaces", "hooks", "entry.py")
-COMMAND = [sys.executable, "-I", "-S", ENTRY]
 KINDS: dict[str, dict[str, Any]] = {
     "SessionStart": {"source": "startup", "model": "claude-x"},
     "UserPromptSubmit": {"prompt": "please fix the rounding in the ledger"},
@@ -47,6 +46,8 @@ class Hooks:
         (self.project / "ledger.py").write_text("rate = 1\n")
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("HOLDFAST", "CLAUDE", "GIT", "PYTHON"))}
         self.env |= {"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home")}
+        self.slowness = PATIENT
+        """How many seconds one second of the hooks' clock takes."""
 
     @property
     def settings(self) -> Settings:
@@ -68,7 +69,12 @@ class Hooks:
         pipe = subprocess.PIPE
         environment = {key: value for key, value in {**self.env, **env}.items() if value != "-"}
         return subprocess.Popen(
-            [*COMMAND, host], env=environment, cwd=self.folder, stdin=pipe, stdout=pipe, stderr=pipe
+            [*command(ENTRY, self.slowness), host],
+            env=environment,
+            cwd=self.folder,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
         )
 
     def run(self, payload: dict[str, Any] | bytes, host: str = "claude-code", **env: str) -> str:
@@ -81,7 +87,7 @@ class Hooks:
 
 
 def finish(running: subprocess.Popen[bytes], given: bytes) -> tuple[int, bytes, bytes]:
-    out, err = running.communicate(given, timeout=30)
+    out, err = running.communicate(given, timeout=120)
     return running.returncode, out, err
 
 
@@ -92,7 +98,7 @@ def told(code: int, out: bytes, err: bytes) -> str:
     return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
-def wait_for(condition: Callable[[], Any], what: str, limit_s: float = 20) -> Any:
+def wait_for(condition: Callable[[], Any], what: str, limit_s: float = 120) -> Any:
     """What the condition gives once it is true; for things another process does in its own time."""
     deadline = time.monotonic() + limit_s
     while not (found := condition()):

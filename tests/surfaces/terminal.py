@@ -39,7 +39,7 @@ def start(*arguments: str, typed: bytes = b"", cwd: Path | None = None, **env: s
         capture_output=True,
         cwd=cwd,
         env={**os.environ, **env},
-        timeout=60,
+        timeout=180,
         check=False,
     )
     return subprocess.CompletedProcess(

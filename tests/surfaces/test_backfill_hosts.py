@@ -230,13 +230,17 @@ def test_the_name_of_a_file_tells_whose_it_is(machine: Machine) -> None:
     assert machine.prompts() == ["from aider", "from codex"]
 
 
-def test_a_file_that_could_be_anyones_is_asked_about(machine: Machine) -> None:
-    file = machine.home / "chat.json"
+def test_a_file_that_several_readers_take_for_theirs_is_asked_about(machine: Machine) -> None:
+    file = machine.home / "chat.jsonl"
     shutil.move(machine.gemini("from gemini"), file)
-    result = machine.run(str(file))
+    result = machine.run(str(file), "--project", str(machine.shop))
     assert result.exit_code == 1
-    assert "--host" in result.stderr
-    assert machine.json(str(file), "--host", "continue-dev", "--project", str(machine.shop))["events"] == 0
+    assert f"not read: {file}: it could be of gemini-cli, kiro: --host NAME" in result.stderr
+    result = machine.run(str(file), "--host", "continue-dev", "--project", str(machine.shop))
+    assert result.exit_code == 1
+    assert f"not read: {file}: continue-dev's reader finds no event in it" in result.stderr
+    machine.json(str(file), "--host", "gemini-cli", "--project", str(machine.shop))
+    assert machine.prompts() == ["from gemini"]
 
 
 def test_a_damaged_database_is_counted_and_the_others_go_on(machine: Machine) -> None:

@@ -196,15 +196,40 @@ def test_lessons_go_out_and_come_in(project: Path, monkeypatch: pytest.MonkeyPat
     told("export", "-o", "lessons.jsonl")
     assert (project / "lessons.jsonl").read_text() == exported
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "other"))
-    assert told("import", "lessons.jsonl") == "1 added, 0 revised, 0 unchanged, 0 failed\n"
+    assert told("import", "lessons.jsonl", "--accept") == "1 added, 0 revised, 0 unchanged, 0 failed\n"
     assert told_json("import", "-", typed=exported)["unchanged"] == 1
-    assert told("export") == exported
+    again, before = json.loads(told("export")), json.loads(exported)
+    assert again.pop("seal") != before.pop("seal")
+    assert again == before
+
+
+def test_lines_that_nobody_vouches_for_wait_and_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    remember()
+    exported = told("export")
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "other"))
+    result = run("import", "-", typed=exported)
+    assert result.exit_code == 0
+    assert "1 line exported by another home" in result.stderr
+    assert "1 lesson waits in the inbox, for anybody can write a file" in result.stderr
+    assert told_json("list")["lessons"] == []
+    assert told_json("import", "-", "--accept", typed=exported)["revised"] == 1
+    assert len(told_json("list")["lessons"]) == 1
+
+
+def test_a_line_that_was_changed_after_its_export_is_named() -> None:
+    remember()
+    changed = told("export").replace('"insight":"', '"insight":"Never ')
+    result = run("import", "-", typed=changed)
+    assert result.exit_code == 1
+    assert "line 1: it was changed after this home exported it" in result.stderr
 
 
 def test_bad_lines_of_an_import_are_named_and_cost_the_exit_code() -> None:
     good = '{"kind": "fix", "insight": "Restart the pump"}'
     dirty = b'\xef\xbb\xbf{"kind": "fix", "insight": "CRLF"}\r\n\xff\xfe{\n{"kind": "fix", "insight": "caf\xe9"}\n'
-    result = run("import", "-", typed=dirty + b'{"kind": "fix", "x": 1}\n' + b"y" * 5_000_000 + b"\n" + good.encode())
+    result = run(
+        "import", "-", "--accept", typed=dirty + b'{"kind": "fix", "x": 1}\n' + b"y" * 5_000_000 + b"\n" + good.encode()
+    )
     assert result.exit_code == 1
     assert result.stdout == "3 added, 0 revised, 0 unchanged, 3 failed\n"
     assert "line 2: not JSON" in result.stderr

@@ -23,7 +23,7 @@ from holdfast.surfaces.cli.review import _parse_sheet, _sheet
 from holdfast.testing.builders import make_lesson
 
 PROMPT = b"q quit"
-PATIENCE_S = 20.0
+PATIENCE_S = 120.0
 
 
 class Person:

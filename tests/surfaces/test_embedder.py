@@ -28,6 +28,8 @@ from holdfast.surfaces.mcp import render
 from tests.embedders.endpoint import DIMENSION, EmbeddingServer
 
 CONFIG = "# mine\nretention_days = 30\n\n[deliver]\nprompt = false\n"
+HOURS = 7_200.0
+PATIENCE_S = 120.0
 SECRET = "kept" + "-to-ourselves"
 
 
@@ -69,12 +71,12 @@ def state(folder: Path) -> Any:
 
 def until(folder: Path, wanted: Callable[[Any], bool]) -> Any:
     """The state once it is as wanted."""
-    for _ in range(200):
-        told = state(folder)
-        if wanted(told):
-            return told
+    deadline = time.monotonic() + PATIENCE_S
+    while not wanted(told := state(folder)):
+        if time.monotonic() > deadline:
+            raise AssertionError(told)
         time.sleep(0.05)
-    raise AssertionError(told)
+    return told
 
 
 def config(home: Path) -> dict[str, Any]:
@@ -125,7 +127,7 @@ def test_a_run_that_is_killed_is_gone_on_with(folder: Path, home: Path, server: 
     with Memory(str(folder)) as memory:
         for number in range(200):
             memory.remember(f"Rule number {number} about harbours")
-    server.pause_s = 0.5
+    server.faults = [0.0, *[HOURS] * 9]  # the second batch is never answered: the run is killed while it waits
     (home / "config.toml").write_text(f'[embedder]\nname="ollama"\nurl="{server.url}"\nmodel="m"\ndimension=4\n')
     command = [sys.executable, "-P", "-m", "holdfast.surfaces.cli._embedding"]
     with subprocess.Popen(command) as run_:
@@ -133,7 +135,7 @@ def test_a_run_that_is_killed_is_gone_on_with(folder: Path, home: Path, server: 
         run_.kill()
     assert 64 <= told["embedded"] < 203
     assert state(folder)["running"] is False
-    server.pause_s = 0.0
+    server.faults = []
     before = len(server.asked)
     learner.embed_all(load_settings())
     told = state(folder)

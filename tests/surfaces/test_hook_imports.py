@@ -9,6 +9,7 @@ import pytest
 
 from tests.hosts.golden import cases
 from tests.surfaces.hookcalls import ENTRY, KINDS, Hooks
+from tests.surfaces.patience import PATIENT_START, let_the_socket_wait
 
 HEAVY = {
     "argparse", "asyncio", "collections", "concurrent", "contextlib", "copy", "dataclasses", "email", "enum",
@@ -20,7 +21,9 @@ HEAVY = {
 }  # fmt: skip
 """Modules that cost a hook too much. `collections`, `functools` and `sqlite3` are replaced by their C halves."""
 
-WATCH = """
+WATCH = (
+    PATIENT_START
+    + """
 import os, sys
 def leave(code, leave_now=os._exit):
     sys.stderr.write("\\n".join(f"{name}\\t{getattr(held, '__file__', None)}" for name, held in sys.modules.items()))
@@ -31,6 +34,7 @@ entry = sys.argv[1]
 sys.argv = [entry, "claude-code"]
 exec(compile(open(entry).read(), entry, "exec"), {"__name__": "__main__", "__file__": entry})
 """
+)
 
 TRANSLATE = """
 import sys
@@ -78,9 +82,10 @@ def test_a_hook_loads_nothing_heavy_and_nothing_of_others(tmp_path: Path, kind: 
     assert hooks.log == ""
 
 
-def test_a_hook_answered_by_a_server_loads_not_even_the_store(tmp_path: Path) -> None:
+def test_a_hook_answered_by_a_server_loads_not_even_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from holdfast.surfaces.mcp.hooksocket import serve
 
+    let_the_socket_wait(monkeypatch)
     hooks = Hooks(tmp_path)
     with hooks.memory() as memory:
         close = serve(memory, hooks.settings.run_path)

@@ -45,8 +45,8 @@ ERAS = ["legacy", "2026-07-28"]
 def unhosted(monkeypatch: pytest.MonkeyPatch) -> None:
     """No session of a host around the tests, and a busy machine's time for the brief."""
     monkeypatch.delenv("CLAUDE_CODE_SESSION_ID", raising=False)
-    monkeypatch.setattr(briefs, "BRIEF_S", 20.0)
-    monkeypatch.setattr(briefs, "ANSWER_S", 25.0)
+    monkeypatch.setattr(briefs, "BRIEF_S", 120.0)
+    monkeypatch.setattr(briefs, "ANSWER_S", 125.0)
 
 
 @asynccontextmanager
@@ -125,9 +125,29 @@ def test_a_resource_that_is_not_there_is_the_callers_fault(uri: str, mode: str, 
     run(work)
 
 
+def counted_looks(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What the server has seen so far, one entry for each time that it looked for changes."""
+    looks: list[dict[str, Any]] = []
+    look = updates.Updates._look
+
+    def counted_look(self: updates.Updates) -> dict[str, Any]:
+        looks.append(look(self))
+        return looks[-1]
+
+    monkeypatch.setattr(updates.Updates, "_look", counted_look)
+    return looks
+
+
+async def first_look(looks: list[dict[str, Any]]) -> None:
+    """Wait for the look that later ones are compared with."""
+    while not looks:
+        await anyio.sleep(0.01)
+
+
 @pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 def test_subscribers_of_the_handshake_era_hear_of_changes(code: Codebase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(updates, "LOOK_EVERY_S", 0.05)
+    looks = counted_looks(monkeypatch)
     (lesson,) = remembered(code.folder, RULE)
     wanted = f"holdfast://lesson/{short_id(lesson)}"
     heard: list[str] = []
@@ -145,7 +165,7 @@ def test_subscribers_of_the_handshake_era_hear_of_changes(code: Codebase, monkey
             assert client.server_capabilities.resources.subscribe
             for uri in ("holdfast://brief", "holdfast://checkpoint", wanted):
                 await client.subscribe_resource(uri)
-            await anyio.sleep(0.2)  # the first look is what later ones are compared with
+            await first_look(looks)
             with Memory(str(code.folder)) as other:
                 other.remember("Ids are never reused")
                 other.revise(lesson, insight="Amounts are kept in cents, as int")
@@ -161,11 +181,12 @@ def test_listeners_of_the_stateless_era_hear_of_what_they_asked_for(
     code: Codebase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(updates, "LOOK_EVERY_S", 0.05)
+    looks = counted_looks(monkeypatch)
 
     async def work() -> None:
         async with connected(code.folder, mode="2026-07-28") as client:
             async with client.listen(resource_subscriptions=["holdfast://checkpoint"]) as changes:
-                await anyio.sleep(0.2)
+                await first_look(looks)
                 await client.call_tool("checkpoint", {"goal": "split bills"})
                 async for event in changes:
                     assert getattr(event, "uri", "") == "holdfast://checkpoint"

@@ -226,6 +226,55 @@ def test_json_tells_what_happened(machine: Machine) -> None:
     assert [file["change"] for file in told["files"]] == ["changed", "removed"]
 
 
+TOKEN = b"oauth-token-of-the-user"
+
+
+def copies_of_the_token(machine: Machine) -> list[Path]:
+    held = (path for path in (machine.home / ".holdfast").rglob("*") if path.is_file())
+    return [path for path in held if TOKEN in path.read_bytes()]
+
+
+def test_a_backup_is_for_its_owner_alone_and_goes_when_its_file_is_restored(machine: Machine) -> None:
+    state = b'{"oauthAccount": "' + TOKEN + b'"}'
+    machine.write(machine.state, state)
+    machine.state.chmod(0o644)
+    machine.ok("setup", "claude-code")
+    (copy,) = copies_of_the_token(machine)
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    result = machine.run("uninstall")
+    assert "still set up" not in result.stderr
+    assert machine.state.read_bytes() == state
+    assert copies_of_the_token(machine) == []
+    assert not (machine.home / ".holdfast" / "backups").exists()
+
+
+def test_a_backup_that_a_later_setup_replaces_goes_too(machine: Machine) -> None:
+    machine.write(machine.state, b'{"oauthAccount": "' + TOKEN + b'"}')
+    machine.ok("setup", "claude-code")
+    told = json.loads(machine.state.read_bytes())
+    machine.state.write_text(json.dumps({**told, "oauthAccount": "none", "mcpServers": {}}))
+    machine.ok("setup", "claude-code")
+    assert copies_of_the_token(machine) == []
+    machine.ok("uninstall")
+    assert json.loads(machine.state.read_bytes())["oauthAccount"] == "none"
+
+
+def test_what_is_still_set_up_keeps_its_backup_and_it_is_said_where(machine: Machine) -> None:
+    machine.write(machine.settings, SETTINGS)
+    machine.write(machine.home / ".codex" / "config.toml", b'model = "x"\n')
+    machine.ok("setup", "claude-code", "codex")
+    result = machine.run("uninstall", "codex")
+    assert f"still set up: 1 backup in {machine.home / '.holdfast' / 'backups'}" in result.stderr
+    findings = json.loads(machine.run("doctor", "--no-proof", "--json").stdout)["findings"]
+    (finding,) = [one for one in findings if one["name"] == "backups"]
+    assert (finding["status"], str(machine.home / ".holdfast" / "backups") in finding["what"]) == ("ok", True)
+    (machine.home / ".holdfast" / "backups" / os.listdir(machine.home / ".holdfast" / "backups")[0]).chmod(0o644)
+    findings = json.loads(machine.run("doctor", "--no-proof", "--json").stdout)["findings"]
+    assert [one["status"] for one in findings if one["name"] == "backups"] == ["bad"]
+    assert machine.run("uninstall").exit_code == 0
+    assert machine.settings.read_bytes() == SETTINGS
+
+
 def test_a_lost_backup_is_an_error_and_not_a_loss(machine: Machine) -> None:
     machine.write(machine.settings, SETTINGS)
     machine.ok("setup", "claude-code")
@@ -236,26 +285,6 @@ def test_a_lost_backup_is_an_error_and_not_a_loss(machine: Machine) -> None:
     assert result.exit_code == 1
     assert "backup" in result.stderr
     assert machine.files() == before
-
-
-def test_a_backup_goes_once_its_file_is_restored(machine: Machine) -> None:
-    """The host's file may hold a token: its copy must not outlive its reason."""
-    machine.write(machine.settings, SETTINGS)
-    machine.write(machine.state, SETTINGS)
-    machine.ok("setup", "claude-code")
-    backups = machine.home / ".holdfast" / "backups"
-    assert len(list(backups.iterdir())) == 2
-    machine.ok("uninstall")
-    assert machine.settings.read_bytes() == SETTINGS
-    assert not backups.exists()
-
-
-def test_a_backup_stays_where_its_file_is_gone(machine: Machine) -> None:
-    machine.write(machine.settings, SETTINGS)
-    machine.ok("setup", "claude-code")
-    machine.settings.unlink()
-    machine.ok("uninstall")
-    assert [file.read_bytes() for file in (machine.home / ".holdfast" / "backups").iterdir()] == [SETTINGS]
 
 
 def test_a_damaged_manifest_is_named(machine: Machine) -> None:

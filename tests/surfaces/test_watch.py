@@ -61,7 +61,7 @@ class Machine(Hooks):
     def close(self) -> None:
         for running in self.running:
             running.kill()
-            running.wait(timeout=30)
+            running.wait(timeout=120)
             for pipe in (running.stdout, running.stderr):
                 if pipe is not None:
                     pipe.close()
@@ -99,7 +99,7 @@ def read(running: subprocess.Popen[str]) -> dict[str, Any]:
 
 def end(running: subprocess.Popen[str], how: int = signal.SIGINT) -> tuple[int, str]:
     running.send_signal(how)
-    out, err = running.communicate(timeout=30)
+    out, err = running.communicate(timeout=120)
     return running.returncode, out + err
 
 
@@ -143,7 +143,7 @@ def test_a_second_watch_of_the_same_work_tree_is_refused(machine: Machine) -> No
     running = machine.watch()
     again = subprocess.run(
         [sys.executable, "-m", "holdfast", "watch"], cwd=machine.project, env=machine.env, text=True,
-        capture_output=True, timeout=30, check=False,
+        capture_output=True, timeout=120, check=False,
     )  # fmt: skip
     assert again.returncode == 1
     assert again.stderr.startswith(f"error: {machine.project} is watched already\nhint: ")
@@ -155,7 +155,7 @@ def test_it_ends_when_nobody_reads_any_more(machine: Machine) -> None:
     running = machine.watch()
     assert running.stdout is not None
     running.stdout.close()
-    assert running.wait(timeout=30) == 0
+    assert running.wait(timeout=120) == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs pseudo-terminals")
@@ -164,7 +164,7 @@ def test_it_ends_when_its_terminal_goes(machine: Machine) -> None:
     running = machine.watch(into=theirs)
     os.close(theirs)
     os.close(ours)
-    assert running.wait(timeout=30) in (0, -signal.SIGHUP)
+    assert running.wait(timeout=120) in (0, -signal.SIGHUP)
 
 
 def test_it_ends_with_the_program_that_started_it(machine: Machine) -> None:
@@ -175,7 +175,7 @@ def test_it_ends_with_the_program_that_started_it(machine: Machine) -> None:
     )
     begun = subprocess.run(
         [sys.executable, "-c", starter], cwd=machine.project, env=machine.env, text=True, capture_output=True,
-        check=True, timeout=30,
+        check=True, timeout=120,
     )  # fmt: skip
     watcher = Path(f"/proc/{int(begun.stdout)}/cmdline")
     wait_for(lambda: not watcher.exists() or not watcher.read_bytes(), "the watch ended")

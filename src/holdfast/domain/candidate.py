@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from holdfast.domain.frozen import Frozen
-from holdfast.domain.lesson import Evidence
+from holdfast.domain.lesson import Evidence, Link, Triggers
 from holdfast.domain.vocabulary import LessonKind, ScopeLevel, Trust
 
 
-class Candidate(Frozen, nested={"evidence": Evidence}):
+class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links": Link}):
     """A proposed lesson with its evidence. Paths are relative to the project's root."""
 
     kind: LessonKind
@@ -31,6 +31,12 @@ class Candidate(Frozen, nested={"evidence": Evidence}):
     scope_level: ScopeLevel = "project"
     error_signature: str = ""
     command: str = ""
+    when: Triggers = Triggers()
+    """When it is to be told, where that is known at capture."""
+    links: tuple[Link, ...] = ()
+    """Known lessons it refines or contradicts."""
+    quotes_person: bool = False
+    """A model worded it, and its quote was found verbatim in what a person typed."""
     explicit: bool = False
     """A person asked for it in so many words: active at once."""
     structured: bool = False

@@ -67,6 +67,10 @@ class EmbedderError(HoldfastError):
     """The embedder is not there, timed out or answered nonsense; recall goes on without vectors."""
 
 
+class ModelError(HoldfastError):
+    """A language model could not be asked, timed out or gave an answer that cannot be used; trying later is safe."""
+
+
 class HostConfigError(HoldfastError):
     """A host's configuration file cannot be read or safely edited; it was left alone."""
 

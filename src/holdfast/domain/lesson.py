@@ -95,6 +95,22 @@ class Validity(Frozen):
             raise InvalidValueError(f"empty validity: {self.valid_from} .. {self.valid_to}")
 
 
+class Triggers(Frozen):
+    """When a lesson is to be told, beside what its anchors and words say: written by a rule, a model or a person."""
+
+    paths: tuple[str, ...] = ()
+    """Globs of files, relative to the project's root."""
+    symbols: tuple[str, ...] = ()
+    literals: tuple[str, ...] = ()
+    """Exact pieces of text that stand in an edit or a command, e.g. `exec.Command(` or `--stat`."""
+    commands: tuple[str, ...] = ()
+    """Beginnings of commands, e.g. `gh pr diff`."""
+    work: tuple[str, ...] = ()
+    """Kinds of work: fix, feature, refactor, test, review, operate."""
+    standing: bool = False
+    """It holds for all work, whatever is touched."""
+
+
 class Link(Frozen):
     """An edge of the lesson graph, from the lesson that holds it."""
 
@@ -110,6 +126,7 @@ class Lesson(
         "anchors": Anchor,
         "provenance": Provenance,
         "links": Link,
+        "when": Triggers,
     },
 ):
     """One version of one lesson. `recorded_at` .. `retracted_at` is when this version was what we knew."""
@@ -130,6 +147,7 @@ class Lesson(
     snippets: tuple[str, ...] = ()
     anchors: tuple[Anchor, ...] = ()
     globs: tuple[str, ...] = ()
+    when: Triggers = Triggers()
     tags: tuple[str, ...] = ()
     topic_key: str = ""
     provenance: Provenance = Provenance()

@@ -27,3 +27,7 @@ class Place(Frozen, nested={"project": Project}):
     """The folder relative to the root, forward slashes; empty at the root."""
     branch: str = ""
     commit: str = ""
+    claim: str = ""
+    """The id that `.holdfast/project.toml` declares here and that does not count (ADR 18); else empty."""
+    claim_owner: str = ""
+    """Remote or root commit of the repository in which it counts; empty when that is not known."""

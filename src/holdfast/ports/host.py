@@ -90,6 +90,24 @@ class RulesTarget(Frozen):
     """Files of which the host reads only the first that is there, this one among them."""
 
 
+class Headless(Frozen):
+    """How the host's program answers one prompt without a terminal, without tools and without our hooks."""
+
+    program: str
+    """The program's name on the PATH."""
+    arguments: tuple[str, ...] = ()
+    """Arguments; `{prompt}` is where the prompt goes, `{answer}` the file the answer is written to.
+    Without `{prompt}` the prompt is given on stdin."""
+    answer: str = ""
+    """Dotted name of the field of the JSON object on stdout that holds the answer; empty: stdout is the answer."""
+    cost: str = ""
+    """Dotted name of the field with the cost in dollars, where there is one."""
+    model: str = ""
+    """The cheapest model that serves, in the host's words; empty: the host's own default."""
+    model_option: str = ""
+    """The option before the model's name."""
+
+
 class HostProfile(Frozen):
     """What a host can do and where: its row of `setup --list` and of docs/reference/hosts.md."""
 
@@ -112,6 +130,8 @@ class HostProfile(Frozen):
     """Files with standing rules that it reads in a project and we may write; with `{slug}` before others."""
     reads: tuple[str, ...] = ()
     """More files with standing rules that it reads, `*` for any name: what stands in one need not be told again."""
+    headless: Headless | None = None
+    """How to ask its model one thing; None where it cannot be asked without a terminal."""
     notes: tuple[str, ...] = ()
     """What a user should know: needs trust, has no end of a session, ..."""
     sources: tuple[str, ...] = ()

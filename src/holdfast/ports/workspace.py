@@ -37,6 +37,20 @@ class Workspace(Protocol):
         """
         ...
 
+    def accept_claim(self, folder: str) -> Place:
+        """Let the id that the folder's `.holdfast/project.toml` declares count there; the place from now on.
+
+        Raises InvalidValueError where none waits for that.
+        """
+        ...
+
+    def release_claim(self, folder: str) -> Place:
+        """Let the id that the folder's `.holdfast/project.toml` declares not count any more; the place from now on.
+
+        Raises InvalidValueError where none counts.
+        """
+        ...
+
     def relative(self, place: Place, path: str, cwd: str = "") -> str:
         """The path relative to the project's root with forward slashes; empty for one outside of it."""
         ...

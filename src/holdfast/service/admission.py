@@ -90,15 +90,23 @@ class Admission:
 
     def take(self, candidates: Iterable[Candidate]) -> None:
         """Decide on each, the surest first, so that a repetition joins the better one."""
-        for candidate in sorted(candidates, key=lambda c: (not c.explicit, -c.confidence)):
+        for proposed in sorted(candidates, key=lambda c: (not c.explicit, -c.confidence)):
+            candidate = self._as_trusted(proposed)
             draft = None if self._is_told(candidate) else self._draft(candidate)
             if draft is None or duplicate_key(draft.insight) in self._forgotten():
                 continue
             known = self._known(draft)
             if known is None:
                 self._add(draft)
-            else:
+            elif draft.trust != "repository":  # a file that repeats a lesson is no sighting of it
                 self._join(known, draft, explicit=candidate.explicit)
+
+    def _as_trusted(self, candidate: Candidate) -> Candidate:
+        """The candidate with no more trust than the events it rests on: what a repository's file tells is its text."""
+        behind = [self.source.events[e.event] for e in candidate.evidence if e.event in self.source.events]
+        if not any(event.trust == "repository" for event in behind or self.source.events.values()):
+            return candidate
+        return replace(candidate, trust="repository", scope_level="project", explicit=False, structured=False)
 
     def _is_told(self, candidate: Candidate) -> bool:
         """A surer find of another detector rests on the same words: one span of text is one lesson of a family."""
@@ -148,6 +156,8 @@ class Admission:
             state=_first_state(candidate),
             error_signature=clean(candidate.error_signature),
             command=clean(candidate.command),
+            when=candidate.when,
+            links=candidate.links,
             sessions_seen=(self.source.session,),
         )
 
@@ -205,12 +215,13 @@ class Admission:
     # Decisions
 
     def _add(self, draft: Lesson) -> None:
-        links = tuple(
+        links = draft.links + tuple(
             Link(kind="contradicts", target=lesson.id)
             for lesson in self._neighbours(draft)
             if lesson.state == "active" and opposed(lesson.insight, draft.insight)
         )
-        state: State = "candidate" if links and draft.state == "active" else draft.state
+        disputed = any(link.kind == "contradicts" for link in links)
+        state: State = "candidate" if disputed and draft.state == "active" else draft.state
         self._keep(replace(draft, links=links, state=state), None)
         self.added += 1
 
@@ -251,6 +262,8 @@ def _first_state(candidate: Candidate) -> State:
         return "quarantined"
     if candidate.explicit:
         return "active" if candidate.trust == "person" else "candidate"
+    if candidate.quotes_person:
+        return "active"
     sure = candidate.structured and candidate.confidence >= SURE
     return "active" if sure and candidate.trust in TRUSTED else "candidate"
 

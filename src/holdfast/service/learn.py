@@ -9,7 +9,7 @@ from __future__ import annotations
 from hashlib import blake2b
 
 from holdfast.domain.errors import HoldfastError, InvalidValueError, ProjectUnknownError
-from holdfast.domain.frozen import Frozen
+from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.vocabulary import LessonId
 from holdfast.ports.store import EventFilter
 from holdfast.service.admission import Admission, Source
@@ -57,7 +57,7 @@ class LearnReport(Frozen):
 def learn(parts: Parts, place: Place, session: SessionId) -> LearnReport:
     """Learn from a session's events of the place's project; nothing when there are none or nothing new is found."""
     events = _events(parts, place.project.id, session)
-    candidates, failed = _detect(parts, events)
+    candidates, failed = _detect(parts, [_as_spoken(event) for event in events])
     if not candidates:
         return LearnReport(failed=failed)
     decided = _Decided(parts, session)
@@ -96,6 +96,16 @@ def _learned_position(parts: Parts) -> int:
 def admit(parts: Parts, place: Place, candidates: Sequence[Candidate], session: SessionId, host: str) -> LearnReport:
     """Decide on candidates from anywhere, as if that session had shown them; equal ones are one sighting."""
     return _admit(parts, place, candidates, Source(session=session, host=host, events={}))
+
+
+def admit_from(
+    parts: Parts, place: Place, candidates: Sequence[Candidate], session: SessionId, events: Sequence[Event]
+) -> LearnReport:
+    """Decide on candidates that rest on those events of the session; nothing when there are none."""
+    if not candidates or not events:
+        return LearnReport()
+    source = Source(session=session, host=events[-1].host, events={event.id: event for event in events})
+    return _admit(parts, place, candidates, source)
 
 
 def _admit(parts: Parts, place: Place, candidates: Sequence[Candidate], source: Source) -> LearnReport:
@@ -142,6 +152,14 @@ def _place(parts: Parts, project: ProjectId, cwd: str) -> Place | None:
     except (InvalidValueError, ProjectUnknownError):
         return None
     return place if project in ("", place.project.id) else None
+
+
+def _as_spoken(event: Event) -> Event:
+    """The event as detectors see it: a prompt in a repository's transcript reads like any other.
+
+    Admission takes what rests on it as the repository's text, by the event that is kept.
+    """
+    return replace(event, trust="person") if event.kind == "prompt" and event.trust == "repository" else event
 
 
 def _detect(parts: Parts, events: Sequence[Event]) -> tuple[list[Candidate], tuple[str, ...]]:

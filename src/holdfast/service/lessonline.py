@@ -1,19 +1,26 @@
 """Lesson lines: a lesson as one JSON object for export, and the lesson a line of an import states.
 
 Only `kind` and `insight` are required. The keys and their order are a contract: keys are added, never changed.
+
+Anybody can write a line. What it says of its own standing (trust, state, scope, pin, id, links, provenance) counts only
+in a line that this home exported and sealed (`service.sealing`), or where a person accepts the file.
 """
 
 from __future__ import annotations
 
 from holdfast.domain.clocktext import parse_instant, render_instant
 from holdfast.domain.errors import InvalidValueError
-from holdfast.domain.frozen import Frozen
+from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.jsontext import dumps, loads
 from holdfast.domain.lesson import Anchor, Lesson, Link, Provenance, Scope, Validity, title_of
+from holdfast.domain.pathtext import has_drive
 from holdfast.domain.plain import from_plain, to_plain
 from holdfast.domain.vocabulary import TRUSTS, LessonId, ProjectId, SessionId
+from holdfast.service.passages import SAID_SALIENCE
 from holdfast.service.remember import CONFIDENCE, SALIENCE
-from holdfast.service.statement import clean, clean_all, doubt, texts, with_title
+from holdfast.service.sealing import SEAL
+from holdfast.service.statement import LISTS, TEXTS, clean, clean_all, texts, with_title
+from holdfast.service.suspicion import suspicion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.vocabulary import Trust
+    from holdfast.service.sealing import Sealer
 
 LINE_LIMIT = 1_000_000
 """Characters of a line; a longer one is not a lesson."""
@@ -29,6 +37,7 @@ KEYS = (
     "id", "kind", "title", "insight", "why", "how", "snippets", "files", "symbols", "anchors", "tags", "topic_key",
     "created_at", "valid_from", "valid_to", "state", "trust", "confidence", "salience", "scope", "project",
     "path_prefix", "branch", "pinned", "error_signature", "command", "sessions_seen", "revival", "provenance", "links",
+    SEAL,
 )  # fmt: skip
 """What a line may hold, in the order of an export. `created_at` is when it became known; `scope` is the level."""
 COPIED = (
@@ -37,10 +46,34 @@ COPIED = (
 )  # fmt: skip
 
 
+OF_A_FILE = frozenset({
+    "kind", "title", "insight", "why", "how", "snippets", "files", "symbols", "tags", "valid_from", "path_prefix",
+    "branch", "error_signature", "command",
+})  # fmt: skip
+"""What counts of a line that nobody vouches for: its words, what they are about and where they hold."""
+IMPORTED = "jsonl/1"
+"""Stands in for the detector of a lesson from a line that nobody vouched for."""
+
+
+class Intake(Frozen):
+    """How lines are taken."""
+
+    project: ProjectId
+    sealer: Sealer
+    accept: bool = False
+    """A person vouches for the lines: what they say of their own standing counts."""
+    origin: str = ""
+    """Where the lines are from, for provenance."""
+
+
 class LessonLine(Frozen):
     """What one line states: a lesson whose files are not anchored yet, and how much of it was said."""
 
     lesson: Lesson
+    authority: str = "file"
+    """Who vouches for it: `own` (this home exported it), `accepted` (a person) or `file` (nobody)."""
+    exported: bool = False
+    """Some other home exported it."""
     files: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
     given: frozenset[str] = frozenset()
@@ -49,23 +82,77 @@ class LessonLine(Frozen):
     """The line's keys that were not."""
 
 
-def parse_line(text: str, *, project: ProjectId, trust: Trust, at: datetime, new_id: Callable[[], str]) -> LessonLine:
-    """What the line states, for that project unless it names its own; trusted at most as far as `trust`.
+def parse_line(text: str, intake: Intake, *, at: datetime, new_id: Callable[[], str]) -> LessonLine:
+    """What the line states, for the intake's project unless a line that is vouched for names its own.
 
-    Raises InvalidValueError with the reason, for people, when it cannot be a lesson.
+    Raises InvalidValueError with the reason, for people, when it cannot be a lesson, or was changed since this home
+    exported it.
     """
     stated = _object(text)
+    seal = stated.pop(SEAL, None)
+    authority = _authority(intake, stated, seal)
     ignored = tuple(key for key in stated if key not in KEYS)
     stated = {key: _redacted_deep(value) for key, value in stated.items() if key in KEYS and value is not None}
     if "id" in stated and not _is_uuid(stated["id"]):
         ignored += ("id",)  # another program's numbering: the words decide whether the lesson is known already
         del stated["id"]
     try:
-        return _line(stated, ignored, project, trust, at, new_id)
+        if authority == "file":
+            _check_other_standing(stated, intake.project)
+            stated = {key: value for key, value in stated.items() if key in OF_A_FILE}
+        line = _line(stated, ignored, intake.project, authority, at, new_id)
     except (TypeError, AttributeError, ValueError, RecursionError) as exc:
         if isinstance(exc, InvalidValueError):
             raise
         raise InvalidValueError(f"a value has the wrong type: {exc}") from exc
+    if authority == "file":
+        lesson = replace(line.lesson, provenance=Provenance(detector=IMPORTED, origin=clean(intake.origin)))
+        return replace(line, lesson=lesson, exported=isinstance(seal, str))
+    return line
+
+
+def _authority(intake: Intake, stated: dict[str, Any], seal: object) -> str:
+    origin = intake.sealer.judge(stated, seal)
+    if origin == "own":
+        return "own"
+    if intake.accept:
+        return "accepted"
+    if origin == "changed":
+        raise InvalidValueError("it was changed after this home exported it; --accept takes it as it is now")
+    return "file"
+
+
+def _check_other_standing(stated: dict[str, Any], project: ProjectId) -> None:
+    """Refuse what only a line with authority may bring: another project's lessons, and ends of lessons.
+
+    The other keys are read as well, so that a line is refused for the same mistakes whoever vouches for it.
+    """
+    if stated.get("project") not in (None, "", project):
+        raise InvalidValueError("it is of another project; --accept takes it")
+    if stated.get("state", "active") not in ("active", "candidate", "quarantined"):
+        raise InvalidValueError(f"it is {stated['state']} where it comes from; --accept takes it")
+    if not isinstance(stated.get("pinned", False), bool):
+        raise InvalidValueError("pinned must be true or false")
+    if not isinstance(stated.get("confidence", 0.5), (int, float)) or not isinstance(
+        stated.get("salience", 0.5), (int, float)
+    ):
+        raise InvalidValueError("confidence and salience must be numbers")
+    _trust(stated.get("trust", "person"))
+    parse_instant(stated.get("created_at", "2000-01-01T00:00:00Z"))
+    for name, record in (("anchors", Anchor), ("links", Link)):
+        for item in stated.get(name, ()):
+            from_plain(record, item)
+    _check_places(stated)
+
+
+def _check_places(stated: dict[str, Any]) -> None:
+    """Raise InvalidValueError for a path that leaves the project's root."""
+    paths = [str(item.get("path", "")) for item in stated.get("anchors", ())]
+    paths += [name for name in texts("files", stated.get("files", ())) if "*" in name]
+    for path in (*paths, str(stated.get("path_prefix", ""))):
+        plain = path.replace("\\", "/")
+        if plain.startswith("/") or has_drive(plain) or ".." in plain.split("/") or "\0" in plain:
+            raise InvalidValueError(f"{path!r} is outside of the project")
 
 
 def _redacted_deep(value: Any) -> Any:
@@ -79,8 +166,8 @@ def _redacted_deep(value: Any) -> Any:
     return {key: _redacted_deep(held) for key, held in value.items()} if isinstance(value, dict) else value
 
 
-def render_line(lesson: Lesson, *, with_project: bool) -> str:
-    """The lesson as one line of JSON, its words redacted anew; the project's id only for other projects' lessons."""
+def render_line(lesson: Lesson, *, with_project: bool, sealer: Sealer) -> str:
+    """The lesson as one line of JSON, its words redacted anew and sealed; the project's id only where asked for."""
     anchors = to_plain(lesson.anchors)
     for_people = {
         "files": [*lesson.paths, *lesson.globs],
@@ -98,25 +185,28 @@ def render_line(lesson: Lesson, *, with_project: bool) -> str:
         "sessions_seen": list(lesson.sessions_seen),
         "error_signature": lesson.error_signature,
     }
-    plain = {key: for_people[key] if key in for_people else getattr(lesson, key) for key in KEYS}
+    plain = {key: for_people[key] if key in for_people else getattr(lesson, key) for key in KEYS if key != SEAL}
     texts_again = {
         key: _redacted(plain[key]) for key in ("title", "insight", "why", "how", "snippets", "tags", "command")
     }
     plain.update(texts_again)
-    return dumps({key: value for key, value in plain.items() if value not in (None, "", [], (), {}, False)})
+    stated = {key: value for key, value in plain.items() if value not in (None, "", [], (), {}, False)}
+    seal = sealer.seal(stated)
+    return dumps({**stated, SEAL: seal} if seal else stated)
 
 
 def _line(
-    stated: dict[str, Any], ignored: tuple[str, ...], project: ProjectId, trust: Trust, at: datetime,
+    stated: dict[str, Any], ignored: tuple[str, ...], project: ProjectId, authority: str, at: datetime,
     new_id: Callable[[], str],
 ) -> LessonLine:  # fmt: skip
+    _check_places(stated)
     kept = clean_all({key: stated[key] for key in COPIED if key in stated})
     for key in ("error_signature", "command", "revival"):
         if key in kept:
             kept[key] = clean(kept[key])
     if "title" in kept:
         kept["title"] = title_of(kept["title"]) if kept["title"] else ""
-    own_trust = _least(trust, stated.get("trust", trust))
+    trust: Trust = "repository" if authority == "file" else _trust(stated.get("trust", "person"))
     known = min(at, parse_instant(stated["created_at"])) if "created_at" in stated else at
     lesson = Lesson(
         id=LessonId(stated.get("id", "").lower() or new_id()),
@@ -126,17 +216,19 @@ def _line(
         anchors=tuple(from_plain(Anchor, item) for item in stated.get("anchors", ())),
         globs=tuple(name for name in texts("files", stated.get("files", ())) if "*" in name),
         provenance=from_plain(Provenance, stated.get("provenance", {})),
-        trust=own_trust,
-        confidence=stated.get("confidence", CONFIDENCE[own_trust]),
-        salience=stated.get("salience", SALIENCE),
-        state=_state(stated, trust),
+        trust=trust,
+        confidence=stated.get("confidence", CONFIDENCE[trust]),
+        salience=stated.get("salience", SAID_SALIENCE if authority == "file" else SALIENCE),
+        state=_state(stated, authority),
         links=tuple(from_plain(Link, item) for item in stated.get("links", ())),
         sessions_seen=tuple(map(SessionId, texts("sessions_seen", stated.get("sessions_seen", ())))),
         **with_title(_required(kept)),
     )
     files = tuple(name for name in texts("files", stated.get("files", ())) if "*" not in name)
     symbols = texts("symbols", stated.get("symbols", ()))
-    return LessonLine(lesson=lesson, files=files, symbols=symbols, given=frozenset(stated), ignored=ignored)
+    return LessonLine(
+        lesson=lesson, authority=authority, files=files, symbols=symbols, given=frozenset(stated), ignored=ignored
+    )
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -174,18 +266,25 @@ def _validity(stated: dict[str, Any], known: datetime) -> Validity:
     return Validity(valid_from=begun, valid_to=parse_instant(stated["valid_to"]) if "valid_to" in stated else None)
 
 
-def _least(limit: Trust, own: Any) -> Trust:
+def _trust(own: Any) -> Trust:
     if own not in TRUSTS:
         raise InvalidValueError(f"unknown trust {own!r}")
-    return TRUSTS[max(TRUSTS.index(limit), TRUSTS.index(own))]
+    trust: Trust = own
+    return trust
 
 
-def _state(stated: dict[str, Any], trust: Trust) -> Any:
-    """The line's own state; an active lesson of an origin that is not trusted waits for a person."""
+def _state(stated: dict[str, Any], authority: str) -> Any:
+    """The line's own state; suspicious words are quarantined, but what this home had decided on stays decided."""
     own = stated.get("state", "active")
-    if own in ("active", "candidate") and doubt(trust, stated):
+    if authority != "own" and own in ("active", "candidate") and suspicion(_words(stated)):
         return "quarantined"
-    return "candidate" if own == "active" and trust in ("repository", "tool") else own
+    return "candidate" if own == "active" and authority == "file" else own
+
+
+def _words(stated: dict[str, Any]) -> str:
+    words = [stated.get(name) for name in (*TEXTS, "command")]
+    words += [item for name in LISTS for item in stated.get(name, ())]
+    return "\n".join(word for word in words if isinstance(word, str))
 
 
 def _is_uuid(value: Any) -> bool:

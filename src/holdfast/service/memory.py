@@ -354,20 +354,43 @@ class Memory:
 
         return finish(self.parts, self.place, task)
 
+    # The project
+
+    def accept_project(self) -> Place:
+        """Let the id that the folder's `.holdfast/project.toml` declares count there; the place from now on.
+
+        Raises InvalidValueError where no such id waits.
+        """
+        self._place = self.parts.workspace.accept_claim(self.folder)
+        return self._place
+
+    def release_project(self) -> Place:
+        """Let the id that the folder's `.holdfast/project.toml` declares not count any more; the place from now on.
+
+        Raises InvalidValueError where none counts.
+        """
+        self._place = self.parts.workspace.release_claim(self.folder)
+        return self._place
+
     # In bulk
 
     def import_lessons(
         self,
         lines: Iterable[str],
         *,
-        trust: Trust = "person",
+        accept: bool = False,
+        origin: str = "JSON lines",
         progress: Callable[[int], None] | None = None,
         dry: bool = False,
     ) -> ImportReport:
-        """Whole lessons from JSON lines; idempotent. A bad line is reported with its number, the others are kept."""
+        """Whole lessons from JSON lines; idempotent. A bad line is reported with its number, the others are kept.
+
+        Lines that this home exported come back as they were. Others wait in the inbox as repository text, unless a
+        person vouches for them: `accept`.
+        """
         from holdfast.service.transfer import import_lessons
 
-        return import_lessons(self.parts, self.place, lines, trust=trust, progress=progress, dry=dry)
+        return import_lessons(self.parts, self.place, lines, accept=accept, origin=origin, progress=progress, dry=dry)
 
     def adopt(
         self, readings: Sequence[Reading], how: Adopting, progress: Callable[[int], None] | None = None

@@ -28,6 +28,11 @@ def no_former(embedder_id: str) -> Embedder | None:
     return None
 
 
+def no_key(make: bool) -> bytes:
+    """Nothing: exported lines are then not sealed, and none is known again."""
+    return b""
+
+
 LEARNED_POSITION = "learned_position"
 """Mark of the store: every event up to that position has been learnt from."""
 
@@ -47,6 +52,8 @@ class Parts(Frozen):
     """The structure of the code, made on first use; None where there is none."""
     former: Callable[[str], Embedder | None] = no_former
     """The embedder of that id that was configured before; None when it is another, or cannot be made any more."""
+    export_key: Callable[[bool], bytes] = no_key
+    """This home's key for sealing exports, made when asked to and there is none; empty without one."""
     hasty: bool = False
     """A host waits for a process that just began: only few lessons are looked at closely."""
     capture: bool = True

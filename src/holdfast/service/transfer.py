@@ -4,9 +4,13 @@ An import is idempotent. A line with an id is that lesson: the version that was 
 stays one; where no lesson has the id and another one states the same rule, it is that one, and takes what it lacks.
 A line without an id is the lesson of its scope and kind that states the same rule, whatever became of it: what was
 revised, rejected or taken back here does not return by being imported again.
+
+A line that nobody vouches for (`LessonLine.authority` is `file`) only ever adds a lesson that waits: it changes none.
 """
 
 from __future__ import annotations
+
+from collections import Counter
 
 from holdfast.domain.errors import InvalidValueError, LessonNotFoundError
 from holdfast.domain.frozen import Frozen, replace
@@ -14,8 +18,9 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import LIVING, STATES, LessonId
 from holdfast.ports.store import LessonFilter
 from holdfast.service.ledger import with_retries, write_change
-from holdfast.service.lessonline import LessonLine, parse_line, render_line
+from holdfast.service.lessonline import IMPORTED, Intake, LessonLine, parse_line, render_line
 from holdfast.service.remember import find_same, same_rule
+from holdfast.service.sealing import Sealer
 from holdfast.service.statement import anchors_of, merged
 
 TYPE_CHECKING = False
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Anchor
     from holdfast.domain.project import Place
     from holdfast.domain.records import Change
-    from holdfast.domain.vocabulary import State, Trust
+    from holdfast.domain.vocabulary import State
     from holdfast.service.parts import Parts
 
 BATCH = 500
@@ -42,24 +47,32 @@ class ImportReport(Frozen):
     """What an import did; each line is counted once in added, revised, unchanged or failed."""
 
     added: int = 0
+    """Those that wait and those in quarantine among them."""
     revised: int = 0
     unchanged: int = 0
     failed: tuple[tuple[int, str], ...] = ()
     """(line number from 1, reason) of the lines that are no lessons."""
     ignored: tuple[tuple[str, int], ...] = ()
     """(key, how often) of keys that were not understood."""
+    waiting: int = 0
+    """Added lessons that nobody vouches for: they wait in the inbox."""
+    quarantined: int = 0
+    """Added lessons whose words are suspicious."""
+    exported: int = 0
+    """Lines that another home exported and that nobody vouches for."""
 
 
 class _Import:
     """One run: the batch in the making, and the counts."""
 
-    def __init__(self, parts: Parts, place: Place, dry: bool) -> None:
+    def __init__(self, parts: Parts, place: Place, intake: Intake, dry: bool) -> None:
         self.parts = parts
         self.place = place
+        self.intake = intake
         self.dry = dry
         self.change: Change | None = None
         """The run's one record, which grows with every batch."""
-        self.counts = {"added": 0, "revised": 0, "unchanged": 0}
+        self.counts = Counter[str]()
         self.failed: list[tuple[int, str]] = []
         self.ignored: dict[str, int] = {}
         self._anchored: dict[tuple[tuple[str, ...], ...], tuple[tuple[Anchor, ...], tuple[str, ...]]] = {}
@@ -70,8 +83,7 @@ class _Import:
         if after and not self.dry:
             lessons = list(after.values())
             self.change = write_change(self.parts, self.place, "import", lessons, expected, extends=self.change).change
-        for verb in counts:
-            self.counts[verb] += counts[verb]
+        self.counts.update(counts)
 
     def anchored(self, line: LessonLine) -> Lesson:
         """The line's lesson with its files anchored as they are now; InvalidValueError for one outside."""
@@ -89,12 +101,13 @@ class _Import:
 
     def _plan(
         self, batch: Sequence[LessonLine]
-    ) -> tuple[dict[str, int], dict[LessonId, Lesson], dict[LessonId, datetime | None]]:
-        counts = {"added": 0, "revised": 0, "unchanged": 0}
+    ) -> tuple[Counter[str], dict[LessonId, Lesson], dict[LessonId, datetime | None]]:
+        counts = Counter[str]()
         after: dict[LessonId, Lesson] = {}
         expected: dict[LessonId, datetime | None] = {}
         rules: dict[tuple[str, ...], LessonId] = {}
         for line in batch:
+            counts["exported"] += line.exported
             rule = same_rule(line.lesson)
             known = after.get(line.lesson.id if "id" in line.given else rules.get(rule, line.lesson.id))
             known = known or self._known(line)
@@ -106,6 +119,8 @@ class _Import:
                 continue
             counts["added" if known is None else "revised"] += 1
             if known is None:
+                counts["quarantined"] += written.state == "quarantined"
+                counts["waiting"] += written.state == "candidate" and line.authority == "file"
                 expected[written.id] = None
             elif known.id not in after:
                 expected[known.id] = known.recorded_at
@@ -120,7 +135,9 @@ class _Import:
         try:
             return self.parts.store.get([line.lesson.id])[0]
         except LessonNotFoundError:
-            return None
+            same = find_same(self.parts, line.lesson, ("candidate", "active"))
+            # The same line came in before, when nobody vouched for it and its id did not count.
+            return same if same is not None and same.provenance.detector == IMPORTED else None
 
     def _same_here(
         self, line: LessonLine, after: Mapping[LessonId, Lesson], rules: Mapping[tuple[str, ...], LessonId]
@@ -138,16 +155,21 @@ def import_lessons(
     place: Place,
     lines: Iterable[str],
     *,
-    trust: Trust = "person",
+    accept: bool = False,
+    origin: str = "JSON lines",
     progress: Callable[[int], None] | None = None,
     dry: bool = False,
 ) -> ImportReport:
     """What became of each line; `progress` is told how many lines are done. One log record for the whole run.
 
-    A `dry` run writes nothing and tells what would become of them, each batch seen by itself.
+    `accept`: a person vouches for the lines; else those count that this home exported, and the others wait in the
+    inbox, with `origin` as where they are from. A `dry` run writes nothing and tells what would become of them, each
+    batch seen by itself.
     """
-    run = _Import(parts, place, dry)
-    for number, batch in _batches(run, lines, trust):
+    sealer = Sealer(parts.export_key(False))
+    intake = Intake(project=place.project.id, sealer=sealer, accept=accept, origin=origin)
+    run = _Import(parts, place, intake, dry)
+    for number, batch in _batches(run, lines):
         _write(run, batch)
         if progress:
             progress(number)
@@ -157,12 +179,13 @@ def import_lessons(
 def export_lessons(
     parts: Parts, place: Place, *, states: Sequence[State] = ("active",), all_projects: bool = False
 ) -> Iterator[str]:
-    """Lessons as lines without line ends, newest first, redacted again, private ones left out."""
+    """Lessons as sealed lines without line ends, newest first, redacted again, private ones left out."""
+    sealer = Sealer(parts.export_key(True))
     where = LessonFilter(project=place.project.id, all_projects=all_projects, states=tuple(states), limit=PAGE)
     while page := parts.store.find(where):
         for lesson in page:
             if not lesson.private:
-                yield render_line(lesson, with_project=all_projects)
+                yield render_line(lesson, with_project=all_projects, sealer=sealer)
         where = replace(where, offset=where.offset + len(page))
 
 
@@ -170,11 +193,11 @@ def _write(run: _Import, batch: Sequence[LessonLine]) -> None:
     with_retries(lambda: run.write(batch))
 
 
-def _batches(run: _Import, lines: Iterable[str], trust: Trust) -> Iterator[tuple[int, list[LessonLine]]]:
+def _batches(run: _Import, lines: Iterable[str]) -> Iterator[tuple[int, list[LessonLine]]]:
     batch: list[LessonLine] = []
     number = 0
     for number, text in enumerate(lines, 1):
-        line = _read(run, number, text, trust)
+        line = _read(run, number, text)
         if line is not None:
             batch.append(line)
         if len(batch) == BATCH:
@@ -183,14 +206,14 @@ def _batches(run: _Import, lines: Iterable[str], trust: Trust) -> Iterator[tuple
     yield number, batch
 
 
-def _read(run: _Import, number: int, text: str, trust: Trust) -> LessonLine | None:
+def _read(run: _Import, number: int, text: str) -> LessonLine | None:
     """The line, anchored; None for a blank line and for one that cannot be a lesson, which is written down."""
     text = text.lstrip("\ufeff").strip()
     if not text:
         return None
     clock = run.parts.clock
     try:
-        line = parse_line(text, project=run.place.project.id, trust=trust, at=clock.now(), new_id=clock.new_id)
+        line = parse_line(text, run.intake, at=clock.now(), new_id=clock.new_id)
         line = replace(line, lesson=run.anchored(line))
     except InvalidValueError as exc:
         run.failed.append((number, str(exc)))
@@ -202,7 +225,11 @@ def _read(run: _Import, number: int, text: str, trust: Trust) -> LessonLine | No
 
 def _next_version(known: Lesson, line: LessonLine) -> Lesson | None:
     """The known lesson as the line has it, or None when the line says nothing new."""
-    if known.state == "forgotten":
+    if known.state == "forgotten" or line.authority == "file":
+        return None
+    if known.state == "candidate" and known.provenance.detector == IMPORTED:  # somebody vouches for it now
+        return replace(line.lesson, id=known.id, scope=known.scope, provenance=known.provenance)
+    if known.provenance.detector == IMPORTED and known.id != line.lesson.id and "id" in line.given:
         return None
     if "id" not in line.given or line.lesson.id != known.id:
         gains = merged(known, line.lesson) if known.state in ("active", "candidate") else {}

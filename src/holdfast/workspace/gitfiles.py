@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 PROJECT_FILE = os.path.join(".holdfast", "project.toml")
 
 ID_LIMIT = 100
+DECLARED_BYTES = 65_536
+"""No more of a project file is read: whoever wrote the repository chose its size."""
 _ID_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:/@+")
 
 
@@ -80,7 +82,7 @@ def find_checkout(folder: str) -> Checkout | None:
     return None
 
 
-def find_committed_id(folder: str, bound: str) -> tuple[str, str] | None:
+def find_declared_id(folder: str, bound: str) -> tuple[str, str] | None:
     """The id in the nearest `.holdfast/project.toml` at or above the folder, up to `bound`, and the folder it is in.
 
     Raises ProjectUnknownError for a file without a usable id: guessing another would split the project's memory.
@@ -146,7 +148,7 @@ def _common(git: str) -> str:
 
 
 def _declared_id(file: str) -> str:
-    for line in _read(file).decode("utf-8", "replace").splitlines():
+    for line in _read(file, DECLARED_BYTES).decode("utf-8", "replace").splitlines():
         key, equals, value = line.partition("=")
         if key.strip().startswith("["):
             break  # only the top-level id is ours
@@ -178,9 +180,9 @@ def _resolve(checkout: Checkout, name: str) -> str:
     return parse_commit(packed[packed.rfind(b"\n", 0, at) + 1 : at]) if at > 0 else ""
 
 
-def _read(file: str) -> bytes:
+def _read(file: str, limit: int = -1) -> bytes:
     try:
         with open(file, "rb") as stream:
-            return stream.read()
+            return stream.read(limit)
     except (OSError, ValueError):
         return b""

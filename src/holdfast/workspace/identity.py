@@ -45,9 +45,12 @@ def identify_checkout(marks: Callable[..., str], checkout: Checkout, url: str, r
     return Project(id=found, name=name, source="git", remote=remote, root_commit=root)  # type: ignore[arg-type]
 
 
-def identify_folder(marks: Callable[..., str], folder: str) -> tuple[str, Project]:
-    """Root and identity of a folder without git, now kept; a folder that was moved keeps the one it had."""
-    for root in project_roots(folder):
+def identify_folder(marks: Callable[..., str], folder: str, alone: bool = False) -> tuple[str, Project]:
+    """Root and identity of a folder without git, now kept; a folder that was moved keeps the one it had.
+
+    `alone`: the folder is a root, whatever is known of those above.
+    """
+    for root in (folder,) if alone else project_roots(folder):
         found = _moved_folder(marks, root)
         if found:
             break
@@ -55,7 +58,7 @@ def identify_folder(marks: Callable[..., str], folder: str) -> tuple[str, Projec
         root, found = folder, _new_id("p1-", _birth_certificate(folder, ""))
     name = os.path.basename(root)
     marks("place:" + root, "\n".join((found, name, "", "", "", inode(root))))
-    marks("inode:" + inode(root), "\n".join((found, root, _born(root))))
+    marks("inode:" + inode(root), "\n".join((found, root, born(root))))
     return root, Project(id=found, name=name, source="path")  # type: ignore[arg-type]
 
 
@@ -102,7 +105,7 @@ def _moved_repository(marks: Callable[..., str], checkout: Checkout, root: str) 
 def _moved_folder(marks: Callable[..., str], folder: str) -> str:
     """The id of the folder that had this inode, was born at this instant and is not where it was."""
     kept = marks("inode:" + inode(folder)).split("\n")
-    if len(kept) != 3 or not kept[2] or os.path.exists(kept[1]) or kept[2] != _born(folder):
+    if len(kept) != 3 or not kept[2] or os.path.exists(kept[1]) or kept[2] != born(folder):
         return ""
     marks("place:" + kept[1], "")  # a new folder at the old path is another project
     return kept[0]
@@ -114,7 +117,7 @@ def _keep_ways_back(marks: Callable[..., str], checkout: Checkout, found: str, r
         if root or not marks("remote:" + remote):
             marks("remote:" + remote, f"{found}\n{root}")
         return
-    marks("inode:" + inode(checkout.common), "\n".join((found, checkout.common, _born(checkout.common))))
+    marks("inode:" + inode(checkout.common), "\n".join((found, checkout.common, born(checkout.common))))
     if root:
         marks(f"root:{root}", f"{found}\n{checkout.common}")
 
@@ -125,10 +128,10 @@ def _new_id(prefix: str, certificate: str) -> ProjectId:
 
 
 def _birth_certificate(folder: str, root: str) -> str:
-    return "\0".join((folder, inode(folder), _born(folder), root))
+    return "\0".join((folder, inode(folder), born(folder), root))
 
 
-def _born(path: str) -> str:
+def born(path: str) -> str:
     """Nanoseconds at which the folder was made; empty where the system does not tell."""
     told = getattr(os.stat(path), "st_birthtime", 0)
     return repr(told) if told else _linux_birth(path)

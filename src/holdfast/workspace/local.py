@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.frozen import replace
 from holdfast.domain.project import Place, Project
 from holdfast.workspace import gitfiles
 from holdfast.workspace.paths import inside, native, project_roots
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from holdfast.ports.clock import Clock
     from holdfast.ports.workspace import Stamps
+    from holdfast.workspace.claims import Claims
     from holdfast.workspace.gitfiles import Checkout
     from holdfast.workspace.gitrun import Git
     from holdfast.workspace.history import LocalHistory
@@ -37,33 +39,66 @@ class LocalWorkspace:
     """The code on this machine's disk.
 
     `marks` keeps small named values (`Store.mark`): the identities found before. `patience` multiplies how long git
-    may take; a process nobody waits for gives it more.
+    may take; a process nobody waits for gives it more. `claims` makes what tells whether a declared id counts.
     """
 
-    def __init__(self, marks: Callable[..., str], clock: Clock, patience: float = 1.0) -> None:
+    def __init__(
+        self, marks: Callable[..., str], clock: Clock, patience: float = 1.0, claims: Callable[[], Claims] | None = None
+    ) -> None:
         self._marks = marks
         self._clock = clock
         self._patience = patience
+        self._make_claims = claims
         self._status: dict[str, tuple[int, int]] = {}
         """Questions about a root's dirty files that git is answering meanwhile."""
 
     def locate(self, folder: str) -> Place:
-        """The place of a folder: committed id, else git remote and root commit, else an id kept for the path.
+        """The place of a folder: declared id where it counts, else git remote and root commit, else kept for the path.
 
         Raises ProjectUnknownError when git does not answer in time, InvalidValueError for a folder that is not there.
         """
         folder = _real_folder(folder)
         checkout = gitfiles.find_checkout(folder)
         branch, commit = self._head(checkout) if checkout else ("", "")
-        committed = gitfiles.find_committed_id(folder, checkout.root if checkout else "")
-        if committed:
-            root = checkout.root if checkout else committed[1]
-            project = Project(id=committed[0], name=os.path.basename(root), source="file")  # type: ignore[arg-type]
-        elif checkout:
+        declared, above = gitfiles.find_declared_id(folder, checkout.root if checkout else "") or ("", "")
+        if checkout:
             root, project = checkout.root, self._of_checkout(checkout, commit)
         else:
-            root, project = self._of_folder(folder)
-        return Place(project=project, root=root, prefix=inside(root, folder), branch=branch, commit=commit)
+            root, project = self._of_folder(above or folder, alone=bool(above))
+        place = Place(project=project, root=root, prefix=inside(root, folder), branch=branch, commit=commit)
+        return self._as_declared(place, declared, checkout.common if checkout else above) if declared else place
+
+    def accept_claim(self, folder: str) -> Place:
+        """Let the id that `.holdfast/project.toml` declares count in this folder; the place as it is from now on.
+
+        Raises InvalidValueError where none waits for that, or where it is one that only we give.
+        """
+        from holdfast.workspace.claims import is_reserved
+
+        place = self.locate(folder)
+        if not place.claim:
+            raise InvalidValueError(f"no declared id waits in {place.root}", hint="holdfast project show")
+        if is_reserved(place.claim):
+            raise InvalidValueError(
+                f"{place.claim} is an id that Holdfast derives, which no file can declare",
+                hint=f"write another id into {gitfiles.PROJECT_FILE}",
+            )
+        checkout = gitfiles.find_checkout(_real_folder(folder))
+        self._claims().accept(place.claim, checkout.common if checkout else place.root)
+        return self.locate(folder)
+
+    def release_claim(self, folder: str) -> Place:
+        """Let the id that `.holdfast/project.toml` declares not count any more here; the place from now on.
+
+        Raises InvalidValueError where none counts.
+        """
+        place = self.locate(folder)
+        checkout = gitfiles.find_checkout(_real_folder(folder))
+        project = self._of_checkout(checkout, place.commit) if checkout else place.project
+        held_in = checkout.common if checkout else place.root
+        if place.project.source != "file" or not self._claims().release(place.project.id, project, held_in, place.root):
+            raise InvalidValueError(f"no declared id counts in {place.root}", hint="holdfast project show")
+        return self.locate(folder)
 
     def relative(self, place: Place, path: str, cwd: str = "") -> str:
         """The path relative to the project's root with forward slashes; empty for the root and what is outside.
@@ -156,15 +191,35 @@ class LocalWorkspace:
         root = identity.ask_root_commit(self._git(), checkout, ROOT_COMMIT_TIMEOUT_S) if has_root else ""
         return identity.identify_checkout(self._marks, checkout, url, root)
 
-    def _of_folder(self, folder: str) -> tuple[str, Project]:
-        """The root and identity of a folder without git: its own, or that of the nearest folder above that has one."""
-        for root in project_roots(folder):
+    def _as_declared(self, place: Place, declared: str, folder: str) -> Place:
+        """The place under its declared id where that counts; else with the claim written down."""
+        project, claims = place.project, self._claims()
+        if declared == project.id:
+            return place
+        if claims.counts(declared, project, folder, place.root):
+            name = os.path.basename(place.root)
+            return replace(place, project=Project(id=declared, name=name, source="file"))  # type: ignore[arg-type]
+        return replace(place, claim=declared, claim_owner=claims.owner(declared))
+
+    def _claims(self) -> Claims:
+        if self._make_claims is not None:
+            return self._make_claims()
+        from holdfast.workspace.claims import Claims
+
+        return Claims(self._marks)
+
+    def _of_folder(self, folder: str, alone: bool = False) -> tuple[str, Project]:
+        """The root and identity of a folder without git: its own, or that of the nearest folder above that has one.
+
+        `alone`: only its own.
+        """
+        for root in (folder,) if alone else project_roots(folder):
             kept = self._marks("place:" + root).split("\n")
             if kept[0]:
                 return root, Project(id=kept[0], name=os.path.basename(root), source="path")  # type: ignore[arg-type]
         from holdfast.workspace.identity import identify_folder
 
-        return identify_folder(self._marks, folder)
+        return identify_folder(self._marks, folder, alone)
 
 
 def _real_folder(folder: str) -> str:

@@ -61,6 +61,10 @@ class StatementsDetector:
                 found.extend(_candidates(told, at, verdict))
         return found
 
+    def worth(self, window: Sequence[Event]) -> list[float]:
+        """For each event the probability, 0 to 1, that its words state something worth keeping; 0 for a tool's."""
+        return [verdict.probability if verdict else 0.0 for verdict in judge([_turn(event) for event in window])]
+
 
 def make(options: Mapping[str, str]) -> StatementsDetector:
     """The detector; it has no options."""
@@ -68,7 +72,8 @@ def make(options: Mapping[str, str]) -> StatementsDetector:
 
 
 def _turn(event: Event) -> Turn:
-    role = _ROLES[event.kind]
+    """The event as this detector reads it; what nobody says counts as a tool's."""
+    role = _ROLES.get(event.kind, "tool")
     text = "" if role == "tool" else event.text
     return Turn(role, text, edits=event.kind == "file_edit", failed=event.kind == "tool_failure")
 

@@ -12,7 +12,7 @@ import os
 
 from holdfast.hosts._shared.adapter import check_scope
 from holdfast.hosts._shared.programs import hook_command, hook_edit, server_edit
-from holdfast.ports.host import HostProfile, InstallPlan, RulesTarget
+from holdfast.ports.host import Headless, HostProfile, InstallPlan, RulesTarget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,28 @@ if TYPE_CHECKING:
 
 PROFILE = HostProfile(
     title="Claude Code",
+    headless=Headless(
+        program="claude",
+        # Its own system prompt is four times as long as a digest, and is about tools that are switched off here.
+        arguments=(
+            "-p",
+            "--output-format",
+            "json",
+            "--tools",
+            "",
+            "--setting-sources",
+            "",
+            "--strict-mcp-config",
+            "--no-session-persistence",
+            "--system-prompt",
+            "You answer with one JSON object and nothing else.",
+            "{model}",
+        ),
+        answer="result",
+        cost="total_cost_usd",
+        model="haiku",
+        model_option="--model",
+    ),
     mcp="~/.claude.json",
     hooks="~/.claude/settings.json",
     moments=("session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction"),

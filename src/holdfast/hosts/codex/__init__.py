@@ -52,10 +52,29 @@ class Codex(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Codex can do and where."""
-        from holdfast.ports.host import HostProfile, RulesTarget
+        from holdfast.ports.host import Headless, HostProfile, RulesTarget
 
         return HostProfile(
             title="OpenAI Codex",
+            headless=Headless(
+                program="codex",
+                arguments=(
+                    "exec",
+                    "--skip-git-repo-check",
+                    "--sandbox",
+                    "read-only",
+                    "--ephemeral",
+                    "--ignore-rules",
+                    "--color",
+                    "never",
+                    "-c",
+                    "mcp_servers={}",
+                    "{model}",
+                    "-o",
+                    "{answer}",
+                    "-",
+                ),
+            ),
             mcp="~/.codex/config.toml",
             hooks="~/.codex/hooks.json",
             moments=("session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction"),

@@ -57,10 +57,26 @@ class CopilotCli(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Copilot CLI can do and where."""
-        from holdfast.ports.host import HostProfile, RulesTarget
+        from holdfast.ports.host import Headless, HostProfile, RulesTarget
 
         return HostProfile(
             title="GitHub Copilot CLI",
+            headless=Headless(
+                program="copilot",
+                arguments=(
+                    "-s",
+                    "--no-custom-instructions",
+                    "--no-ask-user",
+                    "--disable-builtin-mcps",
+                    "--no-color",
+                    "--disable-mcp-server",
+                    "holdfast",
+                    "--available-tools",
+                    "none",
+                    "-p",
+                    "{prompt}",
+                ),
+            ),
             mcp="~/.copilot/mcp-config.json",
             hooks="~/.copilot/hooks/holdfast.json",
             moments=("session_start", "prompt", "before_file", "before_command", "after_failure"),

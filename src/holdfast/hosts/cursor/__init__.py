@@ -64,10 +64,13 @@ class Cursor(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Cursor can do and where."""
-        from holdfast.ports.host import HostProfile, RulesTarget
+        from holdfast.ports.host import Headless, HostProfile, RulesTarget
 
         return HostProfile(
             title="Cursor",
+            headless=Headless(
+                program="cursor-agent", arguments=("-p", "--output-format", "text", "--mode", "ask", "{prompt}")
+            ),
             mcp="~/.cursor/mcp.json",
             hooks="~/.cursor/hooks.json",
             moments=("session_start", "prompt", "before_file", "before_command", "after_failure"),

@@ -60,10 +60,28 @@ class GeminiCli(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Gemini CLI can do and where."""
-        from holdfast.ports.host import HostProfile, RulesTarget
+        from holdfast.ports.host import Headless, HostProfile, RulesTarget
 
         return HostProfile(
             title="Gemini CLI",
+            headless=Headless(
+                program="gemini",
+                arguments=(
+                    "-o",
+                    "json",
+                    "--approval-mode",
+                    "plan",
+                    "--skip-trust",
+                    "-e",
+                    "none",
+                    "--allowed-mcp-server-names",
+                    "none",
+                    "{model}",
+                ),
+                answer="response",
+                model="gemini-2.5-flash",
+                model_option="-m",
+            ),
             mcp="~/.gemini/settings.json",
             hooks="~/.gemini/settings.json",
             moments=("session_start", "prompt", "before_file", "after_failure"),

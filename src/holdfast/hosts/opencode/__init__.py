@@ -46,10 +46,11 @@ class Opencode(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What opencode can do and where."""
-        from holdfast.ports.host import HostProfile, RulesTarget
+        from holdfast.ports.host import Headless, HostProfile, RulesTarget
 
         return HostProfile(
             title="opencode",
+            headless=Headless(program="opencode", arguments=("run", "--pure", "{prompt}")),
             mcp="~/.config/opencode/opencode.json",
             hooks="~/.config/opencode/plugins/holdfast.js",
             moments=("session_start", "prompt", "before_file", "after_failure", "after_compaction"),

@@ -17,10 +17,12 @@ from holdfast.ports.importer import CERTAIN, LAST_RESORT, NAMED, NO, Passage, Sk
 GLOB_KEYS = ("globs", "paths", "applyto", "filematchpattern")
 """Keys of front matter that hold the files a rule is for, in lower case, over all agent programs."""
 AGENT_HOMES = frozenset({
-    ".claude", ".codex", ".gemini", ".cursor", ".copilot", ".config", ".cline", ".roo", ".continue", ".kiro", ".junie",
-    ".agents", ".devin", ".windsurf",
+    ".claude", ".codex", ".gemini", ".cursor", ".copilot", ".cline", ".roo", ".continue", ".kiro", ".junie", ".agents",
+    ".devin", ".windsurf", ".config/opencode", ".config/goose", ".config/amp", ".config/devin", ".config/zed",
+    ".config/github-copilot", ".config/crush", ".config/agents",
 })  # fmt: skip
-"""Folders of the home in which agents keep what holds for every project, at most one folder further down."""
+"""Folders of the home in which agents keep what holds for every project, right in them: a folder further down may be
+a clone of somebody's."""
 GLOBAL_FILES = frozenset({".codeium/windsurf/memories/global_rules.md"})
 """The same, deeper down."""
 EVERYTHING = frozenset({"**", "**/*", "*", "/**", "./**"})
@@ -81,7 +83,7 @@ class RulesImporter:
         """Whether a file in the home is one that its agent reads for every project, not one of another project."""
         parts = source.label.lower().removeprefix("~/").split("/")
         inside = any("/".join(parts).startswith(folder) for folder in self._folders)
-        return inside or (parts[0] in AGENT_HOMES and len(parts) <= 3) or "/".join(parts) in GLOBAL_FILES
+        return inside or "/".join(parts[:-1]) in AGENT_HOMES or "/".join(parts) in GLOBAL_FILES
 
     def _folder(self, source: Source) -> str:
         low = "/" + source.label.lower()

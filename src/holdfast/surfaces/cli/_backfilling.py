@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.errors import HoldfastError, HostConfigError
+from holdfast.domain.frozen import replace
+from holdfast.surfaces.cli._transcriptfiles import unfit
 from holdfast.transcripts import BATCH, Heard, TranscriptLines
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ COMPANIONS = ("", "-wal")
 GONE = "folder is gone (--project tells where they belong)"
 UNTOLD = "folder is not told (--project tells where they belong)"
 UNKNOWN = "project unknown"
+OF_OTHERS = "folder is not in the repository that brought the transcript (--project tells where they belong)"
 
 
 class Tally:
@@ -42,6 +45,8 @@ class Tally:
 
     def __init__(self) -> None:
         self.files = self.unchanged = self.sessions = self.events = self.known = self.bytes = 0
+        self.from_repository = 0
+        """Transcripts that are a repository's text: what they say waits for a person."""
         self.skipped: Counter[str] = Counter()
         self.lessons: Counter[str] = Counter()
         self.failed: list[str] = []
@@ -102,11 +107,20 @@ class Backfilling:
         self.tally = Tally()
         self._heard = Heard(places.memory)
         self._by_lines = host.profile.grows_by_lines
+        self._repository: str | None = None
 
-    def read(self, path: str, advance: Callable[[int], None]) -> None:
-        """Take in one file; `advance` is told the bytes as they are done. A file that cannot be read is counted."""
+    def read(self, path: str, advance: Callable[[int], None], repository: str | None = None) -> None:
+        """Take in one file; `advance` is told the bytes as they are done. A file that cannot be read is counted.
+
+        `repository`: the file is a repository's text, not the user's own; the root of its work tree, or an empty text
+        where there is none.
+        """
+        self._repository = repository
+        self.tally.from_repository += repository is not None
         try:
-            if self._is_old(path):
+            if why := unfit(path):
+                self.tally.skipped[f"transcripts: {why}"] += 1
+            elif self._is_old(path):
                 self.tally.skipped["transcripts: too old"] += 1
             elif self._by_lines:
                 self._read_lines(path, advance)
@@ -210,6 +224,10 @@ class Backfilling:
 
     def _keep(self, folder: str, batch: list[Event]) -> tuple[str, int]:
         """Keep the events of a folder; returns why not, or an empty text, and how many were new."""
+        if self._repository is not None:
+            if self._repository and not self.places.project and not _is_inside(self._repository, folder):
+                return OF_OTHERS, 0
+            batch = [replace(event, trust="repository") for event in batch]
         place = self.places.find(folder)
         if isinstance(place, str):
             self.tally.events += 0 if place else len(batch)
@@ -257,6 +275,11 @@ class _Mark:
         if len(parts) != 3 or parts[0] != inode or not (parts[1] + parts[2]).isdecimal() or int(parts[1]) > size:
             return cls()
         return cls(int(parts[1]), int(parts[2]))
+
+
+def _is_inside(root: str, folder: str) -> bool:
+    root, folder = os.path.realpath(root), os.path.realpath(folder)
+    return folder == root or folder.startswith(root.rstrip(os.sep) + os.sep)
 
 
 def _size(path: str) -> int:

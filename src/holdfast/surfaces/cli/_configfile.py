@@ -54,6 +54,8 @@ def _heading(line: str) -> str:
 
 
 def _value(value: str | int) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return str(value) if isinstance(value, int) else json.dumps(value)
 
 

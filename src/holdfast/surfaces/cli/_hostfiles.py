@@ -12,7 +12,6 @@ import json
 import os
 import stat
 import tempfile
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.errors import HostConfigError
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 
 BOM = b"\xef\xbb\xbf"
 MANIFEST = "manifest.json"
+BACKUPS = "backups"
+"""Folder of Holdfast's home with what hosts' files held before us, until they are restored."""
 SETUP_SCOPES = ("user", "project")
 """The second word of owners (`host:scope:folder`) on whose behalf setup changed a file."""
 ATTEMPTS = 3
@@ -148,7 +149,7 @@ class HostFiles:
     def _backup(self, entry: dict[str, Any]) -> bytes | None:
         if not entry["backup"]:
             return None
-        path = os.path.join(self.home, "backups", entry["backup"])
+        path = os.path.join(self.home, BACKUPS, entry["backup"])
         held = _read(path)
         if held is None:
             raise HostConfigError(f"the backup {path} is gone", hint="mend the file it was made of by hand")
@@ -188,30 +189,27 @@ class HostFiles:
             "edits": list(change.edits),
         }
         self._save(change.file)
-
-    def _drop_backups(self, file: str) -> None:
-        """Remove the backups of a file that is restored: they may hold what its owner wants nowhere else."""
-        folder = os.path.join(self.home, "backups")
-        with suppress(OSError):
-            for name in os.listdir(folder):
-                if name.startswith(_backup_name(file)):
-                    os.remove(os.path.join(folder, name))
-            _remove_empty([folder])
+        self._drop_backups(change.file, self.manifest[change.file]["backup"])
 
     def _keep_backup(self, change: Change) -> str:
         held = change.before or b""
-        name = _backup_name(change.file) + _digest(held)[:8]
-        folder = os.path.join(self.home, "backups")
+        name = f"{_backup_stem(change.file)}{_digest(held)[:8]}"
+        folder = os.path.join(self.home, BACKUPS)
         os.makedirs(folder, mode=0o700, exist_ok=True)
         replace_file(os.path.join(folder, name), held)
         return name
 
     def _forget(self, file: str) -> None:
-        entry = self.manifest.pop(file, None)
-        if entry is not None:
+        if self.manifest.pop(file, None) is not None:
             self._save(file)
-            if os.path.exists(file):  # else the backup is all that is left of it
-                self._drop_backups(file)
+        self._drop_backups(file)
+
+    def _drop_backups(self, file: str, but: str = "") -> None:
+        """Remove the file's backups but the one that is kept: a host's file may hold tokens in clear."""
+        for name in backups(self.home):
+            if name.startswith(_backup_stem(file)) and name != but:
+                os.remove(os.path.join(self.home, BACKUPS, name))
+        _remove_empty([os.path.join(self.home, BACKUPS)])
 
     def _save(self, file: str) -> None:
         """Keep what we know of the file; of all others, what another process may have written meanwhile."""
@@ -225,6 +223,16 @@ class HostFiles:
             return
         told = {"version": 1, "files": self.manifest}
         replace_file(path, json.dumps(told, ensure_ascii=False, indent=2).encode() + b"\n")
+
+
+def backups(home: str) -> list[str]:
+    """Names of the backups of hosts' files that are kept, each to restore a file that is still set up."""
+    folder = os.path.join(home, BACKUPS)
+    return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+
+
+def _backup_stem(file: str) -> str:
+    return f"{os.path.basename(file)}-{_digest(file.encode())[:8]}-"
 
 
 def set_up(manifest: Mapping[str, dict[str, Any]], folder: str = "") -> set[str]:
@@ -243,11 +251,6 @@ def _load_manifest(path: str) -> dict[str, dict[str, Any]]:
     except (ValueError, KeyError, TypeError) as exc:
         raise HostConfigError(f"{path} is damaged: {exc}", hint=f"mend {path}; backups are beside it") from exc
     return files
-
-
-def _backup_name(file: str) -> str:
-    """How the names of a file's backups begin."""
-    return f"{os.path.basename(file)}-{_digest(file.encode())[:8]}-"
 
 
 def _digest(held: bytes) -> str:

@@ -15,6 +15,7 @@ from holdfast.domain.errors import InvalidValueError
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
+    counted,
     examples,
     folder_option,
     json_option,
@@ -25,7 +26,7 @@ from holdfast.surfaces.cli.call import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from holdfast.ports.host import Host
     from holdfast.service.memory import Memory
@@ -38,6 +39,8 @@ ROOTS_MARK = "backfill:roots"
 
 ROOTS_LIMIT = 1_000
 
+ANYBODYS = "so anybody may have written it (name it to let it wait in the inbox; --accept: it is yours)"
+
 
 @click.command(
     "backfill",
@@ -45,7 +48,7 @@ ROOTS_LIMIT = 1_000
         "holdfast backfill --dry-run",
         "holdfast backfill",
         "holdfast backfill --host codex --since 2026-10-01",
-        "holdfast backfill old-laptop/*.jsonl --project ~/src/shop",
+        "holdfast backfill old-laptop/*.jsonl --project ~/src/shop --accept",
     ),
 )
 @click.argument("paths", nargs=-1, type=click.Path(exists=True))
@@ -55,18 +58,26 @@ ROOTS_LIMIT = 1_000
 )  # fmt: skip
 @click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="Leave out what happened before this day (UTC).")
 @click.option("--host", metavar="NAME", help="Whose transcripts they are; all hosts' without it.")
+@click.option("--accept", is_flag=True, help="Vouch for transcripts that a repository brings: their words are yours.")
 @click.option("--dry-run", is_flag=True, help="Count what is there; keep nothing.")
 @folder_option
 @json_option
 @pass_call
 def command(
-    call: Call, paths: tuple[str, ...], project: str | None, since: datetime | None, host: str | None, dry_run: bool
-) -> int:
+    call: Call, paths: tuple[str, ...], project: str | None, since: datetime | None, host: str | None, accept: bool,
+    dry_run: bool,
+) -> int:  # fmt: skip
     """Learn from the transcripts at PATHS (files or folders), or from all that the hosts kept on this machine.
 
     Twice is once: what is known already is not kept again. Stop it with Ctrl-C at any time and run it again to go
-    on. Sessions in folders that are gone are left out, unless --project says where they belong. Whose a file is, its
-    name tells, or --host.
+    on. Sessions in folders that are gone are left out, unless --project says where they belong.
+
+    A transcript that git tracks, or that lies in a folder without git, may be anybody's: SpecStory and Aider keep
+    theirs inside projects, and a clone brings its own. Such transcripts are left out. One that you name at PATHS is
+    read, and what it says waits in the inbox. With --accept they count as your own words.
+
+    Whose a file is, its name tells, or --host; where that host finds nothing in it, every other host's reader tries.
+    The exit code is 1 when something you named cannot be read.
     """
     from holdfast.settings import load_settings
     from holdfast.surfaces.cli._backfilling import Places
@@ -76,43 +87,77 @@ def command(
         raise InvalidValueError("capture is switched off", hint=f"see HOLDFAST_OFF and {settings.config_path}")
     began = time.monotonic()
     with nullcontext() if dry_run else call.open() as memory:
-        run = _Run(_hosts(host), Places(memory, project or ""), since and since.replace(tzinfo=UTC))
-        finished = run.at(paths) if paths else run.everywhere(settings.user_home, call.folder or os.getcwd())
+        run = _Run(_hosts(host), Places(memory, project or ""), since and since.replace(tzinfo=UTC), accept)
+        home = settings.user_home
+        finished = run.at(paths, home) if paths else run.everywhere(home, call.folder or os.getcwd())
     seconds = round(time.monotonic() - began, 3)
     if call.as_json:
         told = [{"host": name, **tally.plain()} for name, tally in run.tallies.items()]
-        run_told = {"seconds": seconds, "dry_run": dry_run, "interrupted": not finished, "hosts": told}
+        run_told = {"seconds": seconds, "dry_run": dry_run, "interrupted": not finished, "hosts": told,
+                    "unread": [{"path": path, "reason": reason} for path, reason in run.unread]}  # fmt: skip
         answer_json(run.total().plain() | run_told)
     else:
         _tell(run, dry_run)
     if not finished:
         note("stopped; run it again to go on from here")
-    return 0 if finished else INTERRUPTED
+        return INTERRUPTED
+    return 1 if run.unread else 0
 
 
 class _Run:
     """One host's transcripts after another's."""
 
-    def __init__(self, hosts: Sequence[Host], places: Places, since: datetime | None) -> None:
+    def __init__(self, hosts: Sequence[Host], places: Places, since: datetime | None, accept: bool) -> None:
         self.hosts = hosts
         self.places = places
         self.since = since
+        self.accept = accept
+        """The user vouches for what a repository may have brought along."""
         self.tallies: dict[str, Tally] = {}
         """By host, for those of which there was something."""
+        self.unread: list[tuple[str, str]] = []
+        """(path, reason) of what the user named and no host's reader can read."""
+        self.passed_over = 0
+        """Files below the named folders that are no transcripts as far as can be told."""
 
-    def at(self, paths: Sequence[str]) -> bool:
+    def at(self, paths: Sequence[str], home: str) -> bool:
         """Read what is at the paths; False when the user interrupted."""
-        from holdfast.surfaces.cli._transcriptfiles import at_paths
+        from holdfast.surfaces.cli._transcriptfiles import at_paths, on_this_machine
 
-        return self._read(at_paths(paths, self.hosts))
+        named = at_paths(paths, self.hosts)
+        self.unread, self.passed_over = named.unread, named.passed_over
+        for path, host in named.guessed:
+            note(f"read as {host}'s, for no other reader finds anything in it: {path}")
+        kept_for_user = {os.path.realpath(path) for path in _paths(on_this_machine(self.hosts, home))}
+        others = [path for path in _paths(named.files) if os.path.realpath(path) not in kept_for_user]
+        return self._read(named.files, {path: root for path, (_, root) in self._repository_texts(others).items()})
 
     def everywhere(self, home: str, folder: str) -> bool:
-        """Read what the hosts keep under the user's home, then inside the projects that are known by then."""
+        """Read what the hosts keep under the user's home, then inside the projects that are known by then.
+
+        What a repository may have brought along is left out, and counted.
+        """
         from holdfast.surfaces.cli._transcriptfiles import in_projects, on_this_machine
 
         if not self._read(on_this_machine(self.hosts, home)):
             return False
-        return self._read(in_projects(self.hosts, [self.places.project or folder, *self._roots()]))
+        files = in_projects(self.hosts, [self.places.project or folder, *self._roots()])
+        texts = self._repository_texts(list(_paths(files)))
+        for host, paths in files:
+            for path in filter(texts.__contains__, paths):
+                self._tally(host).skipped[f"transcripts: {texts[path][0]}, {ANYBODYS}"] += 1
+        return self._read([(host, [path for path in paths if path not in texts]) for host, paths in files])
+
+    def _repository_texts(self, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """By path, for what a repository may have brought along: why, and the root of its work tree."""
+        from holdfast.bootstrap import repository_texts
+
+        return {} if self.accept or not paths else repository_texts(paths)
+
+    def _tally(self, host: Host) -> Tally:
+        from holdfast.surfaces.cli._backfilling import Tally
+
+        return self.tallies.setdefault(host.name, Tally())
 
     def total(self) -> Tally:
         """All hosts together."""
@@ -123,7 +168,8 @@ class _Run:
             sum_of_all.add(tally)
         return sum_of_all
 
-    def _read(self, files: list[tuple[Host, list[str]]]) -> bool:
+    def _read(self, files: list[tuple[Host, list[str]]], repositories: Mapping[str, str] | None = None) -> bool:
+        """Read the files; `repositories` gives the work tree's root of those that are a repository's text."""
         from holdfast.surfaces.cli._backfilling import Backfilling
 
         with _progress([path for _, paths in files for path in paths]) as advance:
@@ -131,9 +177,9 @@ class _Run:
                 for host, paths in files:
                     run = Backfilling(host, self.places, self.since)
                     if paths:
-                        run.tally = self.tallies.setdefault(host.name, run.tally)
+                        run.tally = self._tally(host)
                     for path in paths:
-                        run.read(path, advance)
+                        run.read(path, advance, (repositories or {}).get(path))
             except KeyboardInterrupt:
                 return False
         return True
@@ -148,6 +194,10 @@ class _Run:
         roots = [root for root in known if root and os.path.isdir(root)][:ROOTS_LIMIT]
         memory.parts.store.mark(ROOTS_MARK, "\n".join(roots))
         return roots
+
+
+def _paths(files: list[tuple[Host, list[str]]]) -> Iterator[str]:
+    return (path for _, paths in files for path in paths)
 
 
 def _hosts(name: str | None) -> list[Host]:
@@ -213,6 +263,13 @@ def _tell(run: _Run, dry_run: bool) -> None:
     for why, count in sorted(tally.skipped.items()):
         what, _, reason = why.partition(": ")
         note(f"left out: {count} {what}, {reason}")
+    if tally.from_repository:
+        what = counted(tally.from_repository, "transcript")
+        note(f"{what} may be anybody's: what they say waits for `holdfast review` (--accept: it is yours)")
+    for path, reason in run.unread:
+        note(f"not read: {path}: {reason}")
+    if run.passed_over:
+        note(f"passed over: {counted(run.passed_over, 'file')} not known as transcripts; name one to have it tried")
     for why in tally.failed:
         note(f"a detector failed: {why}")
 

@@ -12,25 +12,27 @@ from datetime import UTC, datetime
 from importlib.util import cache_from_source
 from typing import TYPE_CHECKING, Any
 
-from holdfast.bootstrap import open_store
+from holdfast.bootstrap import find_place, open_store
 from holdfast.domain.errors import HoldfastError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
 from holdfast.ports.store import Extent
 from holdfast.service.heartbeat import last_events
 from holdfast.settings import interpreter, package_folder
 from holdfast.surfaces.cli import _forms
 from holdfast.surfaces.cli._codextrust import our_hooks
-from holdfast.surfaces.cli._hostfiles import SETUP_SCOPES, HostFiles, set_up
+from holdfast.surfaces.cli._hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, backups, set_up
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
+from holdfast.surfaces.cli.project import ACCEPT, claim_line
 from holdfast.surfaces.cli.setup import all_hosts
 from holdfast.witness import accept, find_loss
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from holdfast.ports.store import Store
     from holdfast.settings import Settings
 
 SETUP = "holdfast setup"
-ACCEPT = "holdfast doctor --mend"
+MEND = "holdfast doctor --mend"
 WAIT_S = 3.0
 """How long a locked database is waited for."""
 VERSION_TIMEOUT_S = 10.0
@@ -39,8 +41,8 @@ LEAN_MODULES = ("bootstrap.py", "settings.py", "service/memory.py", "service/hoo
 LOG_LINES = 3
 
 
-def check_store(settings: Settings) -> Iterator[Finding]:
-    """The database: opens, is sound, is the user's alone, and hears from hooks."""
+def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
+    """The database: opens, is sound, is the user's alone, hears from hooks, and knows whose project the folder is."""
     path = settings.database_path
     if settings.store.startswith("sqlite:") and not os.path.exists(path):
         yield from _check_new_store(settings)
@@ -56,6 +58,7 @@ def check_store(settings: Settings) -> Iterator[Finding]:
                 yield Finding(OK, "integrity", "rows and indexes agree")
             yield from modes
             yield from _check_witness(settings, store.extent())
+            yield from _check_project(store, settings, folder)
             heard = last_events(store)
     except (HoldfastError, OSError) as exc:
         yield failure("database", exc, _mend_store(exc, shlex.quote(path)))
@@ -70,7 +73,7 @@ def check_store(settings: Settings) -> Iterator[Finding]:
 def _check_witness(settings: Settings, now: Extent) -> Iterator[Finding]:
     loss = find_loss(settings.home, settings.store, now)
     if loss is not None:
-        mend = f"put the database back, or {ACCEPT} to go on with what is there"
+        mend = f"put the database back, or {MEND} to go on with what is there"
         yield Finding(BAD, "database", loss.words, mend)
 
 
@@ -100,6 +103,17 @@ def _mend_store(exc: Exception, path: str) -> str:
     if isinstance(exc, StoreReadOnlyError):
         return f"chmod u+w {path}"
     return ""
+
+
+def _check_project(store: Store, settings: Settings, folder: str) -> Iterator[Finding]:
+    """Whether the folder's files declare a project id that does not count there."""
+    try:
+        line = claim_line(find_place(store, settings, folder))
+    except HoldfastError as exc:
+        yield failure("project", exc)
+        return
+    if line:
+        yield Finding(NOTE, "project", line, f"if this repository is yours: {ACCEPT}")
 
 
 def _check_new_store(settings: Settings) -> Iterator[Finding]:
@@ -153,6 +167,20 @@ def check_hosts(settings: Settings) -> Iterator[Finding]:
     for host in all_hosts(settings) if wired else ():
         if host.name not in wired and host.find(settings.user_home):
             yield Finding(NOTE, "hooks", f"{host.profile.title} is here and not set up", f"{SETUP} {host.name}")
+
+
+def check_backups(settings: Settings) -> Iterator[Finding]:
+    """Where the copies of hosts' files are that uninstall restores, and that nobody else can read them."""
+    names = backups(settings.home)
+    if not names:
+        return
+    folder = os.path.join(settings.home, BACKUPS)
+    exposed = [path for name in names if _mode(path := os.path.join(folder, name)) & 0o077]
+    if exposed and os.name == "posix":
+        yield Finding(BAD, "backups", f"others can read {exposed[0]}", f"chmod 600 {shlex.quote(folder)}/*")
+    else:
+        what = f"{len(names)} of hosts' files as they were before setup, in {folder}, until uninstall restores them"
+        yield Finding(OK, "backups", what)
 
 
 def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from holdfast.domain.errors import HoldfastError
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call, say
 from holdfast.surfaces.cli.checkups import (
+    check_backups,
     check_host_version,
     check_hosts,
     check_program,
@@ -47,7 +48,7 @@ def command(call: Call, report: bool, no_proof: bool, mend: bool) -> None:
     is named with the command that mends it; the exit code is 1 when there is one.
     """
     shown = []
-    for finding in _findings(no_proof, mend):
+    for finding in _findings(no_proof, mend, call.folder):
         shown.append(finding)
         if not call.as_json and not report:
             _print(finding)
@@ -62,7 +63,7 @@ def command(call: Call, report: bool, no_proof: bool, mend: bool) -> None:
         click.get_current_context().exit(1)
 
 
-def _findings(no_proof: bool, mend: bool) -> Iterator[Finding]:
+def _findings(no_proof: bool, mend: bool, folder: str) -> Iterator[Finding]:
     if not no_proof:
         yield from prove()
     yield from check_program()
@@ -74,8 +75,9 @@ def _findings(no_proof: bool, mend: bool) -> Iterator[Finding]:
     if mend:
         yield from mend_store(settings)
     yield from check_hosts(settings)
+    yield from check_backups(settings)
     yield from check_host_version()
-    yield from check_store(settings)
+    yield from check_store(settings, folder)
     yield from check_switches(settings)
 
 
@@ -104,6 +106,8 @@ def _anonymous(text: str) -> str:
         text = text.replace(folder, "~")
     for name in {os.path.basename(folder) for folder in _homes()} - {""}:
         text = re.sub(rf"\b{re.escape(name)}\b", "user", text)
+    claim = r"declares (?:the id of another project: \S+|.*?: it does not count here)"
+    text = re.sub(claim, "declares another id", text)
     return redact(text)
 
 

@@ -15,7 +15,7 @@ from holdfast.surfaces.cli.rows import chosen_states
     epilog=examples(
         "holdfast export > lessons.jsonl",
         "holdfast export --state all --output lessons.jsonl",
-        "holdfast export --all-projects | ssh other-machine holdfast import -",
+        "holdfast export --all-projects | ssh other-machine holdfast import - --accept",
     )
 )
 @click.option("--format", "form", default="jsonl", show_default=True, type=click.Choice(["jsonl"]))
@@ -33,7 +33,8 @@ from holdfast.surfaces.cli.rows import chosen_states
 def command(call: Call, form: str, states: tuple[str, ...], all_projects: bool, output: IO[bytes]) -> None:
     """Write lessons of the project and your own as JSON lines, newest first.
 
-    Secrets are redacted again, private lessons are left out. `holdfast import` reads it back, here or elsewhere.
+    Secrets are redacted again, private lessons are left out. `holdfast import` reads it back: here as it was, by the
+    seal in each line; elsewhere with --accept.
     """
     count = 0
     with call.open() as memory:

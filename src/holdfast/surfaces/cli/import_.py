@@ -10,10 +10,20 @@ import click
 
 from holdfast.domain.errors import InvalidValueError
 from holdfast.surfaces.cli._importing import Wish, import_foreign, tell, tell_json
-from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from holdfast.service.transfer import ImportReport
 
@@ -45,8 +55,8 @@ class _Format(click.ParamType[str]):
         "holdfast import . --dry-run",
         "holdfast import AGENTS.md --accept",
         "holdfast import ~/.claude-mem/claude-mem.db",
-        "holdfast export | ssh other-machine holdfast import -",
-        """echo '{"kind": "constraint", "insight": "Retries are capped at 3"}' | holdfast import -""",
+        "holdfast export | ssh other-machine holdfast import - --accept",
+        """echo '{"kind": "constraint", "insight": "Retries are capped at 3"}' | holdfast import - --accept""",
     ),
 )
 @click.argument("path", metavar="FILE|DIR", type=click.Path(exists=True, allow_dash=True))
@@ -73,15 +83,20 @@ def command(call: Call, path: str, name: str | None, accept: bool, project: str,
 
     JSON lines, one object a line, have the keys: id, kind, title, insight, why, how, snippets, files, symbols, anchors,
     tags, topic_key, created_at, valid_from, valid_to, state, trust, confidence, salience, scope, project, path_prefix,
-    branch, pinned, error_signature, command, sessions_seen, revival, provenance, links. Only kind and insight are
-    required; other keys are ignored and counted. A lesson you revised, rejected or forgot stays so.
+    branch, pinned, error_signature, command, sessions_seen, revival, provenance, links, seal. Only kind and insight
+    are required; other keys are ignored and counted. A lesson you revised, rejected or forgot stays so.
+
+    Lines that this Holdfast home exported carry its seal and come back as they were; one that was changed since is
+    refused and named. Any other line may be anybody's: it waits in the inbox as a repository's text, and what it says
+    of its own trust, state, scope, pin, id, links and provenance does not count, unless --accept is given. So export
+    and import between two machines takes --accept.
 
     A bad line or an unreadable file costs the others nothing; the exit code is 1 when there were any.
     """
     if path == "-" or name == OWN or (not name and _is_own(path)):
-        if accept or project:
-            raise click.UsageError("--accept and --project are for what other tools keep")
-        _import_lines(call, path, dry)
+        if project:
+            raise click.UsageError("--project is for what other tools keep")
+        _import_lines(call, path, accept, dry)
         return
     wish = Wish(path, name or "", project, accept, dry)
     with call.open() as memory:
@@ -102,19 +117,21 @@ def _is_own(path: str) -> bool:
     return own and not any(key in head.split(b"\n", 1)[0] for key in known)
 
 
-def _import_lines(call: Call, path: str, dry: bool) -> None:
+def _import_lines(call: Call, path: str, accept: bool, dry: bool) -> None:
     if os.path.isdir(path):
         raise InvalidValueError(f"{path} is a folder, not a file of JSON lines")
     with click.open_file(path, "rb") as stream, call.open() as memory:
         lines = _Lines(stream)
-        if sys.stderr.isatty():
-            report = _with_bar(lambda progress: memory.import_lessons(lines, progress=progress, dry=dry))
-        else:
-            report = memory.import_lessons(lines, dry=dry)
+        origin = "stdin" if path == "-" else os.path.basename(path)
+
+        def run(progress: Callable[[int], None] | None = None) -> ImportReport:
+            return memory.import_lessons(lines, accept=accept, origin=origin, progress=progress, dry=dry)
+
+        report = _with_bar(run) if sys.stderr.isatty() else run()
     if call.as_json:
         answer_json(_json(report, lines.mended))
     else:
-        _print(report, lines.mended)
+        _print(report, lines.mended, dry)
     if report.failed:
         click.get_current_context().exit(1)
 
@@ -159,11 +176,15 @@ def _json(report: ImportReport, mended: list[int]) -> dict[str, object]:
         "failed": [{"line": line, "reason": reason} for line, reason in report.failed],
         "ignored_keys": dict(report.ignored),
         "mended_lines": mended,
+        "waiting": report.waiting,
+        "quarantined": report.quarantined,
+        "exported_elsewhere": report.exported,
     }
 
 
-def _print(report: ImportReport, mended: list[int]) -> None:
+def _print(report: ImportReport, mended: list[int], dry: bool) -> None:
     say(f"{report.added} added, {report.revised} revised, {report.unchanged} unchanged, {len(report.failed)} failed")
+    _note_standing(report, dry)
     for line, reason in report.failed[:TOLD]:
         note(f"line {line}: {reason}")
     if len(report.failed) > TOLD:
@@ -173,3 +194,19 @@ def _print(report: ImportReport, mended: list[int]) -> None:
         note(f"note: not UTF-8, bad bytes replaced, in line {shown}")
     if report.ignored:
         note("note: keys ignored: " + ", ".join(f"{key} ({count})" for key, count in report.ignored[:TOLD]))
+
+
+def _note_standing(report: ImportReport, dry: bool) -> None:
+    """Say what waits for a person, and why."""
+    if report.exported:
+        what = counted(report.exported, "line")
+        note(f"{what} exported by another home: what is said there of trust, state and scope does not count here")
+    if report.waiting:
+        what = counted(report.waiting, "lesson")
+        wait = "would wait" if dry else "waits" if report.waiting == 1 else "wait"
+        note(f"{what} {wait} in the inbox, for anybody can write a file: "
+             f"{click.style('holdfast review', bold=True)}, or the same with --accept")  # fmt: skip
+    if report.quarantined:
+        note(
+            f"{counted(report.quarantined, 'lesson')} in quarantine, because of what the words do: a person has to look"
+        )

@@ -11,6 +11,7 @@ import click
 from holdfast.domain.clocktext import render_instant
 from holdfast.domain.plain import to_plain
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say
+from holdfast.surfaces.cli.project import ACCEPT, claim_line, identity, plain
 from holdfast.surfaces.cli.rows import table
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ def _gather(memory: Memory) -> dict[str, Any]:
     path = settings.database_path
     loss = memory.find_loss()
     return {
-        "project": dict(place.project.__dict__) | {"root": place.root, "prefix": place.prefix, "branch": place.branch},
+        "project": plain(place),
+        "identity": identity(place),
+        "claim": claim_line(place),
         "store": {
             "url": settings.store,
             "bytes": os.path.getsize(path) if os.path.exists(path) else None,
@@ -67,12 +70,10 @@ def _gather(memory: Memory) -> dict[str, Any]:
 
 def _lines(told: dict[str, Any]) -> Iterator[str]:
     project, store = told["project"], told["store"]
-    identity = project["remote"] or {"file": "named by .holdfast/project.toml", "path": "known by its path"}.get(
-        project["source"], "known by its first commit"
-    )
     yield from table(
         [
-            ["project", f"{project['name']} ({identity})"],
+            ["project", f"{project['name']} ({told['identity']})"],
+            *([["declared", f"{told['claim']}; {ACCEPT}"]] if told["claim"] else []),
             ["folder", project["root"] + (f" on {project['branch']}" if project["branch"] else "")],
             ["store", f"{store['url']}{_size(store['bytes'])}"],
             *([["lost", store["lost"]]] if store["lost"] else []),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
 
 from holdfast.domain.errors import InvalidValueError
-from holdfast.surfaces.cli.call import Call, answer_json, examples, json_option, note, pass_call
+from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,7 @@ def command(call: Call, hosts: tuple[str, ...], dry_run: bool) -> None:
     What is remembered stays: delete Holdfast's home folder to erase it.
     """
     from holdfast.settings import load_settings
-    from holdfast.surfaces.cli._hostfiles import HostFiles
+    from holdfast.surfaces.cli._hostfiles import BACKUPS, HostFiles, backups
     from holdfast.surfaces.cli.setup import report, tell
 
     settings = load_settings()
@@ -43,6 +44,10 @@ def command(call: Call, hosts: tuple[str, ...], dry_run: bool) -> None:
     tell(changes, dry_run)
     if not changes:
         note("nothing to take back: no file has anything of ours")
+    names = backups(settings.home)
+    if names and not dry_run:
+        where = os.path.join(settings.home, BACKUPS)
+        note(f"kept for files that are still set up: {counted(len(names), 'backup')} in {where}, for you alone to read")
     note(f"what is remembered stays in {settings.home}")
 
 

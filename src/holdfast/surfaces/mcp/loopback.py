@@ -23,6 +23,7 @@ from holdfast.domain.errors import HoldfastError, InvalidValueError
 from holdfast.runfiles import Turn
 from holdfast.surfaces.mcp import render
 from holdfast.surfaces.mcp.opening import MemoryOnce
+from holdfast.surfaces.mcp.slowness import limited
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -58,6 +59,7 @@ def serve(server: Server[None], memory: MemoryOnce, port: int | None = None) -> 
         _tell(url, os.path.join(settings.home, TOKEN_FILE), memory.folder)
         served = uvicorn.Config(
             application(server, token, line.getsockname()[1]),
+            http=limited(),
             log_level="warning",
             ws="none",
             server_header=False,

@@ -1,0 +1,256 @@
+"""`holdfast distil`: let a model word the lessons of sessions. Nothing is sent before the user chose a model."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.domain.errors import HoldfastError, InvalidValueError
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
+from holdfast.surfaces.cli.rows import table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.bootstrap import Memory
+    from holdfast.domain.vocabulary import SessionId
+    from holdfast.service.distillation.distil import DistilReport
+    from holdfast.settings import Settings
+
+NONE = "none"
+WHAT_IS_SENT = (
+    "What is sent: one digest a session, at most 6,000 tokens, with secrets removed: what you typed, the agent's\n"
+    "explanations, failures and what cured them, commit messages. `holdfast distil digest` prints it in full."
+)
+
+
+@click.group(
+    invoke_without_command=True,
+    epilog=examples(
+        "holdfast distil models", "holdfast distil use claude-code", "holdfast distil", "holdfast distil digest"
+    ),
+)
+@folder_option
+@json_option
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Let a model word the lessons of sessions; each must quote the session, and the quote is checked.
+
+    Without a subcommand, distil the sessions that wait, or else this project's latest one.
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(run)
+
+
+@command.command(epilog=examples("holdfast distil run", "holdfast distil run 0bb9a2d9-a51e-4d5a-8275-566c766a0ff2"))
+@click.argument("sessions", nargs=-1, metavar="[SESSION]...")
+@folder_option
+@json_option
+@pass_call
+def run(call: Call, sessions: Sequence[SessionId] = ()) -> None:
+    """Distil those SESSIONS now; without any, what waits, or else this project's latest session."""
+    from holdfast.bootstrap import worth_of_replies
+    from holdfast.distilling import distil_session, distil_waiting, may_send, open_model, waiting
+
+    with call.open() as memory:
+        settings = memory.settings
+        model = open_model(settings)
+        limit = may_send(settings, memory.parts.clock.now())
+        if limit:
+            raise InvalidValueError(limit, hint=f"edit [distil] in {settings.config_path}, or wait")
+        if not sessions and waiting(settings):
+            failures: list[str] = []
+            done = distil_waiting(
+                memory, settings, worth_of_replies, lambda step, exc: failures.append(f"{step}: {exc}")
+            )
+            reports = [(entry.session, report) for entry, report in done]
+            for failure in failures:
+                note(f"warning: {failure}")
+        else:
+            chosen = sessions or [_latest(memory)]
+            reports = [(s, distil_session(memory, settings, s, model, worth_of_replies)) for s in chosen]
+    if call.as_json:
+        answer_json([{"session": session} | report.__dict__ for session, report in reports])
+        return
+    for session, report in reports:
+        say(f"{session}: {_words(report)}")
+        for why in report.dropped:
+            note(f"not taken: {why}")
+
+
+@command.command(epilog=examples("holdfast distil digest", "holdfast distil digest SESSION | less"))
+@click.argument("session", default="")
+@folder_option
+@pass_call
+def digest(call: Call, session: SessionId) -> None:
+    """Print everything that would be sent about a SESSION (default: this project's latest). Nothing is sent."""
+    from holdfast.bootstrap import worth_of_replies
+    from holdfast.service.distillation.distil import find_session, prepare
+
+    with call.open() as memory:
+        events = find_session(memory.parts, memory.place, session or _latest(memory))
+        if not events:
+            raise InvalidValueError(f"no session {session} in this project", hint="holdfast log")
+        _, _, prompt = prepare(memory.parts, memory.place, events, worth_of_replies)
+    say(prompt)
+
+
+@command.command(epilog=examples("holdfast distil models", "holdfast distil models --json"))
+@json_option
+@pass_call
+def models(call: Call) -> None:
+    """List what can be asked: agents on this machine, and kinds of endpoints."""
+    from holdfast import plugins
+    from holdfast.bootstrap import agent_options, load_host
+
+    rows: list[dict[str, str]] = []
+    for name in plugins.names("hosts"):
+        host = load_host(name.replace("_", "-"))
+        if host.profile.headless is None:
+            continue
+        try:
+            agent_options(host.name)
+            remark = "your own account; its model " + (host.profile.headless.model or "is the one set there")
+        except HoldfastError as exc:
+            remark = str(exc)
+        rows.append({"name": host.name, "remark": remark})
+    remarks = {
+        "anthropic": "model=NAME api_key_env=VARIABLE",
+        "ollama": "model=NAME, on this machine",
+        "openai-compatible": "url=URL model=NAME [api_key_env=VARIABLE]",
+    }
+    rows += [
+        {"name": name, "remark": remarks.get(name, "a plug-in")}
+        for name in (each.replace("_", "-") for each in plugins.names("models"))
+        if name != "agent"
+    ]
+    if call.as_json:
+        answer_json(rows)
+        return
+    for line in table([[row["name"], row["remark"]] for row in rows]):
+        say(line)
+
+
+@command.command(
+    epilog=examples(
+        "holdfast distil use claude-code",
+        "holdfast distil use claude-code --after-sessions",
+        "holdfast distil use ollama model=qwen3:8b",
+        "holdfast distil use openai-compatible url=https://api.example.org/v1 model=m api_key_env=MY_KEY",
+        "holdfast distil use none",
+    )
+)
+@click.argument("name")
+@click.argument("options", nargs=-1, metavar="[KEY=VALUE]...")
+@click.option("--after-sessions", is_flag=True, help="Distil each session by itself once it has ended.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@pass_call
+def use(call: Call, name: str, options: Sequence[str], after_sessions: bool, yes: bool) -> None:
+    """Choose the model that distils: an agent on this machine or an endpoint; `none` sends nothing any more."""
+    from holdfast.bootstrap import load_model
+    from holdfast.settings import load_settings
+    from holdfast.surfaces.cli._configfile import load_text, save_text, with_table
+
+    settings = load_settings()
+    values: dict[str, str | int] = {}
+    if name != NONE:
+        chosen = dict(_option(text) for text in options)
+        model = load_model(name, chosen)
+        note(WHAT_IS_SENT)
+        note(f"It goes to {model.id}; at most {settings.distil_calls_a_day} calls a day (calls_a_day).")
+        if not yes:
+            click.confirm("Send digests of your sessions there?", abort=True, err=True)
+        values = {"model_from": name, **chosen}
+        if after_sessions:
+            values["after_sessions"] = True
+    elif options:
+        raise InvalidValueError("none takes no options", hint="holdfast distil use none")
+    path = settings.config_path
+    save_text(path, with_table(load_text(path), "distil", values))
+    say(f"distil: {name}; kept in {path}")
+
+
+@command.command(epilog=examples("holdfast distil status", "holdfast distil status --json"))
+@json_option
+@pass_call
+def status(call: Call) -> None:
+    """Say which model distils, how many sessions wait, and what the last 24 hours cost."""
+    from datetime import UTC, datetime
+
+    from holdfast.distilling import may_send, spent, waiting
+    from holdfast.settings import load_settings
+
+    settings = load_settings()
+    now = datetime.now(UTC)
+    today = spent(settings, now)
+    facts: dict[str, Any] = {
+        "model": settings.distil_model,
+        "after_sessions": settings.distil_after_sessions,
+        "waiting": len(waiting(settings)),
+        "last_24_hours": today.__dict__,
+        "limit_reached": may_send(settings, now),
+    }
+    if call.as_json:
+        answer_json(facts)
+        return
+    for line in table(status_rows(settings, facts)):
+        say(line)
+
+
+def status_rows(settings: Settings, facts: dict[str, Any]) -> list[list[str]]:
+    """The facts as rows of name and words."""
+    today = facts["last_24_hours"]
+    cost = f"${today['cost_usd']:.2f}" + (
+        f" and {counted(today['unknown_costs'], 'call')} of unknown cost" if today["unknown_costs"] else ""
+    )
+    when = "after each session" if settings.distil_after_sessions else "when you run holdfast distil"
+    return [
+        ["model", f"{settings.distil_model}, {when}" if settings.distil_model else "none: nothing is ever sent"],
+        ["waiting", counted(facts["waiting"], "session")],
+        [
+            "24 hours",
+            f"{counted(today['calls'], 'call')}, {today['input_tokens']:,} tokens in, "
+            f"{today['output_tokens']:,} out, {cost}",
+        ],
+        *([["limit", facts["limit_reached"]]] if facts["limit_reached"] else []),
+    ]
+
+
+def _latest(memory: Memory) -> SessionId:
+    """The session whose event this project received last."""
+    newest = [event for event in memory.heartbeat() if event.project == memory.place.project.id]
+    if not newest:
+        raise InvalidValueError("no session of this project is known", hint="holdfast backfill")
+    return newest[0].session
+
+
+def _option(text: str) -> tuple[str, str]:
+    key, found, value = text.partition("=")
+    if not found or not key:
+        raise InvalidValueError(f"{text!r} is no KEY=VALUE", hint="holdfast distil use --help")
+    if key == "api_key":
+        raise InvalidValueError("a key does not belong in a file", hint="name its variable: api_key_env=VARIABLE")
+    return key, os.path.expanduser(value)
+
+
+def _words(report: DistilReport) -> str:
+    if report.skipped:
+        return f"not sent: {report.skipped}"
+    cost = "" if report.cost_usd is None else f", ${report.cost_usd:.4f}"
+    tokens = f"{report.input_tokens:,} tokens in, {report.output_tokens:,} out{cost}"
+    kept = (
+        f"{counted(len(report.active), 'lesson')} active, {len(report.waiting)} waiting, {report.merged} known already"
+    )
+    return f"{kept} ({tokens})"
