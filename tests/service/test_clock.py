@@ -20,7 +20,7 @@ CHANGES: dict[str, Callable[[Memory, str], object]] = {
     "confirm": lambda memory, ref: memory.confirm(ref),
     "undo": lambda memory, ref: memory.undo(),
     "import": lambda memory, ref: memory.import_lessons(
-        ['{"kind":"decision","insight":"Berth 4 is for pilots","why":"measured"}']
+        ['{"kind":"decision","insight":"Berth 4 is for pilots","why":"measured"}'], accept=True
     ),
 }
 
