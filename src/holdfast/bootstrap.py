@@ -10,7 +10,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from holdfast import plugins
-from holdfast.domain.errors import HoldfastError, InvalidValueError, ModelError, ProjectUnknownError
+from holdfast.domain.errors import HoldfastError, InvalidValueError, ModelError, ProjectUnknownError, StoreError
 from holdfast.domain.frozen import replace
 from holdfast.domain.ids import uuid7
 from holdfast.service import memory as _service
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from holdfast.ports.model import LanguageModel
     from holdfast.ports.store import Store
     from holdfast.ports.workspace import Workspace
+    from holdfast.witness import Loss
     from holdfast.workspace.claims import Claims
 
 
@@ -85,6 +86,7 @@ class Memory(_service.Memory):
         from holdfast.workspace.local import LocalWorkspace
 
         self.settings = settings or load_settings()
+        self._cold = cold
         clock = SystemClock()
         embedders = _Embedders(self.settings)
         store = open_store(self.settings, HOOK_WAIT_S if cold else None)
@@ -118,7 +120,29 @@ class Memory(_service.Memory):
         """Let go of the store, and of the code index if one was opened."""
         self._codeindex.close()
         self._hasty_codeindex.close()
+        if not self._cold:
+            self._keep_witness()
         super().close()
+
+    def find_loss(self) -> Loss | None:
+        """What the store lost since it was last closed; None for nothing. Raises StoreError."""
+        from holdfast.witness import find_loss
+
+        return find_loss(self.settings.home, self.settings.store, self.parts.store.extent())
+
+    def accept_loss(self) -> None:
+        """Take what the store holds now for all there is: `find_loss` finds nothing until more is lost."""
+        from holdfast.witness import accept
+
+        accept(self.settings.home, self.settings.store, self.parts.store.extent())
+
+    def _keep_witness(self) -> None:
+        from holdfast.witness import keep
+
+        try:
+            keep(self.settings.home, self.settings.store, self.parts.store.extent())
+        except StoreError:
+            return  # closed before, damaged or locked: who closes it next tells
 
     def for_hooks(self) -> _service.Memory:
         """The same memory where a host waits for the answer: few lessons are looked at closely, and not for long."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -11,7 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.vocabulary import SessionId
 from holdfast.ports.store import EventFilter
+from holdfast.stores.sqlite.connection import WRITES_BEFORE_SHRINK
 from holdfast.surfaces.hooks.rendezvous import ask_server
 from holdfast.surfaces.mcp import hooksocket
 from tests.surfaces.hookcalls import ENTRY, Hooks, finish, learners, told, wait_for
@@ -98,3 +103,33 @@ def _open_files() -> int:
 
 def _threads() -> int:
     return len(os.listdir("/proc/self/task"))
+
+
+def test_two_thousand_recalls_leave_nothing_behind_in_memory(hooks: Hooks) -> None:
+    """Python objects do not grow with the calls, and SQLite is told to give its pages back."""
+    gained, shrunk = [], []
+    with hooks.memory() as memory:
+        store = memory.parts.store
+        asked = HookCall(host="mcp", name="recall", session=SessionId("s1"), cwd=memory.folder, prompt="ledger")
+
+        def recall(count: int) -> None:
+            for number in range(count):
+                memory.note_recall(memory.recall(f"amounts of account {number % 40}"), asked)
+
+        recall(500)  # what is made once is made by now
+        store._connection.sql.set_trace_callback(  # type: ignore[attr-defined]
+            lambda sql: shrunk.append(sql) if "shrink_memory" in sql else None
+        )
+        for _ in range(3):
+            before = _blocks()
+            recall(500)
+            gained.append(_blocks() - before)
+        store._connection.sql.set_trace_callback(None)  # type: ignore[attr-defined]
+    assert min(gained) < 50, gained
+    assert len(shrunk) >= 1_500 // WRITES_BEFORE_SHRINK
+
+
+def _blocks() -> int:
+    """Blocks of memory that Python objects take: unlike the process's size it does not depend on the allocator."""
+    gc.collect()
+    return sys.getallocatedblocks()

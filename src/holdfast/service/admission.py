@@ -26,7 +26,7 @@ from holdfast.ports.store import LessonFilter
 from holdfast.ranking.sameness import opposed, same
 from holdfast.ranking.words import duplicate_key
 from holdfast.service.anchoring import anchor_subject, subject_of
-from holdfast.service.ledger import note_change
+from holdfast.service.ledger import write_change
 from holdfast.service.statement import clean, merged
 from holdfast.service.suspicion import suspicion
 
@@ -121,10 +121,9 @@ class Admission:
         return told
 
     def write(self) -> None:
-        """Put all changes and log them, in one transaction each; nothing when there are none."""
+        """Put all changes and their record, in one transaction; nothing when there are none."""
         if self.changed:
-            self.parts.store.put(list(self.changed.values()), self._expected)
-            note_change(self.parts, self.place, "learn", list(self.changed))
+            write_change(self.parts, self.place, "learn", list(self.changed.values()), self._expected)
 
     # The draft
 

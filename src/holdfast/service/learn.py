@@ -14,7 +14,7 @@ from holdfast.domain.vocabulary import LessonId
 from holdfast.ports.store import EventFilter
 from holdfast.service.admission import Admission, Source
 from holdfast.service.associations import associate
-from holdfast.service.ledger import twice
+from holdfast.service.ledger import with_retries
 from holdfast.service.parts import LEARNED_POSITION
 
 TYPE_CHECKING = False
@@ -73,7 +73,7 @@ def learn_pending(parts: Parts) -> LearnReport:
 
     Sessions whose folder is gone, or is another project now, are passed over.
     """
-    after = int(parts.store.mark(LEARNED_POSITION) or 0)
+    after = _learned_position(parts)
     newest, waiting = after, dict[tuple["ProjectId", "SessionId"], str]()
     while page := parts.store.find_events(EventFilter(after=newest, limit=PAGE)):
         newest = page[-1][0]
@@ -85,6 +85,12 @@ def learn_pending(parts: Parts) -> LearnReport:
     if newest > after:
         parts.store.mark(LEARNED_POSITION, str(newest))
     return _sum(reports)
+
+
+def _learned_position(parts: Parts) -> int:
+    """The position up to which events were learnt from; 0, so all are looked at again, where the mark is damaged."""
+    mark = parts.store.mark(LEARNED_POSITION)
+    return int(mark) if mark.isascii() and mark.isdigit() else 0
 
 
 def admit(parts: Parts, place: Place, candidates: Sequence[Candidate], session: SessionId, host: str) -> LearnReport:
@@ -116,7 +122,7 @@ def _admit(parts: Parts, place: Place, candidates: Sequence[Candidate], source: 
             waiting=tuple(lesson.id for lesson in written if lesson.state != "active"),
         )
 
-    return twice(step)
+    return with_retries(step)
 
 
 def _events(parts: Parts, project: ProjectId, session: SessionId) -> list[Event]:
@@ -177,8 +183,9 @@ class _Decided:
         self._spans: dict[str, list[tuple[int, int]]] = {}
         self._changed = False
         for entry in parts.store.mark(self._name).split():
-            digest, start, end = entry.split(":")
-            self._spans.setdefault(digest, []).append((int(start), int(end)))
+            digest, *span = entry.split(":")
+            if len(span) == 2 and all(part.isascii() and part.isdigit() for part in span):  # else it is damaged
+                self._spans.setdefault(digest, []).append((int(span[0]), int(span[1])))
 
     def is_new(self, candidate: Candidate) -> bool:
         """Whether nothing with overlapping evidence was decided on before; from now on it is."""

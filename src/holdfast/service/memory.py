@@ -276,6 +276,12 @@ class Memory:
 
         return purge(self.parts, self.place, ref)
 
+    def words_of(self, ref: str) -> tuple[str, ...]:
+        """Titles and rules of every version of the lesson: what to look for where a copy may be."""
+        from holdfast.service.forget import words_of
+
+        return words_of(self.parts, self.place, ref)
+
     def undo(self, *, author: str = "") -> Change:
         """Take back the last change of this project's memory. Raises InvalidValueError when there is none."""
         from holdfast.service.undo import undo

@@ -5,10 +5,10 @@ from __future__ import annotations
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson, Provenance, Scope, Validity
-from holdfast.domain.vocabulary import TRUSTS, LessonId, ProjectId
+from holdfast.domain.vocabulary import LIVING, TRUSTS, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
 from holdfast.ranking.words import duplicate_key
-from holdfast.service.ledger import note_change, put_next, twice
+from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.revise import succeed
 from holdfast.service.statement import anchors_of, clean_all, doubt, merged, texts, with_title
 
@@ -24,7 +24,6 @@ CONFIDENCE: dict[Trust, float] = {"person": 0.95, "verified": 0.85, "agent": 0.7
 """How sure a statement is at first, by who made it."""
 SALIENCE = 0.7
 """Somebody took the trouble to say it: above the 0.5 of a lesson found by itself."""
-LIVING: tuple[State, ...] = ("active", "candidate", "quarantined")
 
 
 def remember(parts: Parts, place: Place, *, trust: Trust, author: str, **stated: Any) -> Lesson:
@@ -40,7 +39,7 @@ def remember(parts: Parts, place: Place, *, trust: Trust, author: str, **stated:
     draft = _draft(parts, place, with_title(clean_all(stated)), trust=trust, author=author)
     if doubtful:
         draft = replace(draft, state="quarantined")
-    return twice(lambda: _keep(parts, place, draft, author))
+    return with_retries(lambda: _keep(parts, place, draft, author))
 
 
 def initial_state(trust: Trust) -> State:
@@ -69,9 +68,7 @@ def _keep(parts: Parts, place: Place, draft: Lesson, author: str) -> Lesson:
         return _refresh(parts, place, same, draft, author)
     at = parts.clock.now()
     fresh = replace(draft, id=LessonId(parts.clock.new_id()), recorded_at=at, validity=Validity(valid_from=at))
-    parts.store.put([fresh], {fresh.id: None})
-    note_change(parts, place, "remember", [fresh.id], actor=author)
-    return fresh
+    return write_change(parts, place, "remember", [fresh], {fresh.id: None}, actor=author).lessons[0]
 
 
 def _find_topic(parts: Parts, draft: Lesson) -> Lesson | None:
@@ -94,9 +91,8 @@ def _refresh(parts: Parts, place: Place, same: Lesson, draft: Lesson, author: st
         gains["trust"] = draft.trust
     if not gains:
         return same
-    after = put_next(parts, same, replace(same, **gains, recorded_at=parts.clock.now()))
-    note_change(parts, place, "remember", [same.id], actor=author)
-    return after
+    after = replace(same, **gains, recorded_at=parts.clock.now())
+    return write_change(parts, place, "remember", [after], {same.id: same.recorded_at}, actor=author).lessons[0]
 
 
 def _draft(parts: Parts, place: Place, stated: dict[str, Any], *, trust: Trust, author: str) -> Lesson:

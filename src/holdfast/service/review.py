@@ -7,7 +7,7 @@ from holdfast.domain.frozen import replace
 from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import in_state
 from holdfast.ports.store import LessonFilter
-from holdfast.service.ledger import note_change, put_next, twice
+from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.lookup import resolve
 
 TYPE_CHECKING = False
@@ -33,9 +33,7 @@ def accept(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
 
     Raises IllegalTransitionError for one that is active, superseded or forgotten.
     """
-    accepted = twice(lambda: _accept(parts, place, ref, author))
-    note_change(parts, place, "accept", [accepted.id], actor=author)
-    return accepted
+    return with_retries(lambda: _accept(parts, place, ref, author))
 
 
 def reject(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
@@ -43,9 +41,7 @@ def reject(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
 
     Raises IllegalTransitionError for one that does not wait.
     """
-    rejected = twice(lambda: _reject(parts, place, ref))
-    note_change(parts, place, "reject", [rejected.id], actor=author)
-    return rejected
+    return with_retries(lambda: _reject(parts, place, ref, author))
 
 
 def _accept(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
@@ -58,14 +54,17 @@ def _accept(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
         confidence=max(lesson.confidence, ACCEPTED_CONFIDENCE),
         provenance=replace(lesson.provenance, author=author or lesson.provenance.author),
     )
-    return put_next(parts, lesson, active)
+    expected = {lesson.id: lesson.recorded_at}
+    return write_change(parts, place, "accept", [active], expected, actor=author).lessons[0]
 
 
-def _reject(parts: Parts, place: Place, ref: str) -> Lesson:
+def _reject(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
     lesson = resolve(parts, place, ref)
     if lesson.state not in WAITING:
         raise _not_waiting(lesson)
-    return put_next(parts, lesson, in_state(lesson, "retired", at=parts.clock.now()))
+    retired = in_state(lesson, "retired", at=parts.clock.now())
+    expected = {lesson.id: lesson.recorded_at}
+    return write_change(parts, place, "reject", [retired], expected, actor=author).lessons[0]
 
 
 def _promise(lesson: Lesson) -> tuple[bool, float]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from holdfast.domain.errors import IllegalTransitionError, InvalidValueError
 from holdfast.domain.frozen import replace
 from holdfast.domain.ids import short_id
-from holdfast.domain.lesson import Lesson, Link, Validity, in_state, title_of
+from holdfast.domain.lesson import Lesson, Link, Validity, in_state, next_instant, title_of
 from holdfast.domain.vocabulary import TRANSITIONS, TRUSTS, LessonId
 from holdfast.service.anchoring import renew
-from holdfast.service.ledger import note_change, twice
+from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.lookup import resolve
 from holdfast.service.statement import anchors_of, clean_all, doubt, texts, with_title
 
@@ -52,7 +52,7 @@ def revise(
         old = resolve(parts, place, ref)
         return succeed(parts, place, old, _changed(parts, place, old, cleaned, trust, author), author=author)
 
-    return twice(step)
+    return with_retries(step)
 
 
 def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: str) -> Lesson:
@@ -65,7 +65,7 @@ def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: s
             f"lesson {short_id(old.id)} was superseded already",
             hint=f"holdfast show {short_id(old.id)} names its successor",
         )
-    at = parts.clock.now()
+    at = next_instant(old.recorded_at, parts.clock.now())
     links = (*(link for link in draft.links if link.kind != "supersedes"), Link(kind="supersedes", target=old.id))
     new = replace(
         draft,
@@ -76,8 +76,8 @@ def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: s
         links=links,
     )
     closed = _closed(old, new)
-    parts.store.put([*closed, new], {**{lesson.id: old.recorded_at for lesson in closed}, new.id: None})
-    note_change(parts, place, "revise", [old.id, new.id], actor=author)
+    expected = {**{lesson.id: old.recorded_at for lesson in closed}, new.id: None}
+    write_change(parts, place, "revise", [*closed, new], expected, actor=author)
     return new
 
 

@@ -22,17 +22,30 @@ try:
 except ImportError:  # Windows: SQLite's own lock is enough, only less fair
     fcntl = None  # type: ignore[assignment]
 
-from holdfast.domain.errors import StoreError, StoreLockedError
+from holdfast.domain.errors import HoldfastError, StoreError, StoreLockedError
 from holdfast.stores.sqlite.driver import sqlite3
 from holdfast.stores.sqlite.failures import HINTS, translate
+from holdfast.stores.sqlite.rows import text_of
 
-SCHEMA = 2
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SCHEMA = 3
 """Number of the newest migration: what `PRAGMA user_version` says of a file this code can use."""
 LONGEST_NAP_S = 0.004
 OPEN = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
 CACHE = -16_000
 """Most memory for pages, in negative KiB: at 100,000 lessons a search takes a quarter less than with SQLite's 2 MB.
 Mapping the file would spare as much again, but a disk's error would then kill the process instead of raising."""
+WRITES_BEFORE_SHRINK = 200
+"""Writes after which the memory for pages is given back. A server appends to the log with every answer; the pages it
+wrote, some 5 kB an answer, would otherwise stay in memory until the cache is full. The next search reads anew what it
+needs, from the system's own cache."""
+
+
+_DRIVERS = (sqlite3.Error, OSError, UnicodeDecodeError)
+"""What the driver raises; the last when its own message quotes a damaged schema."""
 
 
 class Connection:
@@ -42,6 +55,8 @@ class Connection:
     """What `PRAGMA user_version` says of a file of this kind that needs no migration."""
     migrations = "migrations"
     """The folder beside this module with the SQL files that lead there."""
+    text_factory: Callable[[bytes], str] | type[str] = staticmethod(text_of)
+    """What reads a text column; `str` is quicker and raises for the whole answer when one text is damaged."""
 
     def __init__(self, path: str, timeout_s: float) -> None:
         self.path = path
@@ -49,6 +64,7 @@ class Connection:
         self._turns = RLock()
         self._lock_file = -1
         self._sql: sqlite3.Connection | None = None
+        self._writes = 0
 
     def open(self) -> None:
         """Open the file, made with mode 0600 when it is not there, and bring its schema up to date.
@@ -62,12 +78,13 @@ class Connection:
             self._sql = sqlite3.connect(
                 self.path, timeout=self.timeout_s, isolation_level=None, check_same_thread=False
             )
+            self._sql.text_factory = self.text_factory
             if self._sql.execute("PRAGMA user_version").fetchone()[0] != self.schema:
                 from holdfast.stores.sqlite.schema import upgrade
 
                 upgrade(self)
             self._sql.executescript(f"PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON; PRAGMA cache_size={CACHE};")
-        except (sqlite3.Error, OSError) as exc:
+        except _DRIVERS as exc:
             self.close()
             raise translate(exc, self.path) from exc
         except BaseException:
@@ -106,6 +123,12 @@ class Connection:
                 self.sql.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             except sqlite3.Error as exc:
                 raise translate(exc, self.path) from exc
+
+    def count_write(self) -> None:
+        """Give the memory for pages back every so often."""
+        self._writes += 1
+        if self._writes % WRITES_BEFORE_SHRINK == 0:
+            self.sql.execute("PRAGMA shrink_memory")
 
     def lock(self) -> None:
         """Take the lock file, waiting at most `timeout_s`. Raises StoreLockedError."""
@@ -151,7 +174,7 @@ class Turn:
             return sql
         except BaseException as exc:
             self._leave()
-            if isinstance(exc, (sqlite3.Error, OSError)):
+            if isinstance(exc, _DRIVERS):
                 raise translate(exc, self._of.path) from exc
             raise
 
@@ -159,6 +182,8 @@ class Turn:
         try:
             if kind is None:
                 self._of.sql.execute("COMMIT")
+                if self._begin != "BEGIN":
+                    self._of.count_write()
         except sqlite3.Error as failure:
             self._undo()
             raise translate(failure, self._of.path) from failure
@@ -166,7 +191,8 @@ class Turn:
             if kind is not None:
                 self._undo()
             self._leave()
-        if isinstance(exc, (sqlite3.Error, OSError)):
+        reads = self._begin == "BEGIN"
+        if exc is not None and (isinstance(exc, _DRIVERS) or (reads and _tells_of_damage(exc))):
             raise translate(exc, self._of.path) from exc
 
     def _undo(self) -> None:
@@ -184,6 +210,11 @@ class Turn:
                 self._of.unlock()
         finally:
             self._of._turns.release()
+
+
+def _tells_of_damage(exc: BaseException) -> bool:
+    """Whether reading ended by a value that no row of ours has: a text where a number belongs, a number too large."""
+    return isinstance(exc, (TypeError, ValueError, OverflowError)) and not isinstance(exc, HoldfastError)
 
 
 def _make_private(path: str) -> None:

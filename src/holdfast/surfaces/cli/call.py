@@ -24,10 +24,23 @@ class Call:
         self.as_json = False
 
     def open(self) -> Memory:
-        """The memory of the call's folder; use it with `with`."""
+        """The memory of the call's folder; use it with `with`. A memory that was lost is told of on stderr."""
         from holdfast.bootstrap import Memory
 
-        return Memory(self.folder)
+        memory = Memory(self.folder)
+        _tell_of_loss(memory)
+        return memory
+
+
+def _tell_of_loss(memory: Memory) -> None:
+    from holdfast.domain.errors import StoreError
+
+    try:
+        loss = memory.find_loss()
+    except StoreError:
+        return  # the command itself will say what is wrong with the store
+    if loss is not None:
+        note(f"note: {loss.words}; holdfast doctor says more")
 
 
 def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:

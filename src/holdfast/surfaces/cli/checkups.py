@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.bootstrap import find_place, open_store
 from holdfast.domain.errors import HoldfastError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
+from holdfast.ports.store import Extent
 from holdfast.service.heartbeat import last_events
 from holdfast.settings import interpreter, package_folder
 from holdfast.surfaces.cli import _forms, _launcher
@@ -23,6 +24,7 @@ from holdfast.surfaces.cli._hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, b
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
 from holdfast.surfaces.cli.project import ACCEPT, claim_line
 from holdfast.surfaces.cli.setup import all_hosts
+from holdfast.witness import accept, find_loss
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +36,7 @@ SETUP = "holdfast setup"
 SERVER = "holdfast.surfaces.mcp"
 HOOK_PROGRAM = "surfaces/hooks/entry.py"
 LAUNCHER = "bin/holdfast-launch"
+MEND = "holdfast doctor --mend"
 WAIT_S = 3.0
 """How long a locked database is waited for."""
 VERSION_TIMEOUT_S = 10.0
@@ -47,6 +50,7 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
     path = settings.database_path
     if settings.store.startswith("sqlite:") and not os.path.exists(path):
         yield from _check_new_store(settings)
+        yield from _check_witness(settings, Extent())
         return
     modes = list(_check_modes(settings))  # before opening, which mends the database's own
     try:
@@ -57,6 +61,7 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
             if not problems:
                 yield Finding(OK, "integrity", "rows and indexes agree")
             yield from modes
+            yield from _check_witness(settings, store.extent())
             yield from _check_project(store, settings, folder)
             heard = last_events(store)
     except (HoldfastError, OSError) as exc:
@@ -67,6 +72,30 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
     else:
         ago = datetime.now(UTC) - heard[0].at
         yield Finding(OK, "heartbeat", f"{heard[0].kind} from {heard[0].host}, {ago.total_seconds() / 3600:.1f} h ago")
+
+
+def _check_witness(settings: Settings, now: Extent) -> Iterator[Finding]:
+    loss = find_loss(settings.home, settings.store, now)
+    if loss is not None:
+        mend = f"put the database back, or {MEND} to go on with what is there"
+        yield Finding(BAD, "database", loss.words, mend)
+
+
+def mend_store(settings: Settings) -> Iterator[Finding]:
+    """Set damaged rows aside, and take what the store holds for all there is."""
+    try:
+        with open_store(settings, WAIT_S) as store:
+            moved = store.set_aside()
+            loss = find_loss(settings.home, settings.store, store.extent())
+            accept(settings.home, settings.store, store.extent())
+    except (HoldfastError, OSError) as exc:
+        yield failure("database", exc, _mend_store(exc, shlex.quote(settings.database_path)))
+        return
+    if moved:
+        words = ", ".join(f"{count} of {table}" for table, count in moved.items())
+        yield Finding(NOTE, "mended", f"damaged rows set aside, none deleted: {words}")
+    if loss is not None:
+        yield Finding(NOTE, "mended", f"accepted: {loss.words}")
 
 
 def _mend_store(exc: Exception, path: str) -> str:
