@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 
-from holdfast.service.redact import redact, redact_to
+from holdfast.text.redaction import redact, redact_to
 from holdfast.testing import credentials
 
 SUFFIXES = (".py", ".md", ".txt", ".json", ".jsonl", ".js", ".toml", ".lock", ".yml", ".yaml", ".c", ".h", ".go", ".rs")

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.service.redact import MARGIN, redact, redact_to
-from holdfast.service.redact_rules import KEYS, NAMES
+from holdfast.text.redaction import MARGIN, redact, redact_to
+from holdfast.text.redaction.keys import KEYS
+from holdfast.text.redaction.names import NAMES
 from holdfast.testing import credentials
 
 SEED = 20
@@ -174,7 +175,7 @@ def test_five_megabytes_of_tool_output_are_cut_to_size() -> None:
 
 def test_redaction_never_imports_regular_expressions() -> None:
     script = (
-        "import sys; from holdfast.service.redact import redact;"
+        "import sys; from holdfast.text.redaction import redact;"
         "redact('password = \"hunter22\" and AKIA' + 'A1' * 8 + ' x' * 500);"
         "print(*{'re', 'json', 'typing', 'dataclasses', 'enum'} & set(sys.modules))"
     )

@@ -70,7 +70,7 @@ def parse_line(text: str, *, project: ProjectId, trust: Trust, at: datetime, new
 
 def _redacted_deep(value: Any) -> Any:
     """The JSON value with every text in it redacted, also those of anchors and quotes."""
-    from holdfast.service.redact import redact
+    from holdfast.text.redaction import redact
 
     if isinstance(value, str):
         return redact(value)
@@ -197,7 +197,7 @@ def _unless_same(one: datetime, other: datetime) -> str:
 
 
 def _redacted(value: Any) -> Any:
-    from holdfast.service.redact import redact
+    from holdfast.text.redaction import redact
 
     return redact(value) if isinstance(value, str) else [redact(item) for item in value]
 
