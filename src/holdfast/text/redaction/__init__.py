@@ -28,7 +28,7 @@ _JOINED = frozenset(values.WORD)
 _ALNUM = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789")
 _PARTS = bytes(code if code in _ALNUM else 32 for code in range(256))
 _HIDDEN = "\u200b\u200c\u200d\u2060\u2063\ufeff\u00ad\u200e\u200f"
-_GLUES = ('" + "', "' + '", '"+"', "'+'", '" . "', "' . '", '" "', "' '", '" +\n', "' +\n", '"\n', "'\n", "\\\n")
+_GLUES = ('" + "', "' + '", '"+"', "'+'", '" . "', "' . '", '" "', "' '", '" +\n', "' +\n", "\\\n", '" \\\n', "' \\\n")
 """What stands between two halves of a literal; behind a line's end come blanks and, but for a backslash, a quote."""
 
 NEAR = 160
@@ -95,23 +95,19 @@ def _find(text: str) -> list[Span]:
     spans = _find_plain(text)
     if "\x1b" in text or (not text.isascii() and any(mark in text for mark in _HIDDEN)):
         spans += _find_through(text, _hidden_spans(text))
-    for start, end in _joints(text):
-        begin = max(text.rfind("\n", max(0, start - NEAR), start) + 1, start - NEAR, 0)
-        area = text[begin : end + NEAR]
-        spans += [
-            (begin + first, begin + last, rule)
-            for first, last, rule in _find_through(area, [gap for gap in _joints(area)])
-        ]
+    for begin, end in _areas(text, _joints(text)):
+        area = text[begin:end]
+        spans += [(begin + start, begin + stop, rule) for start, stop, rule in _find_through(area, _joints(area))]
     return _merge([span for span in spans if not text.startswith(("[redacted:", "[private]"), span[0])])
 
 
 def _find_plain(text: str) -> list[Span]:
     low = fold(text)
-    parts = frozenset(low.encode("ascii", "replace").translate(_PARTS).decode("ascii").split())
+    parts = frozenset(low.encode("ascii", "replace").translate(_PARTS).split())
     long = keys.long_words(text)
     found = [
         *keys.find_private(text, low),
-        *names.find_values(text, low, names.present_words(text, low, parts)),
+        *names.find_values(text, low, parts),
         *names.find_headers(text, low),
     ]
     if long:
@@ -183,6 +179,18 @@ def _hidden_spans(text: str) -> list[tuple[int, int]]:
             at = text.find(mark, at + 1)
     gaps.sort()
     return [gap for number, gap in enumerate(gaps) if not number or gap[0] >= gaps[number - 1][1]]
+
+
+def _areas(text: str, joints: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What stands around the joints, each character once: from their line's beginning to a little behind them."""
+    areas: list[tuple[int, int]] = []
+    for start, end in joints:
+        if areas and start < areas[-1][1]:
+            areas[-1] = (areas[-1][0], end + NEAR)
+        else:
+            begin = max(text.rfind("\n", max(0, start - NEAR), start) + 1, start - NEAR, areas[-1][1] if areas else 0)
+            areas.append((begin, end + NEAR))
+    return areas
 
 
 def _joints(text: str) -> list[tuple[int, int]]:

@@ -38,17 +38,25 @@ POSITIONS: tuple[tuple[tuple[str, ...], int], ...] = (
 )
 """Words of a command, and the how manieth word without a dash behind them is the secret."""
 
+_LEADS = frozenset(lead[0] for lead, _ in POSITIONS)
+_MARKS = {
+    program: tuple(" " + flag.rstrip("*%:=") for flag in flags.split()) + ((" ",) if program in _LEADS else ())
+    for program, flags in PROGRAMS.items()
+}
+"""What else is in a text in which the program is given a secret."""
+
 STDIN = ("sudo -s", "--password-stdin", "passwd --stdin", "--with-token", "chpasswd", "--passphrase-fd 0", "-passin stdin")
 """What reads a secret from the pipe before it."""
 
 
-def find_forms(text: str, low: str, parts: frozenset[str]) -> Iterator[Span]:
+def find_forms(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
     """All secrets that this module knows how to find."""
-    for program in parts & PROGRAMS.keys():
-        yield from _find_program(text, low, program)
-    for program in ("ssh-keygen", "redis-cli"):
-        if program in low:
+    for program, marks in _MARKS.items():
+        compound = "_" in program or "-" in program
+        if (program in low if compound else program.encode() in parts) and any(mark in text for mark in marks):
             yield from _find_program(text, low, program)
+    if b"identified" in parts:
+        yield from _find_identified(text, low)
     for mark in STDIN:
         if mark in low:
             yield from _find_piped(text, low, mark)
@@ -57,10 +65,10 @@ def find_forms(text: str, low: str, parts: frozenset[str]) -> Iterator[Span]:
     for name in COLUMNS:
         if name in low:
             yield from _find_columns(text, low, name)
-    if "secret" in parts:
+    if b"secret" in parts:
         yield from _find_manifests(text, low)
     for port in ("5432", "3306"):
-        if port in parts:
+        if port.encode() in parts:
             yield from _find_pgpass(text, port)
 
 
@@ -182,7 +190,7 @@ def _positioned(lead: tuple[str, ...], which: int, tokens: list[Token], words: l
     if len(plain) >= which:
         start, end, word = plain[which - 1]
         word = word.partition("_authToken=")[2] or word
-        if _is_given(word) and (has_digit(word) or is_typed(word)) and "=" not in word.rstrip("="):
+        if _is_given(word) and (has_digit(word) or is_typed(word)):
             yield end - len(word) - (end - start - len(plain[which - 1][2])), end, "value"
 
 
@@ -216,6 +224,19 @@ def _find_marked(text: str, low: str, mark: str) -> Iterator[Span]:
                 yield begin, begin + size, "value"
 
 
+def _find_identified(text: str, low: str) -> Iterator[Span]:
+    """SQL: `IDENTIFIED BY 'x'`, `IDENTIFIED WITH plugin BY 'x'`, `IDENTIFIED BY x`."""
+    for at in places(low, "identified "):
+        by = low.find("by ", at, at + 80)
+        if by < 0:
+            continue
+        begin = by + 3 + run(text, by + 3, " '\"", 4)
+        end = begin + run(text, begin, WORD + ".!@#%^*+=~$&?/", 128)
+        quoted = text[begin - 1 : begin] in ("'", '"')
+        if _is_given(text[begin:end]) and (is_typed(text[begin:end]) or (quoted and not text[begin:end].isalpha())):
+            yield begin, end, "value"
+
+
 # Tables
 
 
@@ -237,29 +258,31 @@ def _find_columns(text: str, low: str, name: str) -> Iterator[Span]:
         columns = [number for number, cell in enumerate(heads) if cell == name]
         if not columns or len(heads) < 2 or any(len(cell) > 40 for cell in heads):
             continue
-        yield from _rows(text, end + 1, mark, (columns[0], len(heads)))
-        behind = end
+        spans, behind = _rows(text, end + 1, mark, (columns[0], len(heads)))
+        yield from spans
 
 
-def _rows(text: str, here: int, mark: str, shape: tuple[int, int]) -> Iterator[Span]:
+def _rows(text: str, here: int, mark: str, shape: tuple[int, int]) -> tuple[list[Span], int]:
+    """The secrets of the column in the rows that follow, and where the rows end."""
     column, width = shape
+    spans: list[Span] = []
     for _ in range(200):
         end = text.find("\n", here, here + 400)
         end = end if end >= 0 else min(len(text), here + 400)
         cells = text[here:end].split(mark)
-        if len(cells) != width:
-            if "-" in text[here:end] and not text[here:end].strip("-+| :="):
-                here = end + 1
-                continue
-            return
-        start = here + sum(len(cell) + 1 for cell in cells[:column])
-        cell = cells[column].strip(" \t\r\"'`")
-        if cell and " " not in cell and is_typed(cell):
-            start += cells[column].find(cell)
-            yield start, start + len(cell), "value"
+        rule = not text[here:end].strip("-+| :=") and "-" in text[here:end]
+        if len(cells) != width and not rule:
+            break
+        if not rule:
+            start = here + sum(len(cell) + 1 for cell in cells[:column])
+            cell = cells[column].strip(" \t\r\"'`")
+            if cell and " " not in cell and is_typed(cell):
+                start += cells[column].find(cell)
+                spans.append((start, start + len(cell), "value"))
         here = end + 1
         if here >= len(text):
-            return
+            break
+    return spans, here
 
 
 # Files
@@ -268,12 +291,13 @@ def _rows(text: str, here: int, mark: str, shape: tuple[int, int]) -> Iterator[S
 def _find_manifests(text: str, low: str) -> Iterator[Span]:
     """Every value under `data:` and `stringData:` of a Kubernetes object of kind Secret."""
     for written in ("kind: secret", '"kind": "secret"', '"kind":"secret"', "kind: sealedsecret"):
+        behind = 0
         for at in places(low, written):
-            if text[at + len(written) : at + len(written) + 1].isalnum():
+            if at < behind or text[at + len(written) : at + len(written) + 1].isalnum():
                 continue
             begin = max(low.rfind("\n---", max(0, at - 4_000), at), at - 4_000, 0)
             end = low.find("\n---", at, at + 8_000)
-            end = end if end >= 0 else min(len(text), at + 8_000)
+            end = behind = end if end >= 0 else min(len(text), at + 8_000)
             for block in ("data:", "stringdata:", '"data":', '"stringdata":'):
                 found = low.find(block, begin, end)
                 while found >= 0:

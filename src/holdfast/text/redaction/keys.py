@@ -271,10 +271,17 @@ _PARTS_ONLY = bytes(32 if code in b".~" else code for code in range(256))
 
 
 def long_words(text: str) -> list[str]:
-    """The words of `KEY_LENGTH` characters or more, but for those of small letters alone: only these can be keys."""
+    """The words of `KEY_LENGTH` characters or more that may be keys: not the identifiers, most of them by far."""
     words = text.encode("latin-1", "replace").translate(_WORDS_ONLY).split()
-    long = [word for word in words if len(word) >= KEY_LENGTH]
-    return [word.decode("latin-1") for word in long if not word.islower() or word.translate(None, _DIGITS) != word]
+    return [word.decode("latin-1") for word in words if len(word) >= KEY_LENGTH and _may_be_key(word)]
+
+
+def _may_be_key(word: bytes) -> bool:
+    if word.translate(None, _DIGITS) != word:
+        return True
+    if word.islower():
+        return False
+    return b"_" not in word if word.isupper() else b"-" in word or b"_" in word
 
 
 # Keys with a prefix of their own
@@ -508,7 +515,7 @@ def _judge_word(text: str, low: str, at: int, word: str, again: Callable[[str], 
             if len(part) <= 512 and is_random(part) and not _is_public(text, begin, begin + len(part)):
                 yield begin, begin + len(part), "random"
         begin += len(part)
-    back = _announced(text, low, at, word)
+    back = _announced(text, low, at, word) if text[at - 1 : at] in _JOINED else -1
     if back >= 0:
         end = at + len(word)
         yield at - back, end + run(text, end, WIDE, 200), "value"
@@ -606,6 +613,7 @@ HARMLESS_PARTS = frozenset(
 """Whole parts of names that do."""
 
 _NAME = ALNUM + "_-. \t'\"`[]"
+_JOINED = frozenset("=:>,|?(\"'` \t\\")
 _TURNS = "=:>,|?(\"'` \t\\"
 
 
@@ -616,7 +624,7 @@ def _announced(text: str, low: str, at: int, word: str) -> int:
     """
     lead = low[max(0, at - 120) : at]
     lead = lead[lead.rfind("\n") + 1 :]
-    if lead[-1:] not in _TURNS or text[at + len(word) : at + len(word) + 1] == "(" or lead.endswith(PUBLIC_BEFORE):
+    if text[at + len(word) : at + len(word) + 1] == "(" or lead.endswith(PUBLIC_BEFORE):
         return -1
     back = 0
     for _ in range(3):

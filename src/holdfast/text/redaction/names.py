@@ -61,7 +61,7 @@ KEYS_OF = (
 WORDS: dict[str, int] = {
     "pw": STRONG, "pass": STRONG, "pswd": STRONG, "passcode": STRONG, "requirepass": STRONG, "masterauth": STRONG,
     "psk": STRONG, "pat": WEAK, "cred": MEDIUM, "creds": MEDIUM, "dsn": WEAK, "salt": MEDIUM, "pepper": MEDIUM,
-    "auth": MEDIUM, "otp": MEDIUM, "pin": STRONG, "jwt": WEAK, "sid": WEAK, "seed": WEAK,
+    "auth": MEDIUM, "otp": MEDIUM, "jwt": WEAK, "sid": WEAK, "seed": WEAK,
     "passwort": STRONG, "kennwort": STRONG, "passwörter": STRONG, "contraseña": STRONG, "contrasena": STRONG,
     "clave": STRONG, "senha": STRONG, "mdp": STRONG, "passe": STRONG, "parola": STRONG, "wachtwoord": STRONG,
     "haslo": STRONG, "hasło": STRONG, "heslo": STRONG, "salasana": STRONG, "lösenord": STRONG, "losenord": STRONG,
@@ -72,8 +72,11 @@ WORDS: dict[str, int] = {
 }  # fmt: skip
 """Names that announce a secret only as words of their own, or parts between `_` and `-`; in many languages."""
 
+DIRECTIVES = ("requirepass", "masterauth")
+"""Names of settings whose values follow behind a blank."""
+
 _FOREIGN = tuple(name for name in WORDS if not name.isascii())
-ASCII_WORDS = frozenset(name for name in WORDS if name.isascii())
+ASCII_WORDS = frozenset(name.encode() for name in WORDS if name.isascii())
 
 SPOKEN = ("passphrase", "mnemonic")
 """Names whose values may be words with spaces."""
@@ -114,8 +117,8 @@ PROGRAMS: dict[str, str] = {
     "jarsigner": "-storepass -keypass", "apksigner": "--ks-pass --key-pass", "curl": "-u: -U:", "http": "-a:",
     "https": "-a:", "wget": "", "snmpwalk": "-A -X -c", "snmpget": "-A -X -c", "kadmin": "-w -p*", "influx": "-password",
     "svn": "", "ftp": "", "htpasswd": "", "vault": "", "aws": "", "npm": "", "gh": "", "glab": "", "heroku": "",
-    "sqlplus": "", "rabbitmqctl": "", "wpa_passphrase": "", "nmcli": "", "iwconfig": "", "rclone": "", "psql": "",
-    "gpg": "", "pass": "", "chpasswd": "", "sudo": "", "redis-cli": "-a", "git": "", "doctl": "-t", "flyctl": "-t",
+    "sqlplus": "", "wpa_passphrase": "", "rabbitmqctl": "", "nmcli": "", "iwconfig": "", "rclone": "", "psql": "",
+    "gpg": "", "chpasswd": "", "sudo": "", "redis-cli": "-a", "doctl": "-t", "flyctl": "-t",
     "fly": "-t", "cloudflared": "", "ansible": "", "pdftk": "", "qpdf": "", "borg": "", "restic": "", "su": "", "stdin": "",
 }  # fmt: skip
 """Programs and their flags that take a secret: `-p*` also glued, `-U%` behind a `%`, `-u:` behind a `:`."""
@@ -123,37 +126,40 @@ PROGRAMS: dict[str, str] = {
 COLUMNS = ("password", "passwd", "passwort", "pwd", "pass", "secret", "token", "contraseña", "senha", "kennwort")
 """Heads of columns that hold secrets."""
 
-TRIGGERS = frozenset(PROGRAMS) | frozenset(COLUMNS) | {"stringdata", "5432"}
+TRIGGERS = frozenset(
+    name.replace("_", "-").partition("-")[0].encode() for name in (*PROGRAMS, *COLUMNS, "stringdata", "identified")
+) | {b"5432", b"3306"}
 """Words without which `forms` has nothing to look for."""
 
-
-HINTS = (" -p", " -a", " -w", " -u", " -k", " -n", " -t", " -s", "pass:", " login", "stdin", "chpasswd", "unseal", "user",
-         "passphrase", "kind", ":5432:", ":3306:", "authtoken", "auth ", "key", "|", ",", "\t")
+HINTS = (" -", "pass:", " login", " user", "unseal", "kind", ":5432:", ":3306:", "authtoken", "|", ",", "\t", "/p:", " by ", " add_user", "change_password", "wpa_")
 """And without one of these."""
 
 
 # Names and their values
 
 
-def find_values(text: str, low: str, words: frozenset[str]) -> Iterator[Span]:
+def find_values(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
     """Values given to names that announce a secret, in any notation: see `_value_after`."""
     for name, strength in NAMES:
         if name in low:
             for at in places(low, name):
                 yield from _named(text, low, at, (name, strength))
-    for name in words:
-        if name in WORDS:
-            for at in places(low, name):
-                if _is_apart(text, at, at + len(name)):
-                    spans = _named(text, low, at, (name, WORDS[name]))
-                    yield from (span for span in spans if is_typed(text[span[0] : span[1]]) or len(name) > 5)
+    for name in ("Pass", "Pw", "Psk"):
+        if name in text:
+            for at in places(text, name):
+                if text[at - 1 : at].islower() and _is_apart(text, at, at + len(name)):
+                    yield from _named(text, low, at, (name.lower(), STRONG))
+    for name in _words_in(text, low, parts):
+        for at in places(low, name):
+            if _is_apart(text, at, at + len(name)):
+                spans = _named(text, low, at, (name, WORDS[name]))
+                yield from (span for span in spans if len(name) > 5 or is_typed(text[span[0] : span[1]]))
 
 
-def present_words(text: str, low: str, words: frozenset[str]) -> frozenset[str]:
-    """Those of `WORDS` that may be in the text; `words` are its words of ASCII letters and digits."""
-    if text.isascii():
-        return words & ASCII_WORDS
-    return (words & ASCII_WORDS) | {name for name in _FOREIGN if name in low}
+def _words_in(text: str, low: str, parts: frozenset[bytes]) -> list[str]:
+    """Those of `WORDS` that may be in the text; `parts` are its words of ASCII letters and digits."""
+    ascii_words = [name.decode("ascii") for name in parts & ASCII_WORDS]
+    return ascii_words if text.isascii() else ascii_words + [name for name in _FOREIGN if name in low]
 
 
 def _is_apart(text: str, at: int, end: int) -> bool:
@@ -167,7 +173,7 @@ def _is_apart(text: str, at: int, end: int) -> bool:
 def _named(text: str, low: str, at: int, rule: tuple[str, int]) -> Iterator[Span]:
     name, strength = rule
     before = low[max(0, at - 24) : at].rstrip("_-. ")
-    if before.endswith(("public", "publickey", "pub")) or (name == "key" and not _is_key_of(before)):
+    if before.endswith(("public", "publickey", "pub")) or (name == "key" and not _is_key_of(before) and low[at - 2 : at] != "--"):
         return
     after = at + len(name)
     if name.endswith("="):
@@ -175,7 +181,7 @@ def _named(text: str, low: str, at: int, rule: tuple[str, int]) -> Iterator[Span
         return
     rest = run(text, after, _IDENTIFIER, 64)
     rest -= len(text[after : after + rest]) - len(text[after : after + rest].rstrip("."))
-    if rest and (text[after] == "." or not _holds_it(text[after : after + rest])):
+    if rest and (text[after] == "." or (name == "key" and low[at - 2 : at] == "--") or not _holds_it(text[after : after + rest])):
         return
     begin = at
     while begin > 0 and at - begin < 40 and text[begin - 1] in _IDENTIFIER:
@@ -184,7 +190,7 @@ def _named(text: str, low: str, at: int, rule: tuple[str, int]) -> Iterator[Span
 
 
 def _is_key_of(before: str) -> bool:
-    return before.endswith(KEYS_OF) or before.endswith(("-api", "--"))
+    return before.endswith(KEYS_OF)
 
 
 def _holds_it(rest: str) -> bool:
@@ -206,10 +212,17 @@ def _value_after(text: str, low: str, name: tuple[int, int, int], rule: tuple[st
     spoken = rule[0] in SPOKEN
     here = after + run(text, after, QUOTES + "\\]", 4)
     quoted = here > after
+    here += run(text, here, "*", 2)
     here += run(text, here, BLANKS, 16)
     mark = text[here : here + 1]
     upper = text[at:after].isupper()
-    if mark == "=" or mark == ":" or (mark == "?" and text[here + 1 : here + 2] == "="):
+    if mark == "=" and text[begin : begin + 1] == "-" and not quoted:
+        first, end, _ = literal = _literal(text, here)
+        if _is_given(text[first : min(end, first + JUDGED)], strength):
+            yield first, end, "value"
+        else:
+            yield from _judged(text, literal, strength, exported=False, spoken=spoken)
+    elif mark in ("=", ":", "：") or (mark == "?" and text[here + 1 : here + 2] == "="):
         here += mark == "?"
         yield from _assigned(text, low, here, strength, upper, spoken)
     elif mark == ">" and text[begin - 1 : begin] == "<":
@@ -218,6 +231,8 @@ def _value_after(text: str, low: str, name: tuple[int, int, int], rule: tuple[st
         yield from _paired(text, here + 1)
     elif mark == "(" and strength == STRONG and text[here + 1 : here + 2] in ("'", '"'):
         yield from _paired(text, here + 1)
+    elif mark in ("-", "–", "—") and strength == STRONG and text[here + 1 : here + 2] == " " and here > after:
+        yield from _cell(text, here + 2)
     elif mark == "|" and (strength == STRONG or upper):
         yield from _cell(text, here + 1)
     elif mark == "." and not quoted or not mark:
@@ -330,7 +345,7 @@ def _cell(text: str, here: int) -> Iterator[Span]:
     end = here
     line = text[here : here + 200].partition("\n")[0]
     cut = line.find("|")
-    cell = (line if cut < 0 else line[:cut]).strip(" \t`")
+    cell = (line if cut < 0 else line[:cut]).strip(" \t\r`")
     end = here + len(cell)
     if cell and " " not in cell and is_typed(cell):
         yield here, end, "value"
@@ -342,13 +357,15 @@ def _apart(text: str, low: str, name: tuple[int, int, int], here: int, rule: tup
     strength = rule[1]
     quote = text[here : here + 1]
     flag = text[begin : begin + 1] == "-"
-    login = strength == STRONG and "login " in low[max(0, at - 120) : at]
+    login = strength == STRONG and ("login " in low[max(0, at - 120) : at] or rule[0] in DIRECTIVES)
     first, end, quoted = _literal(text, here - 1)
     value = text[first : min(end, first + JUDGED)]
     if flag or login:
         if value[:1] not in ("-", "/", "[") and _is_given(value, strength):
             yield first, end, "value"
-        return
+            return
+        if flag:
+            return
     if quote in ("'", '"', "`") and strength == STRONG:
         if value[:1] != "[" and is_typed(value):
             yield first, end, "value"
@@ -436,6 +453,7 @@ def _literal(text: str, here: int) -> tuple[int, int, bool]:
     """(start, end, quoted) of the value after a separator at `here`."""
     closer = "<" if text[here : here + 1] == ">" else ""
     here += 1 + run(text, here + 1, "=>:", 2)
+    here += run(text, here, "*", 2)
     here += run(text, here, BLANKS, 16)
     if text[here : here + 1] in ("b", "f", "r", "u", "@") and text[here + 1 : here + 2] in ('"', "'"):
         here += 1
@@ -443,6 +461,9 @@ def _literal(text: str, here: int) -> tuple[int, int, bool]:
     quote = text[here + escapes : here + escapes + 1]
     if quote and quote in QUOTES:
         begin = here + escapes + 1
+        if text.startswith(quote * 2, begin):  # three quotes in a row
+            close = text.find(quote * 3, begin + 2, begin + SPAN)
+            return begin + 2, close if close >= 0 else _closing(text, begin + 2, quote, 0), True
         return begin, _closing(text, begin, quote, escapes), True
     return here, _bare_end(text, here, closer), bool(closer)
 
@@ -561,11 +582,14 @@ def find_logins(text: str) -> Iterator[Span]:
     for at in places(text, "://"):
         begin = at + 3
         area = text[begin : begin + 512]
-        for mark in "\n\r\t \"'`<>/?#":
+        for mark in "\n\r\t \"'`<>/":
             cut = area.find(mark)
             area = area if cut < 0 else area[:cut]
         login, found, _ = area.rpartition("@")
         user, colon, word = login.partition(":")
+        for mark in "?#":  # in a password they stand where a port cannot
+            if mark in login and (mark in user or word.partition(mark)[0].isdigit()):
+                colon = user = ""
         if found and colon and len(word) >= 3 and not is_stand_in(word) and word[0] != "[":
             start = begin + len(user) + 1
             yield start, start + len(word), "url"
