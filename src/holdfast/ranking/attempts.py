@@ -183,7 +183,7 @@ def _pieces(command: str) -> list[str]:
     body = command.find("\n", heredoc.end())
     if body < 0:
         return _STEP.findall(command)
-    end = re.compile(rf"^\s*{re.escape(heredoc.group(2))}\s*$", re.M).search(command, body)
+    end = re.compile(rf"^[ \t]*{re.escape(heredoc.group(2))}[ \t\r]*$", re.M).search(command, body)
     return _STEP.findall(command[:body]) + (_pieces(command[end.end() :]) if end else [])
 
 

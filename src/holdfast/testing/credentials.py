@@ -288,3 +288,30 @@ def draw_words(random: Random) -> str:
     """A password as people choose them: one or two words and a number."""
     words = ("sunrise", "Tiger", "hunter", "walnut", "Orchid", "marble", "falcon", "Winter", "copper")
     return random.choice(words) + random.choice(("", random.choice(words))) + str(random.randint(2, 9_999))
+
+
+QUIET: tuple[str, ...] = (
+    "    --- PASS: TestIsTargetPushDeadlineError/nil_error (0.00s)",
+    "pushErr := p.TargetPusher.PushPack(ctx, cmds, packReader)",
+    "s.handleUploadPackV2LSRefs(w, req, body)",
+    't.Errorf("BasicAuth not applied: ok=%v user=%q pass=%q", ok, user, pass)',
+    '{Path: "src/auth.go", Content: authV1},',
+    '"$ref": "#/definitions/SessionKeysAbpV10x"',
+    'auth = base64.b64encode(f"{user}:{password}".encode())',
+    "github.com/posthog/posthog-go v1.10.0 h1:wfoy7Jfb4LigCoHYyMZoiJmmEoCLOkSaYfDxM/NtCqY=",
+    "// Filter to only auto-commit checkpoints (identified by strategy in metadata)",
+    "HOME='/home/ann/work/_temp/f6b65fc6-830e-483a-b0d1-61e57eca026c' before the step",
+    "private_key: x25519.X25519PrivateKey", "the password is required", "the password is wrong", "Password: ",
+    "password reset link sent to ann", "ssh -p 2222 ann@host", "docker run -p 8080:80 web", "mkdir -p build/output",
+    "mysql -u root -p app < dump.sql", "cp -p a1 b2", "zip -r release-2.zip src", "curl -u $LOGIN https://h",
+    "sentry_release = 3f2a1b4c5d6e7f8091a2b3c4d5e6f708192a3b4c", "cache-key: node-3f2a1b4c5d6e7f8091a2b3c4d5e6f708",
+    '"destinationSessionId": "st-b1c2d3e4f5g6a7h8"', "SENTRY_RELEASE=3f2a1b4c5d6e7f8091a2b3c4d5e6f708192a3b4c",
+    "uses: cloudflare/wrangler-action@3f2a1b4c5d6e7f8091a2b3c4d5e6f708192a3b4c", "kind: Deployment\ndata:\n  a: b1c2d3\n",
+    "| user | password |\n|---|---|\n| string | required |\n", "user,password\nann,required\n",
+    "sessions: 128-bit ids; passwords are hashed with argon2id", "the token is sha256 of the body",
+    "def set_password(self, raw_password):", '["username", "password", "email"]', "--password-file /run/secrets/db",
+    "--key-file tls2.key", "vault login -method=oidc", "pass --clip web/mail", "echo done | tee log1.txt",
+    "5 passed, 2 failed in 3.21s", "pat = re.compile(r'[a-z]+')", "salt: the condiment", "seed = 42", "auth: basic",
+    "key: value1", "pw2 = pw1", "compass: north2", "passing: true", "bypass 12345678",
+)  # fmt: skip
+"""Lines that agents meet and that redaction leaves alone."""

@@ -110,8 +110,8 @@ def _find_plain(text: str) -> list[Span]:
         *names.find_values(text, low, parts),
         *names.find_headers(text, low),
     ]
+    found += keys.find_keys(text, long)
     if long:
-        found += keys.find_keys(text, long)
         found += keys.find_words(text, low, long, redact)
         found += keys.find_pem_parts(text, long)
     if keys.BEGIN in text:
