@@ -39,11 +39,15 @@ POSITIONS: tuple[tuple[tuple[str, ...], int], ...] = (
 """Words of a command, and the how manieth word without a dash behind them is the secret."""
 
 _LEADS = frozenset(lead[0] for lead, _ in POSITIONS)
-_MARKS = {
-    program: tuple(" " + flag.rstrip("*%:=") for flag in flags.split()) + ((" ",) if program in _LEADS else ())
+_MARKS = [
+    (
+        program,
+        program.replace("_", "-").partition("-")[0].encode(),
+        tuple(" " + flag.rstrip("*%:=") for flag in flags.split()) + ((" ",) if program in _LEADS else ()),
+    )
     for program, flags in PROGRAMS.items()
-}
-"""What else is in a text in which the program is given a secret."""
+]
+"""(program, its first part, what else is in a text in which it is given a secret)."""
 
 STDIN = ("sudo -s", "--password-stdin", "passwd --stdin", "--with-token", "chpasswd", "--passphrase-fd 0", "-passin stdin")
 """What reads a secret from the pipe before it."""
@@ -51,9 +55,8 @@ STDIN = ("sudo -s", "--password-stdin", "passwd --stdin", "--with-token", "chpas
 
 def find_forms(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
     """All secrets that this module knows how to find."""
-    for program, marks in _MARKS.items():
-        compound = "_" in program or "-" in program
-        if (program in low if compound else program.encode() in parts) and any(mark in text for mark in marks):
+    for program, first, marks in _MARKS:
+        if first in parts and program in low and any(mark in text for mark in marks):
             yield from _find_program(text, low, program)
     if b"identified" in parts:
         yield from _find_identified(text, low)
