@@ -173,8 +173,14 @@ def false_alarms(texts: list[str]) -> dict[str, object]:
             spans[rule.partition("]")[0]] += 1
     size = sum(map(len, texts))
     per_mb = round(spans.total() / (size / 1e6), 3) if size else None
-    return {"texts": len(texts), "characters": size, "spans": dict(spans), "spans_per_MB": per_mb,
-            "lines": lines, "altered_lines": altered}
+    return {
+        "texts": len(texts),
+        "characters": size,
+        "spans": dict(spans),
+        "spans_per_MB": per_mb,
+        "lines": lines,
+        "altered_lines": altered,
+    }
 
 
 def speed(texts: list[str]) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Regular expressions that a hostile text cannot stall: no form that is known to be quadratic, and the mended ones run."""
+"""A hostile text cannot stall a regular expression: no form known to be quadratic is left, and the mended ones run."""
 
 from __future__ import annotations
 

@@ -135,6 +135,8 @@ def test_real_code_cut_anywhere_is_outlined(drawn: st.DataObject) -> None:
 
 def test_a_default_that_is_a_secret_is_no_part_of_the_signature() -> None:
     key = "AK" + "IA" + "Q3T5" * 4
-    plain, held = (outline("a.py", f"def connect(key='{text}'):\n    pass\n".encode()).symbols[0] for text in ("x", key))
+    plain, held = (
+        outline("a.py", f"def connect(key='{text}'):\n    pass\n".encode()).symbols[0] for text in ("x", key)
+    )
     assert held.signature == "def connect(key='[redacted:aws]')"
     assert held.signature_hash != plain.signature_hash

@@ -13,9 +13,9 @@ from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Evidence, Lesson
+from holdfast.domain.project import Place
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import EventId, SessionId
-from holdfast.domain.project import Place
 from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.service import learn as learning
 from holdfast.service.learn import BEGUN, LearnReport, admit, learn

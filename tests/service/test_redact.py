@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.text.redaction.keys import KEYS
-from holdfast.text.redaction.names import NAMES, PROGRAMS, TRIGGERS
 from holdfast.testing import credentials
 from holdfast.text.redaction import MARGIN, redact, redact_to
+from holdfast.text.redaction.keys import KEYS
+from holdfast.text.redaction.names import NAMES, PROGRAMS, TRIGGERS
 
 SEED = 20
 EACH = 40
@@ -137,8 +137,10 @@ def test_odd_texts_are_no_trouble() -> None:
 
 PIECES = st.sampled_from(
     ["password", "=", ": ", '"', "'", "\\", "\n", " ", "token", "sk-", "eyJ", "AKIA", "://", "@", "<private>",
-     "</private>", "-----BEGIN RSA PRIVATE" + " KEY-----", "-----END RSA PRIVATE" + " KEY-----", "Bearer ", "Cookie: ",
-     "a1B2c3D4e5F6", "[redacted:value]", "[private]", "hunter22", "--", "authorization", "curl -u ann:", "{", "}", "é",
+     "</private>", "-----BEGIN RSA PRIVATE" + " KEY-----", "-----END RSA PRIVATE" + " KEY-----", "Bearer ",
+    "Cookie: ",
+     "a1B2c3D4e5F6", "[redacted:value]", "[private]", "hunter22", "--", "authorization", "curl -u ann:", "{", "}",
+    "é",
      "İ", "x" * 20, "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"]
 )  # fmt: skip
 
@@ -189,7 +191,8 @@ def test_a_text_just_over_the_limit_is_cut_too() -> None:
     "unit",
     ["password=", "password", "sk-", "eyJ", "eyJ.", "://a", "-----BEGIN ", "-----BEGIN RSA PRIVATE" + " KEY-----",
      "<private>", "<private></private>", 'password="', 'password=\\\\"', "a", "A1ab", "AKIA ", "cookie:", "basic ",
-     "authorization: ", "curl -u ", " ", "\n", "xoxb-", "token: a1", "=", "--password ", "login password ", "\\", '"'],
+     "authorization: ", "curl -u ", " ", "\n", "xoxb-", "token: a1", "=", "--password ", "login password ",
+    "\\", '"'],
 )  # fmt: skip
 def test_hostile_repetition_ends(unit: str) -> None:
     text = unit * (60_000 // len(unit))
@@ -200,7 +203,8 @@ def test_hostile_repetition_ends(unit: str) -> None:
 HOSTILE = (
     "AKIA", "AKIA-", "-----BEGIN PRIVATE" + " KEY-----\n\n\n", "-----END PRIVATE" + " KEY-----\n", "password,\n",
     "|password|\n", "kind: secret\ndata:\n a: b\n", '" + "', "a\\\n", "mysql -p", "a1b2c3d4e5f6g7.", "pw ",
-    "passwords:\n- a\n", "identified by ", "414b4941", "a\u200b", "\x1b[", "123456789012345|a1b2c3d4e5f6g7h8i9j0k1l2m3n4",
+    "passwords:\n- a\n", "identified by ", "414b4941", "a\u200b", "\x1b[",
+    "123456789012345|a1b2c3d4e5f6g7h8i9j0k1l2m3n4",
 )  # fmt: skip
 
 

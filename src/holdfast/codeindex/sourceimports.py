@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 QUOTES = "\"'`<>"
 WRITTEN_LIMIT = 2_000
 """Characters of an expression that are read, from its end: the path that an import names stands there."""
+
+
 def find_imports(matches: Sequence[Captures]) -> list[Import]:
     """The imports among a query's matches in order, each once; names taken from one module are put together."""
     from holdfast.codeindex.parsing import text

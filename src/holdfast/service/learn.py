@@ -121,7 +121,9 @@ def _learn_guarded(parts: Parts, place: Place, session: SessionId) -> LearnRepor
     if attempt > ATTEMPTS:
         parts.store.mark(SET_ASIDE, "\n".join([*set_aside, session][-SET_ASIDE_MOST:]))
         parts.store.mark(BEGUN, "")
-        return LearnReport(failed=(f"session {session} was set aside: learning from it was begun twice and never ended",))
+        return LearnReport(
+            failed=(f"session {session} was set aside: learning from it was begun twice and never ended",)
+        )
     parts.store.mark(BEGUN, f"{session} {attempt}")
     try:
         return learn(parts, place, session)

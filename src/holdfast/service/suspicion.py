@@ -18,7 +18,8 @@ _ADDRESSED = re.compile(
     r"|\byou are now (?:a|an|in \w+ mode)\b|^[ \t]*new instructions?:"
     r"|\b(?:do not|don't|never|without) (?:tell|telling|mention|mentioning|inform|informing|reveal|alert|alerting)"
     r"(?: it| this| any of this)?(?: to)? the user\b"
-    r"|<\|?(?:im_start|im_end|system|assistant|endoftext)\|?>|\[/?INST\]|<</?SYS>>|^[ \t]*(?:system|assistant)[ \t]*:\s",
+    r"|<\|?(?:im_start|im_end|system|assistant|endoftext)\|?>|\[/?INST\]|<</?SYS>>"
+    r"|^[ \t]*(?:system|assistant)[ \t]*:\s",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 _SENT_AWAY = re.compile(

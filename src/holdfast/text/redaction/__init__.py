@@ -28,7 +28,13 @@ _JOINED = frozenset(values.WORD)
 _ALNUM = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789")
 _PARTS = bytes(code if code in _ALNUM else 32 for code in range(256))
 _HIDDEN = "\u200b\u200c\u200d\u2060\u2063\ufeff\u00ad\u200e\u200f"
-_GLUES = ('" + "', "' + '", '"+"', "'+'", '" . "', "' . '", '" "', "' '", '" +\n', "' +\n", "\\\n", '" \\\n', "' \\\n")
+_GLUES = (
+    ("+", ('" + "', "' + '", '"+"', "'+'", '" +\n', "' +\n")),
+    (" . ", ('" . "', "' . '")),
+    ('" "', ('" "',)),
+    ("' '", ("' '",)),
+    ("\\\n", ("\\\n", '" \\\n', "' \\\n")),
+)
 """What stands between two halves of a literal; behind a line's end come blanks and, but for a backslash, a quote."""
 
 NEAR = 160
@@ -196,9 +202,7 @@ def _areas(text: str, joints: list[tuple[int, int]]) -> list[tuple[int, int]]:
 def _joints(text: str) -> list[tuple[int, int]]:
     """Where a word is broken in two literals or lines: `"AK" + "IA"`, `"AK" "IA"`, or a backslash at the line's end."""
     joints: list[tuple[int, int]] = []
-    for glue in _GLUES:
-        if glue not in text:
-            continue
+    for glue in [glue for hint, glues in _GLUES if hint in text for glue in glues]:
         at = text.find(glue)
         while at >= 0:
             end = at + len(glue)

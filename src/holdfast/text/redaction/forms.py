@@ -49,7 +49,15 @@ _MARKS = [
 ]
 """(program, its first part, what else is in a text in which it is given a secret)."""
 
-STDIN = ("sudo -s", "--password-stdin", "passwd --stdin", "--with-token", "chpasswd", "--passphrase-fd 0", "-passin stdin")
+STDIN = (
+    "sudo -s",
+    "--password-stdin",
+    "passwd --stdin",
+    "--with-token",
+    "chpasswd",
+    "--passphrase-fd 0",
+    "-passin stdin",
+)
 """What reads a secret from the pipe before it."""
 
 
@@ -65,6 +73,11 @@ def find_forms(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
             yield from _find_piped(text, low, mark)
     if "pass:" in low:
         yield from _find_marked(text, low, "pass:")
+    yield from _find_stored(text, low, parts)
+
+
+def _find_stored(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
+    """What tables and files hold."""
     for name in COLUMNS:
         if name in low:
             yield from _find_columns(text, low, name)
@@ -137,7 +150,7 @@ def _token(text: str, here: int, stop: int, tokens: list[Token]) -> int:
         glued = begin if begin >= 0 and begin == start + 1 + (text[start] == "\\") else start
         end = here - (1 if glued > start and not ended else 0) - (1 if glued > start + 1 and not ended else 0)
         tokens.append((glued, min(end, here), word))
-    return -1 if ended or not word and here == start else max(here, start + 1)
+    return -1 if ended or (not word and here == start) else max(here, start + 1)
 
 
 def _given(program: str, tokens: list[Token]) -> Iterator[Span]:
@@ -145,7 +158,7 @@ def _given(program: str, tokens: list[Token]) -> Iterator[Span]:
         yield from _flagged(flag, tokens)
     words = [word.lower() for _, _, word in tokens]
     for lead, which in POSITIONS:
-        if words and lead[0] in words[0] or (len(lead) > 1 and lead[0] in words):
+        if (words and lead[0] in words[0]) or (len(lead) > 1 and lead[0] in words):
             yield from _positioned(lead, which, tokens, words)
     for start, end, word in tokens:
         if word.startswith(("pass:", "PASS:")) and len(word) > 8:
@@ -178,11 +191,11 @@ def _flagged(flag: str, tokens: list[Token]) -> Iterator[Span]:
 def _is_given(word: str) -> bool:
     if not 4 <= len(word) <= 256 or word[0] in "-/.~$<(" or is_stand_in(word) or "://" in word:
         return False
-    if word.startswith(("env:", "file:", "fd:")) or word.isdigit() and len(word) < 5:
+    if word.startswith(("env:", "file:", "fd:")) or (word.isdigit() and len(word) < 5):
         return False
     if ":" in word and word.replace(":", "").isdigit():
         return False  # ports
-    return not any(mark in word for mark in "()<>{}[]") and "/" not in word[:-1].rstrip("=") or len(word) > 40
+    return (not any(mark in word for mark in "()<>{}[]") and "/" not in word[:-1].rstrip("=")) or len(word) > 40
 
 
 def _positioned(lead: tuple[str, ...], which: int, tokens: list[Token], words: list[str]) -> Iterator[Span]:
@@ -222,9 +235,9 @@ def _find_marked(text: str, low: str, mark: str) -> Iterator[Span]:
         begin = at + len(mark)
         size = run(text, begin, WORD + ".!@#%^*+=~", 128)
         word = text[begin : begin + size]
-        if text[max(0, at - 16) : at].rstrip("'\"").endswith((" ", "=")) and "-" in text[max(0, at - 16) : at]:
-            if _is_given(word):
-                yield begin, begin + size, "value"
+        lead = text[max(0, at - 16) : at]
+        if lead.rstrip("'\"").endswith((" ", "=")) and "-" in lead and _is_given(word):
+            yield begin, begin + size, "value"
 
 
 def _find_identified(text: str, low: str) -> Iterator[Span]:
@@ -247,7 +260,7 @@ def _find_columns(text: str, low: str, name: str) -> Iterator[Span]:
     """Cells under a head that is the name of a secret, in Markdown, CSV and tables of blanks and bars."""
     behind = 0
     for at in places(low, name):
-        if at < behind or at and text[at - 1] in WORD + ".:=":
+        if at < behind or (at and text[at - 1] in WORD + ".:="):
             continue
         begin = max(text.rfind("\n", max(0, at - 400), at) + 1, at - 400, 0)
         end = text.find("\n", at, at + 400)

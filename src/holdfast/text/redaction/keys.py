@@ -19,7 +19,6 @@ from holdfast.text.redaction.values import (
     has_digit,
     is_opaque,
     is_random,
-    places,
     run,
     starts_word,
 )
@@ -239,6 +238,11 @@ PLAIN_KEYS = (
 )
 """Keys that `long_words` may miss: of small letters alone, or with a `=` near their beginning."""
 
+_BY_STEM = [
+    (stem, [kind for kind in KEYS if kind[1][:2] == stem]) for stem in dict.fromkeys(kind[1][:2] for kind in KEYS)
+]
+"""The keys by the two characters they begin with: most texts have few of these."""
+
 KEY_LENGTH = 13
 """No key above has fewer characters, prefix included."""
 
@@ -290,9 +294,11 @@ def _may_be_key(word: bytes) -> bool:
 def find_keys(text: str, words: Sequence[str]) -> Iterator[Span]:
     """Keys whose issuer gave them a prefix."""
     long = " ".join(words)
-    for rule, prefix, alphabet, least, flags in KEYS if long else ():
-        if prefix in long:
-            yield from _find_key(text, rule, prefix, (alphabet, least, flags))
+    for stem, kinds in _BY_STEM if long else ():
+        if stem in long:
+            for rule, prefix, alphabet, least, flags in kinds:
+                if prefix in long:
+                    yield from _find_key(text, rule, prefix, (alphabet, least, flags))
     for rule, prefix, alphabet, least, flags in PLAIN_KEYS:
         if prefix in text:
             yield from _find_key(text, rule, prefix, (alphabet, least, flags))
@@ -511,12 +517,14 @@ def _judge_word(text: str, low: str, at: int, word: str, again: Callable[[str], 
         yield at, at + len(word) + run(text, at + len(word), "=", 2), "value"
         return
     begin = at
-    for part in word.encode("latin-1", "replace").translate(_PARTS_ONLY).decode("latin-1").split() if dotted else (word,):
+    for part in (
+        word.encode("latin-1", "replace").translate(_PARTS_ONLY).decode("latin-1").split() if dotted else (word,)
+    ):
         begin = text.find(part, begin)
-        if len(part) >= 32:
-            if len(part) <= 512 and is_random(part) and not _is_public(text, begin, begin + len(part)):
-                yield begin, begin + len(part), "random"
-        begin += len(part)
+        end = begin + len(part)
+        if 32 <= len(part) <= 512 and is_random(part) and not _is_public(text, begin, end):
+            yield begin, end, "random"
+        begin = end
     back = _announced(text, low, at, word) if text[at - 1 : at] in _JOINED else -1
     if back >= 0:
         end = at + len(word)
@@ -595,6 +603,10 @@ VENDORS = (
 )  # fmt: skip
 """Services whose keys have no form of their own, as they are written in names."""
 
+_VENDORS_BY_HEAD: dict[str, list[str]] = {}
+for _vendor in VENDORS:
+    _VENDORS_BY_HEAD.setdefault(_vendor[:3], []).append(_vendor)
+
 ANNOUNCING = ("key", "secret", "token", "auth", "cred", "passw", "seed", "salt", "hmac", "session", "webhook", "access")
 """Parts of any name that say the same of a longer value."""
 
@@ -639,7 +651,11 @@ def _announced(text: str, low: str, at: int, word: str) -> int:
             opaque = text[at - back : at] + word
             return back if not _is_harmless(name) and is_opaque(opaque, named=True) else -1
         if any(part in name for part in ANNOUNCING) and ("=" in joint or ":" in joint):
-            return back if not _is_harmless(name) and not name.rstrip("\"'` ").endswith("id") and _is_long_key(word) else -1
+            return (
+                back
+                if not _is_harmless(name) and not name.rstrip("\"'` ").endswith("id") and _is_long_key(word)
+                else -1
+            )
         size = len(name) - len(name.rstrip(WORD))
         if not 0 < size < 14 or (joint != "=" and not (joint == ":" and name.isdigit())):
             return -1  # else the value itself holds the sign
@@ -649,11 +665,11 @@ def _announced(text: str, low: str, at: int, word: str) -> int:
 
 def _names_vendor(written: str, name: str) -> bool:
     """Whether a vendor's name is in it, in one case: `algoliaKey`, `ALGOLIA_KEY`; not the `pusher` in `pushErr`."""
-    for vendor in VENDORS:
-        found = name.rfind(vendor)
-        if found >= 0:
-            exact = written[found : found + len(vendor)]
-            before = written[found - 1 : found] if found else ""
+    for at in range(len(name) - 2):
+        for vendor in _VENDORS_BY_HEAD.get(name[at : at + 3], ()):
+            if not name.startswith(vendor, at):
+                continue
+            exact, before = written[at : at + len(vendor)], written[at - 1 : at] if at else ""
             if len(vendor) <= 4 and before.isalpha() and before.islower() == exact[0].islower():
                 continue  # `lob` in `global`
             if exact.islower() or exact.isupper() or exact[1:].islower():

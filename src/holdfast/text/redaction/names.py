@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from holdfast.text.redaction.values import (
-    ALNUM,
     MEDIUM,
     SPAN,
     STRONG,
@@ -53,7 +52,8 @@ NAMES: tuple[tuple[str, int], ...] = (
 
 KEYS_OF = (
     "api", "access", "account", "auth", "encryption", "signing", "master", "private", "service", "subscription",
-    "secret", "jwt", "app", "license", "storage", "shared", "webhook", "client", "admin", "deploy", "write", "session",
+    "secret", "jwt", "app", "license", "storage", "shared", "webhook", "client", "admin", "deploy", "write",
+    "session",
     "cookie", "hmac", "aes", "crypt", "cipher", "shared_access", "security",
 )  # fmt: skip
 """What stands before `key` in names of secrets: `api_key`, `accessKey`, `signing-key`."""
@@ -91,8 +91,10 @@ ABOUT = (
 """Last parts of names that speak about a secret without holding it, e.g. `token_count`, `secretName`."""
 
 VERBS = (
-    "is", "are", "was", "=", "==", ":", "->", "=>", "→", "to", "as", "ist", "lautet", "heisst", "heißt", "es", "est", "sera",
-    "é", "e", "è", "är", "jest", "to:", "is:", "are:", "был", "это", "是", "为", "は", "equals", "being", "on", "zu", "auf",
+    "is", "are", "was", "=", "==", ":", "->", "=>", "→", "to", "as", "ist", "lautet", "heisst", "heißt", "es",
+    "est", "sera",
+    "é", "e", "è", "är", "jest", "to:", "is:", "are:", "был", "это", "是", "为", "は", "equals", "being", "on", "zu",
+    "auf",
 )  # fmt: skip
 """Words that stand between the name of a secret and the secret in a sentence."""
 
@@ -106,20 +108,26 @@ PROGRAMS: dict[str, str] = {
     "sshpass": "-p*", "mongo": "-p", "mongosh": "-p", "mongodump": "-p", "mongorestore": "-p", "mongoexport": "-p",
     "mongoimport": "-p", "cqlsh": "-p", "redis": "-a", "keydb": "-a", "valkey": "-a", "docker": "-p", "podman": "-p",
     "buildah": "-p", "skopeo": "-p", "nerdctl": "-p", "helm": "-p", "crane": "-p", "oras": "-p", "oc": "-p -t",
-    "cf": "-p", "az": "-p", "twine": "-p", "ldapsearch": "-w", "ldapadd": "-w", "ldapmodify": "-w", "ldapdelete": "-w",
-    "ldapwhoami": "-w", "ldappasswd": "-w -s -a", "zip": "-P*", "unzip": "-P*", "7z": "-p*", "7za": "-p*", "7zz": "-p*",
+    "cf": "-p", "az": "-p", "twine": "-p", "ldapsearch": "-w", "ldapadd": "-w", "ldapmodify": "-w",
+    "ldapdelete": "-w",
+    "ldapwhoami": "-w", "ldappasswd": "-w -s -a", "zip": "-P*", "unzip": "-P*", "7z": "-p*", "7za": "-p*",
+    "7zz": "-p*",
     "rar": "-p* -hp*", "unrar": "-p*", "sqlcmd": "-P*", "bcp": "-P*", "osql": "-P*", "isql": "-P*", "tsql": "-P*",
-    "ssh-keygen": "-N -P", "rdesktop": "-p*", "xfreerdp": "/p:*", "wfreerdp": "/p:*", "ipmitool": "-P", "cadaver": "-p",
+    "ssh-keygen": "-N -P", "rdesktop": "-p*", "xfreerdp": "/p:*", "wfreerdp": "/p:*", "ipmitool": "-P",
+    "cadaver": "-p",
     "mosquitto_pub": "-P", "mosquitto_sub": "-P", "rabbitmqadmin": "-p", "couchbase": "-p", "cbq": "-p", "lftp": "-u",
     "ncftp": "-p", "ncftpput": "-p", "smbclient": "-U%", "smbmap": "-p", "winexe": "-U%", "rpcclient": "-U%",
     "net": "-U%", "mount": "-o=", "crackmapexec": "-p", "netexec": "-p", "evil": "-p", "hydra": "-p", "useradd": "-p",
-    "usermod": "-p", "openssl": "-k -K -pass -passin -passout", "keytool": "-storepass -keypass -srcstorepass -deststorepass",
+    "usermod": "-p", "openssl": "-k -K -pass -passin -passout",
+    "keytool": "-storepass -keypass -srcstorepass -deststorepass",
     "jarsigner": "-storepass -keypass", "apksigner": "--ks-pass --key-pass", "curl": "-u: -U:", "http": "-a:",
-    "https": "-a:", "wget": "", "snmpwalk": "-A -X -c", "snmpget": "-A -X -c", "kadmin": "-w -p*", "influx": "-password",
+    "https": "-a:", "wget": "", "snmpwalk": "-A -X -c", "snmpget": "-A -X -c", "kadmin": "-w -p*",
+    "influx": "-password",
     "svn": "", "ftp": "", "htpasswd": "", "vault": "", "aws": "", "npm": "", "gh": "", "glab": "", "heroku": "",
     "sqlplus": "", "wpa_passphrase": "", "rabbitmqctl": "", "nmcli": "", "iwconfig": "", "rclone": "", "psql": "",
     "gpg": "", "chpasswd": "", "sudo": "", "redis-cli": "-a", "doctl": "-t", "flyctl": "-t",
-    "fly": "-t", "cloudflared": "", "ansible": "", "pdftk": "", "qpdf": "", "borg": "", "restic": "", "su": "", "stdin": "",
+    "fly": "-t", "cloudflared": "", "ansible": "", "pdftk": "", "qpdf": "", "borg": "", "restic": "", "su": "",
+    "stdin": "",
 }  # fmt: skip
 """Programs and their flags that take a secret: `-p*` also glued, `-U%` behind a `%`, `-u:` behind a `:`."""
 
@@ -131,7 +139,25 @@ TRIGGERS = frozenset(
 ) | {b"5432", b"3306"}
 """Words without which `forms` has nothing to look for."""
 
-HINTS = (" -", "pass:", " login", " user", "unseal", "kind", ":5432:", ":3306:", "authtoken", "|", ",", "\t", "/p:", " by ", " add_user", "change_password", "wpa_")
+HINTS = (
+    " -",
+    "pass:",
+    " login",
+    " user",
+    "unseal",
+    "kind",
+    ":5432:",
+    ":3306:",
+    "authtoken",
+    "|",
+    ",",
+    "\t",
+    "/p:",
+    " by ",
+    " add_user",
+    "change_password",
+    "wpa_",
+)
 """And without one of these."""
 
 
@@ -144,16 +170,21 @@ def find_values(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
         if name in low:
             for at in places(low, name):
                 yield from _named(text, low, at, (name, strength))
-    for name in ("Pass", "Pw", "Psk"):
-        if name in text:
-            for at in places(text, name):
-                if text[at - 1 : at].islower() and _is_apart(text, at, at + len(name)):
-                    yield from _named(text, low, at, (name.lower(), STRONG))
+    yield from _find_humps(text, low)
     for name in _words_in(text, low, parts):
         for at in places(low, name):
             if _is_apart(text, at, at + len(name)):
                 spans = _named(text, low, at, (name, WORDS[name]))
                 yield from (span for span in spans if len(name) > 5 or is_typed(text[span[0] : span[1]]))
+
+
+def _find_humps(text: str, low: str) -> Iterator[Span]:
+    """Values of `dbPass`, `smtpPw`: short names that are a part of a longer one only by their capital."""
+    for name in ("Pass", "Pw", "Psk"):
+        if name in text:
+            for at in places(text, name):
+                if text[at - 1 : at].islower() and _is_apart(text, at, at + len(name)):
+                    yield from _named(text, low, at, (name.lower(), STRONG))
 
 
 def _words_in(text: str, low: str, parts: frozenset[bytes]) -> list[str]:
@@ -173,7 +204,9 @@ def _is_apart(text: str, at: int, end: int) -> bool:
 def _named(text: str, low: str, at: int, rule: tuple[str, int]) -> Iterator[Span]:
     name, strength = rule
     before = low[max(0, at - 24) : at].rstrip("_-. ")
-    if before.endswith(("public", "publickey", "pub")) or (name == "key" and not _is_key_of(before) and low[at - 2 : at] != "--"):
+    if before.endswith(("public", "publickey", "pub")) or (
+        name == "key" and not _is_key_of(before) and low[at - 2 : at] != "--"
+    ):
         return
     after = at + len(name)
     if name.endswith("="):
@@ -181,7 +214,9 @@ def _named(text: str, low: str, at: int, rule: tuple[str, int]) -> Iterator[Span
         return
     rest = run(text, after, _IDENTIFIER, 64)
     rest -= len(text[after : after + rest]) - len(text[after : after + rest].rstrip("."))
-    if rest and (text[after] == "." or (name == "key" and low[at - 2 : at] == "--") or not _holds_it(text[after : after + rest])):
+    if rest and (
+        text[after] == "." or (name == "key" and low[at - 2 : at] == "--") or not _holds_it(text[after : after + rest])
+    ):
         return
     begin = at
     while begin > 0 and at - begin < 40 and text[begin - 1] in _IDENTIFIER:
@@ -217,30 +252,33 @@ def _value_after(text: str, low: str, name: tuple[int, int, int], rule: tuple[st
     mark = text[here : here + 1]
     upper = text[at:after].isupper()
     if mark == "=" and text[begin : begin + 1] == "-" and not quoted:
-        first, end, _ = literal = _literal(text, here)
-        if _is_given(text[first : min(end, first + JUDGED)], strength):
-            yield first, end, "value"
-        else:
-            yield from _judged(text, literal, strength, exported=False, spoken=spoken)
-    elif mark in ("=", ":", "：") or (mark == "?" and text[here + 1 : here + 2] == "="):
+        yield from _flagged(text, _literal(text, here), strength, spoken)
+    elif mark in ("=", ":", "\uff1a") or (mark == "?" and text[here + 1 : here + 2] == "="):
         here += mark == "?"
         yield from _assigned(text, low, here, strength, upper, spoken)
     elif mark == ">" and text[begin - 1 : begin] == "<":
         yield from _judged(text, _literal(text, here), strength, exported=False, spoken=spoken)
-    elif mark == "," and strength == STRONG and quoted:
+    elif (mark == "," and strength == STRONG and quoted) or (
+        mark == "(" and strength == STRONG and text[here + 1 : here + 2] in ("'", '"')
+    ):
         yield from _paired(text, here + 1)
-    elif mark == "(" and strength == STRONG and text[here + 1 : here + 2] in ("'", '"'):
-        yield from _paired(text, here + 1)
-    elif mark in ("-", "–", "—") and strength == STRONG and text[here + 1 : here + 2] == " " and here > after:
+    elif mark in ("-", "\u2013", "\u2014") and strength == STRONG and text[here + 1 : here + 2] == " " and here > after:
         yield from _cell(text, here + 2)
     elif mark == "|" and (strength == STRONG or upper):
         yield from _cell(text, here + 1)
-    elif mark == "." and not quoted or not mark:
-        return
-    elif here > after and not quoted:
+    elif here > after and not quoted and mark and mark != ".":
         yield from _apart(text, low, (begin, at, after), here, rule)
     if mark in ('"', "'", ",", "\n", "\r", "}", "{", "/", ">") or quoted or mark.isalpha():
         yield from _sibling(text, low, here, strength)
+
+
+def _flagged(text: str, literal: tuple[int, int, bool], strength: int, spoken: bool) -> Iterator[Span]:
+    """`--token=x`."""
+    first, end, _ = literal
+    if _is_given(text[first : min(end, first + JUDGED)], strength):
+        yield first, end, "value"
+    else:
+        yield from _judged(text, literal, strength, exported=False, spoken=spoken)
 
 
 def _assigned(text: str, low: str, here: int, strength: int, upper: bool, spoken: bool) -> Iterator[Span]:
@@ -375,7 +413,7 @@ def _apart(text: str, low: str, name: tuple[int, int, int], here: int, rule: tup
         return
     upper = text[begin:after]
     rest = text[end + quoted : end + quoted + 80].partition("\n")[0].strip(" \t\r\"'`);")
-    if upper.isupper() and "_" in upper or (strength >= MEDIUM and "_" in upper and not rest):
+    if (upper.isupper() and "_" in upper) or (strength >= MEDIUM and "_" in upper and not rest):
         if value[:1] != "[" and is_secret(value, strength, True) and (is_typed(value) or len(value) >= 24):
             yield first, end, "value"
         return
@@ -418,7 +456,7 @@ def _sentence(text: str, here: int, strength: int) -> Iterator[Span]:
             return
         if word.lower() in VERBS or (word.endswith(":") and number < 5):
             after_verb = True
-        elif word and (number >= 5 or not word.strip("'’@._-").replace(".", "").replace("@", "").isalnum()):
+        elif word and (number >= 5 or not word.strip("'\u2019@._-").replace(".", "").replace("@", "").isalnum()):
             return
         offset += len(word) + 1
 

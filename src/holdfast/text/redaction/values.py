@@ -113,7 +113,7 @@ def entropy(value: str) -> float:
 
 def has_digit(value: str) -> bool:
     """Whether there is an ASCII digit."""
-    for digit in DIGITS:  # a third of the time of `any` with a generator, and asked of every long word
+    for digit in DIGITS:  # noqa: SIM110 - a third of the time of `any` with a generator, and asked of every long word
         if digit in value:
             return True
     return False
@@ -221,7 +221,7 @@ def is_typed(value: str) -> bool:
     name, sign, rest = value.partition("=")
     if sign and name.isalpha() and rest:
         return False  # a setting, such as `ok=%v`
-    stem, dot, ending = value.rpartition(".")
+    _, dot, ending = value.rpartition(".")
     if dot and (value.replace(".", "a").isalnum() or (len(ending) <= 4 and ending.isalpha() and ending.islower())):
         return False  # a file's name, a version, a host
     return not _is_measure(value)
@@ -255,7 +255,8 @@ def _has_words(core: str) -> bool:
     """Whether more than half of it is runs of letters, humps of camel case too, with vowels as languages have them."""
     one_case = core.islower() or core.isupper()
     humps = "".join(
-        char if char.islower() or (one_case and char.isalpha()) else " " + char if char.isupper() else " " for char in core
+        char if char.islower() or (one_case and char.isalpha()) else " " + char if char.isupper() else " "
+        for char in core
     ).split()
     long = [hump for hump in humps if len(hump) >= (5 if one_case else 4)]
     spelt = [hump for hump in long if 0.2 <= sum(char in "aeiouyAEIOUY" for char in hump) / len(hump) <= 0.67]
