@@ -343,7 +343,9 @@ QUIET: tuple[str, ...] = (
     "sessions: 128-bit ids; passwords are hashed with argon2id", "the token is sha256 of the body",
     "def set_password(self, raw_password):", '["username", "password", "email"]', "--password-file /run/secrets/db",
     "--key-file tls2.key", "vault login -method=oidc", "pass --clip web/mail", "echo done | tee log1.txt",
-    "5 passed, 2 failed in 3.21s", "pat = re.compile(r'[a-z]+')", "salt: the condiment", "seed = 42", "auth: basic",
+    "    'print',\n    'pwd',\n    'read',\n    'read4b',\n", '"AWS::DynamoDB::GlobalTable": "06d89d7f61a3db96",',
+    "the result may be an array, pass `check_0d=True` then", "5 passed, 2 failed in 3.21s",
+    "pat = re.compile(r'[a-z]+')", "salt: the condiment", "seed = 42", "auth: basic",
     "key: value1", "pw2 = pw1", "compass: north2", "passing: true", "bypass 12345678",
 )  # fmt: skip
 """Lines that agents meet and that redaction leaves alone."""

@@ -272,7 +272,7 @@ def _find_columns(text: str, low: str, name: str) -> Iterator[Span]:
             continue
         heads = [cell.strip(" \t\r\"'`*").lower() for cell in head.split(mark)]
         columns = [number for number, cell in enumerate(heads) if cell == name]
-        if not columns or len(heads) < 2 or any(len(cell) > 40 for cell in heads):
+        if not columns or sum(map(bool, heads)) < 2 or any(len(cell) > 40 for cell in heads):
             continue
         spans, behind = _rows(text, end + 1, mark, (columns[0], len(heads)))
         yield from spans

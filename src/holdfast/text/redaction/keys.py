@@ -649,7 +649,10 @@ def _announced(text: str, low: str, at: int, word: str) -> int:
         name = stem[len(stem.rstrip(_NAME)) :][-80:]
         if _names_vendor(text[at - back - len(joint) - len(name) : at], name):
             opaque = text[at - back : at] + word
-            return back if not _is_harmless(name) and is_opaque(opaque, named=True) else -1
+            short = len(opaque) < 20 and not opaque.lower().strip(HEX)  # as versions and states are written
+            if _is_harmless(name) or (short and not any(part in name for part in ANNOUNCING)):
+                return -1
+            return back if is_opaque(opaque, named=True) else -1
         if any(part in name for part in ANNOUNCING) and ("=" in joint or ":" in joint):
             return (
                 back
@@ -670,8 +673,8 @@ def _names_vendor(written: str, name: str) -> bool:
             if not name.startswith(vendor, at):
                 continue
             exact, before = written[at : at + len(vendor)], written[at - 1 : at] if at else ""
-            if len(vendor) <= 4 and before.isalpha() and before.islower() == exact[0].islower():
-                continue  # `lob` in `global`
+            if vendor == "lob" and before in ("g", "G", "b", "B"):
+                continue  # `global`, `blob`
             if exact.islower() or exact.isupper() or exact[1:].islower():
                 return True
     return False

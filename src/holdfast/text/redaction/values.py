@@ -219,7 +219,7 @@ def is_typed(value: str) -> bool:
     if value[1:].isalpha() or not (has_digit(value) or any(mark in value for mark in "!#$%^&*@+=?~")):
         return False
     name, sign, rest = value.partition("=")
-    if sign and name.isalpha() and rest:
+    if sign and rest and (name.isalpha() or ("_" in name and name.replace("_", "").isalnum())):
         return False  # a setting, such as `ok=%v`
     _, dot, ending = value.rpartition(".")
     if dot and (value.replace(".", "a").isalnum() or (len(ending) <= 4 and ending.isalpha() and ending.islower())):
