@@ -21,14 +21,15 @@ from collections.abc import Iterator
 import holdfast
 
 UNITS = (
-    " ", "\n", "\t", " \n", "a", "a ", "A", "1", "1 ", "_", "-", "- ", ".", "a.", "a/", "#", "*", "**", "`", "```\n", "(",
-    "[", "![", "<", "<!--", "=", "'", '"', "\\", "\r\n", "> ", "| ", "{", "$", "a,", "a_", "aA", ": ", "! ", "no, ", "---\n",
+    " ", "\n", "\t", " \n", "a", "a ", "A", "1", "1 ", "_", "-", "- ", ".", "a.", "a/", "#", "*", "**", "`",
+    "```\n", "(", "[", "![", "<", "<!--", "=", "'", '"', "\\", "\r\n", "> ", "| ", "{", "$",
+    "a,", "a_", "aA", ": ", "! ", "no, ", "---\n",
 )  # fmt: skip
 PATIENCE = 8
 """How many limits one search may take before it is stopped."""
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """The search took too long."""
 
 
@@ -73,7 +74,7 @@ def seconds(expression: re.Pattern[str], unit: str, size: int, limit: float) -> 
     begun = time.process_time()
     try:
         expression.search(text)
-    except Stopped:
+    except StoppedError:
         pass
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -81,7 +82,7 @@ def seconds(expression: re.Pattern[str], unit: str, size: int, limit: float) -> 
 
 
 def _stop(*_: object) -> None:
-    raise Stopped
+    raise StoppedError
 
 
 if __name__ == "__main__":
