@@ -238,9 +238,9 @@ PLAIN_KEYS = (
 )
 """Keys that `long_words` may miss: of small letters alone, or with a `=` near their beginning."""
 
-_BY_STEM = [
-    (stem, [kind for kind in KEYS if kind[1][:2] == stem]) for stem in dict.fromkeys(kind[1][:2] for kind in KEYS)
-]
+_BY_STEM: dict[str, list[tuple[str, str, str, int, str]]] = {}
+for _kind in KEYS:
+    _BY_STEM.setdefault(_kind[1][:2], []).append(_kind)
 """The keys by the two characters they begin with: most texts have few of these."""
 
 KEY_LENGTH = 13
@@ -294,7 +294,7 @@ def _may_be_key(word: bytes) -> bool:
 def find_keys(text: str, words: Sequence[str]) -> Iterator[Span]:
     """Keys whose issuer gave them a prefix."""
     long = " ".join(words)
-    for stem, kinds in _BY_STEM if long else ():
+    for stem, kinds in _BY_STEM.items() if long else ():
         if stem in long:
             for rule, prefix, alphabet, least, flags in kinds:
                 if prefix in long:
