@@ -95,7 +95,7 @@ def note(path: str, subject: str, exc: BaseException) -> None:
 
 
 def _line(subject: str, exc: BaseException) -> str:
-    from holdfast.service.redact import redact
+    from holdfast.text.redaction import redact
 
     hint = f" ({exc.hint})" if isinstance(exc, HoldfastError) and exc.hint else ""
     told = redact(f"{subject}: {type(exc).__name__}: {exc}{hint}{_where(exc)}")

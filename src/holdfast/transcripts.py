@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 from holdfast.domain.errors import HostConfigError
 from holdfast.ports.store import EventFilter
-from holdfast.service.redact import redact
+from holdfast.text.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

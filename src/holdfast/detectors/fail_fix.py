@@ -53,7 +53,8 @@ _ABSENT = re.compile(
 )
 _DIAGNOSTIC = re.compile(r"^(?:\[[\w:-]+\] )?\S+?:\d+(?::\d+)?: (?!:)(.{12,160})$", re.MULTILINE)
 _REFUSED = re.compile(
-    r"^(?:remote: (?:error|fatal): |GraphQL: |\s*! \[remote rejected\] |HTTP 4\d\d: )(.{8,160}?)\s*$", re.MULTILINE
+    r"^(?:remote: (?:error|fatal): |GraphQL: |[ \t]*! \[remote rejected\] |HTTP 4\d\d: )(.{8,160}?)[ \t\r]*$",
+    re.MULTILINE,
 )
 """How a server says no: its rules are worth knowing before the next try."""
 

@@ -31,7 +31,8 @@ AFTER = 4
 """Events behind the undoing in which the agent may say why."""
 
 _DEBUGGING = re.compile(
-    r"^\s*\+?\s*(?:print\(|console\.(?:log|debug)|fmt\.(?:Print|Fprint)|t\.Log|log\.(?:Print|Debug)|debugger\b|dbg!"
+    r"^[ \t]*(?:\+[ \t]*)?(?:print\(|console\.(?:log|debug)|fmt\.(?:Print|Fprint)|t\.Log"
+    r"|log\.(?:Print|Debug)|debugger\b|dbg!"
     r"|breakpoint\(\)|import pdb|pdb\.|System\.out\.|puts |var_dump|eprintln!|logger\.debug)",
     re.MULTILINE,
 )

@@ -12,7 +12,7 @@ from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.ranking.compile import clean
 from holdfast.ranking.signature import command_target
 from holdfast.ranking.tokens import count_tokens
-from holdfast.service.redact import redact
+from holdfast.text.redaction import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

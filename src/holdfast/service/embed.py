@@ -13,7 +13,7 @@ from holdfast.domain.errors import EmbedderError, HoldfastError, InvalidValueErr
 from holdfast.domain.frozen import Frozen
 from holdfast.ports.store import LessonFilter
 from holdfast.service.ledger import CHANGED
-from holdfast.service.redact import redact
+from holdfast.text.redaction import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from holdfast.ranking.tokens import count_tokens
 from holdfast.ranking.words import terms
 from holdfast.service.notice import find_news, keep_found
 from holdfast.service.recall import Draw, Found, admissible, brief, draw, question, weigh_up, with_vector
-from holdfast.service.redact import redact_to
 from holdfast.service.surroundings import linked_files, symbols_at
+from holdfast.text.redaction import redact_to
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ def doubt(trust: Trust, fields: Mapping[str, Any]) -> str:
 
 def clean(text: str) -> str:
     """The text without secrets, private spans, hidden characters and outer blanks."""
-    from holdfast.service.redact import redact
+    from holdfast.text.redaction import redact
 
     return redact(text.translate(HIDDEN).replace("\r\n", "\n").replace("\r", "\n")).strip()
 
@@ -85,7 +85,7 @@ def anchors_of(
     InvalidValueError for a file outside of the project.
     """
     from holdfast.service.anchoring import Subject, anchor_subject, parse_named
-    from holdfast.service.redact import redact
+    from holdfast.text.redaction import redact
 
     files, symbols = [redact(name) for name in files], [redact(name) for name in symbols]
     globs = tuple(name for name in files if "*" in name or name.endswith("/"))

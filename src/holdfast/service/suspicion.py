@@ -15,10 +15,11 @@ _ADDRESSED = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,20}\b(?:previous|prior|above|earlier|your|system)\b"
     r".{0,20}\b(?:instructions?|prompts?|rules|guidelines|messages|guardrails)\b"
     r"|\b(?:ignore|disregard|forget) (?:all|any) (?:of )?(?:the )?(?:instructions|prompts)\b"
-    r"|\byou are now (?:a|an|in \w+ mode)\b|^\s*new instructions?:"
+    r"|\byou are now (?:a|an|in \w+ mode)\b|^[ \t]*new instructions?:"
     r"|\b(?:do not|don't|never|without) (?:tell|telling|mention|mentioning|inform|informing|reveal|alert|alerting)"
     r"(?: it| this| any of this)?(?: to)? the user\b"
-    r"|<\|?(?:im_start|im_end|system|assistant|endoftext)\|?>|\[/?INST\]|<</?SYS>>|^\s*(?:system|assistant)\s*:\s",
+    r"|<\|?(?:im_start|im_end|system|assistant|endoftext)\|?>|\[/?INST\]|<</?SYS>>"
+    r"|^[ \t]*(?:system|assistant)[ \t]*:\s",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 _SENT_AWAY = re.compile(

@@ -106,7 +106,7 @@ def _report(findings: list[Finding]) -> str:
 
 def _anonymous(text: str) -> str:
     """The text without the user's name, home folder and secrets."""
-    from holdfast.service.redact import redact
+    from holdfast.text.redaction import redact
 
     for folder in _homes():
         text = text.replace(folder, "~")
