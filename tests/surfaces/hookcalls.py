@@ -15,7 +15,31 @@ from holdfast.bootstrap import Memory
 from holdfast.settings import Settings, load_settings, package_folder
 
 ENTRY = os.path.join(package_folder(), "surfaces", "hooks", "entry.py")
-COMMAND = [sys.executable, "-I", "-S", ENTRY]
+RUN_ENTRY = """
+sys.argv[:] = sys.argv[2:]
+exec(compile(open(sys.argv[0]).read(), sys.argv[0], "exec"), {"__name__": "__main__", "__file__": sys.argv[0]})
+"""
+PATIENT = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from holdfast.domain.deadline import Deadline
+Deadline.answer_by = property(lambda deadline: deadline.began_s + 60)
+"""
+"""A host that waits for a minute: what a test sees does not depend on how busy the machine is."""
+BUSY = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from holdfast.surfaces.hooks import desk
+desk.is_busy = lambda: True
+"""
+"""A machine that is taken for busy, whether it is or not; the deadline is the real one."""
+
+
+def _command(before: str) -> list[str]:
+    return [sys.executable, "-I", "-S", "-c", before + RUN_ENTRY, str(Path(ENTRY).parents[3]), ENTRY]
+
+
+PATIENT_COMMAND, BUSY_COMMAND = _command(PATIENT), _command(BUSY)
 KINDS: dict[str, dict[str, Any]] = {
     "SessionStart": {"source": "startup", "model": "claude-x"},
     "UserPromptSubmit": {"prompt": "please fix the rounding in the ledger"},
@@ -64,11 +88,11 @@ class Hooks:
         shared = {"session_id": session, "cwd": str(self.project), "hook_event_name": kind}
         return {**shared, **KINDS.get(kind, {}), **more}
 
-    def start(self, host: str = "claude-code", **env: str) -> subprocess.Popen[bytes]:
-        pipe = subprocess.PIPE
+    def start(self, host: str = "claude-code", patient: bool = True, **env: str) -> subprocess.Popen[bytes]:
+        pipe, command = subprocess.PIPE, PATIENT_COMMAND if patient else BUSY_COMMAND
         environment = {key: value for key, value in {**self.env, **env}.items() if value != "-"}
         return subprocess.Popen(
-            [*COMMAND, host], env=environment, cwd=self.folder, stdin=pipe, stdout=pipe, stderr=pipe
+            [*command, host], env=environment, cwd=self.folder, stdin=pipe, stdout=pipe, stderr=pipe
         )
 
     def run(self, payload: dict[str, Any] | bytes, host: str = "claude-code", **env: str) -> str:
