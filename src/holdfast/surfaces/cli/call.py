@@ -24,10 +24,18 @@ class Call:
         self.as_json = False
 
     def open(self) -> Memory:
-        """The memory of the call's folder; use it with `with`."""
+        """The memory of the call's folder, with what hooks left in the spool; use it with `with`."""
         from holdfast.bootstrap import Memory
+        from holdfast.domain.errors import StoreError
+        from holdfast.spool import drain, waiting
 
-        return Memory(self.folder)
+        memory = Memory(self.folder)
+        if waiting(memory.settings.run_path):
+            try:
+                drain(memory, memory.settings.run_path)
+            except StoreError:
+                return memory  # a store that can only be read still answers
+        return memory
 
 
 def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:

@@ -14,7 +14,14 @@ from holdfast._version import __version__
 from holdfast.domain.errors import HoldfastError
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call, say
-from holdfast.surfaces.cli.checkups import check_host_version, check_hosts, check_program, check_store, check_switches
+from holdfast.surfaces.cli.checkups import (
+    check_capture,
+    check_host_version,
+    check_hosts,
+    check_program,
+    check_store,
+    check_switches,
+)
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
 from holdfast.surfaces.cli.proof import prove
 
@@ -66,6 +73,7 @@ def _findings(no_proof: bool) -> Iterator[Finding]:
     yield from check_hosts(settings)
     yield from check_host_version()
     yield from check_store(settings)
+    yield from check_capture(settings)
     yield from check_switches(settings)
 
 
