@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Self
 
 from holdfast.domain.errors import HostConfigError
 from holdfast.ports.store import EventFilter
+from holdfast.runfiles import take_errands
 from holdfast.text.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from holdfast.domain.event import Event
     from holdfast.domain.hookcall import HookCall
@@ -56,6 +57,25 @@ def keep_turn(memory: Memory, call: HookCall) -> int:
         return sum(here.append(heard.sift(batch)) for batch in _batches(told) if batch)
     except (OSError, HostConfigError):
         return 0
+
+
+def read_errands(
+    memory: Memory, run_path: str, complain: Callable[[Exception], None], only: HookCall | None = None
+) -> list[HookCall]:
+    """Keep what the transcripts tell that sessions asked to be read, all or that of one; returns whose were read.
+
+    An errand is only gone when its transcript was read: what fails is told, and tried again by the next learner. Only
+    whoever has the learning turn calls this.
+    """
+    done = []
+    for errand in take_errands(run_path, only):
+        try:
+            with errand as call:
+                keep_turn(memory, call)
+            done.append(call)
+        except Exception as exc:  # the other sessions can be read all the same
+            complain(exc)
+    return done
 
 
 def _turn(memory: Memory, call: HookCall) -> Iterator[Event]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.bootstrap import LONG_LOG
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
 from holdfast.ports.store import EventFilter
@@ -69,7 +71,10 @@ def test_a_thousand_hooks_through_a_server_leave_it_as_it_was(hooks: Hooks, monk
         close = hooksocket.serve(memory, hooks.settings.run_path)
         answered, settled_kb, files, threads = 0, 0, 0, 0
         for number in range(CALLS):
-            answered += ask_server(hooks.settings, "claude-code", payload(hooks, number)) not in (None, ("", ""))
+            answer = ask_server(hooks.settings, "claude-code", payload(hooks, number), wait_s=5)
+            assert answer is not None
+            answer.close(heard=True)
+            answered += bool(answer.text)
             if number == CALLS // 2:
                 _rest()
                 settled_kb, files, threads = resident_kb(), _open_files(), _threads()
@@ -91,6 +96,41 @@ def test_a_hundred_cold_hooks_leave_no_process_behind(hooks: Hooks) -> None:
     assert learners(hooks) == []
     assert sorted(os.listdir(hooks.settings.home)) == ["memory.db", "memory.db-shm", "memory.db-wal", "memory.db.lock"]
     assert hooks.log == ""
+
+
+MANY_LEAVE = """
+import os, sys
+from holdfast.bootstrap import Memory
+from holdfast.settings import load_settings
+from holdfast.testing.builders import make_event
+
+settings, sizes = load_settings(), []
+for number in range(60):
+    child = os.fork()
+    if child == 0:  # a hook: it opens the store, writes, and leaves without closing
+        memory = Memory(sys.argv[1], settings=settings, cold=True)
+        text = f"{number} " + "output " * 2_000
+        memory.parts.store.append_events([make_event(key=f"k{number}-{n}", text=text) for n in range(15)])
+        memory.bound_log(lambda: None)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    log = settings.database_path + "-wal"
+    sizes.append(os.path.getsize(log) if os.path.exists(log) else 0)
+print(max(sizes))
+"""
+
+
+def test_hooks_that_leave_without_closing_keep_the_write_ahead_log_short(hooks: Hooks) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", MANY_LEAVE, str(hooks.project)],
+        env=hooks.env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    longest = int(ran.stdout)
+    assert 1_000_000 < longest < LONG_LOG + 1_000_000, "what one hook writes may come on top"
+    assert os.path.getsize(hooks.settings.database_path) > 2 * LONG_LOG, "all of it is in the file"
 
 
 def _rest() -> None:

@@ -279,15 +279,25 @@ def is_visible(lesson: Lesson, query: Query) -> bool:
     return mine and holds and here and lesson.state in query.states and lesson.kind in (query.kinds or (lesson.kind,))
 
 
-def weigh_up(parts: Parts, place: Place, found: Sequence[Found], because: str = "") -> list[tuple[Ranked, Found]]:
+def weigh_up(
+    parts: Parts,
+    place: Place,
+    found: Sequence[Found],
+    because: str = "",
+    offer: Callable[[list[tuple[Ranked, Found]]], None] | None = None,
+) -> list[tuple[Ranked, Found]]:
     """Each with its score, reason and freshness as of now, best first. Ranks are set when they are chosen.
 
-    `because` is the moment's own reason; otherwise lanes and words give it.
+    `because` is the moment's own reason; otherwise lanes and words give it. `offer` is given the list as it is before
+    the first close look, which can take longer than a host waits; it is not called where none is needed.
     """
     check = FreshnessCheck(parts, place)
     now = parts.clock.now()
     weighed = sorted((_weigh(one, check.glance(one.lesson), because, now) for one in found), key=_best_first)
     while lesson := check.next_look([ranked.lesson for ranked, _ in weighed[:LOOKED_AT]]):
+        if offer is not None:
+            offer(weighed)
+            offer = None
         judged = check.judge(lesson)
         again = (_weigh(one, judged, because, now) if one.lesson is lesson else (r, one) for r, one in weighed)
         weighed = sorted(again, key=_best_first)

@@ -8,7 +8,9 @@ Commits are `synchronous=NORMAL`: an acknowledged write survives a killed proces
 is committed `FULL`.
 
 Letting go: SQLite moves the write-ahead log into the file when the last connection closes, with two flushes to the
-disk. A hook that leaves by `os._exit` without closing skips them at no risk: the next opener recovers the log.
+disk. A hook that leaves by `os._exit` without closing skips them; the next opener recovers the log, and nothing is
+lost. But then the log only grows, since an opener that is alone does not know what was moved already. So who finds it
+over `LOG_LIMIT` closes after all, and empties it.
 """
 
 from __future__ import annotations
@@ -22,7 +24,14 @@ try:
 except ImportError:  # Windows: SQLite's own lock is enough, only less fair
     fcntl = None  # type: ignore[assignment]
 
-from holdfast.domain.errors import HoldfastError, StoreError, StoreLockedError
+from holdfast.domain.errors import (
+    HoldfastError,
+    SchemaTooNewError,
+    SchemaTooOldError,
+    StoreCorruptError,
+    StoreError,
+    StoreLockedError,
+)
 from holdfast.stores.sqlite.driver import sqlite3
 from holdfast.stores.sqlite.failures import HINTS, translate
 from holdfast.stores.sqlite.rows import text_of
@@ -48,6 +57,12 @@ _DRIVERS = (sqlite3.Error, OSError, UnicodeDecodeError)
 """What the driver raises; the last when its own message quotes a damaged schema."""
 
 
+LOG_LIMIT = 4_000_000
+"""Bytes of a write-ahead log; a longer one is emptied when a connection closes. A read takes longer with its length."""
+LEFT_AS_IT_IS = (StoreLockedError, StoreCorruptError, SchemaTooOldError, SchemaTooNewError)
+"""Why a file cannot be opened that reading it as it lies there would not help with, or that would make unsafe."""
+
+
 class Connection:
     """A file's connection. `reading` and `writing` give turns: `with connection.writing() as sql: ...`."""
 
@@ -58,9 +73,12 @@ class Connection:
     text_factory: Callable[[bytes], str] | type[str] = staticmethod(text_of)
     """What reads a text column; `str` is quicker and raises for the whole answer when one text is damaged."""
 
-    def __init__(self, path: str, timeout_s: float) -> None:
+    def __init__(self, path: str, timeout_s: float, upgrade: bool = True, frozen: bool = False) -> None:
+        """`upgrade`: bring an older schema up to date, which takes long. `frozen`: see `open`."""
         self.path = path
         self.timeout_s = timeout_s
+        self._upgrade = upgrade
+        self._frozen = frozen
         self._turns = RLock()
         self._lock_file = -1
         self._sql: sqlite3.Connection | None = None
@@ -69,17 +87,35 @@ class Connection:
     def open(self) -> None:
         """Open the file, made with mode 0600 when it is not there, and bring its schema up to date.
 
-        Costs one pragma when the schema is current. Raises StoreError.
+        Costs one pragma when the schema is current. With `frozen`, a file that SQLite cannot open because there is no
+        room or no right to make the files beside it is read as it lies there; writing then raises. Only for a process
+        that soon ends: it does not see what others write. Raises StoreError.
         """
         if self._sql is not None:
             return
         try:
-            _make_private(self.path)
+            self._open(self.path)
+        except StoreError as exc:
+            if not self._frozen or isinstance(exc, LEFT_AS_IT_IS) or not self._is_whole_without_log():
+                raise
+            self._open(f"file:{_in_uri(self.path)}?immutable=1")
+
+    def _open(self, name: str) -> None:
+        try:
+            is_uri = name != self.path
+            if not is_uri:
+                _make_private(self.path)
             self._sql = sqlite3.connect(
-                self.path, timeout=self.timeout_s, isolation_level=None, check_same_thread=False
+                name, timeout=self.timeout_s, isolation_level=None, check_same_thread=False, uri=is_uri
             )
             self._sql.text_factory = self.text_factory
-            if self._sql.execute("PRAGMA user_version").fetchone()[0] != self.schema:
+            version = self._sql.execute("PRAGMA user_version").fetchone()[0]
+            if version != self.schema:
+                if 0 < version < self.schema and not self._upgrade:
+                    raise SchemaTooOldError(
+                        f"{self.path} has schema {version}, this Holdfast writes {self.schema}",
+                        hint="it is upgraded in the background; any holdfast command does it, too",
+                    )
                 from holdfast.stores.sqlite.schema import upgrade
 
                 upgrade(self)
@@ -91,10 +127,25 @@ class Connection:
             self.close()
             raise
 
+    def _is_whole_without_log(self) -> bool:
+        """Whether the file alone holds everything: there is no write-ahead log, or an empty one."""
+        try:
+            return os.path.getsize(self.path) > 0 and _log_size(self.path) == 0
+        except OSError:
+            return False
+
     def close(self) -> None:
-        """Let go of the file; the last one to do so moves the write-ahead log into it."""
+        """Let go of the file; the last one to do so moves the write-ahead log into it.
+
+        A long log is emptied as far as others' reading allows, also when others stay.
+        """
         with self._turns:
             if self._sql is not None:
+                try:
+                    if _log_size(self.path) > LOG_LIMIT:
+                        self._sql.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                except (sqlite3.Error, OSError):
+                    pass  # a read-only file, or another process writes for long: whoever closes next does it
                 self._sql.close()
                 self._sql = None
             if self._lock_file >= 0:
@@ -215,6 +266,19 @@ class Turn:
 def _tells_of_damage(exc: BaseException) -> bool:
     """Whether reading ended by a value that no row of ours has: a text where a number belongs, a number too large."""
     return isinstance(exc, (TypeError, ValueError, OverflowError)) and not isinstance(exc, HoldfastError)
+
+
+def _log_size(path: str) -> int:
+    """Bytes of the write-ahead log beside the file. Raises OSError."""
+    try:
+        return os.stat(path + "-wal").st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _in_uri(path: str) -> str:
+    """The path as it stands in a `file:` URI."""
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
 def _make_private(path: str) -> None:

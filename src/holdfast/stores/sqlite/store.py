@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 class SqliteStore:
     """See `ports.store.Store` for what each method promises. Safe to share between threads."""
 
-    def __init__(self, path: str, timeout_s: float = 30.0) -> None:
+    def __init__(self, path: str, timeout_s: float = 30.0, *, upgrade: bool = True, frozen: bool = False) -> None:
         self.path = path
-        self._connection = Connection(path, timeout_s)
+        self._connection = Connection(path, timeout_s, upgrade, frozen)
         self._vectors: Vectors | None = None
         self._past: Past | None = None
         self._left_out = LeftOut()

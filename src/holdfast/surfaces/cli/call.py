@@ -24,11 +24,21 @@ class Call:
         self.as_json = False
 
     def open(self) -> Memory:
-        """The memory of the call's folder; use it with `with`. A memory that was lost is told of on stderr."""
+        """The memory of the call's folder, with what hooks left in the spool; use it with `with`.
+
+        A memory that was lost is told of on stderr.
+        """
         from holdfast.bootstrap import Memory
+        from holdfast.domain.errors import StoreError
+        from holdfast.spool import drain, waiting
 
         memory = Memory(self.folder)
         _tell_of_loss(memory)
+        if waiting(memory.settings.run_path):
+            try:
+                drain(memory, memory.settings.run_path)
+            except StoreError:
+                return memory  # a store that can only be read still answers
         return memory
 
 

@@ -9,18 +9,21 @@ import shutil
 import stat
 import subprocess
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.util import cache_from_source
 from typing import TYPE_CHECKING, Any
 
 from holdfast.bootstrap import find_place, open_store
 from holdfast.domain.errors import HoldfastError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
 from holdfast.ports.store import Extent
+from holdfast.runfiles import DROPPED, LATE, SPOOLED, read_counts
 from holdfast.service.heartbeat import last_events
 from holdfast.settings import interpreter, package_folder
+from holdfast.spool import FOLDER, unreadable, waiting
 from holdfast.surfaces.cli import _forms, _launcher
 from holdfast.surfaces.cli._codextrust import our_hooks
 from holdfast.surfaces.cli._hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, backups, set_up
+from holdfast.surfaces.cli.call import counted
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
 from holdfast.surfaces.cli.project import ACCEPT, claim_line
 from holdfast.surfaces.cli.setup import all_hosts
@@ -43,6 +46,8 @@ VERSION_TIMEOUT_S = 10.0
 LEAN_MODULES = ("bootstrap.py", "settings.py", "service/memory.py", "service/hook.py", "surfaces/hooks/client.py")
 """Some of what a hook imports: without their compiled form each hook compiles them anew."""
 LOG_LINES = 3
+COUNTED_DAYS = 7
+"""How far back late and lost answers are told of."""
 
 
 def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
@@ -96,6 +101,24 @@ def mend_store(settings: Settings) -> Iterator[Finding]:
         yield Finding(NOTE, "mended", f"damaged rows set aside, none deleted: {words}")
     if loss is not None:
         yield Finding(NOTE, "mended", f"accepted: {loss.words}")
+
+
+def check_capture(settings: Settings) -> Iterator[Finding]:
+    """What hooks of the last days could not do in time or not at all, by host, and what still waits."""
+    since = (datetime.now(UTC) - timedelta(days=COUNTED_DAYS)).strftime("%Y-%m-%d")
+    for host, counts in sorted(read_counts(settings.run_path, since).items()):
+        late, spooled, dropped = (counts.get(what, 0) for what in (LATE, SPOOLED, DROPPED))
+        what = f"{host}: {late} late, {spooled} spooled, {dropped} dropped in {COUNTED_DAYS} days"
+        if dropped:
+            yield Finding(BAD, "answers", f"{what}: events were lost; see {settings.log_path}", "holdfast backfill")
+        else:
+            yield Finding(NOTE if late else OK, "answers", what)
+    files = waiting(settings.run_path)
+    if files:
+        yield Finding(NOTE, "spool", f"{counted(len(files), 'call')} of hooks waiting to be kept", "holdfast status")
+    if aside := unreadable(settings.run_path):
+        folder = os.path.join(settings.run_path, FOLDER)
+        yield Finding(NOTE, "spool", f"{counted(aside, 'file')} in {folder} cannot be read and was set aside")
 
 
 def _mend_store(exc: Exception, path: str) -> str:

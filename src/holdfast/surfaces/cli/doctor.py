@@ -16,6 +16,7 @@ from holdfast.settings import load_settings
 from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call, say
 from holdfast.surfaces.cli.checkups import (
     check_backups,
+    check_capture,
     check_host_version,
     check_hosts,
     check_launcher,
@@ -84,6 +85,7 @@ def _findings(no_proof: bool, mend: bool, folder: str) -> Iterator[Finding]:
         yield from check_server(settings)
     yield from check_host_version()
     yield from check_store(settings, folder)
+    yield from check_capture(settings)
     yield from check_switches(settings)
 
 
