@@ -1,0 +1,19 @@
+"""Where a lesson comes from, in the one word that every delivered line carries."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.vocabulary import Trust
+
+SOURCE_WORDS: dict[Trust, str] = {
+    "person": "user", "verified": "proved", "agent": "agent", "repository": "file", "tool": "tool output",
+}  # fmt: skip
+"""A person said it, exit codes proved it, an agent concluded it, a file of the repository or a tool's output says it."""
+
+
+def source_word(lesson: Lesson) -> str:
+    """`user`, `proved`, `agent`, `file` or `tool output`; `agent, unconfirmed` for a lesson that is not active."""
+    word = SOURCE_WORDS[lesson.trust]
+    return word if lesson.state == "active" else f"{word}, unconfirmed"
