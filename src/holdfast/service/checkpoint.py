@@ -8,11 +8,13 @@ from __future__ import annotations
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import replace
 from holdfast.domain.records import Checkpoint
+from holdfast.domain.speech import spoken_text
 from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.ranking.compile import clean
 from holdfast.ranking.signature import command_target
 from holdfast.ranking.tokens import count_tokens
 from holdfast.service.redact import redact
+from holdfast.service.suspicion import suspicion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ def save(
 ) -> Checkpoint:
     """Keep the state of a task and return it, redacted; a task without a name is called after the branch.
 
+    A goal or an item that looks like an attack is replaced by a note of the reason.
+
     Raises InvalidValueError without a goal.
     """
     if not goal.strip():
@@ -58,12 +62,12 @@ def save(
         at=parts.clock.now(),
         project=place.project.id,
         session=session,
-        task=redact(task.strip()) or place.branch or "main",
+        task=_kept(task) or place.branch or "main",
         goal=_kept(goal),
         done=_all_kept(done),
         next=_all_kept(next),
         open_questions=_all_kept(open_questions),
-        files=tuple(dict.fromkeys(redact(parts.workspace.relative(place, path) or path) for path in files)),
+        files=tuple(dict.fromkeys(_kept(parts.workspace.relative(place, path) or path) for path in files)),
         branch=place.branch,
     )
     parts.store.record([checkpoint])
@@ -161,7 +165,8 @@ def _row(name: str, items: Sequence[str], budget: int) -> str:
 
 def _goal(events: Sequence[Event]) -> Event | None:
     """The last prompt that says something, else the last one; None without any."""
-    prompts = [event for event in events if event.kind == "prompt" and event.text.strip()]
+    own = ((event, spoken_text(event.text).strip()) for event in events if event.kind == "prompt")
+    prompts = [replace(event, text=words) for event, words in own if words]
     told = [prompt for prompt in prompts if len(prompt.text.split()) >= SUBSTANTIAL and prompt.text[0] != "/"]
     return (told or prompts)[-1] if prompts else None
 
@@ -207,6 +212,10 @@ def _merged(first: Sequence[str], then: Sequence[str]) -> tuple[str, ...]:
 
 
 def _kept(text: str) -> str:
+    """The text without secrets, cut to size; what looks like an attack is left out, and the line says so."""
+    doubtful = suspicion(text)
+    if doubtful:
+        return f"[left out: {doubtful}]"
     said = redact(text.strip())
     return said if len(said) <= TEXT_LIMIT else said[: TEXT_LIMIT - 1] + "…"
 

@@ -11,6 +11,7 @@ from holdfast.service.anchoring import renew
 from holdfast.service.ledger import note_change, twice
 from holdfast.service.lookup import resolve
 from holdfast.service.statement import anchors_of, clean_all, doubt, texts, with_title
+from holdfast.service.suspicion import reservation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,8 +56,16 @@ def revise(
     return twice(step)
 
 
+def is_persons(lesson: Lesson) -> bool:
+    """Whether a person stated or accepted the lesson and it holds: only a person closes it."""
+    return lesson.trust == "person" and lesson.state == "active"
+
+
 def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: str) -> Lesson:
     """Put `draft` as a new active lesson in place of `old`, in one write; returns it.
+
+    A person's lesson stays when somebody else revises it: the draft waits, linked to it as `refines`, and takes its
+    place when a person accepts it. A draft that waits for another reason closes nothing either.
 
     Raises IllegalTransitionError when `old` has been superseded already.
     """
@@ -65,6 +74,8 @@ def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: s
             f"lesson {short_id(old.id)} was superseded already",
             hint=f"holdfast show {short_id(old.id)} names its successor",
         )
+    if (is_persons(old) and draft.trust != "person") or draft.state == "candidate":
+        return _propose(parts, place, old, draft, author)
     at = parts.clock.now()
     links = (*(link for link in draft.links if link.kind != "supersedes"), Link(kind="supersedes", target=old.id))
     new = replace(
@@ -79,6 +90,26 @@ def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: s
     parts.store.put([*closed, new], {**{lesson.id: old.recorded_at for lesson in closed}, new.id: None})
     note_change(parts, place, "revise", [old.id, new.id], actor=author)
     return new
+
+
+def _propose(parts: Parts, place: Place, old: Lesson, draft: Lesson, author: str) -> Lesson:
+    """Put `draft` into the inbox as a revision of `old`, which stays as it is."""
+    at = parts.clock.now()
+    links = (*(link for link in draft.links if link.kind != "refines"), Link(kind="refines", target=old.id))
+    proposed = replace(
+        draft,
+        id=LessonId(parts.clock.new_id()),
+        recorded_at=at,
+        retracted_at=None,
+        validity=Validity(valid_from=at),
+        state="candidate",
+        topic_key="",  # the key stays with the lesson that holds
+        pinned=False,
+        links=links,
+    )
+    parts.store.put([proposed], {proposed.id: None})
+    note_change(parts, place, "remember", [proposed.id], actor=author)
+    return proposed
 
 
 def _closed(old: Lesson, new: Lesson) -> list[Lesson]:
@@ -110,7 +141,11 @@ def _changed(parts: Parts, place: Place, old: Lesson, changes: Mapping[str, Any]
     if all(getattr(old, name) == value for name, value in fields.items()):
         raise InvalidValueError("nothing to revise: every field is as it was", hint="give at least one new value")
     provenance = replace(old.provenance, author=author)
-    return replace(old, **fields, provenance=provenance, trust=trust, state="active")
+    revised = replace(old, **fields, provenance=provenance, trust=trust, state="active")
+    named = trust not in ("person", "verified") and reservation(
+        "\n".join(getattr(revised, name) for name in ("title", "insight", "why", "how") if name in fields)
+    )
+    return replace(revised, state="candidate") if named else revised
 
 
 def _from_root(place: Place, files: tuple[str, ...], typed: bool) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.hidden import without_hidden
 from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor, title_of
 from holdfast.ranking.words import duplicate_key
 from holdfast.service.lookup import folder_of, in_project
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
 
 TEXTS = ("title", "insight", "why", "how", "topic_key")
 LISTS = ("snippets", "tags")
-HIDDEN = dict.fromkeys(
-    (*range(9), 11, 12, *range(14, 32), 0x7F, *range(0x200B, 0x2010), *range(0x202A, 0x202F), 0xFEFF)
-)
-"""Control, zero-width and bidirectional characters: they show nothing and hide something."""
-
 
 def doubt(trust: Trust, fields: Mapping[str, Any]) -> str:
     """Why words as they were given may not be believed without a person, or an empty string; a person's always may."""
@@ -39,7 +35,7 @@ def clean(text: str) -> str:
     """The text without secrets, private spans, hidden characters and outer blanks."""
     from holdfast.service.redact import redact
 
-    return redact(text.translate(HIDDEN).replace("\r\n", "\n").replace("\r", "\n")).strip()
+    return redact(without_hidden(text)).strip()
 
 
 def clean_all(fields: Mapping[str, Any]) -> dict[str, Any]:
