@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import INSIGHT_LIMIT
-from holdfast.ranking.compile import CLOSING, OPENING, clean, compile_line, frame_tokens, more_line, render_block
+from holdfast.ranking.compile import CLOSING, LINE_TOKENS, OPENING, clean, compile_line, frame_tokens, more_line, render_block
 from holdfast.ranking.tokens import count_tokens
 from holdfast.testing.builders import make_lesson
 
@@ -41,7 +42,7 @@ def test_a_reason_is_told_only_where_the_line_stays_short_and_what_to_do_has_mor
 def test_a_place_that_the_rule_or_the_caveat_names_is_not_named_twice() -> None:
     lesson = make_lesson(insight="src/db.py holds the pool", path="src/db.py")
     assert compile_line(lesson).text.endswith("src/db.py holds the pool. (agent)")
-    assert compile_line(lesson, "src/db.py is gone").text.endswith("(src/db.py is gone)")
+    assert compile_line(lesson, "src/db.py is gone").text.endswith("(agent; src/db.py is gone)")
 
 
 texts = st.text(min_size=1, max_size=400).map(lambda text: "x" + text)

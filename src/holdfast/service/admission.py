@@ -24,13 +24,14 @@ from holdfast.domain.lesson import (
 )
 from holdfast.domain.vocabulary import STATES, TRUSTS, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
+from holdfast.ranking.orders import reservation
 from holdfast.ranking.sameness import opposed, same
 from holdfast.ranking.words import duplicate_key
 from holdfast.service.anchoring import anchor_subject, subject_of
 from holdfast.service.ledger import note_change
 from holdfast.service.statement import clean, merged
 from holdfast.service.material import Material, session_events
-from holdfast.service.suspicion import reservation, suspicion
+from holdfast.service.suspicion import suspicion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

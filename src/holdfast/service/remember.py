@@ -7,12 +7,12 @@ from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson, Provenance, Scope, Validity
 from holdfast.domain.vocabulary import TRUSTS, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
+from holdfast.ranking.orders import reservation
 from holdfast.ranking.words import duplicate_key
 from holdfast.service.ledger import note_change, put_next, twice
 from holdfast.service.material import Material, recent_events
 from holdfast.service.revise import is_persons, succeed
 from holdfast.service.statement import anchors_of, clean_all, doubt, merged, texts, with_title
-from holdfast.service.suspicion import reservation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

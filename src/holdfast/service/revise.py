@@ -7,11 +7,11 @@ from holdfast.domain.frozen import replace
 from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import Lesson, Link, Validity, in_state, title_of
 from holdfast.domain.vocabulary import TRANSITIONS, TRUSTS, LessonId
+from holdfast.ranking.orders import reservation
 from holdfast.service.anchoring import renew
 from holdfast.service.ledger import note_change, twice
 from holdfast.service.lookup import resolve
 from holdfast.service.statement import anchors_of, clean_all, doubt, texts, with_title
-from holdfast.service.suspicion import reservation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,86 @@
+"""Orders: text that tells its reader what to do, or names what does harm when it is wrong.
+
+Where to send something, what to run from the network, where credentials lie: an agent may propose such a lesson, a
+person decides. A tool's message that gives orders is no description of a failure, and is left out of what is learnt
+from it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.domain.hidden import folded, without_hidden
+
+_TOP_LEVEL = (
+    "com|net|org|io|dev|app|ai|co|cloud|xyz|info|biz|me|tech|online|site|top|shop|link|live|ru|cn|uk|de|fr|eu|us|in|br"
+    "|jp|nl|ch|at|tv|gg|ly|to|cc|page|run|pro|tk|example|test|invalid|internal|corp|intranet|onion"
+)
+_NETWORK = re.compile(
+    r"\b[a-z][a-z0-9+.-]{1,20}://(?!(?:localhost|127\.0\.0\.1|0\.0\.0\.0)\b)\S|\bwww\.\w|\b\w[\w.+-]*@[\w-]+\.\w"
+    r"|\b(?!127\.0\.0\.1\b|0\.0\.0\.0\b)\d{1,3}(?:\.\d{1,3}){3}\b(?![.\d])"
+    rf"|(?<![\w/@.`'\"(-])(?:[a-z0-9][a-z0-9-]{{0,62}}\.)+(?:{_TOP_LEVEL})\b(?![\w(.]|-\w)",
+    re.IGNORECASE,
+)
+"""An address, a host or a mailbox; this machine's own is none."""
+_PIPED = re.compile(
+    r"\|\s*(?:sudo\s+)?(?:env\s+)?(?:(?:ba|z|da|k|fi)?sh|python[\d.]*|perl|ruby|node|iex|pwsh|powershell)\b"
+    r"|\b(?:ba|z|da)?sh\s+(?:-c\s+)?[\"']?[<$]\(|\beval\s+[\"'$`]|\b(?:curl|wget|iwr|Invoke-WebRequest)\b"
+    r"|\bnc\s+-|\bscp\s|\bssh\s+\S+@",
+    re.IGNORECASE,
+)
+_CREDENTIAL = re.compile(
+    r"(?<![\w.])\.(?:env|netrc|npmrc|pypirc|ssh|aws|kube|gnupg|pgpass|git-credentials)\b|\bid_(?:rsa|ed25519|ecdsa)\b"
+    r"|\b(?:passwords?|passwd|passphrases?|credentials?|private keys?|ssh keys?|api[ _-]?keys?|secret keys?|signing keys?"
+    r"|(?:access|auth|bearer|api|deploy|refresh|personal access|session)[ _-]tokens?)\b"
+    r"|\b[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PAT|CREDENTIALS?)\b",
+    re.IGNORECASE,
+)
+_FROM_NETWORK = re.compile(
+    r"\b(?:npm|pnpm|yarn|bun|pip3?|pipx|uv|poetry|cargo|gem|go|brew|apt(?:-get)?|dnf|yum|apk|docker|conda|composer|npx|uvx"
+    r"|nix|helm)\s+(?:-\S+\s+)*(?:install|add|get|pull|run|exec|require|i|x|dlx)\s+(?:-\S+\s+)*[\w@]",
+    re.IGNORECASE,
+)
+_INSTRUCTS = re.compile(
+    r"\b(?:always|never|must|should|shall|please|remember|from now on|make sure|ensure|important|recommended|do not|don't"
+    r"|you (?:can|need|have|may|might|are)|your|to (?:fix|resolve|repair|solve|avoid|continue)|try(?:ing)? to|instead"
+    r"|agents?|assistants?|ai|llm|claude|copilot|maintainers?|everyone|policy|disable|bypass|whitelist|approve)\b"
+    r"|(?:^|[.;:!,(\u2014\u2013-]\s*)(?:run|use|set|add|install|execute|call|download|fetch|visit|open|see|try|skip|trust|push"
+    r"|deploy|upload|send|delete|remove|commit|merge|ignore|note|consider|upgrade|update|export|pass|prefer)\s+\w",
+    re.IGNORECASE,
+)
+"""Words by which a text tells its reader what to do."""
+_ORDERS = frozenset(
+    "always never must run use upload send disable skip bypass ignore please remember you your dont not before deploy push"
+    " install approve trust only should execute commit merge delete everyone agent agents assistant policy".split()
+)
+LONG_NAME = 4
+"""Words from which a name can be a sentence."""
+
+
+def reservation(text: str) -> str:
+    """Why an agent's word is not enough for this text, in a few words; empty when it is."""
+    plain = folded(text)
+    if _PIPED.search(plain):
+        return "it runs what comes over the network or through a pipe"
+    if _NETWORK.search(plain):
+        return "it names a host or an address"
+    if _CREDENTIAL.search(plain):
+        return "it names a credential"
+    return ""
+
+
+def instructs(text: str) -> bool:
+    """Whether a tool's text tells its reader what to do, and does not only report what went wrong."""
+    return bool(_INSTRUCTS.search(folded(without_hidden(text)))) or bool(reservation(text))
+
+
+def is_order(name: str) -> bool:
+    """Whether an identifier is a sentence that tells its reader what to do, such as the name of a hostile test."""
+    words = "".join(c.lower() if c.isalnum() else " " for c in folded(without_hidden(name))).split()
+    told = [word for word in words if word not in ("test", "tests", "it", "spec", "py", "js", "ts")]
+    return len(told) >= LONG_NAME and bool(_ORDERS & set(told))
+
+
+def fetches(command: str) -> bool:
+    """Whether the command brings code from the network."""
+    return bool(_FROM_NETWORK.search(command) or reservation(command))
