@@ -44,8 +44,13 @@ _INSTRUCTS = re.compile(
     r"\b(?:always|never|must|should|shall|please|remember|from now on|make sure|ensure|important|recommended|do not|don't"
     r"|you (?:can|need|have|may|might|are)|your|to (?:fix|resolve|repair|solve|avoid|continue)|try(?:ing)? to|instead"
     r"|agents?|assistants?|ai|llm|claude|copilot|maintainers?|everyone|policy|disable|bypass|whitelist|approve)\b"
-    r"|(?:^|[.;:!,(\u2014\u2013-]\s*)(?:run|use|set|add|install|execute|call|download|fetch|visit|open|see|try|skip|trust|push"
-    r"|deploy|upload|send|delete|remove|commit|merge|ignore|note|consider|upgrade|update|export|pass|prefer)\s+\w",
+    r"|(?:^|[.;:!,(\u2014\u2013-]\s*|\band\s+|\bthen\s+)(?:(?:ask|tell|contact|use|add|install|execute|download|fetch|visit"
+    r"|see|try|skip|trust|obey|follow|upload|send|give|get|take|bring|keep|make|go|come|grant|allow|accept|confirm|enter"
+    r"|ignore|consider|upgrade|prefer|call|delete|remove|rename|replace|restart|wait|turn|wipe|revert|submit|publish|pay"
+    r"|e?mail|sign|share|let|put|do|assume|pretend|forward|wire)\s+\w"
+    r"|(?:run|set|open|push|deploy|commit|merge|note|update|export|pass|build|test|read|write|log|copy|paste|check|report"
+    r"|release|change|start|stop|create|move|type|switch|reset|drop|clear|look)\s+(?:the|a|an|all|any|every|each|this|that"
+    r"|it|to|for|with|into|in|on|from|me|us|him|them|[`'\"./~<-]))",
     re.IGNORECASE,
 )
 """Words by which a text tells its reader what to do."""

@@ -62,7 +62,7 @@ def save(
         at=parts.clock.now(),
         project=place.project.id,
         session=session,
-        task=_kept(task) or place.branch or "main",
+        task=redact(task.strip()) or place.branch or "main",
         goal=_kept(goal),
         done=_all_kept(done),
         next=_all_kept(next),
@@ -130,8 +130,8 @@ def render(checkpoint: Checkpoint, budget_tokens: int) -> str:
 
     Files give way before what is done, that before open questions, those before next steps; the goal is cut last.
     """
-    branch = f", branch {clean(checkpoint.branch)}" if checkpoint.branch else ""
-    head = f"State of task {clean(checkpoint.task)}, saved {checkpoint.at:%Y-%m-%d %H:%M} UTC{branch}:"
+    branch = f", branch {clean(_kept(checkpoint.branch))}" if checkpoint.branch else ""
+    head = f"State of task {clean(_kept(checkpoint.task))}, saved {checkpoint.at:%Y-%m-%d %H:%M} UTC{branch}:"
     rows = [
         ("goal", [clean(checkpoint.goal)]),
         ("next", [clean(item) for item in checkpoint.next]),
@@ -211,9 +211,13 @@ def _merged(first: Sequence[str], then: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *then)))
 
 
+_NAME_SIGNS = str.maketrans("-_/", "   ")
+"""Signs between the words of branches and files: a name can be a sentence."""
+
+
 def _kept(text: str) -> str:
     """The text without secrets, cut to size; what looks like an attack is left out, and the line says so."""
-    doubtful = suspicion(text)
+    doubtful = suspicion(text) or suspicion(text.translate(_NAME_SIGNS))
     if doubtful:
         return f"[left out: {doubtful}]"
     said = redact(text.strip())

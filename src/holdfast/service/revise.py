@@ -74,7 +74,10 @@ def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: s
             f"lesson {short_id(old.id)} was superseded already",
             hint=f"holdfast show {short_id(old.id)} names its successor",
         )
-    if (is_persons(old) and draft.trust != "person") or draft.state == "candidate":
+    if draft.trust not in ("person", "verified") and old.state != "active":
+        # What a person has not accepted, or has rejected, does not become active in another wording.
+        draft = replace(draft, state=old.state if old.state in ("candidate", "quarantined") else "candidate")
+    elif (is_persons(old) and draft.trust != "person") or draft.state == "candidate":
         return _propose(parts, place, old, draft, author)
     at = parts.clock.now()
     links = (*(link for link in draft.links if link.kind != "supersedes"), Link(kind="supersedes", target=old.id))
