@@ -101,7 +101,11 @@ class _Stage:
             path = self.project / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8")
-        for command in (["init", "-q", "-b", case.play.get("branch", "main")], ["add", "-A"], ["commit", "-qm", "begin"]):
+        for command in (
+            ["init", "-q", "-b", case.play.get("branch", "main")],
+            ["add", "-A"],
+            ["commit", "-qm", "begin"],
+        ):
             who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
             subprocess.run(["git", *who, *command], cwd=self.project, check=True, capture_output=True)
         self.memory: Memory

@@ -57,7 +57,8 @@ _STANDING = re.compile(
     re.IGNORECASE,
 )
 _TAKES_BACK = re.compile(
-    r"[-*\u2022(\s]*(?:but|except|unless|only|not|no longer|never|however|although|though|apart from|that (?:is|was)|this (?:is|was)"
+    r"[-*\u2022(\s]*(?:but|except|unless|only|not|no longer|never|however|although|though|apart from"
+    r"|that (?:is|was)|this (?:is|was)"
     r"|it (?:is|was)|which|or (?:else|not)|otherwise|until)\b",
     re.IGNORECASE,
 )

@@ -15,12 +15,29 @@ _EMOJI_STYLE = "\ufe0f"
 _LINE_ENDS = {"\u2028": "\n", "\u2029": "\n", "\x85": "\n", "\x0b": "\n", "\x0c": "\n"}
 
 _LOOK_ALIKES = {
-    **dict(zip("абвгдеёзіјкмнорсѕтухһԁԛԝьѵ", "abbrdeesijkmhopcstyxhdqwbv", strict=True)),
-    **dict(zip("αβγδεικμνορτυχωϲ", "abydeikuvoptuxwc", strict=True)),
-    **dict(zip("＜‹〈⟨˂ᐸ❮﹤《≺𐒠", "<" * 11, strict=True)),
-    **dict(zip("＞›〉⟩˃ᐳ❯﹥》≻", ">" * 10, strict=True)),
-    **dict(zip("⁄∕／⧸", "/" * 4, strict=True)),
-    "ı": "i", "ɡ": "g", "ɑ": "a", "ⅼ": "l", "ӏ": "l", "ｰ": "-", "‐": "-", "‑": "-", "‒": "-", "–": "-", "−": "-",
+    **dict(zip(
+        "\u0430\u0431\u0432\u0433\u0434\u0435\u0451\u0437\u0456\u0458\u043a\u043c\u043d\u043e\u0440\u0441\u0455"
+        "\u0442\u0443\u0445\u04bb\u0501\u051b\u051d\u044c\u0475",
+        "abbrdeesijkmhopcstyxhdqwbv", strict=True,
+    )),
+    **dict(zip(
+        "\u03b1\u03b2\u03b3\u03b4\u03b5\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03c9\u03f2",
+        "abydeikuvoptuxwc", strict=True,
+    )),
+    **dict(zip(
+        "\uff1c\u2039\u3008\u27e8\u02c2\u1438\u276e\ufe64\u300a\u227a\U000104a0",
+        "<" * 11, strict=True,
+    )),
+    **dict(zip(
+        "\uff1e\u203a\u3009\u27e9\u02c3\u1433\u276f\ufe65\u300b\u227b",
+        ">" * 10, strict=True,
+    )),
+    **dict(zip(
+        "\u2044\u2215\uff0f\u29f8",
+        "/" * 4, strict=True,
+    )),
+    "\u0131": "i", "\u0261": "g", "\u0251": "a", "\u217c": "l", "\u04cf": "l", "\uff70": "-",
+    "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2212": "-",
 }  # fmt: skip
 """Letters of other scripts and signs that look like those of a tag. Source: Unicode's confusables.txt, in part."""
 
@@ -32,9 +49,7 @@ def is_hidden(char: str) -> bool:
     from unicodedata import category
 
     return (
-        category(char) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
-        or char in _INVISIBLE
-        or 0xE0000 <= ord(char) <= 0xE0FFF
+        category(char) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") or char in _INVISIBLE or 0xE0000 <= ord(char) <= 0xE0FFF
     )
 
 

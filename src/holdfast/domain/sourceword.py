@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 SOURCE_WORDS: dict[Trust, str] = {
     "person": "user", "verified": "proved", "agent": "agent", "repository": "file", "tool": "tool output",
 }  # fmt: skip
-"""A person said it, exit codes proved it, an agent concluded it, a file of the repository or a tool's output says it."""
+"""Said by a person, proved by exit codes, concluded by an agent, read in a file of the repository or a tool's output."""
 
 
 def source_word(lesson: Lesson) -> str:

@@ -40,8 +40,8 @@ _CAUSE = re.compile(
 _SENTENCE = re.compile(r"[^\s.!?\n](?:[^.!?\n]|[.!?](?=[\w`'\"/)]))*[.!?]*")
 _PASTED = re.compile(
     # how mails, reports, logs and headings begin a line
-    r"^[ \t]*(?:(?:From|To|Cc|Subject|Date|Sent|Reply-To|Author|Commit|Title|Labels?|Assignee|Reporter|Reported by|Status"
-    r"|Priority|Severity|Environment|Steps to reproduce|Expected(?: \w+)?|Actual(?: \w+)?|Description|Summary"
+    r"^[ \t]*(?:(?:From|To|Cc|Subject|Date|Sent|Reply-To|Author|Commit|Title|Labels?|Assignee|Reporter|Reported by"
+    r"|Status|Priority|Severity|Environment|Steps to reproduce|Expected(?: \w+)?|Actual(?: \w+)?|Description|Summary"
     r"|Describe the bug|To reproduce)[ \t]*:|#{1,6} \S|\*\*[^*\n]{1,60}\*\*:?[ \t]*$|={3,}|-{3,}"
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d\b|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|FATAL|TRACE)\b[\]: ]"
     r"|Traceback \(|at \S{1,200}\(|File \"|[\w.]{1,80}(?:Error|Exception):"
@@ -51,8 +51,11 @@ _PASTED = re.compile(
     # a line that leads in to what others wrote
     r"|^(?![^\n]{0,60}\b(?:remember|keep in mind|don't forget|note|rules?|from now on)\b)[^\n]{0,200}"
     r"\b(?:issue|ticket|e?-?mail|message|comment|review|logs?|output|error|failure|report|bug|thread|chat|slack|page"
-    r"|article|docs?|documentation|readme|snippet|pasted?|following|below|this|these|here(?:'s| is| are)|says|said|saying"
-    r"|wrote|writes|reads|got|gets|sent|quote|from|see)\b[^\n]{0,100}:[ \t]*$",
+    r"|article|docs?|documentation|readme|snippet|pasted?|following|below|this|these|here(?:'s| is| are)|says|said"
+    r"|saying|wrote|writes|reads|got|gets|sent|quote|from|see)\b[^\n]{0,100}:[ \t]*$"
+    # the same within a line, with more than one sentence behind it
+    r"|\b(?:issue|ticket|e?-?mail|message|comment|review|log|output|report|thread|chat|page|article|docs?|documentation"
+    r"|readme|says|said|wrote|writes|reads|text|body|quote)\b[^\n:]{0,40}:[ \t]+(?=[^\n]{0,400}[.!?] )",
     re.MULTILINE | re.IGNORECASE,
 )
 """Where words of others begin that a person put into a prompt as they were."""
@@ -72,6 +75,12 @@ def spoken(event: Event) -> str:
 def unmasked(words: str) -> str:
     """The words without what no person typed: for lengths and for showing them."""
     return words.replace(MASK, "")
+
+
+def before_paste(words: str) -> str:
+    """The words up to the point from which they look pasted; all of them when nothing does, or when all does."""
+    pasted = _PASTED.search(words)
+    return (words[: pasted.start()].strip() or words) if pasted else words
 
 
 def speaker_trust(words: str, start: int) -> Trust:

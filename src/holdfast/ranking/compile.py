@@ -94,10 +94,10 @@ TITLE_ONLY = "only its title"
 """Note of a line that does not tell the rule."""
 
 _LIMITS = (
-    "not", "no", "never", "nor", "none", "cannot", "without", "unless", "except", "excepting", "exception", "exceptions",
-    "only", "but", "however", "although", "though", "until", "till", "instead", "longer", "forbidden", "prohibited",
-    "disallowed", "banned", "deprecated", "obsolete", "outdated", "old", "formerly", "previously", "superseded",
-    "replaced", "wrong", "avoid", "stop", "don't", "doesn't", "won't", "can't", "isn't", "aren't", "mustn't",
+    "not", "no", "never", "nor", "none", "cannot", "without", "unless", "except", "excepting", "exception",
+    "exceptions", "only", "but", "however", "although", "though", "until", "till", "instead", "longer", "forbidden",
+    "prohibited", "disallowed", "banned", "deprecated", "obsolete", "outdated", "old", "formerly", "previously",
+    "superseded",    "replaced", "wrong", "avoid", "stop", "don't", "doesn't", "won't", "can't", "isn't", "aren't", "mustn't",
     "shouldn't", "dont", "otherwise", "apart", "unlike", "rather", "if", "when", "unsafe", "dangerous",
 )  # fmt: skip
 
@@ -105,7 +105,7 @@ _LIMITS = (
 def limits(text: str) -> bool:
     """Whether the text holds a negation, an exception or a condition: without it a rule may say the opposite."""
     words = text.lower().replace("\u2019", "'").split()
-    return any(word.strip(".,;:!?()[]\"`*_-…") in _LIMITS for word in words)
+    return any(word.strip('.,;:!?()[]"`*_-…') in _LIMITS for word in words)
 
 
 def _shortened(head: str, rule: str, tail: str, budget: int) -> tuple[str, int]:

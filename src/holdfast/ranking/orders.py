@@ -28,10 +28,19 @@ _PIPED = re.compile(
     r"|\bnc\s+-|\bscp\s|\bssh\s+\S+@",
     re.IGNORECASE,
 )
+_SAFEGUARD = re.compile(
+    r"--(?:no-verify|insecure|no-check-certificate|disable-\w|allow-\w*unsafe|privileged|trusted-host|no-sandbox)"
+    r"|verify=False"
+    r"|\bchmod\s+(?:-R\s+)?0?777\b|\brm\s+-\w*[rf]\w*[rf]|\bsudo\s+\w|\bgit\s+push\s[^\n]*(?:--force|-f)\b"
+    r"|\b(?:disable|skip|bypass|turn(?:ed)? off|ignore|remove|weaken|without)\b.{0,40}\b(?:auth\w*|tls|ssl"
+    r"|certificates?|signatures?|signing|verification|security|firewall|sandbox|permissions?|reviews?|approvals?|audit|safety|checks?"
+    r"|hooks?|encryption|validation|2fa|mfa)\b",
+    re.IGNORECASE,
+)
 _CREDENTIAL = re.compile(
     r"(?<![\w.])\.(?:env|netrc|npmrc|pypirc|ssh|aws|kube|gnupg|pgpass|git-credentials)\b|\bid_(?:rsa|ed25519|ecdsa)\b"
-    r"|\b(?:passwords?|passwd|passphrases?|credentials?|private keys?|ssh keys?|api[ _-]?keys?|secret keys?|signing keys?"
-    r"|(?:access|auth|bearer|api|deploy|refresh|personal access|session)[ _-]tokens?)\b"
+    r"|\b(?:passwords?|passwd|passphrases?|credentials?|private keys?|ssh keys?|api[ _-]?keys?|secret keys?"
+    r"|signing keys?|(?:access|auth|bearer|api|deploy|refresh|personal access|session)[ _-]tokens?)\b"
     r"|\b[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PAT|CREDENTIALS?)\b",
     re.IGNORECASE,
 )
@@ -41,9 +50,9 @@ _FROM_NETWORK = re.compile(
     re.IGNORECASE,
 )
 _INSTRUCTS = re.compile(
-    r"\b(?:always|never|must|should|shall|please|remember|from now on|make sure|ensure|important|recommended|do not|don't"
-    r"|you (?:can|need|have|may|might|are)|your|to (?:fix|resolve|repair|solve|avoid|continue)|try(?:ing)? to|instead"
-    r"|agents?|assistants?|ai|llm|claude|copilot|maintainers?|everyone|policy|disable|bypass|whitelist|approve)\b"
+    r"\b(?:always|never|must|should|shall|please|remember|from now on|make sure|ensure|important|recommended|do not"
+    r"|don't|you (?:can|need|have|may|might|are)|your|to (?:fix|resolve|repair|solve|avoid|continue)|try(?:ing)? to"
+    r"|instead|agents?|assistants?|ai|llm|claude|copilot|maintainers?|everyone|policy|disable|bypass|whitelist|approve)\b"
     r"|(?:^|[.;:!,(\u2014\u2013-]\s*|\band\s+|\bthen\s+)(?:(?:ask|tell|contact|use|add|install|execute|download|fetch|visit"
     r"|see|try|skip|trust|obey|follow|upload|send|give|get|take|bring|keep|make|go|come|grant|allow|accept|confirm|enter"
     r"|ignore|consider|upgrade|prefer|call|delete|remove|rename|replace|restart|wait|turn|wipe|revert|submit|publish|pay"
@@ -54,10 +63,11 @@ _INSTRUCTS = re.compile(
     re.IGNORECASE,
 )
 """Words by which a text tells its reader what to do."""
-_ORDERS = frozenset(
-    "always never must run use upload send disable skip bypass ignore please remember you your dont not before deploy push"
-    " install approve trust only should execute commit merge delete everyone agent agents assistant policy".split()
-)
+_ORDERS = frozenset({
+    "always", "never", "must", "run", "use", "upload", "send", "disable", "skip", "bypass", "ignore", "please",
+    "remember", "you", "your", "dont", "not", "before", "deploy", "push", "install", "approve", "trust", "only",
+    "should", "execute", "commit", "merge", "delete", "everyone", "agent", "agents", "assistant", "policy",
+})  # fmt: skip
 LONG_NAME = 4
 """Words from which a name can be a sentence."""
 
@@ -71,7 +81,14 @@ def reservation(text: str) -> str:
         return "it names a host or an address"
     if _CREDENTIAL.search(plain):
         return "it names a credential"
+    if _SAFEGUARD.search(plain):
+        return "it takes a safeguard away"
     return ""
+
+
+def pipes(text: str) -> bool:
+    """Whether the text runs what comes over the network or through a pipe."""
+    return bool(_PIPED.search(folded(text)))
 
 
 def instructs(text: str) -> bool:

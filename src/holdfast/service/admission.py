@@ -24,13 +24,13 @@ from holdfast.domain.lesson import (
 )
 from holdfast.domain.vocabulary import STATES, TRUSTS, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
-from holdfast.ranking.orders import reservation
+from holdfast.ranking.orders import is_order, reservation
 from holdfast.ranking.sameness import opposed, same
 from holdfast.ranking.words import duplicate_key
 from holdfast.service.anchoring import anchor_subject, subject_of
 from holdfast.service.ledger import note_change
-from holdfast.service.statement import clean, merged
 from holdfast.service.material import Material, session_events
+from holdfast.service.statement import clean, doubtful_name, merged
 from holdfast.service.suspicion import suspicion
 
 TYPE_CHECKING = False
@@ -254,7 +254,8 @@ class Admission:
     def _first_state(self, candidate: Candidate) -> State:
         """Where a new lesson begins: quarantined, active when a trusted source says it, else waiting."""
         words = (candidate.title, candidate.insight, candidate.why, candidate.how, *candidate.snippets)
-        if suspicion("\n".join(words)) or any(suspicion(span.quote) for span in candidate.evidence):
+        names = (*candidate.files, *candidate.symbols)
+        if suspicion("\n".join(words)) or doubtful_name(names) or any(suspicion(e.quote) for e in candidate.evidence):
             return "quarantined"
         if candidate.explicit:
             return "active" if candidate.trust == "person" else "candidate"
@@ -266,6 +267,8 @@ class Admission:
     def _is_proved(self, candidate: Candidate) -> bool:
         """What exit statuses verified holds nothing that a person must decide, and no sentence that was read."""
         if reservation("\n".join((candidate.title, candidate.insight, candidate.why, *candidate.snippets))):
+            return False
+        if any(is_order(path.rpartition("/")[2]) for path in candidate.files):
             return False
         events = self.source.events
         quotes = [span.quote for span in candidate.evidence if span.event in events]

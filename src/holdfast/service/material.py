@@ -97,7 +97,9 @@ def _not_spoken(event: Event) -> str:
     if event.trust in ("tool", "repository"):
         return event.text
     words = own_words(event.text)
-    return "".join(c if mask == MASK else " " for c, mask in zip(event.text, words, strict=True)) if MASK in words else ""
+    return (
+        "".join(c if mask == MASK else " " for c, mask in zip(event.text, words, strict=True)) if MASK in words else ""
+    )
 
 
 def _pieces(text: str) -> Iterator[frozenset[str]]:

@@ -59,7 +59,7 @@ def reserve(parts: Parts, place: Place, draft: Lesson) -> str:
     if find_same(parts, draft, ("retired", "forgotten")) is not None:
         return "a person rejected it"
     read = Material(parts, place, recent_events(parts, place))
-    where = next((name for text in (draft.insight, draft.how) if text and (name := read.holds(text))), "")
+    where = next((name for text in (draft.insight, draft.why, draft.how) if text and (name := read.holds(text))), "")
     return f"its words stand in {where}" if where else ""
 
 

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 TEXTS = ("title", "insight", "why", "how", "topic_key")
 LISTS = ("snippets", "tags")
+NAMES = ("files", "symbols")
+_NAME_SIGNS = str.maketrans("-_/.", "    ")
+"""Signs between the words of names: a name can be a sentence."""
+
 
 def doubt(trust: Trust, fields: Mapping[str, Any]) -> str:
     """Why words as they were given may not be believed without a person, or an empty string; a person's always may."""
@@ -28,7 +32,15 @@ def doubt(trust: Trust, fields: Mapping[str, Any]) -> str:
     from holdfast.service.suspicion import suspicion
 
     words = [fields.get(name) for name in TEXTS] + [item for name in LISTS for item in fields.get(name, ())]
-    return suspicion("\n".join(word for word in words if isinstance(word, str)))
+    names = [item for name in NAMES for item in fields.get(name, ()) if isinstance(item, str)]
+    return suspicion("\n".join(word for word in words if isinstance(word, str))) or doubtful_name(names)
+
+
+def doubtful_name(names: Iterable[str]) -> str:
+    """Why names of files or symbols may not be shown to an agent: one of them is a sentence that attacks it."""
+    from holdfast.service.suspicion import suspicion
+
+    return suspicion("\n".join(name.translate(_NAME_SIGNS) for name in names))
 
 
 def clean(text: str) -> str:

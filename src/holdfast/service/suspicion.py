@@ -34,6 +34,7 @@ _SENDS = re.compile(
     re.IGNORECASE,
 )
 
+
 def suspicion(text: str) -> str:
     """The reason in a few words, or an empty string for a text that needs no quarantine."""
     if hides_something(text):

@@ -109,7 +109,7 @@ def minute_of(at: datetime, span: int = 1) -> str:
     return f"{at.isoformat()[:14]}{at.minute // span * span:02d}"
 
 
-def is_own_tool(tool: str, given: Mapping[str, Any] | None = None) -> bool:
+def is_own_tool(tool: str, given: Mapping[str, Any]) -> bool:
     """Whether a tool is one of our MCP server's: what it answers is memory already, never evidence.
 
     Some hosts call every server through one tool and name the server among the arguments.
@@ -117,7 +117,7 @@ def is_own_tool(tool: str, given: Mapping[str, Any] | None = None) -> bool:
     words = "".join(c if c.isalnum() else " " for c in tool.lower()).split()
     if OWN_SERVER in words:
         return words[-1] in OWN_TOOLS or words[0] == "mcp"
-    return bool(given) and text_of(given.get("server_name") or given.get("serverName")).lower() == OWN_SERVER
+    return text_of(given.get("server_name") or given.get("serverName")).lower() == OWN_SERVER
 
 
 def call_files(given: Mapping[str, Any]) -> tuple[str, ...]:

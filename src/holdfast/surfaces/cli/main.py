@@ -178,7 +178,9 @@ def _say_bug(exc: BaseException) -> None:
 
 
 def _say(label: str, text: str, colour: str) -> None:
-    click.echo(f"{click.style(label, fg=colour)}: {without_hidden(text)}", err=True, color=None if colour_wanted() else False)
+    click.echo(
+        f"{click.style(label, fg=colour)}: {without_hidden(text)}", err=True, color=None if colour_wanted() else False
+    )
 
 
 def _leave_pipe() -> None:

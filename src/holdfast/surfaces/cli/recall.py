@@ -95,7 +95,15 @@ def _print(briefing: Briefing, why: bool) -> None:
 
 def _cells(item: Ranked) -> list[str]:
     lesson = item.lesson
-    return [str(item.rank), short_id(lesson.id), lesson.kind, lesson.title, place_of(lesson), source_word(lesson), item.freshness]
+    return [
+        str(item.rank),
+        short_id(lesson.id),
+        lesson.kind,
+        lesson.title,
+        place_of(lesson),
+        source_word(lesson),
+        item.freshness,
+    ]
 
 
 def _explained(item: Ranked) -> list[str]:

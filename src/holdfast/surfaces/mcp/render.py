@@ -31,8 +31,8 @@ def kept(held: Lesson) -> str:
     revised = next((link.target for link in held.links if link.kind == "refines"), None)
     if revised is not None:
         return (
-            f"kept [{short_id(held.id)}] ({held.state}): proposed as a revision of [{short_id(revised)}]. That lesson is"
-            " the user's and stays active until the user accepts the revision (holdfast review)."
+            f"kept [{short_id(held.id)}] ({held.state}): proposed as a revision of [{short_id(revised)}]. That lesson"
+            " is the user's and stays active until the user accepts the revision (holdfast review)."
         )
     return f"kept [{short_id(held.id)}] ({held.state}): it is not active until the user accepts it (holdfast review)."
 
