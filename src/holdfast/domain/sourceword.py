@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 SOURCE_WORDS: dict[Trust, str] = {
     "person": "user", "verified": "proved", "agent": "agent", "repository": "file", "tool": "tool output",
 }  # fmt: skip
-"""Said by a person, proved by exit codes, concluded by an agent, read in a file of the repository or a tool's output."""
+"""Said by a person, proved by exit codes, concluded by an agent, read in a file or in a tool's output."""
 
 
 def source_word(lesson: Lesson) -> str:

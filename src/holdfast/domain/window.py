@@ -47,7 +47,14 @@ _PASTED = re.compile(
     r"|Traceback \(|at \S{1,200}\(|File \"|[\w.]{1,80}(?:Error|Exception):"
     r"|On [^\n]{5,100} wrote:|(?:@[\w-]{1,40}|[A-Z][\w.-]{1,30}(?: [A-Z][\w.-]{1,30})?) (?:commented|wrote|said|opened"
     r"|reported|replied|\[?\d{1,2}:\d\d)|(?:https?://\S+|#\d+|[A-Z]{2,10}-\d+)[ \t]*$"
-    r"|(?:remote|stderr|stdout|fatal|error|warning|npm ERR!|E) ?:? ?[^\n]{0,200}$)"
+    r"|(?:remote|stderr|stdout|fatal|error|warning|npm ERR!)[: ][^\n]{0,200}$"
+    r"|[$%\u276f\u279c] \w|\[[^\]\n]{1,200}\][ \t]*$|<{2,}[ \t]*\w+[ \t]*$|<!--|-{5}BEGIN"
+    r"|(?:\S+ ){0,6}(?:https?://\S+|#\d+|[A-Z]{2,10}-\d+)[ \t]*$)"
+    # a line without a full stop that names what follows it
+    r"|^(?![^\n]{0,60}\b(?:remember|keep in mind|don't forget|note|rules?|from now on|always|never)\b)"
+    r"(?:[^\n.?!]|[.?!](?=\S)){0,200}"
+    r"\b(?:issue|ticket|e?-?mail|message|comment|reviewer|output|thread|chat|article|readme|snippet|pasted?|says|said"
+    r"|wrote|writes|\w+\.(?:md|txt|log|rst))\b(?:[^\n.?!]|[.?!](?=\S)){0,100}\n"
     # a line that leads in to what others wrote
     r"|^(?![^\n]{0,60}\b(?:remember|keep in mind|don't forget|note|rules?|from now on)\b)[^\n]{0,200}"
     r"\b(?:issue|ticket|e?-?mail|message|comment|review|logs?|output|error|failure|report|bug|thread|chat|slack|page"
@@ -59,6 +66,11 @@ _PASTED = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 """Where words of others begin that a person put into a prompt as they were."""
+_SIGNED = re.compile(
+    r"^[ \t]*(?:Best|Kind regards|Best regards|Regards|Cheers|Sincerely|Yours|BR|Greetings),?(?: \w+)?[ \t]*$",
+    re.MULTILINE,
+)
+"""How a mail ends."""
 _TEST_FILE = re.compile(
     r"(?:^|/)(?:tests?|specs?|__tests__|testdata|e2e)/|(?:^|/)test_[^/]*$|[._-](?:test|spec)s?\.\w+$"
 )
@@ -86,7 +98,8 @@ def before_paste(words: str) -> str:
 def speaker_trust(words: str, start: int) -> Trust:
     """`person` for what stands there in a prompt; `tool` behind the point from which it looks pasted, or in quotes."""
     pasted = _PASTED.search(words)
-    if pasted and pasted.start() < start:
+    line = words[words.rfind("\n", 0, start) + 1 : start]
+    if (pasted and pasted.start() < start) or line.startswith(("    ", "\t")) or _SIGNED.search(words, start):
         return "tool"
     paragraph = words[words.rfind("\n\n", 0, start) + 1 : start]
     quoted = paragraph.count('"') % 2 or paragraph.count("\u201c") > paragraph.count("\u201d")

@@ -93,13 +93,13 @@ def compile_line(lesson: Lesson, caveat: str = "", budget: int = LINE_TOKENS) ->
 TITLE_ONLY = "only its title"
 """Note of a line that does not tell the rule."""
 
-_LIMITS = (
+_LIMITS = frozenset({
     "not", "no", "never", "nor", "none", "cannot", "without", "unless", "except", "excepting", "exception",
     "exceptions", "only", "but", "however", "although", "though", "until", "till", "instead", "longer", "forbidden",
     "prohibited", "disallowed", "banned", "deprecated", "obsolete", "outdated", "old", "formerly", "previously",
-    "superseded",    "replaced", "wrong", "avoid", "stop", "don't", "doesn't", "won't", "can't", "isn't", "aren't", "mustn't",
-    "shouldn't", "dont", "otherwise", "apart", "unlike", "rather", "if", "when", "unsafe", "dangerous",
-)  # fmt: skip
+    "superseded", "replaced", "wrong", "avoid", "stop", "don't", "doesn't", "won't", "can't", "isn't", "aren't",
+    "mustn't", "shouldn't", "dont", "otherwise", "apart", "unlike", "rather", "if", "when", "unsafe", "dangerous",
+})  # fmt: skip
 
 
 def limits(text: str) -> bool:

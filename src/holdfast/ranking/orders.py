@@ -16,9 +16,9 @@ _TOP_LEVEL = (
     "|jp|nl|ch|at|tv|gg|ly|to|cc|page|run|pro|tk|example|test|invalid|internal|corp|intranet|onion"
 )
 _NETWORK = re.compile(
-    r"\b[a-z][a-z0-9+.-]{1,20}://(?!(?:localhost|127\.0\.0\.1|0\.0\.0\.0)\b)\S|\bwww\.\w|\b\w[\w.+-]*@[\w-]+\.\w"
+    r"\b[a-z][a-z0-9+.-]{1,20}://(?!(?:localhost|127\.0\.0\.1|0\.0\.0\.0)\b)\S|\bwww\.\w|\b\w[\w.+-]{0,64}@[\w-]+\.\w"
     r"|\b(?!127\.0\.0\.1\b|0\.0\.0\.0\b)\d{1,3}(?:\.\d{1,3}){3}\b(?![.\d])"
-    rf"|(?<![\w/@.`'\"(-])(?:[a-z0-9][a-z0-9-]{{0,62}}\.)+(?:{_TOP_LEVEL})\b(?![\w(.]|-\w)",
+    rf"|(?<![\w/@.`'\"(-])(?:[a-z0-9][a-z0-9-]{{0,62}}\.)+(?:{_TOP_LEVEL})\b(?![\w(]|\.\w|-\w)",
     re.IGNORECASE,
 )
 """An address, a host or a mailbox; this machine's own is none."""
@@ -41,7 +41,7 @@ _CREDENTIAL = re.compile(
     r"(?<![\w.])\.(?:env|netrc|npmrc|pypirc|ssh|aws|kube|gnupg|pgpass|git-credentials)\b|\bid_(?:rsa|ed25519|ecdsa)\b"
     r"|\b(?:passwords?|passwd|passphrases?|credentials?|private keys?|ssh keys?|api[ _-]?keys?|secret keys?"
     r"|signing keys?|(?:access|auth|bearer|api|deploy|refresh|personal access|session)[ _-]tokens?)\b"
-    r"|\b[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PAT|CREDENTIALS?)\b",
+    r"|(?-i:\b[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PAT|CREDENTIALS?)\b)",
     re.IGNORECASE,
 )
 _FROM_NETWORK = re.compile(
@@ -52,6 +52,7 @@ _FROM_NETWORK = re.compile(
 _INSTRUCTS = re.compile(
     r"\b(?:always|never|must|should|shall|please|remember|from now on|make sure|ensure|important|recommended|do not"
     r"|don't|you (?:can|need|have|may|might|are)|your|to (?:fix|resolve|repair|solve|avoid|continue)|try(?:ing)? to"
+    r"|(?:has|have|had|needs?) to"
     r"|instead|agents?|assistants?|ai|llm|claude|copilot|maintainers?|everyone|policy|disable|bypass|whitelist|approve)\b"
     r"|(?:^|[.;:!,(\u2014\u2013-]\s*|\band\s+|\bthen\s+)(?:(?:ask|tell|contact|use|add|install|execute|download|fetch|visit"
     r"|see|try|skip|trust|obey|follow|upload|send|give|get|take|bring|keep|make|go|come|grant|allow|accept|confirm|enter"
@@ -63,6 +64,21 @@ _INSTRUCTS = re.compile(
     re.IGNORECASE,
 )
 """Words by which a text tells its reader what to do."""
+_REPORTS = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|does|did|cannot|can't|could not|couldn't|unable|fail(?:ed|s|ure)?|missing"
+    r"|expected"
+    r"|unexpected|got|received|invalid|illegal|unknown|undefined|undeclared|unresolved|unsupported|unrecognized|unused"
+    r"|not found|no such|no module|not|none|null|nil|out of|overflow|mismatch\w*|differs?|denied|refused|rejected"
+    r"|timed? ?out"
+    r"|exceed\w*|already|duplicate\w*|wrong|bad|too (?:many|few|long|short|large|small|big)|incompatible|incomplete"
+    r"|conflict\w*|error|exception|panic\w*|assert\w*|division|argument|attribute|declared|required|given|ambiguous"
+    r"|deprecated|unreachable|closed|broken|corrupt\w*|lost|empty|reset|aborted|killed|crashed|violat\w*|protected)\b"
+    r"|[=!<>]=|->|!=",
+    re.IGNORECASE,
+)
+"""Words by which a message says what went wrong."""
+_PROSE = re.compile(r"\b[a-z]{2,}(?: [a-z]{1,20}){3,}", re.IGNORECASE)
+"""Four words in a row: a sentence, or part of one."""
 _ORDERS = frozenset({
     "always", "never", "must", "run", "use", "upload", "send", "disable", "skip", "bypass", "ignore", "please",
     "remember", "you", "your", "dont", "not", "before", "deploy", "push", "install", "approve", "trust", "only",
@@ -93,7 +109,10 @@ def pipes(text: str) -> bool:
 
 def instructs(text: str) -> bool:
     """Whether a tool's text tells its reader what to do, and does not only report what went wrong."""
-    return bool(_INSTRUCTS.search(folded(without_hidden(text)))) or bool(reservation(text))
+    plain = folded(without_hidden(text))
+    message = plain.partition(": ")[2] or plain
+    chats = _PROSE.search(message) is not None and not _REPORTS.search(message)
+    return chats or bool(_INSTRUCTS.search(plain)) or bool(reservation(text))
 
 
 def is_order(name: str) -> bool:
