@@ -231,16 +231,16 @@ class Admission:
             return  # the same instant in another session: a resumed or forked session repeats its history
         if known.state in ("forgotten", "superseded") or (known.state == "retired" and (seen_here or not explicit)):
             return
-        if known.trust == "person" and draft.trust != "person" and known.state == "active":
-            return
         seen = known.sessions_seen if seen_here else (*known.sessions_seen, self.source.session)[-SESSIONS_KEPT:]
         state = self._next_state(known, draft, seen)
         if seen_here and state == known.state:
             return
-        changes = merged(known, draft)
+        persons = known.trust == "person" and draft.trust != "person" and known.state == "active"
+        changes = {} if persons else merged(known, draft)
         changes.pop("topic_key", None)
         source = known.provenance
-        evidence = tuple(dict.fromkeys((*source.evidence, *draft.provenance.evidence)))[:EVIDENCE_KEPT]
+        added = () if persons else draft.provenance.evidence
+        evidence = tuple(dict.fromkeys((*source.evidence, *added)))[:EVIDENCE_KEPT]
         after = replace(
             known, **{**changes, "state": state, "sessions_seen": seen, "recorded_at": self.parts.clock.now(),
                       "trust": _merged_trust(known.trust, draft.trust),
