@@ -141,12 +141,8 @@ class _Reading:
         self.open_calls[use] = (tool, given)
 
     def _user(self, told: Mapping[str, Any], message: Mapping[str, Any]) -> Iterator[Event]:
-        blocks = _blocks(message)
-        # Beside a tool's result the host puts its own texts; what the user types has a line of its own.
-        by_machine = text_of(told.get("promptSource")) in MACHINE_PROMPTS or any(
-            block.get("type") == "tool_result" for block in blocks
-        )
-        for block in blocks:
+        by_machine = text_of(told.get("promptSource")) in MACHINE_PROMPTS
+        for block in _blocks(message):
             if block.get("type") == "tool_result":
                 yield from self._result(block, told.get("toolUseResult"))
             elif block.get("type") == "text" and not by_machine:
