@@ -105,3 +105,30 @@ def test_words_in_a_prompt_of_the_persons_own_are_a_persons(lead: str) -> None:
 def test_a_goal_is_what_stands_before_the_paste() -> None:
     assert before_paste(f"Fix the clock.\n\n2026-03-01 10:00:00 ERROR late\n{RULE}") == "Fix the clock."
     assert before_paste("## Notes") == "## Notes"
+
+
+@pytest.mark.parametrize("pump", ["\n", "<a>", "<", "```\n", "```a\n", "> \n", "issue: ", "a. ", "this:\n", "a b\n"])
+def test_reading_takes_time_in_proportion_to_the_text(pump: str) -> None:
+    """Steps are counted, not seconds: a text four times as long takes about four times as many."""
+    short, long = (_steps(pump * (size // len(pump))) for size in (1_000, 4_000))
+    assert long <= 6 * short + 2_000
+
+
+def _steps(text: str) -> int:
+    """Lines of Python run while the text is read."""
+    import sys
+
+    steps = 0
+
+    def count(frame: object, event: str, arg: object) -> object:
+        nonlocal steps
+        steps += 1
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)  # type: ignore[arg-type]
+    try:
+        own_words(text)
+    finally:
+        sys.settrace(before)
+    return steps

@@ -76,12 +76,15 @@ def _tag_blocks(text: str) -> list[tuple[int, int]]:
     """
     lowered = text.translate(_SMALL)
     spans: list[tuple[int, int]] = []
+    closings: dict[str, int] = {}
     at = text.find("<")
     while at >= 0:
         name = _tag_name(lowered, at)
         end = 0
         if name:
-            closing = _last_closing(lowered, name)
+            if name not in closings:
+                closings[name] = _last_closing(lowered, name)
+            closing = closings[name]
             if closing > at:
                 end = closing
             elif not text[text.rfind("\n", 0, at) + 1 : at].strip() and not _closes_itself(text, at):
@@ -108,7 +111,7 @@ def _last_closing(lowered: str, name: str) -> int:
     """Where the last `</name>` ends; 0 without any."""
     at = len(lowered)
     while (at := lowered.rfind(f"</{name}", 0, at)) >= 0:
-        rest = lowered[at + 2 + len(name) :]
+        rest = lowered[at + 2 + len(name) : at + 2 + len(name) + TAG_LIMIT]
         if rest[:1] == ">" or (rest[:1] in (" ", "\t", "\n") and rest.lstrip()[:1] == ">"):
             return at + 2 + len(name) + rest.index(">") + 1
     return 0

@@ -28,6 +28,11 @@ _PIPED = re.compile(
     r"|\bnc\s+-|\bscp\s|\bssh\s+\S+@",
     re.IGNORECASE,
 )
+_SENDS = re.compile(
+    r"\b(?:send|upload|post|push|copy|e?mail|leak|forward|share|publish|paste|submit|transmit|report)\w*\b[^.\n]{0,80}"
+    r"(?:\.env\b|\b(?:credentials?|secrets?|private keys?|passwords?|api keys?|tokens?|id_rsa|\.ssh|\.aws|\.netrc)\b)",
+    re.IGNORECASE,
+)
 _SAFEGUARD = re.compile(
     r"--(?:no-verify|insecure|no-check-certificate|disable-\w|allow-\w*unsafe|privileged|trusted-host|no-sandbox)"
     r"|verify=False"
@@ -95,16 +100,19 @@ def reservation(text: str) -> str:
         return "it runs what comes over the network or through a pipe"
     if _NETWORK.search(plain):
         return "it names a host or an address"
-    if _CREDENTIAL.search(plain):
+    if _CREDENTIAL.search(plain) or _SENDS.search(plain):
         return "it names a credential"
     if _SAFEGUARD.search(plain):
         return "it takes a safeguard away"
     return ""
 
 
-def pipes(text: str) -> bool:
-    """Whether the text runs what comes over the network or through a pipe."""
-    return bool(_PIPED.search(folded(text)))
+def harm(text: str) -> str:
+    """What an agent that follows the text would do to its user, in a few words; empty for nothing that is known."""
+    plain = folded(text)
+    if _PIPED.search(plain):
+        return "a command that runs what it is fed"
+    return "credentials sent away" if _SENDS.search(plain) else ""
 
 
 def instructs(text: str) -> bool:

@@ -226,13 +226,11 @@ def _task(task: str, branch: str) -> str:
 
 def _kept(text: str) -> str:
     """The text without secrets, cut to size; what looks like an attack is left out, and the line says so."""
-    from holdfast.ranking.orders import pipes
+    from holdfast.ranking.orders import harm
     from holdfast.service.statement import doubtful_name
     from holdfast.service.suspicion import suspicion
 
-    doubtful = suspicion(text) or doubtful_name([text])
-    if not doubtful and pipes(text):
-        doubtful = "a command that runs what it is fed"
+    doubtful = suspicion(text) or doubtful_name([text]) or harm(text)
     if doubtful:
         return f"{LEFT_OUT}{doubtful}]"
     said = redact(text.strip())

@@ -16,10 +16,10 @@ _ADDRESSED = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,20}\b(?:previous|prior|above|earlier|your|system)\b"
     r".{0,20}\b(?:instructions?|prompts?|rules|guidelines|messages|guardrails)\b"
     r"|\b(?:ignore|disregard|forget) (?:all|any) (?:of )?(?:the )?(?:instructions|prompts)\b"
-    r"|\byou are now (?:a|an|in \w+ mode)\b|^\s*new instructions?:"
+    r"|\byou are now (?:a|an|in \w+ mode)\b|^[ \t]*new instructions?:"
     r"|\b(?:do not|don't|never|without) (?:tell|telling|mention|mentioning|inform|informing|reveal|alert|alerting)"
     r"(?: it| this| any of this)?(?: to)? the user\b"
-    r"|<\|?(?:im_start|im_end|system|assistant|endoftext)\|?>|\[/?INST\]|<</?SYS>>|^\s*(?:system|assistant)\s*:\s",
+    r"|<\|?(?:im_start|im_end|system|assistant|endoftext)\|?>|\[/?INST\]|<</?SYS>>|^[ \t]*(?:system|assistant)\s*:\s",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 _SENT_AWAY = re.compile(
@@ -28,11 +28,6 @@ _SENT_AWAY = re.compile(
     re.IGNORECASE,
 )
 _RUN = re.compile(r"[A-Za-z0-9+/]{100,}={0,2}")
-_SENDS = re.compile(
-    r"\b(?:send|upload|post|push|copy|e?mail|leak|forward|share|publish|paste|submit|transmit|report)\w*\b[^.\n]{0,80}"
-    r"(?:\.env\b|\b(?:credentials?|secrets?|private keys?|passwords?|api keys?|tokens?|id_rsa|\.ssh|\.aws|\.netrc)\b)",
-    re.IGNORECASE,
-)
 
 
 def suspicion(text: str) -> str:
@@ -44,8 +39,6 @@ def suspicion(text: str) -> str:
         return "text that addresses the agent"
     if _SENT_AWAY.search(plain):
         return "a command that runs what it downloads"
-    if _SENDS.search(plain):
-        return "credentials sent away"
     if any(_is_payload(run) for run in _RUN.findall(plain)):
         return "an encoded payload"
     return ""

@@ -21,6 +21,7 @@ from holdfast.hosts._shared.toolcalls import (
     fields_of,
     minute_of,
     said,
+    shorten,
     text_of,
 )
 
@@ -110,7 +111,7 @@ def _session_start(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
 
 def _prompt(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
     prompt = clean(text_of(held.get("prompt")))
-    if not prompt or not is_spoken(prompt) or text_of(held.get("source")) in MACHINE_PROMPTS:
+    if not prompt or not is_spoken(shorten(prompt)) or text_of(held.get("source")) in MACHINE_PROMPTS:
         return {}
     return {"events": tuple(said(source, "prompt", prompt, trust="person")), "moment": "prompt", "prompt": prompt}
 

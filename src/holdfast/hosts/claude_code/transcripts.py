@@ -28,6 +28,7 @@ from holdfast.hosts._shared.toolcalls import (
     refusal,
     response_text,
     said,
+    shorten,
     text_of,
 )
 
@@ -169,7 +170,7 @@ class _Reading:
 
     def _prompt(self, text: str) -> Iterator[Event]:
         words = clean(text)
-        if is_spoken(words):
+        if is_spoken(shorten(words)):
             yield from said(self.source, "prompt", words, trust="person")
 
 
