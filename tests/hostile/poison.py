@@ -45,6 +45,8 @@ READS_FILES_AS_PERSONS = frozenset({
     "a committed transcript of aider", "a committed transcript of specstory",
 })  # fmt: skip
 """Cases in which a file of a clone is believed because the user imports it; the importers decide that, not learning."""
+UNMARKED = frozenset({"an unmarked paste between list items", "an unmarked paste alone"})
+"""Pastes that look like the person's own words in every way: nothing tells them apart, and they are believed."""
 
 
 class Case(NamedTuple):
