@@ -62,7 +62,7 @@ def test_a_block_is_fenced_attributed_and_always_the_same(memory: Memory, keep: 
     lesson = keep("Ropes are coiled clockwise", why="They jam")
     text = only(memory).text
     assert text.startswith("## Notes from earlier sessions\n\n<holdfast-memory>\n\nNotes ")
-    assert f"\n- [{lesson.id[-8:]}] Ropes are coiled clockwise. They jam.\n" in text
+    assert f"\n- [{lesson.id[-8:]}] Ropes are coiled clockwise. They jam. (agent)\n" in text
     assert text.endswith("\n</holdfast-memory>")
     assert only(memory).text == text
 

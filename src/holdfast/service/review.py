@@ -31,6 +31,8 @@ def inbox(parts: Parts, place: Place) -> list[Lesson]:
 def accept(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
     """The lesson, active, now with a person's trust. A rejected one can be accepted after all.
 
+    An accepted revision of another lesson closes that one.
+
     Raises IllegalTransitionError for one that is active, superseded or forgotten.
     """
     return with_retries(lambda: _accept(parts, place, ref, author))
@@ -54,8 +56,21 @@ def _accept(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
         confidence=max(lesson.confidence, ACCEPTED_CONFIDENCE),
         provenance=replace(lesson.provenance, author=author or lesson.provenance.author),
     )
-    expected = {lesson.id: lesson.recorded_at}
-    return write_change(parts, place, "accept", [active], expected, actor=author).lessons[0]
+    revised = _revised_by(parts, lesson)
+    if revised is None:
+        expected = {lesson.id: lesson.recorded_at}
+        return write_change(parts, place, "accept", [active], expected, actor=author).lessons[0]
+    links = tuple(replace(link, kind="supersedes") if link.target == revised.id else link for link in active.links)
+    active = replace(active, links=links, topic_key=active.topic_key or revised.topic_key)
+    closed = in_state(revised, "superseded", at=active.recorded_at)
+    both = {lesson.id: lesson.recorded_at, revised.id: revised.recorded_at}
+    return write_change(parts, place, "accept", [active, closed], both, actor=author).lessons[0]
+
+
+def _revised_by(parts: Parts, lesson: Lesson) -> Lesson | None:
+    """The active lesson whose revision waits in this one; None for a lesson of its own, or an imported link."""
+    targets = [link.target for link in lesson.links if link.kind == "refines"] if not lesson.provenance.origin else []
+    return next((target for target in parts.store.get(targets) if target.state == "active"), None) if targets else None
 
 
 def _reject(parts: Parts, place: Place, ref: str, author: str) -> Lesson:

@@ -7,6 +7,7 @@ from holdfast.domain.frozen import replace
 from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import Lesson, Link, Validity, in_state, next_instant, title_of
 from holdfast.domain.vocabulary import TRANSITIONS, TRUSTS, LessonId
+from holdfast.ranking.orders import reservation
 from holdfast.service.anchoring import renew
 from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.lookup import resolve
@@ -55,8 +56,16 @@ def revise(
     return with_retries(step)
 
 
+def is_persons(lesson: Lesson) -> bool:
+    """Whether a person stated or accepted the lesson and it holds: only a person closes it."""
+    return lesson.trust == "person" and lesson.state == "active"
+
+
 def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: str) -> Lesson:
     """Put `draft` as a new active lesson in place of `old`, in one write; returns it.
+
+    A person's lesson stays when somebody else revises it: the draft waits, linked to it as `refines`, and takes its
+    place when a person accepts it. A draft that waits for another reason closes nothing either.
 
     Raises IllegalTransitionError when `old` has been superseded already.
     """
@@ -65,6 +74,11 @@ def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: s
             f"lesson {short_id(old.id)} was superseded already",
             hint=f"holdfast show {short_id(old.id)} names its successor",
         )
+    if draft.trust not in ("person", "verified") and old.state != "active":
+        # What a person has not accepted, or has rejected, does not become active in another wording.
+        draft = replace(draft, state=old.state if old.state in ("candidate", "quarantined") else "candidate")
+    elif (is_persons(old) and draft.trust != "person") or draft.state == "candidate":
+        return _propose(parts, place, old, draft, author)
     at = next_instant(old.recorded_at, parts.clock.now())
     links = (*(link for link in draft.links if link.kind != "supersedes"), Link(kind="supersedes", target=old.id))
     new = replace(
@@ -79,6 +93,24 @@ def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: s
     expected = {**{lesson.id: old.recorded_at for lesson in closed}, new.id: None}
     write_change(parts, place, "revise", [*closed, new], expected, actor=author)
     return new
+
+
+def _propose(parts: Parts, place: Place, old: Lesson, draft: Lesson, author: str) -> Lesson:
+    """Put `draft` into the inbox as a revision of `old`, which stays as it is."""
+    at = parts.clock.now()
+    links = (*(link for link in draft.links if link.kind != "refines"), Link(kind="refines", target=old.id))
+    proposed = replace(
+        draft,
+        id=LessonId(parts.clock.new_id()),
+        recorded_at=at,
+        retracted_at=None,
+        validity=Validity(valid_from=at),
+        state="candidate",
+        topic_key="",  # the key stays with the lesson that holds
+        pinned=False,
+        links=links,
+    )
+    return write_change(parts, place, "remember", [proposed], {proposed.id: None}, actor=author).lessons[0]
 
 
 def _closed(old: Lesson, new: Lesson) -> list[Lesson]:
@@ -110,7 +142,11 @@ def _changed(parts: Parts, place: Place, old: Lesson, changes: Mapping[str, Any]
     if all(getattr(old, name) == value for name, value in fields.items()):
         raise InvalidValueError("nothing to revise: every field is as it was", hint="give at least one new value")
     provenance = replace(old.provenance, author=author)
-    return replace(old, **fields, provenance=provenance, trust=trust, state="active")
+    revised = replace(old, **fields, provenance=provenance, trust=trust, state="active")
+    named = trust not in ("person", "verified") and reservation(
+        "\n".join(getattr(revised, name) for name in ("title", "insight", "why", "how") if name in fields)
+    )
+    return replace(revised, state="candidate") if named else revised
 
 
 def _from_root(place: Place, files: tuple[str, ...], typed: bool) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ CALLS = (
 ENDINGS = ("attempt_completion", "ask_followup_question", "plan_mode_respond")
 """Calls by which the agent speaks to the user."""
 
+EDITS = frozenset({"write_to_file", "replace_in_file", "apply_diff", "insert_content", "search_and_replace"})
 SPOKEN = {"attempt_completion": "result", "ask_followup_question": "question", "plan_mode_respond": "response"}
 CALL = re.compile(rf"<({'|'.join((*CALLS, *ENDINGS))})>(.*?)</\1>", re.DOTALL)
 ARGUMENT = re.compile(r"<(\w+)>\n?(.*?)\n?</\1>", re.DOTALL)
@@ -111,11 +112,13 @@ class _Task:
             for text in texts:
                 yield from self.telling.prompt(text)
             return
-        yield from self._answer("\n".join((RESULT.sub("", texts[answered]), *texts[answered + 1 :])))
+        head = RESULT.match(texts[answered])
+        text = "\n".join((RESULT.sub("", texts[answered]), *texts[answered + 1 :]))
+        yield from self._answer(text, head[1] if head else "")
 
-    def _answer(self, text: str) -> Iterator[Event]:
-        """The result of a call in XML, with the user's words about it."""
-        words = [match[2] for match in USERS_WORDS.finditer(text)]
+    def _answer(self, text: str, tool: str) -> Iterator[Event]:
+        """The result of a call in XML, with the user's words where only the host and the user can have written them."""
+        words = [match[2] for match in USERS_WORDS.finditer(text) if _is_users(text, match.start(), tool)]
         output = USERS_WORDS.sub("", text.partition("<environment_details>")[0]).strip()
         if self._pending:
             tool, given = self._pending.pop(0)
@@ -123,6 +126,14 @@ class _Task:
             yield from self.telling.call(tool, given, {"stdout": output, "content": output}, "", _error(output))
         for word in words:
             yield from self.telling.prompt(word)
+
+
+def _is_users(text: str, start: int, tool: str) -> bool:
+    """Whether words in a result's tag are the user's: of a question to the user, or before all else of an edit.
+
+    Any other result may hold a tool's output or a file's content, which can write the same tags.
+    """
+    return tool in SPOKEN or (tool in EDITS and text.find("<") == start)
 
 
 def _error(output: str) -> str:

@@ -14,6 +14,7 @@ import os
 from holdfast.hosts._shared.adapter import Adapter, check_scope
 from holdfast.hosts._shared.plugin import render_context
 from holdfast.hosts._shared.toolcalls import PATCH_TOOL, fields_of, response_text, text_of, with_usual_fields
+from holdfast.hosts._shared.wrapping import persons_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class Cline(Adapter):
         tool = text_of(held.get("tool_name"))
         held["tool_name"] = TOOLS.get(tool, tool)
         held["tool_input"] = _arguments(with_usual_fields(fields_of(held.get("tool_input"))))
+        # Cline puts the user's words into a tag of its own; what stands in any other tag is nobody's.
+        held["prompt"] = persons_words(text_of(held.get("prompt")))
         answer = fields_of(held.get("tool_response"))
         if held.get("hook_event_name") == "PostToolUse" and (answer.get("isError") or answer.get("success") is False):
             held |= {"hook_event_name": "PostToolUseFailure", "error": response_text(answer) or "failed"}
