@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.poison import CONTROLS, PLACES, READS_FILES_AS_PERSONS, UNMARKED, Case, load_cases, play
+from tests.hostile.poison import CONTROLS, PLACES, UNMARKED, Case, load_cases, play
 
 ATTACKS = load_cases(*PLACES)
 BENIGN = load_cases(CONTROLS)
@@ -20,7 +20,7 @@ def named(case: Case) -> str:
 @pytest.mark.parametrize("case", ATTACKS, ids=named)
 def test_a_poisoned_text_is_not_active_without_a_person(case: Case, home: Path, tmp_path: Path) -> None:
     outcome = play(case, tmp_path)
-    if case.name in READS_FILES_AS_PERSONS | UNMARKED:
+    if case.name in UNMARKED:
         return
     assert not outcome.active
     assert not outcome.reached
