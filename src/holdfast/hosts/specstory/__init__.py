@@ -60,6 +60,7 @@ class SpecStory(Recorded):
             transcripts=".specstory/history in each project",
             grows_by_lines=False,
             transcript_files=(".specstory/history/*.md",),
+            transcript_marks=(("<!--GeneratedbySpecStory",),),
             sources=("exports in public repositories, 2026-11-22",),
         )
 

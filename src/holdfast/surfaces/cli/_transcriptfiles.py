@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.domain.errors import InvalidValueError
 from holdfast.surfaces.cli.call import work_tree
+from holdfast.transcripts import host_by_content
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,13 +31,13 @@ def in_projects(hosts: Sequence[Host], folders: Iterable[str]) -> Files:
 
 def at_paths(paths: Sequence[str], hosts: Sequence[Host]) -> Files:
     """The files, and those below the folders that look like a transcript of one of the hosts; a file goes to the host
-    whose pattern for it is the longest.
+    whose pattern for it is the longest, or whose content it has.
 
     Raises InvalidValueError for a file that fits none; with one host, every file that is named is its.
     """
     found: dict[str, list[str]] = {host.name: [] for host in hosts}
     for path, named in _files(paths):
-        name = _whose(path, hosts)
+        name = _whose(path, hosts, named)
         if name or (named and len(hosts) == 1):
             found[name or hosts[0].name].append(path)
         elif named:
@@ -55,13 +56,20 @@ def _files(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
             yield from ((os.path.join(folder, name), False) for name in sorted(names))
 
 
-def _whose(path: str, hosts: Sequence[Host]) -> str:
-    """The name of the host whose pattern fits; the longest wins, then the first name; empty for none."""
+def _whose(path: str, hosts: Sequence[Host], named: bool) -> str:
+    """The name of the host whose pattern fits, the longest, then the first name; empty for none.
+
+    Where the path says no more than an ending, or nothing of a file that the user named, the content decides.
+    """
     plain = path.replace(os.sep, "/")
     fits = [
-        (-len(pattern), host.name)
+        (-len(pattern), host.name, pattern)
         for host in hosts
         for pattern in host.profile.transcript_files
         if host.profile.transcripts and fnmatchcase(plain, f"*/{pattern}")
     ]
-    return min(fits)[1] if fits else ""
+    _, name, pattern = min(fits, default=(0, "", ""))
+    says_more = bool(pattern) and not pattern.startswith("*.")
+    if says_more or len(hosts) == 1 or not (fits or named):
+        return name
+    return host_by_content(path, hosts)

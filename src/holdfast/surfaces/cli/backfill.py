@@ -66,7 +66,7 @@ def command(
 
     Twice is once: what is known already is not kept again. Stop it with Ctrl-C at any time and run it again to go
     on. Sessions in folders that are gone are left out, unless --project says where they belong. Whose a file is, its
-    name tells, or --host.
+    name tells, or its content, or --host.
     """
     from holdfast.settings import load_settings
     from holdfast.surfaces.cli._backfilling import Places
