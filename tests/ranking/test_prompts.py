@@ -22,6 +22,9 @@ PERSONS = [
     " removed, and the buttons in `index.vue` should be hidden. Limit the fixes to `sketch.js` and leave others alone.",
     "ALWAYS start with local files (ripgrep, `ast_grep`). The dependency graph in `backstage.json` should be read only"
     " when a call crosses a service, and `business_context.md` only when the task has complex logic or is unclear.",
+    "\u0441\u043c\u043e\u0442\u0440\u0438 " * 9
+    + "\n\nHTTP: search HttpClient, Controller. "
+    + "Kafka: search ProduceAsync. " * 6,
     "",
     "   \n",
 ]

@@ -115,6 +115,7 @@ _QUOTE = re.compile(r"\"(?=[A-Z])")
 _IN_QUOTES = re.compile(r"\"[^\"\n]*\"")
 _SENTENCE_END = re.compile(r"(?<=[.?!\"])\s+(?=[A-Z])")
 _PARAGRAPH = re.compile(r"\S.*?(?=\n[^\S\n]*\n|\Z)", re.DOTALL)
+_FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
 _WORD = re.compile(r"[^\W\d_]{2,}|\d")
 
 
@@ -154,7 +155,10 @@ def read_prompt(text: str) -> Prompt:
 def _by_marks(text: str) -> Iterator[Part]:
     """What stands between marks: blocks of the host, fences and triple quotes."""
     yield from _blocks(text)
-    for pattern, kind in ((_ARGUMENTS, "command"), (_INTERRUPT, "interrupt"), (_QUOTED, "code")):
+    marks: tuple[tuple[re.Pattern[str], PartKind], ...] = (
+        (_ARGUMENTS, "command"), (_INTERRUPT, "interrupt"), (_QUOTED, "code"),
+    )  # fmt: skip
+    for pattern, kind in marks:
         yield from (Part(start=found.start(), end=found.end(), kind=kind) for found in pattern.finditer(text))
 
 
@@ -215,7 +219,12 @@ def _speaks(text: str) -> bool:
 
 
 def _reviews(own: str) -> Iterator[Part]:
-    """Paragraphs in a reviewer's manner: about named code, to nobody, at some length; and what goes with them."""
+    """Paragraphs in a reviewer's manner: about named code, to nobody, at some length; and what goes with them.
+
+    Nothing in a text that is mostly of another language: the words that tell people from reviewers are English.
+    """
+    if len(_FOREIGN.findall(own)) > len(own) // 20:
+        return
     follows = bool(_SEVERITY.search(own))
     for start, paragraph in _paragraphs(own):
         begin, end = _inner(paragraph)
