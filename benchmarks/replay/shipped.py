@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -31,6 +32,7 @@ from holdfast.surfaces.hooks import learner
 HOST = "claude-code"
 SHOWN = re.compile(r"\[([0-9a-f]{8})\]")
 """How a delivered text names a lesson."""
+SEED = 11
 MOST_LESSONS = 100_000
 MOST_FILES = 4
 """Files a gold lesson is anchored to."""
@@ -99,11 +101,15 @@ class Shipped:
 
 
 class SessionClock(bootstrap.SystemClock):
-    """A clock that stands at the replayed event, and goes on a little with every look at it."""
+    """A clock that stands at the replayed event, and goes on a little with every look at it.
+
+    Its ids are the same in every run: where lessons are equally good, ids decide.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._now = datetime(2000, 1, 1, tzinfo=UTC)
+        self._dice = random.Random(SEED)
 
     def move_to(self, at: datetime | None) -> None:
         """Go on to that time; the clock never goes back."""
@@ -114,7 +120,7 @@ class SessionClock(bootstrap.SystemClock):
         return self._now
 
     def new_id(self) -> str:
-        return uuid7(int(self._now.timestamp() * 1000), os.urandom(10))
+        return uuid7(int(self._now.timestamp() * 1000), self._dice.randbytes(10))
 
 
 @contextmanager
