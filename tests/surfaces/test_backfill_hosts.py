@@ -274,6 +274,13 @@ def test_a_file_of_no_known_form_is_asked_about(machine: Machine) -> None:
     assert "--host" in result.stderr
 
 
+def test_files_of_no_known_form_in_a_folder_are_counted(machine: Machine) -> None:
+    file = machine.write("bag/notes.jsonl", {"note": "nobody's"})
+    result = machine.run(str(file.parent))
+    assert result.exit_code == 0
+    assert "left out: 1 files in folders, of no form that is known" in result.stderr
+
+
 def test_a_file_in_which_nothing_is_found_is_told_of(machine: Machine) -> None:
     file = machine.codex("from codex")
     told = machine.json(str(file), "--host", "claude-code")

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from holdfast.domain.errors import InvalidValueError
-from holdfast.surfaces.cli.call import work_tree
+from holdfast.surfaces.cli.call import note, work_tree
 from holdfast.transcripts import host_by_content
 
 if TYPE_CHECKING:
@@ -36,12 +36,17 @@ def at_paths(paths: Sequence[str], hosts: Sequence[Host]) -> Files:
     Raises InvalidValueError for a file that fits none; with one host, every file that is named is its.
     """
     found: dict[str, list[str]] = {host.name: [] for host in hosts}
+    unknown = 0
     for path, named in _files(paths):
         name = _whose(path, hosts, named)
         if name or (named and len(hosts) == 1):
             found[name or hosts[0].name].append(path)
         elif named:
             raise InvalidValueError(f"whose transcript is {path}?", hint="say it with --host NAME")
+        else:
+            unknown += bool(_fits(path, hosts))
+    if unknown:
+        note(f"left out: {unknown} files in folders, of no form that is known (--host NAME takes them)")
     return [(host, found[host.name]) for host in hosts]
 
 
@@ -56,18 +61,23 @@ def _files(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
             yield from ((os.path.join(folder, name), False) for name in sorted(names))
 
 
-def _whose(path: str, hosts: Sequence[Host], named: bool) -> str:
-    """The name of the host whose pattern fits, the longest, then the first name; empty for none.
-
-    Where the path says no more than an ending, or nothing of a file that the user named, the content decides.
-    """
+def _fits(path: str, hosts: Sequence[Host]) -> list[tuple[int, str, str]]:
+    """The patterns that the path fits with their hosts' names, the longest first by its negative length."""
     plain = path.replace(os.sep, "/")
-    fits = [
+    return [
         (-len(pattern), host.name, pattern)
         for host in hosts
         for pattern in host.profile.transcript_files
         if host.profile.transcripts and fnmatchcase(plain, f"*/{pattern}")
     ]
+
+
+def _whose(path: str, hosts: Sequence[Host], named: bool) -> str:
+    """The name of the host whose pattern fits, the longest, then the first name; empty for none.
+
+    Where the path says no more than an ending, or nothing of a file that the user named, the content decides.
+    """
+    fits = _fits(path, hosts)
     _, name, pattern = min(fits, default=(0, "", ""))
     says_more = bool(pattern) and not pattern.startswith("*.")
     if says_more or len(hosts) == 1 or not (fits or named):
