@@ -155,7 +155,7 @@ def test_own_words_and_parts_make_up_the_text(text: str) -> None:
     prompt = read_prompt(text)
     assert len(prompt.own) == len(text)
     covered = {at for part in prompt.parts for at in range(part.start, part.end)}
-    assert all(kept == given or at in covered for at, (kept, given) in enumerate(zip(prompt.own, text, strict=True)))
+    assert all(mine == whole or at in covered for at, (mine, whole) in enumerate(zip(prompt.own, text, strict=True)))
     assert all(prompt.own[at].isspace() for at in covered)
 
 

@@ -247,9 +247,9 @@ def test_the_content_tells_whose_a_file_is_when_its_name_does_not(machine: Machi
     file = machine.home / "bag" / f"copy.{ending}"
     file.parent.mkdir()
     shutil.copyfile(next((GOLDEN / host).glob("transcript_of_a*/transcript.*")), file)
-    told = machine.json(str(file), "--project", str(machine.shop))
-    assert [(one["host"], one["files"]) for one in told["hosts"]] == [(host, 1)]
-    assert told["events"] > 0
+    figures = machine.json(str(file), "--project", str(machine.shop))
+    assert [(one["host"], one["files"]) for one in figures["hosts"]] == [(host, 1)]
+    assert figures["events"] > 0
     assert machine.json(str(file), "--project", str(machine.shop))["unchanged"] == 1
 
 
@@ -283,9 +283,9 @@ def test_files_of_no_known_form_in_a_folder_are_counted(machine: Machine) -> Non
 
 def test_a_file_in_which_nothing_is_found_is_told_of(machine: Machine) -> None:
     file = machine.codex("from codex")
-    told = machine.json(str(file), "--host", "claude-code")
-    assert told["events"] == 0
-    assert told["skipped"] == {"transcripts: no event was found in them": 1}
+    figures = machine.json(str(file), "--host", "claude-code")
+    assert figures["events"] == 0
+    assert figures["skipped"] == {"transcripts: no event was found in them": 1}
     assert "left out: 1 transcripts, no event was found" in machine.run(str(file), "--host", "claude-code").stderr
 
 

@@ -159,7 +159,7 @@ def _by_marks(text: str) -> Iterator[Part]:
         (_ARGUMENTS, "command"), (_INTERRUPT, "interrupt"), (_QUOTED, "code"),
     )  # fmt: skip
     for pattern, kind in marks:
-        yield from (Part(start=found.start(), end=found.end(), kind=kind) for found in pattern.finditer(text))
+        yield from (Part(start=mark.start(), end=mark.end(), kind=kind) for mark in pattern.finditer(text))
 
 
 def _blocks(text: str) -> Iterator[Part]:
@@ -169,11 +169,11 @@ def _blocks(text: str) -> Iterator[Part]:
         if tag.start() < end or tag[1] in unclosed or not _begins_line(text, tag.start()):
             continue
         closing = f"</{tag[1]}>"
-        found = text.find(closing, tag.end())
-        if found < 0:
+        closed_at = text.find(closing, tag.end())
+        if closed_at < 0:
             unclosed.add(tag[1])
         else:
-            end = found + len(closing)
+            end = closed_at + len(closing)
             yield Part(start=tag.start(), end=end, kind=TAGS[tag[1]])
 
 
@@ -195,10 +195,10 @@ def _outputs(own: str) -> Iterator[Part]:
             gap += 1
             if gap > GAP or _is_said(line):
                 runs.append([])
-    kept = [run for run in runs if len(run) >= (SURE_RUN if all(_is_sure(own, line) for line in run) else OUTPUT_RUN)]
-    if sum(map(len, kept)) >= LONG_PASTE:
-        kept = [[line for run in kept for line in run]]
-    for run in kept:
+    pastes = [run for run in runs if len(run) >= (SURE_RUN if all(_is_sure(own, line) for line in run) else OUTPUT_RUN)]
+    if sum(map(len, pastes)) >= LONG_PASTE:
+        pastes = [[line for run in pastes for line in run]]
+    for run in pastes:
         yield Part(start=run[0][0], end=run[-1][1], kind="output")
 
 
@@ -245,7 +245,7 @@ def _inner(paragraph: str) -> tuple[int, int]:
     elif mark and _INTRODUCES.search(paragraph, 0, mark.start()):
         begin = mark.start()
     end = len(paragraph)
-    breaks = [found.start() for found in _SENTENCE_END.finditer(paragraph, begin)]
+    breaks = [gap.start() for gap in _SENTENCE_END.finditer(paragraph, begin)]
     while breaks and _speaks(paragraph[breaks[-1] : end]):
         end = breaks.pop()
     return begin, end
@@ -262,8 +262,8 @@ def _is_review(body: str) -> bool:
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
-    for found in _PARAGRAPH.finditer(text):
-        yield found.start(), found.group().rstrip()
+    for paragraph in _PARAGRAPH.finditer(text):
+        yield paragraph.start(), paragraph.group().rstrip()
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

@@ -42,8 +42,8 @@ def looks_shown(messages: object) -> bool:
 
 def read_shown(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
     """Events of a task as it was shown. Raises OSError, or HostConfigError for a huge file."""
-    told = read_json(path)
-    messages = [fields_of(message) for message in told] if isinstance(told, list) else []
+    content = read_json(path)
+    messages = [fields_of(message) for message in content] if isinstance(content, list) else []
     messages = [message for message in messages if message.get("partial") is not True]
     folder = os.path.dirname(path)
     task = _Task(Retelling(host, os.path.basename(folder) or path, new_id))
@@ -84,16 +84,16 @@ class _Task:
             response = {"stdout": output, **UNANSWERED}
             yield from self.telling.call("execute_command", {"command": text}, response, use, error)
             return
-        told = parse_object(text)
-        tool = TOOLS.get(text_of(told.get("tool")), "")
+        shown = parse_object(text)
+        tool = TOOLS.get(text_of(shown.get("tool")), "")
         if tool:
-            content = text_of(told.get("content"))
-            given = {"path": text_of(told.get("path")), "pattern": text_of(told.get("regex"))}
+            content = text_of(shown.get("content"))
+            arguments = {"path": text_of(shown.get("path")), "pattern": text_of(shown.get("regex"))}
             if tool == "write_to_file":
-                given["content"] = content
+                arguments["content"] = content
             elif tool == "replace_in_file":
-                given["diff"] = text_of(told.get("diff")) or content
-            yield from self.telling.call(tool, given, {"content": content}, use)
+                arguments["diff"] = text_of(shown.get("diff")) or content
+            yield from self.telling.call(tool, arguments, {"content": content}, use)
 
 
 def _kind(message: Mapping[str, Any]) -> str:
@@ -107,8 +107,8 @@ def _model(message: Mapping[str, Any]) -> str:
 
 def _spoken(text: str) -> str:
     """The agent's words; a question or a plan stands in an object."""
-    told = parse_object(text)
-    return text_of(told.get("question")) or text_of(told.get("response")) or text
+    fields = parse_object(text)
+    return text_of(fields.get("question")) or text_of(fields.get("response")) or text
 
 
 def _is_doubtful(message: Mapping[str, Any], later: Sequence[Mapping[str, Any]]) -> bool:

@@ -87,8 +87,8 @@ class OlderTurns:
             yield from self._words(part)
 
     def _search(self, summary: str, rows: str) -> Iterator[Event]:
-        found = [self._names.learn(_path(name)) for name in ROW.findall(rows) if name != "undefined"]
-        response = {"filenames": list(dict.fromkeys(found)), "numFiles": 0 if NOTHING in summary else len(found)}
+        paths = [self._names.learn(_path(name)) for name in ROW.findall(rows) if name != "undefined"]
+        response = {"filenames": list(dict.fromkeys(paths)), "numFiles": 0 if NOTHING in summary else len(paths)}
         listed, searched = LISTED.match(summary), SEARCHED.match(summary)
         if listed:
             yield from self._call("LS", {"path": listed[1]}, {"filenames": [listed[1]]})
@@ -124,10 +124,10 @@ class OlderTurns:
                 edits.append((self._last_path(words), ""))
                 continue
             words.append(text if kind == "line" else f"```{kind}\n{text}\n```")
-        said = "\n".join(words)
-        named = (self._names.find(name) for name in NAMED.findall(said))
+        reply = "\n".join(words)
+        named = (self._names.find(name) for name in NAMED.findall(reply))
         self._last_named = list(dict.fromkeys(name for name in named if name))
-        yield from self._telling.reply(said)
+        yield from self._telling.reply(reply)
         for file_path, new in edits:
             yield from self._call("Edit", {"file_path": file_path, "new_string": new}, {})
 
