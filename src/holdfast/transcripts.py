@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from holdfast.domain.event import Event
     from holdfast.domain.hookcall import HookCall
     from holdfast.domain.vocabulary import SessionId
+    from holdfast.ports.host import Host
     from holdfast.service.memory import Memory
 
 LINE_LIMIT = 32 * 1024 * 1024
@@ -39,6 +40,10 @@ WHOLE_LIMIT = 8 * 1024 * 1024
 
 BATCH = 256
 """Events of one transaction."""
+
+HEAD_BYTES = 64 * 1024
+HEAD_LINES = 20
+"""How much of a file is looked at to tell whose it is."""
 
 KINDS = frozenset({"tool_result", "tool_failure", "file_edit"})
 BY_MINUTE = "result:2"
@@ -76,6 +81,33 @@ def read_errands(
         except Exception as exc:  # the other sessions can be read all the same
             complain(exc)
     return done
+
+
+def host_by_content(path: str, hosts: Sequence[Host]) -> str:
+    """The name of the host whose transcript the file is, by how it begins; empty when that does not tell.
+
+    The first line that tells decides: a transcript may quote another host's later.
+    """
+    for text in _head_texts(path):
+        for host in hosts:
+            if any(all(mark in text for mark in marks) for marks in host.profile.transcript_marks):
+                return host.name
+    return ""
+
+
+def _head_texts(path: str) -> Iterator[str]:
+    """A file's first lines and its beginning, without white space; nothing for what is no plain file."""
+    try:
+        if not os.path.isfile(path):  # opening a pipe would wait for its writer
+            return
+        with open(path, "rb") as stream:
+            head = stream.read(HEAD_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return
+    for line in head.split("\n")[:HEAD_LINES]:
+        yield "".join(line.split())
+    if not head.lstrip("\ufeff \n").startswith("{") or "}\n{" not in head:
+        yield "".join(head.split())
 
 
 def _turn(memory: Memory, call: HookCall) -> Iterator[Event]:

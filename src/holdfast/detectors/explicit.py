@@ -34,6 +34,7 @@ _ASKED = re.compile(
     rf"{_LEAD}(?:(?:can|could|would|will) you )?(?:please )?"
     r"(?:remember|memori[sz]e|keep in mind|don't forget|do not forget|make a note|take note|note to self"
     r"|note for the future|for future reference|for the record)"
+    r"(?![\s,]+this (?:is|was|will|has|can|should|must|does)\b)"  # of what is at hand
     r"(?P<that>(?:\s+(?:that|this)\b(?!\s+(?:time|when|one)\b))?\s*[:,-]?\s+(?:to (?=\w))?)(?P<rule>.+)",
     re.IGNORECASE,
 )
@@ -65,7 +66,10 @@ _TAKES_BACK = re.compile(
 """How a sentence begins that narrows or denies the one before it."""
 _SHORTCUT = re.compile(r"#(?!#)\s*(?P<rule>[A-Za-z][^\n]{8,300})\s*\Z")
 _NOT_SHORTCUT = re.compile(
-    r"#(?:include|define|ifdef|ifndef|endif|pragma|if|else|region|!)\b|#\w+\s*\Z|#[0-9a-f]{3,8}\b", re.IGNORECASE
+    r"#(?:include|define|ifdef|ifndef|endif|pragma|if|else|region|!)\b|#\w+\s*\Z|#[0-9a-f]{3,8}\b"
+    # What an editor puts in for "#name": a selection, a file, a tool's answer.
+    r"|#(?:selection|editor|codebase|changes|problems|fetch|usages|githubRepo|vscodeAPI|terminal\w*)\b|#\w+:\S",
+    re.IGNORECASE,
 )
 _VERB = re.compile(
     r"\b(?:is|are|was|were|should|must|has|have|had|needs?|use[sd]?|runs?|can|cannot|can't|will|won't|only|always|never"

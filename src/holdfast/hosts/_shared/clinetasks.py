@@ -68,7 +68,7 @@ def read_task(
     messages = read_json(path)
     folder = os.path.dirname(path)
     task = _Task(Retelling(host, os.path.basename(folder), new_id, translate), _times(folder))
-    task.telling.stand(at=instant(os.path.basename(folder)) or written_at(path), cwd=_folder_of(folder))
+    task.telling.stand(at=instant(os.path.basename(folder)) or written_at(path), cwd=folder_of(folder))
     for message in messages if isinstance(messages, list) else ():
         yield from task.message(fields_of(message))
 
@@ -123,7 +123,7 @@ class _Task:
         if self._pending:
             tool, given = self._pending.pop(0)
             self._pending.clear()  # one call a message is run; the others were cut off
-            yield from self.telling.call(tool, given, {"stdout": output, "content": output}, "", _error(output))
+            yield from self.telling.call(tool, given, {"stdout": output, "content": output}, "", error_of(output))
         for word in words:
             yield from self.telling.prompt(word)
 
@@ -136,8 +136,8 @@ def _is_users(text: str, start: int, tool: str) -> bool:
     return tool in SPOKEN or (tool in EDITS and text.find("<") == start)
 
 
-def _error(output: str) -> str:
-    """The error that a result tells of."""
+def error_of(output: str) -> str:
+    """The error that a result tells of; empty when it tells of none."""
     code = CODE.search(output[:400])
     if code:
         return failure(int(code[1]), output)
@@ -148,7 +148,7 @@ def _error(output: str) -> str:
 def _judged(block: Mapping[str, Any]) -> Mapping[str, Any]:
     """A result block that is marked as failed where its words say so."""
     content = "\n".join(text_of(part.get("text")) for part in blocks_of(block.get("content")))
-    error = _error(content)
+    error = error_of(content)
     return {**block, "content": error, "is_error": True} if error else block
 
 
@@ -171,7 +171,7 @@ def _times(folder: str) -> list[datetime]:
     return [at for at in times if at]
 
 
-def _folder_of(folder: str) -> str:
+def folder_of(folder: str) -> str:
     """The folder a task began in, as told beside it or in the list of all tasks."""
     told = try_json(os.path.join(folder, "history_item.json"))
     cwd = text_of(told.get("workspace")) or text_of(told.get("cwdOnTaskInitialization"))

@@ -57,7 +57,12 @@ class Cline(Adapter):
             moments=("session_start", "prompt", "before_file", "before_command", "after_failure"),
             transcripts="~/.cline/data/sessions",
             grows_by_lines=False,
-            transcript_files=("data/sessions/*.messages.json", "claude-dev/tasks/*/api_conversation_history.json"),
+            transcript_files=(
+                "data/sessions/*.messages.json",
+                "claude-dev/tasks/*/api_conversation_history.json",
+                "tasks/*/ui_messages.json",
+            ),
+            transcript_marks=(('[{"ts":', '"type":"say"', '"text":"'),),
             rules=(
                 RulesTarget(
                     file=".clinerules/holdfast-{slug}.md", front_matter="---\npaths: {globs}\n---\n", globs="list"
