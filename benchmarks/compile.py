@@ -53,11 +53,15 @@ class Remembering:
         self._kept: dict[str, list[float]] = {}
         self.id, self.dimension = self._made.id, self._made.dimension
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
         """A vector a text, in order."""
         new = [text for text in dict.fromkeys(texts) if text not in self._kept]
-        self._kept.update(zip(new, self._made.embed(new), strict=True) if new else ())
+        self._kept.update(zip(new, self._made.embed_documents(new), strict=True) if new else ())
         return [self._kept[text] for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        """The vector of a question."""
+        return self.embed_documents([text])[0]
 
 
 EMBEDDER = Remembering()

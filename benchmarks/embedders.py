@@ -59,7 +59,7 @@ def main() -> int:
     parser.add_argument("--shipped", action="store_true")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    embedders: dict[str, Embed] = {"static": plugins.load("embedders", "static").embed}
+    embedders: dict[str, Embed] = {"static": plugins.load("embedders", "static").embed_documents}
     if given.wordllama:
         embedders["wordllama"] = load_wordllama(given.wordllama)
     if given.teacher:
@@ -166,8 +166,11 @@ class _Chosen:
         self._embed = embed
         self.dimension = len(embed(["dimension"])[0])
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
         return [[float(number) for number in row] for row in self._embed(texts)]
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
 
 
 def load_teacher(folder: Path) -> Embed:

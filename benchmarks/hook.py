@@ -203,8 +203,8 @@ class Bench:
     def loaded(self, payload: dict[str, Any]) -> list[str]:
         """Modules a hook answered alone has loaded although no hook should."""
         code = (
-            "import os,sys; sys.argv=['entry','claude-code']; kept=os._exit\n"
-            "def leave(code): sys.stderr.write('\\n'.join(sys.modules)); sys.stderr.flush(); kept(code)\n"
+            "import os,sys; sys.argv=['entry','claude-code']; kept=os._exit; told=os.dup(2)\n"
+            "def leave(code): os.write(told, ('\\n'.join(sys.modules) + '\\n').encode()); kept(code)\n"
             f"os._exit=leave; exec(compile(open({str(ENTRY)!r}).read(), {str(ENTRY)!r}, 'exec'), "
             f"{{'__name__':'__main__','__file__':{str(ENTRY)!r}}})"
         )

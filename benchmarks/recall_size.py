@@ -132,7 +132,7 @@ class Home:
                 begun = time.perf_counter()
                 store.put(batch, {})
                 put_s += time.perf_counter() - begun
-                vectors = embedder.embed([embedding_text(lesson) for lesson in batch])
+                vectors = embedder.embed_documents([embedding_text(lesson) for lesson in batch])
                 begun = time.perf_counter()
                 store.put_vectors(embedder.id, {lesson.id: v for lesson, v in zip(batch, vectors, strict=True)})
                 vectors_s += time.perf_counter() - begun
@@ -175,7 +175,7 @@ def plain_cases(sql: sqlite3.Connection) -> dict[str, Callable[[Question], objec
         return sql.execute(PLAIN, (" OR ".join(f'"{term}"' for term in terms(asked.text)),)).fetchall()
 
     def cosine(asked: Question) -> object:
-        scores = vectors @ np.asarray(embedder.embed([asked.text])[0], dtype=np.float32)
+        scores = vectors @ np.asarray(embedder.embed_query(asked.text), dtype=np.float32)
         return np.argpartition(-scores, WANTED)[:WANTED].tolist()
 
     return {"plain FTS5": words, "brute-force cosine": cosine}

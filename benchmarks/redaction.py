@@ -1,13 +1,15 @@
 """Redaction: what it finds, what it takes for a secret that is none, and what it costs.
 
-    python benchmarks/redaction.py [--each 40] [--seed 1] [--corpus DIR ...] [--json FILE]
+    python benchmarks/redaction.py [--each 40] [--seed 1] [--corpus DIR ...] [--gitleaks RULES.toml] [--json FILE]
 
 Recall: made-up credentials of every format, `--each` of them, in changing texts; one counts as found when neither it
-nor its last twelve characters are left. False alarms: texts that only look like secrets, and every span redacted in
-the standard library's sources (or the text files under `--corpus`), of which a few are real examples of secrets.
+nor its last twelve characters are left. Then the ways in which people and programs write secrets down, by kind. With
+`--gitleaks`, values drawn from the expressions of that scanner's rule file: keys with a shape of their own, and values
+behind a vendor's name as the expression wants it. Rules whose drawn values are malformed are left out and named.
+False alarms: texts that only look like secrets, and every span redacted in the standard library's sources (or the text
+files under `--corpus`), of which a few are real examples of secrets; lines of more than one word that were altered.
 Speed: milliseconds a KiB on those sources, on made-up tool output, and at worst on hostile repetition. The ratio
-refers to reading the same text once with `str.split`. Rules and credentials have one author: recall on formats that
-nobody thought of is not measured here.
+refers to reading the same text once with `str.split`. Our own forms, like the rules, have one author.
 """
 
 from __future__ import annotations
@@ -24,12 +26,19 @@ from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 
-from holdfast.service.redact import redact, redact_to
 from holdfast.testing import credentials
+from holdfast.text.redaction import redact, redact_to
 
 SUFFIXES = (".py", ".md", ".txt", ".json", ".jsonl", ".js", ".toml", ".lock", ".yml", ".yaml", ".c", ".h", ".go", ".rs")
 CORPUS_BYTES = 8_000_000
 FILE_LIMIT = 200_000
+MALFORMED = frozenset(
+    (
+        "curl-auth-header", "curl-auth-user", "hashicorp-tf-password", "jwt", "jwt-base64", "kubernetes-secret-yaml",
+        "nuget-config-password", "private-key", "sourcegraph-access-token",
+    )
+)  # fmt: skip
+"""Rules that describe whole texts, whose free parts a generator fills with noise, or that fit any commit id."""
 HOSTILE = (
     "password=",
     "sk-",
@@ -40,6 +49,8 @@ HOSTILE = (
     'password="',
     "A1ab",
 )
+CARRIERS = ("{}", "see {} there", 'run("{}")', "x: {}\n", "- `{}`,")
+"""Texts around a key that say nothing about it."""
 OUTPUT = (
     "tests/test_ledger.py::test_rounding[{n}] PASSED                     [ {n}%]\n"
     "2026-03-01T09:00:{n:02d}Z INFO app.store.writer wrote {n} rows in 0.{n} s request=req-{n} token_count={n}\n"
@@ -53,15 +64,19 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=40, help="credentials of each format")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--corpus", type=Path, nargs="*", default=[Path(sysconfig.get_path("stdlib"))])
+    parser.add_argument("--gitleaks", type=Path, help="a rule file of gitleaks, which is only read")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     texts = load_corpus(options.corpus)
     result = {
         "recall": recall(options.seed, options.each),
+        "forms": forms(options.seed, max(1, options.each // 8)),
         "look_alikes": look_alikes(),
         "corpus": false_alarms(texts),
         "speed": speed(texts),
     }
+    if options.gitleaks:
+        result["rules"] = rules(options.gitleaks, options.seed)
     show(result)
     if options.json:
         options.json.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -81,6 +96,49 @@ def recall(seed: int, each: int) -> dict[str, object]:
         "found": found.total(),
         "share": round(found.total() / total.total(), 5),
         "missed": missed,
+    }
+
+
+def forms(seed: int, each: int) -> dict[str, object]:
+    """Share found by kind of our own forms, and the forms that were missed."""
+    total: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    missed: Counter[str] = Counter()
+    for kind, form, text, gone in credentials.iter_forms(seed, each):
+        left = redact(text)
+        good = not any(part in left for part in gone)
+        total[kind] += 1
+        found[kind] += good
+        missed[form] += not good
+    shares = {kind: round(found[kind] / total[kind], 4) for kind in total}
+    return {"forms": len(credentials.FORMS), "shares": shares, "missed": [form for form, n in missed.items() if n]}
+
+
+def rules(path: Path, seed: int) -> dict[str, object]:
+    """Share found of values drawn from a scanner's rules, of each five, and how often each rule's were missed."""
+    import rulevalues
+
+    usable, unusable = rulevalues.load_rules(path)
+    random = Random(seed)
+    total: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    missed: Counter[str] = Counter()
+    for rule in usable:
+        if rule.name in MALFORMED:
+            continue
+        kind = "behind a vendor's name" if rule.announced else "with a shape of its own"
+        for carrier in CARRIERS:
+            text, secret = rulevalues.draw(rule, random)
+            left = redact(text if rule.announced else carrier.format(text.strip()))
+            good = secret not in left and (len(secret) < 16 or secret[-12:] not in left)
+            total[kind] += 1
+            found[kind] += good
+            missed[rule.name] += not good
+    return {
+        "shares": {kind: round(found[kind] / total[kind], 4) for kind in total},
+        "values": dict(total),
+        "left_out": sorted([*unusable, *MALFORMED]),
+        "missed": {name: count for name, count in missed.items() if count},
     }
 
 
@@ -104,13 +162,25 @@ def load_corpus(folders: Iterable[Path]) -> list[str]:
 
 def false_alarms(texts: list[str]) -> dict[str, object]:
     spans: Counter[str] = Counter()
+    lines = altered = 0
     for text in texts:
         left = redact(text)
+        before = text.split("\n")
+        ordinary = set(before)
+        lines += sum(len(line.split()) > 1 for line in before)
+        altered += sum(line not in ordinary and len(line.split()) > 1 for line in left.split("\n"))
         for rule in left.split("[redacted:")[1:]:
             spans[rule.partition("]")[0]] += 1
     size = sum(map(len, texts))
     per_mb = round(spans.total() / (size / 1e6), 3) if size else None
-    return {"texts": len(texts), "characters": size, "spans": dict(spans), "spans_per_MB": per_mb}
+    return {
+        "texts": len(texts),
+        "characters": size,
+        "spans": dict(spans),
+        "spans_per_MB": per_mb,
+        "lines": lines,
+        "altered_lines": altered,
+    }
 
 
 def speed(texts: list[str]) -> dict[str, object]:
@@ -148,8 +218,10 @@ def show(result: dict[str, dict[str, object]]) -> None:
     found, alike, corpus, fast = result["recall"], result["look_alikes"], result["corpus"], result["speed"]
     rows = [
         ("recall", f"{found['found']}/{found['secrets']} in {found['formats']} formats", f"missed {found['missed']}"),
+        ("forms", " ".join(f"{kind} {share:.0%}" for kind, share in result["forms"]["shares"].items()), ""),  # type: ignore[attr-defined]
         ("look-alikes", f"{len(alike['false_alarms'])}/{alike['texts']} redacted", ""),  # type: ignore[arg-type]
         ("sources", f"{corpus['spans_per_MB']} spans a MB", f"{corpus['spans']}"),
+        ("lines", f"{corpus['altered_lines']}/{corpus['lines']} altered", "of more than one word"),
         ("tool output", f"{fast['tool_output_ms_per_KiB']} ms/KiB", "aim 0.1"),
         ("sources", f"{fast['sources_ms_per_KiB']} ms/KiB", f"str.split {fast['split_ms_per_KiB']}"),
         ("hostile", f"{fast['worst_hostile_ms_per_KiB']} ms/KiB", "the worst of them"),
@@ -157,6 +229,14 @@ def show(result: dict[str, dict[str, object]]) -> None:
     ]
     for name, figure, note in rows:
         print(f"{name:<14} {figure:<34} {note}")
+    for form in result["forms"]["missed"]:  # type: ignore[attr-defined]
+        print(f"missed form    {form!r}")
+    if "rules" in result:
+        shares, values = result["rules"]["shares"], result["rules"]["values"]
+        for kind, share in shares.items():  # type: ignore[attr-defined]
+            print(f"rules          {share:.1%} of {values[kind]} values {kind}")  # type: ignore[index]
+        print(f"rules missed   {result['rules']['missed']}")
+        print(f"rules left out {result['rules']['left_out']}")
 
 
 if __name__ == "__main__":

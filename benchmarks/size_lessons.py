@@ -150,9 +150,13 @@ class TestEmbedder:
     def __init__(self) -> None:
         self._table = np.random.default_rng(5).standard_normal((4_096, DIMENSION), dtype=np.float32)
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
         """One unit vector per text."""
         return [self._one(text).tolist() for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        """The unit vector of a question."""
+        return self.embed_documents([text])[0]
 
     def _one(self, text: str) -> np.ndarray:
         rows = [zlib.crc32(word.encode()) % 4_096 for word in text.lower().split()] or [0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -15,12 +16,13 @@ from holdfast.bootstrap import Memory
 from holdfast.domain.briefing import Briefing, Ranked
 from holdfast.domain.frozen import replace
 from holdfast.domain.ids import uuid7
-from holdfast.domain.lesson import Anchor, Lesson, Link, Provenance, Scope, Validity
+from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor, Lesson, Link, Provenance, Scope, Validity
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import MOMENT_BUDGETS, LessonId, Moment
 from holdfast.ranking.tokens import count_tokens
 from holdfast.service import recall
 from holdfast.service.embed import embed_pending
+from holdfast.service.remember import same_rule
 from holdfast.service.surroundings import linked_files
 from holdfast.settings import load_settings
 
@@ -45,6 +47,21 @@ class Standing:
         return uuid7(int(self._at.timestamp() * 1000), self._made.to_bytes(10, "big"))
 
 
+def told_apart(lessons: Sequence[Lesson], rules: Counter[tuple[str, ...]]) -> list[Lesson]:
+    """The lessons, those of a rule met before with dots at their end: a store keeps each rule once.
+
+    A corpus may say the same twice. The dots are no words to the full text.
+    """
+    apart: list[Lesson] = []
+    for lesson in lessons:
+        rule = same_rule(lesson)
+        dots = "·" * rules[rule]
+        rules[rule] += 1
+        room = INSIGHT_LIMIT - len(dots) - 1
+        apart.append(replace(lesson, insight=f"{lesson.insight[:room]} {dots}") if dots else lesson)
+    return apart
+
+
 class Arena:
     """A scratch home and project. Items become known in their order, as far as each question needs."""
 
@@ -65,6 +82,7 @@ class Arena:
         self.ids = {item.name: make_id(n, item) for n, item in enumerate(corpus.items, start=1)}
         self.names = {id_: name for name, id_ in self.ids.items()}
         self.known = 0
+        self._rules: Counter[tuple[str, ...]] = Counter()
         self.stored_s = 0.0
         self._costs = [count_tokens(whole(item)) for item in corpus.items]
 
@@ -79,7 +97,7 @@ class Arena:
         new = self.corpus.items[self.known : count]
         begun = time.perf_counter()
         for at in range(0, len(new), BATCH):
-            lessons = [self._lesson(item) for item in new[at : at + BATCH]]
+            lessons = told_apart([self._lesson(item) for item in new[at : at + BATCH]], self._rules)
             self.parts.store.put(lessons, dict.fromkeys(lesson.id for lesson in lessons))
         self.stored_s += time.perf_counter() - begun
         if new:

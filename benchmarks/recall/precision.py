@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.recall.arena import NO_BUDGET, Standing, make_id
+from benchmarks.recall.arena import NO_BUDGET, Standing, make_id, told_apart
 from benchmarks.recall.baselines import FullText
 from benchmarks.recall.cases import Item, hashes_of, headline, require
 
@@ -112,6 +113,7 @@ class Users:
         self._stack, self._folder, self._beliefs = stack, folder, beliefs
         self._memories: dict[tuple[str, str], Memory] = {}
         self._stored: set[str] = set()
+        self._rules: dict[str, Counter[tuple[str, ...]]] = {}
         self.ids = {belief["_id"]: make_id(n, _item(belief)) for n, belief in enumerate(beliefs, start=1)}
         self.names = {id_: name for name, id_ in self.ids.items()}
         self.beliefs = {belief["_id"]: belief for belief in beliefs}
@@ -175,7 +177,8 @@ class Users:
             and (user not in self._stored if UNIVERSAL in belief["scope"] else scope in belief["scope"])
         ]
         self._stored.add(user)
-        lessons = [lesson_of(belief, memory.place.project.id, self.ids) for belief in wanted]
+        rules = self._rules.setdefault(user, Counter())
+        lessons = told_apart([lesson_of(belief, memory.place.project.id, self.ids) for belief in wanted], rules)
         memory.parts.store.put(lessons, dict.fromkeys(lesson.id for lesson in lessons))
 
 

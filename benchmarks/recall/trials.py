@@ -92,7 +92,7 @@ class Systems:
         self._arena, self._options = arena, options
         self._text = FullText() if options.baselines else None
         embedder = arena.parts.embedder() if options.baselines else None
-        self._vectors = Vectors(embedder.embed) if embedder else None
+        self._vectors = Vectors(embedder.embed_documents) if embedder else None
         self._asked: dict[str, str] = {}
 
     def learn(self, count: int | None) -> None:

@@ -10,7 +10,8 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from holdfast import plugins
-from holdfast.domain.errors import HoldfastError, InvalidValueError, ModelError, ProjectUnknownError
+from holdfast.domain.deadline import Deadline
+from holdfast.domain.errors import HoldfastError, InvalidValueError, ModelError, ProjectUnknownError, StoreError
 from holdfast.domain.frozen import replace
 from holdfast.domain.ids import uuid7
 from holdfast.service import memory as _service
@@ -18,7 +19,7 @@ from holdfast.settings import Settings, child_environment, load_settings, read_s
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from holdfast.codeindex.local import LocalCodeIndex
     from holdfast.domain.event import Event
@@ -32,11 +33,12 @@ if TYPE_CHECKING:
     from holdfast.ports.model import LanguageModel
     from holdfast.ports.store import Store
     from holdfast.ports.workspace import Workspace
+    from holdfast.witness import Loss
     from holdfast.workspace.claims import Claims
 
 
-HOOK_WAIT_S = 0.3
-"""How long a hook waits for another process to let go of the store: well within its deadline."""
+LONG_LOG = 4_000_000
+"""Bytes of a write-ahead log from which on a hook closes the store, which empties it."""
 
 HOOK_SEARCH_S = 0.1
 """How long a hook looks through git's history for one thing that is not where it was."""
@@ -78,16 +80,19 @@ class Memory(_service.Memory):
     def __init__(self, folder: str = "", *, settings: Settings | None = None, cold: bool = False) -> None:
         """Open the configured store (made on first use).
 
-        `cold` is for short-lived hooks: no embedder is loaded, nothing is waited for long. Raises StoreError or
-        InvalidValueError.
+        `cold` is for short-lived hooks: no embedder is loaded, nothing is waited for long, no schema is upgraded. A
+        store that cannot be opened is then no error here: `trouble` says why, and every use of it raises that.
+        Otherwise raises StoreError or InvalidValueError.
         """
         from holdfast.service.parts import Parts
         from holdfast.workspace.local import LocalWorkspace
 
         self.settings = settings or load_settings()
+        self._cold = cold
         clock = SystemClock()
         embedders = _Embedders(self.settings)
-        store = open_store(self.settings, HOOK_WAIT_S if cold else None)
+        self.trouble: StoreError | None = None
+        store = self._open_cold_store() if cold else open_store(self.settings)
         workspace = LocalWorkspace(
             marks=store.mark,
             clock=clock,
@@ -118,20 +123,86 @@ class Memory(_service.Memory):
         """Let go of the store, and of the code index if one was opened."""
         self._codeindex.close()
         self._hasty_codeindex.close()
+        if not self._cold:
+            self._keep_witness()
         super().close()
+
+    def find_loss(self) -> Loss | None:
+        """What the store lost since it was last closed; None for nothing. Raises StoreError."""
+        from holdfast.witness import find_loss
+
+        return find_loss(self.settings.home, self.settings.store, self.parts.store.extent())
+
+    def accept_loss(self) -> None:
+        """Take what the store holds now for all there is: `find_loss` finds nothing until more is lost."""
+        from holdfast.witness import accept
+
+        accept(self.settings.home, self.settings.store, self.parts.store.extent())
+
+    def _keep_witness(self) -> None:
+        from holdfast.witness import keep
+
+        try:
+            keep(self.settings.home, self.settings.store, self.parts.store.extent())
+        except StoreError:
+            return  # closed before, damaged or locked: who closes it next tells
+
+    def _open_cold_store(self) -> Store:
+        try:
+            return open_store(self.settings, wait_of(self.settings), cold=True)
+        except StoreError as exc:
+            self.trouble = exc
+            return _NoStore(exc)  # type: ignore[return-value]
+
+    def bound_log(self, before: Callable[[], None]) -> None:
+        """What a hook does last, since it leaves without closing: empty a write-ahead log that has become long.
+
+        `before` is called when there is something to do, which takes a while.
+        """
+        try:
+            is_long = os.stat(self.settings.database_path + "-wal").st_size > LONG_LOG
+        except OSError:
+            return
+        if is_long and self.trouble is None:
+            before()
+            self.parts.store.__exit__(None, None, None)
 
     def for_hooks(self) -> _service.Memory:
         """The same memory where a host waits for the answer: few lessons are looked at closely, and not for long."""
         return _service.Memory(replace(self.parts, hasty=True, codeindex=self._hasty_codeindex), self.folder)
 
 
-def open_store(settings: Settings, wait_s: float | None = None) -> Store:
+class _NoStore:
+    """In the place of a store that could not be opened: whatever it is asked for raises the reason."""
+
+    def __init__(self, reason: StoreError) -> None:
+        self._reason = reason
+
+    def __exit__(self, *_exc: object) -> None:
+        """There is nothing to close."""
+
+    def __getattr__(self, name: str) -> object:
+        def refuse(*_arguments: object) -> None:
+            raise self._reason
+
+        return refuse
+
+
+def wait_of(settings: Settings) -> float:
+    """Seconds that one call of a hook may wait for another process to let go of a file."""
+    return Deadline(0.0, settings.hook_deadline_ms / 1000).store_s
+
+
+def open_store(settings: Settings, wait_s: float | None = None, cold: bool = False) -> Store:
     """The store behind the settings' URL, opened; its scheme names the plug-in.
 
-    `wait_s` is how long a call may wait for another process; the store's own patience when it is not given.
+    `wait_s` is how long a call may wait for another process; the store's own patience when it is not given. `cold`:
+    an older schema is left as it is, and a store that cannot be written is read.
     """
     scheme = settings.store.partition(":")[0]
     options = {"url": settings.store} | ({} if wait_s is None else {"timeout_s": str(wait_s)})
+    if cold:
+        options |= {"upgrade": "no", "frozen": "yes"}
     store: Store = plugins.load("stores", scheme, options)
     return store.__enter__()
 
@@ -377,4 +448,4 @@ class _CodeIndexOnce:
         return os.path.exists(self._settings.index_path(place.project.id))
 
     def _open(self, place: Place) -> IndexStore:
-        return open_index(self._settings, place, HOOK_WAIT_S if self._cold else None)
+        return open_index(self._settings, place, wait_of(self._settings) if self._cold else None)

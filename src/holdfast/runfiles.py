@@ -1,6 +1,11 @@
-"""What the processes of one user share besides the store: the hooks' log, turns, and how one starts another.
+"""What the processes of one user share besides the store: the hooks' log and counts, turns, errands, and how one
+starts another.
 
 Lean, and imported only when something failed or is to be learnt.
+
+An errand is a session whose transcript is still to be read: host, session, folder and path of the transcript, and no
+words of anybody. Each is a small file of its own, which appears whole and is taken by renaming it. One shared file
+would have no moment at which its lines can be removed: another process may be about to append.
 """
 
 from __future__ import annotations
@@ -12,7 +17,21 @@ from holdfast.domain.errors import HoldfastError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.domain.hookcall import HookCall
     from holdfast.service.memory import Memory
+
+COUNTS = "hook-counts"
+LATE, SPOOLED, DROPPED = "late", "spooled", "dropped"
+"""What is counted for each host: answers that came after the deadline; times that events or deliveries of a call were
+spooled; times that they were lost, because not even the spool took them."""
+
+ERRANDS = "errands"
+ERRANDS_LIMIT = 1_000
+"""Most sessions that wait for their transcript to be read."""
+ATTEMPTS = 5
+"""How often a transcript is begun and not ended before it is given up: `holdfast backfill` still reads it."""
 
 LOG_LIMIT = 256_000
 """Bytes; when the log is longer, its older half goes."""
@@ -83,6 +102,139 @@ def _take(lock: int) -> bool:
     return True
 
 
+def write_whole(folder: str, name: str, content: bytes) -> None:
+    """Write a private file that other processes see whole or not at all. Raises OSError."""
+    draft = os.path.join(folder, f".{name}.{os.getpid()}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    try:
+        descriptor = os.open(draft, flags, 0o600)
+    except FileNotFoundError:
+        run_path = os.path.dirname(folder)
+        for part in (os.path.dirname(run_path), run_path, folder):
+            os.makedirs(part, mode=0o700, exist_ok=True)
+        descriptor = os.open(draft, flags, 0o600)
+    try:
+        try:
+            while content:
+                content = content[os.write(descriptor, content) :]
+        finally:
+            os.close(descriptor)
+        os.replace(draft, os.path.join(folder, name))
+    except OSError:
+        os.unlink(draft)
+        raise
+
+
+def count(run_path: str, host: str, what: str) -> None:
+    """Count one of LATE, SPOOLED, DROPPED for the host; does nothing where there is no place to write."""
+    line = f"{_now()}\t{' '.join(host.split())[:40]}\t{what}\n"
+    try:
+        _append(os.path.join(run_path, COUNTS), line.encode("utf-8", "replace"))
+    except OSError:
+        return
+
+
+def read_counts(run_path: str, since: str = "") -> dict[str, dict[str, int]]:
+    """How often each thing happened to each host since a day (`2026-11-22`), as far back as the file reaches."""
+    counts: dict[str, dict[str, int]] = {}
+    try:
+        with open(os.path.join(run_path, COUNTS), encoding="utf-8", errors="replace") as stream:
+            lines = stream.read().splitlines()
+    except OSError:
+        return counts
+    for line in lines:
+        at, _, rest = line.partition("\t")
+        host, _, what = rest.partition("\t")
+        if at >= since and what in (LATE, SPOOLED, DROPPED):
+            by_host = counts.setdefault(host, {})
+            by_host[what] = by_host.get(what, 0) + 1
+    return counts
+
+
+def leave_errand(run_path: str, call: HookCall) -> None:
+    """Write down that the transcript of the call's session is to be read. Raises OSError.
+
+    Called before anything else that a session's or a turn's end does, so that the session is read later even where
+    everything else fails. A session has at most one errand that nobody has taken yet.
+    """
+    folder = os.path.join(run_path, ERRANDS)
+    name = _errand_name(call)
+    if len(_names(folder)) >= ERRANDS_LIMIT and not os.path.exists(os.path.join(folder, name)):
+        raise OSError(f"{folder}: more than {ERRANDS_LIMIT:,} transcripts wait to be read")
+    fields = (call.cwd, call.host, call.session, call.transcript)
+    write_whole(folder, name, "\t".join(map(_one_line, fields)).encode("utf-8", "replace"))
+
+
+class Errand:
+    """A transcript to be read; nobody else has it. `with errand as call: ...`; an error leaves it for the next time."""
+
+    def __init__(self, path: str, call: HookCall) -> None:
+        self._path = path
+        self.call = call
+
+    def __enter__(self) -> HookCall:
+        return self.call
+
+    def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: object) -> None:
+        if kind is None:
+            _remove(self._path)
+
+
+def take_errands(run_path: str, only: HookCall | None = None) -> Iterator[Errand]:
+    """Take the errands, all or the one of that call's session, one after another. Only whoever may learn calls this.
+
+    One that was taken `ATTEMPTS` times and never carried out is given up. Raises OSError.
+    """
+    from holdfast.domain.hookcall import parse_errand
+
+    folder = os.path.join(run_path, ERRANDS)
+    wanted = "" if only is None else _errand_name(only)
+    for name in _names(folder):
+        plain, _, attempts = name.partition("~")
+        if wanted and plain != wanted:
+            continue
+        attempt = int(attempts) + 1 if attempts.isdigit() else 1
+        # Under a name of its own: an errand that the session leaves meanwhile is another one, and stays.
+        taken = os.path.join(folder, f"{plain}~{attempt}")
+        try:
+            os.replace(os.path.join(folder, name), taken)
+            with open(taken, encoding="utf-8", errors="replace") as stream:
+                line = stream.read(LINE_LIMIT * 8)
+        except FileNotFoundError:
+            continue
+        if attempt > ATTEMPTS:
+            _remove(taken)
+            continue
+        yield Errand(taken, parse_errand(line))
+
+
+def _errand_name(call: HookCall) -> str:
+    """A file name for the session: readable, and told apart from others by a sum where it had to be changed."""
+    from binascii import crc32
+
+    plain = "".join(c if c.isascii() and (c.isalnum() or c == "-") else "_" for c in f"{call.host}-{call.session}")
+    return f"{plain[:80]}-{crc32(f'{call.host} {call.session}'.encode('utf-8', 'replace')):08x}"
+
+
+def _names(folder: str) -> list[str]:
+    """Names of the whole files in the folder, in order; none where there is no folder."""
+    try:
+        return sorted(name for name in os.listdir(folder) if not name.startswith("."))
+    except OSError:
+        return []
+
+
+def _one_line(text: str) -> str:
+    return text.replace("\t", " ").replace("\n", " ")
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+
+
 def note(path: str, subject: str, exc: BaseException) -> None:
     """Append a line saying what failed and why; does nothing where there is no place to write."""
     if not path:
@@ -95,7 +247,7 @@ def note(path: str, subject: str, exc: BaseException) -> None:
 
 
 def _line(subject: str, exc: BaseException) -> str:
-    from holdfast.service.redact import redact
+    from holdfast.text.redaction import redact
 
     hint = f" ({exc.hint})" if isinstance(exc, HoldfastError) and exc.hint else ""
     told = redact(f"{subject}: {type(exc).__name__}: {exc}{hint}{_where(exc)}")

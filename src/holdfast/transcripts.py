@@ -16,14 +16,16 @@ from typing import TYPE_CHECKING, Self
 
 from holdfast.domain.errors import HostConfigError
 from holdfast.ports.store import EventFilter
-from holdfast.service.redact import redact
+from holdfast.runfiles import take_errands
+from holdfast.text.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from holdfast.domain.event import Event
     from holdfast.domain.hookcall import HookCall
     from holdfast.domain.vocabulary import SessionId
+    from holdfast.ports.host import Host
     from holdfast.service.memory import Memory
 
 LINE_LIMIT = 32 * 1024 * 1024
@@ -38,6 +40,10 @@ WHOLE_LIMIT = 8 * 1024 * 1024
 
 BATCH = 256
 """Events of one transaction."""
+
+HEAD_BYTES = 64 * 1024
+HEAD_LINES = 20
+"""How much of a file is looked at to tell whose it is."""
 
 KINDS = frozenset({"tool_result", "tool_failure", "file_edit"})
 BY_MINUTE = "result:2"
@@ -56,6 +62,52 @@ def keep_turn(memory: Memory, call: HookCall) -> int:
         return sum(here.append(heard.sift(batch)) for batch in _batches(told) if batch)
     except (OSError, HostConfigError):
         return 0
+
+
+def read_errands(
+    memory: Memory, run_path: str, complain: Callable[[Exception], None], only: HookCall | None = None
+) -> list[HookCall]:
+    """Keep what the transcripts tell that sessions asked to be read, all or that of one; returns whose were read.
+
+    An errand is only gone when its transcript was read: what fails is told, and tried again by the next learner. Only
+    whoever has the learning turn calls this.
+    """
+    done = []
+    for errand in take_errands(run_path, only):
+        try:
+            with errand as call:
+                keep_turn(memory, call)
+            done.append(call)
+        except Exception as exc:  # the other sessions can be read all the same
+            complain(exc)
+    return done
+
+
+def host_by_content(path: str, hosts: Sequence[Host]) -> str:
+    """The name of the host whose transcript the file is, by how it begins; empty when that does not tell.
+
+    The first line that tells decides: a transcript may quote another host's later.
+    """
+    for text in _head_texts(path):
+        for host in hosts:
+            if any(all(mark in text for mark in marks) for marks in host.profile.transcript_marks):
+                return host.name
+    return ""
+
+
+def _head_texts(path: str) -> Iterator[str]:
+    """A file's first lines and its beginning, without white space; nothing for what is no plain file."""
+    try:
+        if not os.path.isfile(path):  # opening a pipe would wait for its writer
+            return
+        with open(path, "rb") as stream:
+            head = stream.read(HEAD_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return
+    for line in head.split("\n")[:HEAD_LINES]:
+        yield "".join(line.split())
+    if not head.lstrip("\ufeff \n").startswith("{") or "}\n{" not in head:
+        yield "".join(head.split())
 
 
 def _turn(memory: Memory, call: HookCall) -> Iterator[Event]:

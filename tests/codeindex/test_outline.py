@@ -131,3 +131,12 @@ def test_real_code_cut_anywhere_is_outlined(drawn: st.DataObject) -> None:
     start, end = sorted((drawn.draw(st.integers(0, len(content))), drawn.draw(st.integers(0, len(content)))))
     found = outline(file.name, content[:start] + content[end:])
     assert all(0 <= one.start_byte <= one.end_byte <= len(content) for one in found.symbols)
+
+
+def test_a_default_that_is_a_secret_is_no_part_of_the_signature() -> None:
+    key = "AK" + "IA" + "Q3T5" * 4
+    plain, held = (
+        outline("a.py", f"def connect(key='{text}'):\n    pass\n".encode()).symbols[0] for text in ("x", key)
+    )
+    assert held.signature == "def connect(key='[redacted:aws]')"
+    assert held.signature_hash != plain.signature_hash

@@ -22,7 +22,7 @@ NETWORK = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "sock
 def refuse(event, args):
     if event in NETWORK: raise SystemExit(f"{event} {args}")
 sys.addaudithook(refuse)
-print(len(make({"path": sys.argv[1]}).embed(["login test"])[0]))
+print(len(make({"path": sys.argv[1]}).embed_documents(["login test"])[0]))
 """
 
 
@@ -59,7 +59,7 @@ def _save_table(onnx: Any, path: Path) -> None:
 
 def test_a_local_model_places_texts_without_any_network(model: Path) -> None:
     embedder = make({"path": str(model)})
-    login, failing, banana = embedder.embed(["login test", "test fails", "banana split"])
+    login, failing, banana = embedder.embed_documents(["login test", "test fails", "banana split"])
     assert embedder.dimension == 2
     assert sum(a * b for a, b in zip(login, failing, strict=True)) > 0.99
     assert sum(a * b for a, b in zip(login, banana, strict=True)) < 0.3
@@ -70,19 +70,19 @@ def test_two_embedders_of_one_model_share_its_id(model: Path) -> None:
     one, two = make({"path": str(model)}), make({"path": str(model) + "/"})
     assert one.id == two.id
     assert one.id.startswith("tiny@")
-    assert one.embed(["login"]) == two.embed(["login"])
+    assert one.embed_documents(["login"]) == two.embed_documents(["login"])
 
 
 def test_a_wrong_dimension_is_an_error(model: Path) -> None:
     with pytest.raises(EmbedderError, match="2 numbers, not 3"):
-        make({"path": str(model), "dimension": "3"}).embed(["login"])
+        make({"path": str(model), "dimension": "3"}).embed_documents(["login"])
 
 
 def test_a_model_that_is_none_is_an_error(model: Path, tmp_path: Path) -> None:
     for file in model.iterdir():
         (tmp_path / file.name).write_bytes(b"not a model" if file.suffix == ".onnx" else file.read_bytes())
     with pytest.raises(EmbedderError):
-        make({"path": str(tmp_path)}).embed(["login"])
+        make({"path": str(tmp_path)}).embed_documents(["login"])
 
 
 def test_an_unknown_pooling_is_refused(model: Path) -> None:

@@ -58,27 +58,27 @@ def unit(text: str) -> list[float]:
 
 def test_texts_become_unit_vectors_in_order(server: EmbeddingServer, kind: str) -> None:
     texts = ["one", "three eels", "seventeen", "", "five"]
-    vectors = build(server, kind, batch="2").embed(texts)
+    vectors = build(server, kind, batch="2").embed_documents(texts)
     for vector, text in zip(vectors, texts, strict=True):
         assert all(isclose(a, b) for a, b in zip(vector, unit(text or " "), strict=True))
     assert [len(asked["input"]) for asked in server.asked] == [2, 2, 1]
 
 
 def test_no_texts_ask_nothing(server: EmbeddingServer, kind: str) -> None:
-    assert build(server, kind).embed([]) == []
+    assert build(server, kind).embed_documents([]) == []
     assert server.asked == []
 
 
 def test_the_key_travels_in_the_header_only(server: EmbeddingServer, kind: str) -> None:
     embedder = build(server, kind)
-    embedder.embed(["one"])
+    embedder.embed_query("one")
     assert server.headers[0]["Authorization"] == f"Bearer {SECRET}"
     assert SECRET not in embedder.id
     assert "Authorization" not in [*build_without_key(server, kind).headers[-1]]
 
 
 def build_without_key(server: EmbeddingServer, kind: str) -> EmbeddingServer:
-    build(server, kind, api_key="").embed(["one"])
+    build(server, kind, api_key="").embed_query("one")
     return server
 
 
@@ -90,35 +90,41 @@ def test_the_id_names_model_host_and_dimension(server: EmbeddingServer, kind: st
 def test_a_passing_failure_is_tried_again_after_growing_waits(server: EmbeddingServer, kind: str, status: int) -> None:
     server.faults = [status, status]
     embedder = build(server, kind)
-    assert len(embedder.embed(["one", "two"])) == 2
+    assert len(embedder.embed_documents(["one", "two"])) == 2
     assert waits(embedder) == [0.5, 1.0]
+
+
+def test_a_single_document_is_tried_again_too(server: EmbeddingServer, kind: str) -> None:
+    server.faults = [503]
+    assert len(build(server, kind, query_timeout_s="0.01").embed_documents(["one"])) == 1
+    assert len(server.asked) == 2
 
 
 def test_a_failure_that_stays_is_an_error(server: EmbeddingServer, kind: str) -> None:
     server.faults = [503] * 9
     embedder = build(server, kind)
     with pytest.raises(EmbedderError, match="did not answer: status 503"):
-        embedder.embed(["one", "two"])
+        embedder.embed_documents(["one", "two"])
     assert (len(server.asked), waits(embedder)) == (4, [0.5, 1.0, 2.0])
 
 
 def test_a_question_is_tried_once_only(server: EmbeddingServer, kind: str) -> None:
     server.faults = [503]
     with pytest.raises(EmbedderError):
-        build(server, kind).embed(["one"])
+        build(server, kind).embed_query("one")
     assert len(server.asked) == 1
 
 
 def test_a_question_does_not_wait_for_a_slow_endpoint(server: EmbeddingServer, kind: str) -> None:
     server.faults = [0.5]
     with pytest.raises(EmbedderError, match="did not answer: not in time"):
-        build(server, kind, query_timeout_s="0.05").embed(["one"])
+        build(server, kind, query_timeout_s="0.05").embed_query("one")
 
 
 def test_an_endpoint_that_is_not_there_is_an_error(kind: str, server: EmbeddingServer) -> None:
     embedder = build(server, kind, url="http://127.0.0.1:9")
     with pytest.raises(EmbedderError, match=r"127\.0\.0\.1:9 did not answer: ConnectError"):
-        embedder.embed(["one", "two"])
+        embedder.embed_documents(["one", "two"])
 
 
 @pytest.mark.parametrize(
@@ -150,7 +156,7 @@ def test_nonsense_is_an_error_that_holds_no_key_and_no_text(
 ) -> None:
     server.faults = [fault]
     with pytest.raises(EmbedderError, match=said) as caught:
-        build(server, kind).embed(["private words", "more"])
+        build(server, kind).embed_documents(["private words", "more"])
     told = str(caught.value) + caught.value.hint
     assert SECRET not in told
     assert "private words" not in told
@@ -160,17 +166,17 @@ def test_nonsense_is_an_error_that_holds_no_key_and_no_text(
 def test_vectors_given_twice_for_one_text_are_an_error(server: EmbeddingServer) -> None:
     server.faults = [b'{"data": [{"index": 0, "embedding": [1,2,3,4]}, {"index": 0, "embedding": [1,2,3,4]}]}']
     with pytest.raises(EmbedderError, match="no vectors"):
-        build(server, "openai_compatible").embed(["one", "two"])
+        build(server, "openai_compatible").embed_documents(["one", "two"])
 
 
 def test_a_long_text_is_cut(server: EmbeddingServer, kind: str) -> None:
-    build(server, kind, longest="10").embed(["x" * 50])
+    build(server, kind, longest="10").embed_documents(["x" * 50])
     assert server.asked[0]["input"] == ["x" * 10]
 
 
 def test_the_dimension_can_be_measured_and_asked_for(server: EmbeddingServer, kind: str) -> None:
     assert build(server, kind, dimension="1").measure() == DIMENSION
-    build(server, "openai_compatible", ask_dimension="true").embed(["one"])
+    build(server, "openai_compatible", ask_dimension="true").embed_query("one")
     assert server.asked[-1]["dimensions"] == DIMENSION
 
 
@@ -205,20 +211,20 @@ def test_an_hour_that_the_server_asks_for_is_not_waited_for_nor_ignored(server: 
     server.faults = [(429, {"Retry-After": "2"}), (429, {"Retry-After": "3600"})]
     embedder = build(server, kind)
     with pytest.raises(EmbedderError, match="status 429; it asks to be left alone for 3600 s"):
-        embedder.embed(["one", "two"])
+        embedder.embed_documents(["one", "two"])
     assert (len(server.asked), waits(embedder)) == (2, [2.0])
 
 
 def test_an_answer_that_drips_in_is_not_waited_for(server: EmbeddingServer, kind: str) -> None:
     server.faults = ["0.05"]
     with pytest.raises(EmbedderError, match="did not answer: not in time"):
-        build(server, kind, query_timeout_s="0.2").embed(["one"])
+        build(server, kind, query_timeout_s="0.2").embed_query("one")
 
 
 def test_an_answer_without_end_is_not_read(server: EmbeddingServer, kind: str) -> None:
     server.faults = [b" " * 1_600_000]
     with pytest.raises(EmbedderError, match="more than 1,500,000 bytes"):
-        build(server, kind).embed(["one"])
+        build(server, kind).embed_query("one")
 
 
 @pytest.mark.parametrize("key", ["two\nlines", "schl\u00fcssel"])
@@ -231,7 +237,7 @@ def test_a_key_that_no_header_can_hold_is_refused_without_being_told(
 
 
 def test_spaces_around_a_key_are_left_out(server: EmbeddingServer, kind: str) -> None:
-    build(server, kind, api_key=f" {SECRET}\n").embed(["one"])
+    build(server, kind, api_key=f" {SECRET}\n").embed_query("one")
     assert server.headers[0]["Authorization"] == f"Bearer {SECRET}"
 
 
@@ -240,7 +246,7 @@ def test_a_login_in_the_url_is_used_but_never_told(server: EmbeddingServer, kind
     word = "kept" + "-quiet"
     embedder = build(server, kind, url=options(server, kind)["url"].replace("://", f"://ann:{word}@"), api_key="")
     with pytest.raises(EmbedderError) as caught:
-        embedder.embed(["one"])
+        embedder.embed_query("one")
     assert server.headers[0]["Authorization"].startswith("Basic ")
     assert word not in str(caught.value) + caught.value.hint + embedder.id
 
@@ -251,10 +257,10 @@ def test_a_proxy_is_asked_for_what_is_elsewhere_and_never_for_this_machine(
     monkeypatch.setenv("HTTP_PROXY", server.url)
     away = build(server, kind, url="http://embeddings.invalid" + ("/v1" if kind == "openai_compatible" else ""))
     with pytest.raises(EmbedderError):  # the server is no proxy: it does not know the path
-        away.embed(["one"])
+        away.embed_query("one")
     assert server.headers[0]["Host"] == "embeddings.invalid"
     monkeypatch.setenv("HTTP_PROXY", "http://ann:word@127.0.0.1:9")
-    assert len(build(server, kind).embed(["one"])) == 1
+    assert len(build(server, kind).embed_query("one")) == 4
 
 
 def test_a_proxy_that_cannot_be_is_an_error_without_its_login(
@@ -262,7 +268,7 @@ def test_a_proxy_that_cannot_be_is_an_error_without_its_login(
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "gopher://ann:word@127.0.0.1:9")
     with pytest.raises(EmbedderError, match=r"embeddings\.invalid cannot be asked") as caught:
-        build(server, kind, url="http://embeddings.invalid").embed(["one"])
+        build(server, kind, url="http://embeddings.invalid").embed_query("one")
     assert "word" not in str(caught.value) + caught.value.hint
 
 

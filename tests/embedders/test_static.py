@@ -25,7 +25,7 @@ TINY = WordPieces(VOCABULARY)
 
 
 def likeness(one: str, other: str) -> float:
-    a, b = EMBEDDER.embed([one, other])
+    a, b = EMBEDDER.embed_documents([one, other])
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 
@@ -110,11 +110,11 @@ class TestVectors:
         assert plugins.load("embedders", "static", {"dimension": "1"}).dimension == DIMENSION
 
     def test_no_texts_give_no_vectors(self) -> None:
-        assert EMBEDDER.embed([]) == []
+        assert EMBEDDER.embed_documents([]) == []
 
     @pytest.mark.parametrize("text", ["", " \n", "\0", "...!?", "—", "\ud800", "🙂"])
     def test_a_text_without_words_has_a_direction_too(self, text: str) -> None:
-        assert EMBEDDER.embed([text]) == EMBEDDER.embed([""])
+        assert EMBEDDER.embed_documents([text]) == EMBEDDER.embed_documents([""])
 
     def test_unknown_words_are_like_themselves_and_like_nothing_else(self) -> None:
         assert likeness("привет", "привет") > 0.999
@@ -126,19 +126,21 @@ class TestVectors:
 
     def test_a_huge_text_is_cut(self) -> None:
         text = "login test " * LONGEST
-        assert EMBEDDER.embed([text]) == EMBEDDER.embed([text[:LONGEST]])
+        assert EMBEDDER.embed_documents([text]) == EMBEDDER.embed_documents([text[:LONGEST]])
 
     @given(st.text(max_size=300))
     def test_every_text_gets_a_unit_vector_and_always_the_same(self, text: str) -> None:
-        [vector] = EMBEDDER.embed([text])
+        [vector] = EMBEDDER.embed_documents([text])
         assert len(vector) == DIMENSION
         assert isclose(sqrt(sum(x * x for x in vector)), 1, abs_tol=1e-5)
-        assert StaticEmbedder().embed(["other", text])[1] == vector
+        assert StaticEmbedder().embed_documents(["other", text])[1] == vector
 
     def test_threads_agree(self) -> None:
         embedder = StaticEmbedder()
         answers: list[list[list[float]]] = []
-        threads = [threading.Thread(target=lambda: answers.append(embedder.embed(["login test"]))) for _ in range(8)]
+        threads = [
+            threading.Thread(target=lambda: answers.append(embedder.embed_documents(["login test"]))) for _ in range(8)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -159,7 +161,7 @@ class TestTable:
         file = tmp_path / "table.bin"
         file.write_bytes(damage)
         with pytest.raises(EmbedderError, match="damaged") as caught:
-            StaticEmbedder(str(file)).embed(["x"])
+            StaticEmbedder(str(file)).embed_documents(["x"])
         assert caught.value.hint
 
     def test_one_changed_byte_is_seen(self, tmp_path: Path) -> None:
@@ -173,4 +175,4 @@ class TestTable:
     def test_a_missing_table_says_so_at_the_first_text(self, tmp_path: Path) -> None:
         embedder = StaticEmbedder(str(tmp_path / "gone.bin"))
         with pytest.raises(EmbedderError, match=r"gone\.bin"):
-            embedder.embed(["x"])
+            embedder.embed_documents(["x"])

@@ -64,7 +64,6 @@ def test_no_event_is_lost_while_an_older_store_is_upgraded(ground: Ground) -> No
     assert machine.integrity() == "ok"
 
 
-@not_yet
 @pytest.mark.parametrize("command", ["remember --topic", "revise", "forget"])
 def test_a_clock_set_back_keeps_nothing_from_being_changed(ground: Ground, command: str) -> None:
     library = build_shifted_clock(ground.folder)
@@ -96,7 +95,6 @@ def test_a_read_only_home_still_delivers(ground: Ground) -> None:
     assert any("rounded half" in start.out for start in starts)
 
 
-@not_yet
 @pytest.mark.parametrize("how", ["deleted", "emptied"])
 def test_doctor_names_a_store_that_vanished(ground: Ground, how: str) -> None:
     machine = ground.machine()
@@ -108,7 +106,6 @@ def test_doctor_names_a_store_that_vanished(ground: Ground, how: str) -> None:
     assert machine.doctor() != "ok"
 
 
-@not_yet
 def test_one_damaged_lesson_silences_no_other(ground: Ground) -> None:
     machine = ground.machine()
     at_rest(machine)
@@ -131,7 +128,6 @@ def test_the_write_ahead_log_stays_small_under_hooks_alone(machine: Machine) -> 
     assert log.stat().st_size < LOG_LIMIT
 
 
-@not_yet
 def test_processes_that_state_the_same_rules_at_once_keep_each_once(machine: Machine) -> None:
     words = [f"same{number}x" for number in range(25)]
     begin = threading.Barrier(3)

@@ -1,11 +1,21 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import INSIGHT_LIMIT
-from holdfast.ranking.compile import CLOSING, OPENING, clean, compile_line, frame_tokens, more_line, render_block
+from holdfast.ranking.compile import (
+    CLOSING,
+    LINE_TOKENS,
+    OPENING,
+    clean,
+    compile_line,
+    frame_tokens,
+    more_line,
+    render_block,
+)
 from holdfast.ranking.tokens import count_tokens
 from holdfast.testing.builders import make_lesson
 
@@ -14,13 +24,13 @@ def test_a_line_holds_the_rule_its_reason_what_to_do_and_where() -> None:
     lesson = make_lesson(insight="Close the cursor first", why="the pool waits", how="Use with", path="src/db.py")
     line = compile_line(lesson, "src/db.py changed since")
     assert line.text == (
-        f"- [{short_id(lesson.id)}] Close the cursor first. the pool waits. Use with. (src/db.py changed since)"
+        f"- [{short_id(lesson.id)}] Close the cursor first. the pool waits. Use with. (agent; src/db.py changed since)"
     )
     assert line.tokens == count_tokens(line.text)
 
 
 def test_symbols_are_named_with_their_file() -> None:
-    assert compile_line(make_lesson(path="src/db.py", symbol="Pool.get")).text.endswith("(src/db.py:Pool.get)")
+    assert compile_line(make_lesson(path="src/db.py", symbol="Pool.get")).text.endswith("(agent; src/db.py:Pool.get)")
 
 
 def test_a_long_lesson_gives_up_its_reason_before_its_rule_and_never_its_caveat() -> None:
@@ -40,8 +50,8 @@ def test_a_reason_is_told_only_where_the_line_stays_short_and_what_to_do_has_mor
 
 def test_a_place_that_the_rule_or_the_caveat_names_is_not_named_twice() -> None:
     lesson = make_lesson(insight="src/db.py holds the pool", path="src/db.py")
-    assert compile_line(lesson).text.endswith("src/db.py holds the pool.")
-    assert compile_line(lesson, "src/db.py is gone").text.endswith("(src/db.py is gone)")
+    assert compile_line(lesson).text.endswith("src/db.py holds the pool. (agent)")
+    assert compile_line(lesson, "src/db.py is gone").text.endswith("(agent; src/db.py is gone)")
 
 
 texts = st.text(min_size=1, max_size=400).map(lambda text: "x" + text)
@@ -93,3 +103,48 @@ def test_what_is_left_out_is_said_at_the_end() -> None:
     block = render_block(["- [x] Rule."], more_line(4, "holdfast recall"))
     assert block.splitlines()[-2] == "4 more: holdfast recall"
     assert frame_tokens(more_line(4, "holdfast recall")) + count_tokens("- [x] Rule.") >= count_tokens(block)
+
+
+@pytest.mark.parametrize(
+    ("trust", "state", "word"),
+    [
+        ("person", "active", "user"),
+        ("verified", "active", "proved"),
+        ("agent", "active", "agent"),
+        ("repository", "active", "file"),
+        ("tool", "active", "tool output"),
+        ("agent", "candidate", "agent, unconfirmed"),
+        ("repository", "quarantined", "file, unconfirmed"),
+    ],
+)
+def test_every_line_says_where_the_lesson_comes_from(trust: str, state: str, word: str) -> None:
+    line = compile_line(make_lesson(insight="Close the cursor first", trust=trust, state=state))
+    assert line.text.endswith(f"Close the cursor first. ({word})")
+
+
+EXCEPTION = "Deploy the service with the fast flag " + "after checking every one of the dashboards " * 20
+
+
+@pytest.mark.parametrize("end", ["which is forbidden now", "unless it is Friday", "but not in production"])
+def test_a_rule_whose_cut_end_holds_an_exception_is_not_told_by_halves(end: str) -> None:
+    lesson = make_lesson(insight=f"{EXCEPTION}{end}", title="Fast flag of the deploy")
+    line = compile_line(lesson).text
+    assert "with the fast flag" not in line
+    assert line.startswith(f"- [{short_id(lesson.id)}] Fast flag of the deploy…")
+    assert f"holdfast show {short_id(lesson.id)}" in line
+
+
+def test_a_cut_rule_without_an_exception_keeps_its_beginning_and_says_where_the_rest_is() -> None:
+    lesson = make_lesson(insight=f"{EXCEPTION}and the logs")
+    line = compile_line(lesson)
+    assert "Deploy the service with the fast flag" in line.text
+    assert f"holdfast show {short_id(lesson.id)}" in line.text
+    assert line.tokens <= LINE_TOKENS
+
+
+@pytest.mark.parametrize(
+    "tag",
+    ["</h\u043eldfast-mem\u043ery>", "\uff1c/holdfast-memory\uff1e", "\u2039/holdfast-memory\u203a", "<\u0455ystem>"],
+)
+def test_a_tag_of_look_alike_letters_cannot_close_the_fence(tag: str) -> None:
+    assert clean(f"a {tag} b").startswith("a &lt;")

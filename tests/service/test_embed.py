@@ -40,7 +40,10 @@ class LetterEmbedder:
         self._fail_at = fail_at
         self.before: Any = None
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
+
+    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
         self.calls += 1
         if self.before:
             self.before()
@@ -84,6 +87,14 @@ def test_every_lesson_of_every_project_gets_a_vector_once(store: SqliteStore) ->
     assert seen == [BATCH, BATCH, 5]
     assert embed_pending(parts) == 0
     assert embedder.calls == 3
+
+
+def test_a_lesson_alone_is_embedded_once_and_not_as_a_question(store: SqliteStore) -> None:
+    put(store, 1)
+    embedder = LetterEmbedder()
+    embedder.embed_query = None  # type: ignore[method-assign, assignment]
+    assert embed_pending(parts_with(store, embedder)) == 1
+    assert len(embedder.texts) == 1
 
 
 def test_no_more_than_the_limit_is_embedded_at_once(store: SqliteStore) -> None:

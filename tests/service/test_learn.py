@@ -13,10 +13,13 @@ from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Evidence, Lesson
+from holdfast.domain.project import Place
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import EventId, SessionId
-from holdfast.ports.store import LogFilter
-from holdfast.service.learn import LearnReport, admit, learn
+from holdfast.ports.store import EventFilter, LogFilter
+from holdfast.service import learn as learning
+from holdfast.service.learn import BEGUN, LearnReport, admit, learn
+from holdfast.service.parts import LEARNED_POSITION, Parts
 from holdfast.testing.builders import START, make_event, make_id
 
 ONE, TWO, THREE = SessionId("session-one"), SessionId("session-two"), SessionId("session-three")
@@ -366,3 +369,68 @@ def test_a_lesson_holds_since_its_evidence_not_since_it_was_learnt(memory: Memor
     memory.learn(ONE)
     (lesson,) = memory.inbox()
     assert lesson.validity.valid_from < lesson.recorded_at
+
+
+class Dies(Says):
+    """A detector whose process is killed at one session: what `finally` would do is not done."""
+
+    def __init__(self, memory: Memory, session: SessionId) -> None:
+        super().__init__()
+        self.memory, self.session, self.runs = memory, session, 0
+
+    def detect(self, window: Sequence[Event]) -> list[Candidate]:
+        if window[0].session == self.session:
+            self.runs += 1
+            self.begun = self.memory.parts.store.mark(BEGUN)
+            raise KeyboardInterrupt
+        return super().detect(window)
+
+
+def run_killed(memory: Memory, detector: Dies) -> None:
+    """One run that is killed in the middle: its mark stays behind, as after a kill."""
+    with pytest.raises(KeyboardInterrupt):
+        memory.learn_pending()
+    memory.parts.store.mark(BEGUN, detector.begun)
+
+
+def test_a_session_that_kills_its_learner_twice_is_set_aside_and_reported(memory: Memory) -> None:
+    detector = Dies(memory, ONE)
+    use(memory, detector)
+    say(memory, ONE, RULE)
+    say(memory, TWO, "Use pnpm for the web folder, npm breaks the lock file")
+    run_killed(memory, detector)
+    run_killed(memory, detector)
+    report = memory.learn_pending()
+    assert (report.admitted, detector.runs) == (1, 2)
+    assert ["set aside" in line and ONE in line for line in report.failed] == [True]
+    say(memory, ONE, "The staging database is read only on Mondays")
+    assert memory.learn_pending() == LearnReport()
+    assert detector.runs == 2
+
+
+def test_what_was_learnt_before_a_killed_session_is_not_learnt_again(memory: Memory) -> None:
+    detector = Dies(memory, TWO)
+    use(memory, detector)
+    say(memory, ONE, RULE)
+    say(memory, TWO, "Use pnpm for the web folder, npm breaks the lock file")
+    run_killed(memory, detector)
+    position = int(memory.parts.store.mark(LEARNED_POSITION))
+    waiting = memory.parts.store.find_events(EventFilter(after=position))
+    assert {event.session for _, event in waiting} == {TWO}
+
+
+def test_a_defect_at_one_session_stops_no_other(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(memory, Says())
+    say(memory, ONE, RULE)
+    say(memory, TWO, "Use pnpm for the web folder, npm breaks the lock file")
+    real = learning.learn
+
+    def fails_at_one(parts: Parts, place: Place, session: SessionId) -> LearnReport:
+        if session == ONE:
+            raise IndexError("a defect")
+        return real(parts, place, session)
+
+    monkeypatch.setattr(learning, "learn", fails_at_one)
+    report = memory.learn_pending()
+    assert (report.admitted, report.failed) == (1, (f"session {ONE}: IndexError: a defect",))
+    assert memory.learn_pending() == LearnReport()

@@ -203,14 +203,17 @@ class Embedder:
     id = "toy/1/2"
     dimension = 2
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        return [[1.0, 0.0] if "boat" in text or "vessel" in text else [0.0, 1.0] for text in texts]
+    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
+        return [self.embed_query(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return [1.0, 0.0] if "boat" in text or "vessel" in text else [0.0, 1.0]
 
 
 class BrokenEmbedder(Embedder):
     """Not reachable."""
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+    def embed_query(self, text: str) -> list[float]:
         raise EmbedderError("no answer within 2 s")
 
 

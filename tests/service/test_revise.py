@@ -92,10 +92,10 @@ def test_a_race_with_a_learner_is_repeated_with_what_the_learner_wrote(memory: M
     store, put = memory.parts.store, memory.parts.store.put
     seen = replace(old, sessions_seen=("s1",), recorded_at=memory.parts.clock.now())
 
-    def put_after_the_learner(lessons, expected):  # type: ignore[no-untyped-def]
+    def put_after_the_learner(lessons, expected, change):  # type: ignore[no-untyped-def]
         store.put = put  # type: ignore[method-assign]
         put([seen], {old.id: old.recorded_at})
-        put(lessons, expected)
+        put(lessons, expected, change)
 
     store.put = put_after_the_learner  # type: ignore[method-assign]
     new = memory.revise(old.id, insight="Retries are capped at 5")

@@ -62,7 +62,7 @@ def test_a_block_is_fenced_attributed_and_always_the_same(memory: Memory, keep: 
     lesson = keep("Ropes are coiled clockwise", why="They jam")
     text = only(memory).text
     assert text.startswith("## Notes from earlier sessions\n\n<holdfast-memory>\n\nNotes ")
-    assert f"\n- [{lesson.id[-8:]}] Ropes are coiled clockwise. They jam.\n" in text
+    assert f"\n- [{lesson.id[-8:]}] Ropes are coiled clockwise. They jam. (agent)\n" in text
     assert text.endswith("\n</holdfast-memory>")
     assert only(memory).text == text
 
@@ -182,7 +182,7 @@ def test_a_file_is_no_longer_than_its_host_takes(memory: Memory, keep: Any) -> N
 def test_every_folder_has_a_plain_file_name_of_its_own(memory: Memory, project: Path, keep: Any, folder: str) -> None:
     for name in ("a/b", "a-b", "always"):
         keep(f"About {name}", globs=(f"{name}/*.c",))
-    keep("About it", globs=(f"{folder}/*.c",))
+    keep("About its own", globs=(f"{folder}/*.c",))
     names = [made.file for made in compiled(memory, PILOT).files]
     assert len(names) == len({name.lower() for name in names})
     assert all(re.fullmatch(r"\.pilot/rules/holdfast-[a-z0-9._-]{1,70}\.md", name) for name in names)

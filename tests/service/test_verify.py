@@ -120,12 +120,12 @@ class Late:
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
 
-    def put(self, lessons: list[Lesson], expected: dict[LessonId, datetime | None]) -> None:
+    def put(self, lessons: list[Lesson], expected: dict[LessonId, datetime | None], change: Change) -> None:
         for lesson in lessons:
             held = self._store.get([lesson.id])[0]
             after = replace(held, why="measured", recorded_at=self._memory.parts.clock.now())
             self._store.put([after], {held.id: held.recorded_at})
-        self._store.put(lessons, expected)
+        self._store.put(lessons, expected, change)
 
 
 def test_a_lesson_somebody_changed_meanwhile_is_left_alone(memory: Memory, code: Codebase) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 import os
 import shutil
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -12,12 +13,13 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.domain.errors import InvalidValueError, StoreError
+from holdfast.domain.errors import InvalidValueError, SchemaTooOldError, StoreError
 from holdfast.domain.frozen import replace
 from holdfast.domain.query import Query
 from holdfast.domain.records import Delivery
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
 from holdfast.stores.sqlite import make
+from holdfast.stores.sqlite.connection import LOG_LIMIT
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import PROJECT, make_delivery, make_event, make_lesson, next_version
 
@@ -229,3 +231,38 @@ def test_a_hooks_calls_load_nothing_heavy(tmp_path: Path) -> None:
         f"holdfast.stores.sqlite.{name}" for name in ("schema", "past", "vectors", "vectorindex", "erase", "soundness")
     )
     assert loaded & {*heavy.split(), *later} == set()
+
+
+# Processes that soon end
+
+
+def _opened(path: Path, **options: str) -> SqliteStore:
+    return make({"url": f"sqlite://{path}", **options})
+
+
+def test_a_long_write_ahead_log_is_emptied_by_who_closes_although_others_stay(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with _opened(path) as other:
+        with _opened(path) as store:
+            store._connection.sql.execute("PRAGMA wal_autocheckpoint=0")
+            text = "output " * 2_000
+            store.append_events([make_event(key=f"k{n}", text=text) for n in range(2 * LOG_LIMIT // len(text))])
+            assert os.path.getsize(f"{path}-wal") > LOG_LIMIT
+        assert os.path.getsize(f"{path}-wal") == 0
+        assert other.check() == []
+
+
+def test_an_older_schema_is_refused_where_it_may_not_be_upgraded(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with _opened(path) as store:
+        store._connection.sql.execute("PRAGMA user_version = 1")
+    with pytest.raises(SchemaTooOldError, match="has schema 1"), _opened(path, upgrade="no"):
+        pass
+    sql = sqlite3.connect(path)
+    assert sql.execute("PRAGMA user_version").fetchone() == (1,)
+    sql.close()
+
+
+def test_a_new_file_is_made_also_where_none_may_be_upgraded(tmp_path: Path) -> None:
+    with _opened(tmp_path / "memory.db", upgrade="no") as store:
+        assert store.append_events([make_event()]) == 1

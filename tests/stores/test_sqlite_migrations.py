@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.domain.errors import StaleWriteError
+from holdfast.domain.frozen import replace
 from holdfast.domain.query import Query
 from holdfast.ports.store import EventFilter
+from holdfast.ranking.words import duplicate_key
 from holdfast.stores.sqlite import make, schema
 from holdfast.stores.sqlite.connection import SCHEMA, Connection
-from holdfast.testing.builders import PROJECT, make_event, make_lesson
+from holdfast.stores.sqlite.rows import document
+from holdfast.testing.builders import PROJECT, make_event, make_lesson, next_version
 
 FOLDER = Path(schema.FOLDER)
 KNOWN = Path(__file__).with_name("migrations.json")
@@ -61,6 +65,7 @@ def test_an_older_files_lessons_are_indexed_anew_and_what_cannot_be_read_stays(t
         with store._connection.writing() as sql:
             sql.execute("UPDATE lesson_text SET expanded = ''")
             sql.execute("UPDATE lessons SET doc = '{' WHERE id = ?", (broken.id,))
+            sql.execute("DROP TABLE set_aside")
             sql.execute("DELETE FROM migrations WHERE number > 1")
             sql.execute("PRAGMA user_version = 1")
     with make({"url": f"sqlite://{path}"}) as store:
@@ -69,7 +74,7 @@ def test_an_older_files_lessons_are_indexed_anew_and_what_cannot_be_read_stays(t
             hits = store.search(lane, Query(project=PROJECT, **asked), 5)
             assert [hit.id for hit in hits] == [lesson.id], lane
         assert [hit.id for hit in store.search("text", Query(project=PROJECT, text="walrus"), 5)] == [broken.id]
-        assert store.check() == []
+        assert [problem.mend for problem in store.check()] == ["holdfast doctor --mend"]
 
 
 def test_a_migration_that_fails_leaves_nothing_and_can_be_tried_again(
@@ -92,3 +97,27 @@ def test_a_migration_that_fails_leaves_nothing_and_can_be_tried_again(
 def test_every_statement_of_a_script_is_found() -> None:
     script = "CREATE TABLE a (x); -- one; not two\nCREATE TRIGGER t AFTER INSERT ON a BEGIN\n DELETE FROM a;\nEND;\n"
     assert len(schema.statements(script)) == 2
+
+
+def test_a_database_that_holds_a_rule_twice_is_upgraded_with_both_lessons(tmp_path: Path) -> None:
+    """Doubles of before stay: a new lesson is refused, each of the two can still be changed."""
+    path = tmp_path / "memory.db"
+    one, two = make_lesson(insight="Pin the formatter"), make_lesson(insight="Pin the linter")
+    with make({"url": f"sqlite://{path}"}) as store:
+        store.put([one, two], {})
+        twin = replace(two, insight=one.insight, title=one.title)
+        with store._connection.writing() as sql:
+            sql.execute(
+                "UPDATE lessons SET duplicate_key = ?, doc = ? WHERE id = ?",
+                (duplicate_key(one.insight), document(twin)[1], two.id),
+            )
+            sql.execute("DROP TABLE set_aside")
+            sql.execute("DELETE FROM migrations WHERE number > 2")
+            sql.execute("PRAGMA user_version = 2")
+    with make({"url": f"sqlite://{path}"}) as store:
+        assert store.get([one.id, two.id]) == [one, twin]
+        with pytest.raises(StaleWriteError):
+            store.put([make_lesson(insight="Pin the formatter")], {})
+        for lesson in (one, twin):
+            store.put([next_version(lesson, why="measured")], {lesson.id: lesson.recorded_at})
+        assert store.check() == []

@@ -17,7 +17,7 @@ from holdfast.domain.errors import LessonNotFoundError, StaleWriteError
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson, Link, in_state
 from holdfast.domain.query import Query
-from holdfast.domain.vocabulary import TRANSITIONS, LessonId
+from holdfast.domain.vocabulary import LIVING, TRANSITIONS, LessonId
 from holdfast.ports.store import LessonFilter
 from holdfast.stores.sqlite import make
 from holdfast.stores.sqlite.store import SqliteStore
@@ -57,24 +57,32 @@ class Model(RuleBasedStateMachine):
             versions[-1] = replace(versions[-1], retracted_at=lesson.recorded_at)
         versions.append(lesson)
 
-    def put(self, *lessons: Lesson) -> None:
+    def put(self, *lessons: Lesson) -> bool:
+        """Put the lessons here and there; False where a rule is stated already, which the store must refuse."""
         expected = {
             lesson.id: self.versions[lesson.id][-1].recorded_at if lesson.id in self.versions else None
             for lesson in lessons
         }
+        closed = [lesson.id for lesson in lessons]
+        living = [v[-1] for id_, v in self.versions.items() if v[-1].state in LIVING and id_ not in closed]
+        rules = {_rule(lesson) for lesson in living}
+        if any(lesson.id not in self.versions and _rule(lesson) in rules for lesson in lessons):
+            with pytest.raises(StaleWriteError, match="states the same rule"):
+                self.store.put(lessons, expected)
+            return False
         self.store.put(lessons, expected)
         for lesson in lessons:
             self.keep(lesson)
+        return True
 
     @rule(target=ids, words=WORDS, state=st.sampled_from(["candidate", "active"]), user=st.booleans())
-    def remember(self, words: str, state: str, user: bool) -> LessonId:
+    def remember(self, words: str, state: str, user: bool) -> Any:
         self.tick()
         lesson = make_lesson(
             insight=words, title=words, state=state, recorded_at=self.now, valid_from=self.now,
             level="user" if user else "project", path=f"src/{words.split()[0]}.py",
         )  # fmt: skip
-        self.put(lesson)
-        return lesson.id
+        return lesson.id if self.put(lesson) else multiple()
 
     @rule(id_=ids, words=WORDS)
     def restate(self, id_: LessonId, words: str) -> None:
@@ -91,8 +99,7 @@ class Model(RuleBasedStateMachine):
             insight=words, title=words, recorded_at=self.now, valid_from=self.now,
             links=(Link(kind="supersedes", target=id_),),
         )  # fmt: skip
-        self.put(in_state(old, "superseded", at=self.now), new)
-        return new.id
+        return new.id if self.put(in_state(old, "superseded", at=self.now), new) else multiple()
 
     @rule(id_=ids, choice=st.randoms(use_true_random=False))
     def change_state(self, id_: LessonId, choice: object) -> None:
@@ -161,6 +168,10 @@ class Model(RuleBasedStateMachine):
             assert {hit.id for hit in self.store.search("recent", query, 99)} == active
             said = {v.id for v in known if v.id in active and "apple" in _text(v)}
             assert {hit.id for hit in self.store.search("text", query, 99)} == said
+
+
+def _rule(lesson: Lesson) -> tuple[str, str]:
+    return lesson.scope.level, lesson.insight
 
 
 def _text(lesson: Lesson) -> str:

@@ -48,7 +48,7 @@ def test_lessons_of_other_sessions_and_without_one_get_nothing(store: SqliteStor
 
 def test_of_equal_hits_the_one_whose_session_has_more_comes_first(store: SqliteStore) -> None:
     alone = learnt("t", "Walruses sink boats.")
-    first, second = learnt("s", "Walruses sink boats."), learnt("s", "Walruses sleep long.")
+    first, second = learnt("s", "Walruses sink ships."), learnt("s", "Walruses sleep long.")
     keep(store, first, second, alone)
     found = scores(store, "walruses sink")
     assert found[first.id] > found[alone.id]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +13,34 @@ from typing import Any
 
 from holdfast.bootstrap import Memory
 from holdfast.settings import Settings, load_settings, package_folder
-from tests.surfaces.patience import PATIENT, command
 
 ENTRY = os.path.join(package_folder(), "surfaces", "hooks", "entry.py")
+RUN_ENTRY = """
+sys.argv[:] = sys.argv[2:]
+exec(compile(open(sys.argv[0]).read(), sys.argv[0], "exec"), {"__name__": "__main__", "__file__": sys.argv[0]})
+"""
+PATIENT = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from holdfast.domain.deadline import Deadline
+Deadline.answer_by = property(lambda deadline: deadline.began_s + 60)
+Deadline.server_s = 20
+"""
+"""A host that waits for a minute: what a test sees does not depend on how busy the machine is."""
+BUSY = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from holdfast.surfaces.hooks import desk
+desk.is_busy = lambda: True
+"""
+"""A machine that is taken for busy, whether it is or not; the deadline is the real one."""
+
+
+def _command(before: str) -> list[str]:
+    return [sys.executable, "-I", "-S", "-c", before + RUN_ENTRY, str(Path(ENTRY).parents[3]), ENTRY]
+
+
+PATIENT_COMMAND, BUSY_COMMAND = _command(PATIENT), _command(BUSY)
 KINDS: dict[str, dict[str, Any]] = {
     "SessionStart": {"source": "startup", "model": "claude-x"},
     "UserPromptSubmit": {"prompt": "please fix the rounding in the ledger"},
@@ -46,8 +72,6 @@ class Hooks:
         (self.project / "ledger.py").write_text("rate = 1\n")
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("HOLDFAST", "CLAUDE", "GIT", "PYTHON"))}
         self.env |= {"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home")}
-        self.slowness = PATIENT
-        """How many seconds one second of the hooks' clock takes."""
 
     @property
     def settings(self) -> Settings:
@@ -65,16 +89,11 @@ class Hooks:
         shared = {"session_id": session, "cwd": str(self.project), "hook_event_name": kind}
         return {**shared, **KINDS.get(kind, {}), **more}
 
-    def start(self, host: str = "claude-code", **env: str) -> subprocess.Popen[bytes]:
-        pipe = subprocess.PIPE
+    def start(self, host: str = "claude-code", patient: bool = True, **env: str) -> subprocess.Popen[bytes]:
+        pipe, command = subprocess.PIPE, PATIENT_COMMAND if patient else BUSY_COMMAND
         environment = {key: value for key, value in {**self.env, **env}.items() if value != "-"}
         return subprocess.Popen(
-            [*command(ENTRY, self.slowness), host],
-            env=environment,
-            cwd=self.folder,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=pipe,
+            [*command, host], env=environment, cwd=self.folder, stdin=pipe, stdout=pipe, stderr=pipe
         )
 
     def run(self, payload: dict[str, Any] | bytes, host: str = "claude-code", **env: str) -> str:

@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from holdfast import plugins
 from holdfast.bootstrap import Memory, load_host
 from holdfast.domain.hookcall import HookCall
 from holdfast.surfaces.cli.main import cli
-from holdfast.transcripts import keep_turn
+from holdfast.transcripts import host_by_content, keep_turn
+from tests.hosts.golden import ROOT as GOLDEN
 from tests.surfaces import test_backfill as backfill
 
 STAMP = "2026-03-02T09:00:00Z"
@@ -241,6 +243,59 @@ def test_a_file_that_several_readers_take_for_theirs_is_asked_about(machine: Mac
     assert f"not read: {file}: continue-dev's reader finds no event in it" in result.stderr
     machine.json(str(file), "--host", "gemini-cli", "--project", str(machine.shop))
     assert machine.prompts() == ["from gemini"]
+
+
+@pytest.mark.parametrize("host", ["codex", "pi", "aider"])
+def test_the_content_tells_whose_a_file_is_when_its_name_does_not(machine: Machine, host: str) -> None:
+    ending = {"aider": "md"}.get(host, "jsonl")
+    file = machine.home / "bag" / f"copy.{ending}"
+    file.parent.mkdir()
+    shutil.copyfile(next((GOLDEN / host).glob("transcript_of_a*/transcript.*")), file)
+    figures = machine.json(str(file), "--project", str(machine.shop))
+    assert [(one["host"], one["files"]) for one in figures["hosts"]] == [(host, 1)]
+    assert figures["events"] > 0
+    assert machine.json(str(file), "--project", str(machine.shop))["unchanged"] == 1
+
+
+@pytest.mark.parametrize("case", sorted(GOLDEN.glob("*/transcript*/transcript.*")), ids=lambda case: case.parts[-3])
+def test_no_transcript_is_taken_for_another_hosts_by_its_content(case: Path) -> None:
+    hosts = [load_host(name.replace("_", "-")) for name in plugins.names("hosts")]
+    own = load_host(case.parts[-3])
+    assert host_by_content(str(case), hosts) in (own.name, "")
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex", "pi", "specstory", "gemini-cli", "junie"])
+def test_hosts_whose_files_are_easily_mistaken_are_known_by_their_content(host: str) -> None:
+    adapter = load_host(host)
+    cases = sorted((GOLDEN / host.replace("-", "_")).glob("transcript*/transcript.*"))
+    assert {host_by_content(str(case), [adapter]) for case in cases} == {host}
+
+
+def test_a_file_of_no_known_form_is_asked_about(machine: Machine) -> None:
+    file = machine.write("notes.jsonl", {"note": "nobody's"})
+    result = machine.run(str(file))
+    assert result.exit_code == 1
+    assert "--host" in result.stderr
+
+
+def test_files_of_no_known_form_in_a_folder_are_counted(machine: Machine) -> None:
+    file = machine.write("bag/notes.jsonl", {"note": "nobody's"})
+    result = machine.run(str(file.parent))
+    assert result.exit_code == 0
+    assert "left out: 1 files in folders, of no form that is known" in result.stderr
+
+
+def test_a_file_in_which_nothing_is_found_is_told_of(machine: Machine) -> None:
+    file = machine.codex("from codex")
+    figures = machine.json(str(file), "--host", "claude-code")
+    assert figures["events"] == 0
+    assert figures["skipped"] == {"transcripts: no event was found in them": 1}
+    assert "left out: 1 transcripts, no event was found" in machine.run(str(file), "--host", "claude-code").stderr
+
+
+def test_a_pipe_tells_nothing_and_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.jsonl")
+    assert host_by_content(str(tmp_path / "x.jsonl"), [load_host("codex")]) == ""
 
 
 def test_a_damaged_database_is_counted_and_the_others_go_on(machine: Machine) -> None:

@@ -125,6 +125,21 @@ def test_forgetting_names_every_lesson_and_checks_them_first() -> None:
     assert run("show", one).exit_code == 1
 
 
+def test_a_purge_names_the_files_that_still_hold_the_words(home: Path) -> None:
+    short = remember("Zeppelins need ballast before they rise")
+    copy = home / "backups" / "AGENTS.md-1"
+    copy.parent.mkdir(parents=True)
+    copy.write_text("- Zeppelins need ballast before they rise\n")
+    told("forget", short)
+    result = run("forget", short, "--purge")
+    assert f"its words are still in {copy}" in result.stderr
+    assert "not searched" in result.stderr
+
+
+def test_a_purge_names_nothing_where_no_file_holds_the_words() -> None:
+    assert told_json("forget", remember("Zeppelins need ballast before they rise"), "--purge")["copies"] == []
+
+
 def test_undo_names_what_it_took_back() -> None:
     short = remember()
     assert told("undo").startswith("undone: remember of ")

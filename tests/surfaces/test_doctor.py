@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.runfiles import DROPPED, LATE, SPOOLED, count
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.serverproof import check_server, registered_servers
 from tests.hosts.registered import set_up_by_an_older_version
@@ -57,6 +58,28 @@ def test_the_proof_leaves_the_real_memory_alone(home: Path) -> None:
     start("doctor")
     assert "tide" not in told("list")
     assert before == (home / "memory.db").read_bytes()
+
+
+def test_what_hooks_could_not_do_in_time_is_told_by_host(home: Path) -> None:
+    run_path = str(home / "run")
+    for host, what in (("codex", LATE), ("codex", LATE), ("codex", SPOOLED), ("kiro", DROPPED)):
+        count(run_path, host, what)
+    (home / "run" / "spool").mkdir()
+    (home / "run" / "spool" / "00000000000000000001-1-2.jsonl").write_text("{}")
+    (home / "run" / "spool" / "00000000000000000000-1-2.jsonl.unreadable").write_text("{")
+    lines = run("doctor", "--no-proof").stdout
+    assert "note  answers      codex: 2 late, 1 spooled, 0 dropped in 7 days" in lines
+    assert "bad   answers      kiro: 0 late, 0 spooled, 1 dropped in 7 days: events were lost" in lines
+    assert "1 call of hooks waiting to be kept" in lines
+    assert "cannot be read and was set aside" in lines
+
+
+def test_a_command_puts_what_waits_into_the_store(home: Path) -> None:
+    folder = home / "run" / "spool"
+    folder.mkdir(parents=True)
+    (folder / "00000000000000000001-1-2.jsonl").write_text('{"folder": "/", "events": [], "deliveries": []}')
+    told("list")
+    assert list(folder.iterdir()) == []
 
 
 def test_a_sound_installation_has_no_problem() -> None:

@@ -15,7 +15,6 @@ from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.runfiles import LOG_LIMIT, note
 from holdfast.service.parts import LEARNED_POSITION
 from tests.surfaces.hookcalls import KINDS, Hooks, finish, learners, told, wait_for
-from tests.surfaces.patience import HURRIED, PATIENT
 
 
 @pytest.fixture
@@ -214,14 +213,12 @@ def test_a_locked_database_is_logged_and_lessons_are_still_handed_over_or_not_bu
     fcntl.flock(lock, fcntl.LOCK_EX)
     writer = sqlite3.connect(path, isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
-    hooks.slowness = HURRIED
     try:
         hooks.call("Stop")
         assert "locked" in hooks.log or "deadline" in hooks.log
     finally:
         writer.close()
         os.close(lock)
-    hooks.slowness = PATIENT
     hooks.call("Stop")
     assert kept(hooks) == ["reply"]
 
@@ -237,14 +234,13 @@ def test_a_broken_config_file_is_logged(hooks: Hooks) -> None:
 def test_a_host_that_never_ends_its_payload_gets_an_answer(hooks: Hooks) -> None:
     os.makedirs(hooks.settings.home)
     Path(hooks.settings.config_path).write_text("hook_deadline_ms = 200\n")
-    hooks.slowness = HURRIED
-    running = hooks.start()
+    running = hooks.start(patient=False)
     streams = [stream for stream in (running.stdin, running.stdout, running.stderr) if stream]
     assert streams[1].read() == b"{}"
     assert running.wait(timeout=120) == 0
     for stream in streams:
         stream.close()
-    assert "deadline" in hooks.log
+    wait_for(lambda: "deadline" in hooks.log, "the half that still read the payload has noted it")
 
 
 def test_a_host_that_does_not_listen_is_no_failure(hooks: Hooks) -> None:
@@ -255,6 +251,19 @@ def test_a_host_that_does_not_listen_is_no_failure(hooks: Hooks) -> None:
     code, _, err = finish(running, json.dumps(hooks.payload("Stop")).encode())
     assert (code, err) == (0, None) or (code, err) == (0, b"")
     assert kept(hooks) == ["reply"]
+    assert hooks.log == ""
+
+
+def test_what_a_host_that_does_not_listen_was_not_told_is_not_logged_as_shown(hooks: Hooks) -> None:
+    teach(hooks)
+    running = hooks.start()
+    assert running.stdout is not None
+    running.stdout.close()
+    running.stdout = None
+    finish(running, json.dumps(hooks.payload("PreToolUse")).encode())
+    assert shown(hooks) == 0
+    assert "half to even" in hooks.call("PreToolUse")
+    assert shown(hooks) == 1
 
 
 # The log

@@ -9,7 +9,7 @@ import pytest
 
 from tests.hosts.golden import cases
 from tests.surfaces.hookcalls import ENTRY, KINDS, Hooks
-from tests.surfaces.patience import PATIENT_START, let_the_socket_wait
+from tests.surfaces.patience import let_the_socket_wait
 
 HEAVY = {
     "argparse", "asyncio", "collections", "concurrent", "contextlib", "copy", "dataclasses", "email", "enum",
@@ -21,20 +21,22 @@ HEAVY = {
 }  # fmt: skip
 """Modules that cost a hook too much. `collections`, `functools` and `sqlite3` are replaced by their C halves."""
 
-WATCH = (
-    PATIENT_START
-    + """
+WATCH = """
 import os, sys
+told = os.dup(2)  # the hook forks, and the half that works lets go of the host's streams
 def leave(code, leave_now=os._exit):
-    sys.stderr.write("\\n".join(f"{name}\\t{getattr(held, '__file__', None)}" for name, held in sys.modules.items()))
-    sys.stderr.flush()
+    lines = (f"{name}\\t{getattr(held, '__file__', None)}\\n" for name, held in sys.modules.items())
+    os.write(told, "".join(lines).encode())
     leave_now(code)
 os._exit = leave
 entry = sys.argv[1]
+sys.path.insert(0, entry.rpartition("/holdfast/")[0])
+from holdfast.domain.deadline import Deadline
+Deadline.answer_by = property(lambda deadline: deadline.began_s + 60)
+Deadline.server_s = 20
 sys.argv = [entry, "claude-code"]
 exec(compile(open(entry).read(), entry, "exec"), {"__name__": "__main__", "__file__": entry})
 """
-)
 
 TRANSLATE = """
 import sys

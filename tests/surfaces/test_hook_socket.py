@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.domain.errors import StoreLockedError
 from holdfast.domain.frozen import replace
 from holdfast.ports.store import EventFilter
-from holdfast.settings import socket_folder
+from holdfast.settings import Settings, socket_folder
+from holdfast.spool import waiting
 from holdfast.surfaces.hooks.rendezvous import ask_server
 from holdfast.surfaces.mcp import hooksocket
 from tests.surfaces.hookcalls import KINDS, Hooks, finish, learners, told, wait_for
-from tests.surfaces.patience import HURRIED, let_the_socket_wait
+from tests.surfaces.patience import let_the_socket_wait
 
 
 @pytest.fixture
@@ -48,7 +50,16 @@ def _serve(hooks: Hooks) -> Iterator[Hooks]:
 
 
 def ask(hooks: Hooks, kind: str, **more: str) -> tuple[str, str] | None:
-    return ask_server(hooks.settings, "claude-code", json.dumps(hooks.payload(kind, **more)).encode())
+    return ask_for(hooks.settings, json.dumps(hooks.payload(kind, **more)).encode())
+
+
+def ask_for(settings: Settings, payload: bytes, heard: bool = True) -> tuple[str, str] | None:
+    """Errand and text of a server's answer, with all the patience of a test."""
+    answer = ask_server(settings, "claude-code", payload, wait_s=20)
+    if answer is None:
+        return None
+    answer.close(heard)
+    return answer.errand, answer.text
 
 
 def kept(hooks: Hooks) -> list[str]:
@@ -70,6 +81,49 @@ def test_a_hook_asks_the_server_and_gets_what_it_would_find_itself(served: Hooks
     served.call("PostToolUse")
     assert kept(served) == ["tool_result"]
     assert served.log == ""
+
+
+def test_only_what_the_host_was_told_counts_as_shown(served: Hooks) -> None:
+    payload = json.dumps(served.payload("PreToolUse")).encode()
+    for heard in (False, True):
+        answer = ask_for(served.settings, payload, heard)
+        assert answer is not None
+        assert "half to even" in answer[1]
+    assert ask_for(served.settings, payload) == ("", "{}")
+
+
+def test_a_hook_that_dies_before_it_has_spoken_counts_as_not_shown(served: Hooks) -> None:
+    payload = json.dumps(served.payload("PreToolUse")).encode()
+    answer = ask_server(served.settings, "claude-code", payload, wait_s=20)
+    assert answer is not None
+    assert answer._line is not None
+    answer._line.close()
+    assert "half to even" in str(ask_for(served.settings, payload))
+
+
+def test_a_turns_end_leaves_an_errand_until_its_transcript_was_read(learning: Hooks) -> None:
+    folder = Path(learning.settings.run_path, "errands")
+    transcript = learning.folder / "s1.jsonl"
+    transcript.write_text("")
+    learning.call("Stop", transcript_path=str(transcript))
+    wait_for(lambda: folder.exists() and os.listdir(folder) == [], "the server has read the transcript")
+    assert learning.log == ""
+
+
+def test_a_server_whose_store_takes_nothing_spools_and_learns_it_later(
+    learning: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> int:
+        raise StoreLockedError("another process writes")
+
+    with monkeypatch.context() as locked:
+        locked.setattr("holdfast.stores.sqlite.store.SqliteStore.append_events", refuse)
+        said = "Remember that ledger amounts are integers of cents, never floats."
+        assert ask(learning, "UserPromptSubmit", prompt=said) is not None
+        assert len(waiting(learning.settings.run_path)) == 1
+    learning.call("Stop")
+    wait_for(lambda: _knows(learning, "cents"), "the server learnt")
+    assert waiting(learning.settings.run_path) == []
 
 
 def test_a_learners_errand_is_told_at_a_sessions_end_only(served: Hooks) -> None:
@@ -125,7 +179,7 @@ def test_many_hooks_at_once_are_all_answered_and_kept(served: Hooks) -> None:
 
 @pytest.mark.parametrize("given", [b"{", b"[]", b"\xff\xfe", b"", b'{"hook_event_name":"Stop"}'])
 def test_a_server_hangs_up_on_what_it_cannot_answer_and_the_hook_answers_alone(served: Hooks, given: bytes) -> None:
-    assert ask_server(served.settings, "claude-code", given) == ("", "")
+    assert ask_for(served.settings, given) == ("", "")
     assert served.run(given) == ""
     assert ask(served, "Stop") == ("", "{}")
 
@@ -133,9 +187,9 @@ def test_a_server_hangs_up_on_what_it_cannot_answer_and_the_hook_answers_alone(s
 def test_a_server_of_another_store_or_version_is_not_for_us(served: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
     other = replace(served.settings, store="sqlite:///elsewhere/memory.db")
     payload = json.dumps(served.payload("Stop")).encode()
-    assert ask_server(other, "claude-code", payload) == ("", "")
+    assert ask_for(other, payload) == ("", "")
     monkeypatch.setattr("holdfast.surfaces.hooks.rendezvous.__version__", "0.0.0")
-    assert ask_server(served.settings, "claude-code", payload) == ("", "")
+    assert ask_for(served.settings, payload) == ("", "")
     assert kept(served) == []
 
 
@@ -144,7 +198,6 @@ def test_a_server_that_never_answers_costs_no_event(hooks: Hooks) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as deaf:
         deaf.bind(os.path.join(hooks.settings.run_path, "1.sock"))
         deaf.listen(8)
-        hooks.slowness = HURRIED  # it waits for the server as long as a hook may
         hooks.call("Stop")
     assert kept(hooks) == ["reply"]
     assert hooks.log == ""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -11,7 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.bootstrap import LONG_LOG
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.vocabulary import SessionId
 from holdfast.ports.store import EventFilter
+from holdfast.stores.sqlite.connection import WRITES_BEFORE_SHRINK
 from holdfast.surfaces.hooks.rendezvous import ask_server
 from holdfast.surfaces.mcp import hooksocket
 from tests.surfaces.hookcalls import ENTRY, Hooks, finish, learners, told, wait_for
@@ -64,7 +71,10 @@ def test_a_thousand_hooks_through_a_server_leave_it_as_it_was(hooks: Hooks, monk
         close = hooksocket.serve(memory, hooks.settings.run_path)
         answered, settled_kb, files, threads = 0, 0, 0, 0
         for number in range(CALLS):
-            answered += ask_server(hooks.settings, "claude-code", payload(hooks, number)) not in (None, ("", ""))
+            answer = ask_server(hooks.settings, "claude-code", payload(hooks, number), wait_s=5)
+            assert answer is not None
+            answer.close(heard=True)
+            answered += bool(answer.text)
             if number == CALLS // 2:
                 _rest()
                 settled_kb, files, threads = resident_kb(), _open_files(), _threads()
@@ -88,6 +98,41 @@ def test_a_hundred_cold_hooks_leave_no_process_behind(hooks: Hooks) -> None:
     assert hooks.log == ""
 
 
+MANY_LEAVE = """
+import os, sys
+from holdfast.bootstrap import Memory
+from holdfast.settings import load_settings
+from holdfast.testing.builders import make_event
+
+settings, sizes = load_settings(), []
+for number in range(60):
+    child = os.fork()
+    if child == 0:  # a hook: it opens the store, writes, and leaves without closing
+        memory = Memory(sys.argv[1], settings=settings, cold=True)
+        text = f"{number} " + "output " * 2_000
+        memory.parts.store.append_events([make_event(key=f"k{number}-{n}", text=text) for n in range(15)])
+        memory.bound_log(lambda: None)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    log = settings.database_path + "-wal"
+    sizes.append(os.path.getsize(log) if os.path.exists(log) else 0)
+print(max(sizes))
+"""
+
+
+def test_hooks_that_leave_without_closing_keep_the_write_ahead_log_short(hooks: Hooks) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", MANY_LEAVE, str(hooks.project)],
+        env=hooks.env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    longest = int(ran.stdout)
+    assert 1_000_000 < longest < LONG_LOG + 1_000_000, "what one hook writes may come on top"
+    assert os.path.getsize(hooks.settings.database_path) > 2 * LONG_LOG, "all of it is in the file"
+
+
 def _rest() -> None:
     time.sleep(0.3)  # the learner's thread ends its turn, the last connection closes
 
@@ -98,3 +143,33 @@ def _open_files() -> int:
 
 def _threads() -> int:
     return len(os.listdir("/proc/self/task"))
+
+
+def test_two_thousand_recalls_leave_nothing_behind_in_memory(hooks: Hooks) -> None:
+    """Python objects do not grow with the calls, and SQLite is told to give its pages back."""
+    gained, shrunk = [], []
+    with hooks.memory() as memory:
+        store = memory.parts.store
+        asked = HookCall(host="mcp", name="recall", session=SessionId("s1"), cwd=memory.folder, prompt="ledger")
+
+        def recall(count: int) -> None:
+            for number in range(count):
+                memory.note_recall(memory.recall(f"amounts of account {number % 40}"), asked)
+
+        recall(500)  # what is made once is made by now
+        store._connection.sql.set_trace_callback(  # type: ignore[attr-defined]
+            lambda sql: shrunk.append(sql) if "shrink_memory" in sql else None
+        )
+        for _ in range(3):
+            before = _blocks()
+            recall(500)
+            gained.append(_blocks() - before)
+        store._connection.sql.set_trace_callback(None)  # type: ignore[attr-defined]
+    assert min(gained) < 50, gained
+    assert len(shrunk) >= 1_500 // WRITES_BEFORE_SHRINK
+
+
+def _blocks() -> int:
+    """Blocks of memory that Python objects take: unlike the process's size it does not depend on the allocator."""
+    gc.collect()
+    return sys.getallocatedblocks()

@@ -14,6 +14,7 @@ from holdfast.codeindex.definitions import Definition, find_definitions
 from holdfast.codeindex.fingerprint import Tokens, hash_tokens, read_tokens
 from holdfast.codeindex.language import CONTAINER_KINDS, Language
 from holdfast.domain.symbol import Symbol
+from holdfast.text.redaction import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ LINE_LIMIT = 20_000
 """Bytes per line, on average, from which a file is taken as minified."""
 
 SIGNATURE_LIMIT = 300
+SIGNATURE_READ = 3_000
+"""Characters of a head that are looked at: a secret across the end of the line that is kept is seen whole."""
+_LITERAL_MARKS = ("'", '"', "`", "=")
 
 COMMONPLACE = frozenset({"self", "this", "return", "def", "function", "func", "fn", "public", "static", "const", "let"})
 """Words that say nothing about which definition it is."""
@@ -192,12 +196,15 @@ class Source:
         return len(self._head_and_body(one, self.tokens_in(one.start, one.end))[1])
 
     def signature_line(self, one: Definition) -> str:
-        """The head in one line for people, without decorators, at most 300 characters."""
+        """The head in one line for people, redacted, without decorators, at most 300 characters."""
         end = one.end if one.kind == "type" else one.body_start
         head = self.content[one.head_start : end].decode("utf-8", "replace")
         if one.name_spans[0][0] >= end:
             head += " " + one.own_name
-        return " ".join(head.split()).rstrip(" {:=")[:SIGNATURE_LIMIT]
+        shown = " ".join(head[:SIGNATURE_READ].split()).rstrip(" {:=")
+        if any(mark in shown for mark in _LITERAL_MARKS):  # most heads have no defaults, and need no search
+            shown = redact(shown)
+        return shown[:SIGNATURE_LIMIT]
 
 
 def read_source(path: str, content: bytes) -> Source | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from holdfast.domain.symbol import Import
 
 TYPE_CHECKING = False
@@ -13,8 +11,8 @@ if TYPE_CHECKING:
     from holdfast.codeindex.captures import Captures
 
 QUOTES = "\"'`<>"
-_END = re.compile(r"""\(*(?:[^'"]*\.)?(['"])([^'"]+)\1\)*""")
-"""A path in quotes, or the end of one that is put together: `(__DIR__ . '/a.php')`."""
+WRITTEN_LIMIT = 2_000
+"""Characters of an expression that are read, from its end: the path that an import names stands there."""
 
 
 def find_imports(matches: Sequence[Captures]) -> list[Import]:
@@ -25,8 +23,20 @@ def find_imports(matches: Sequence[Captures]) -> list[Import]:
     wanted = [captures for captures in matches if "import" in captures and "module" in captures]
     for captures in sorted(wanted, key=lambda one: one["module"][0].start_byte):
         written = "".join("".join(map(text, captures["module"])).split())
-        end = _END.fullmatch(written)
-        module = end[2] if end else written.strip(QUOTES)
+        module = _path_of(written[-WRITTEN_LIMIT:])
         names = found.setdefault(module, [])
         names += [name for node in captures.get("imported", ()) if (name := text(node)) not in names]
     return [Import(module=module, names=tuple(names)) for module, names in found.items() if module]
+
+
+def _path_of(written: str) -> str:
+    """The path in quotes, or the end of one that is put together: `(__DIR__ . '/a.php')`; else the text itself."""
+    inner = written.rstrip(")")
+    quote = inner[-1:]
+    if quote and quote in "'\"":
+        begin = inner.rfind(quote, 0, len(inner) - 1)
+        path, lead = inner[begin + 1 : -1], inner[:begin].lstrip("(") if begin >= 0 else "'"
+        joined = not lead or (lead[-1] == "." and "'" not in lead and '"' not in lead)
+        if begin >= 0 and path and "'" not in path and '"' not in path and joined:
+            return path
+    return written.strip(QUOTES)

@@ -1,4 +1,4 @@
-"""Is an anchor's code still as it was? The rules of freshness, in order; each verdict says why in words.
+"""Is an anchor's code still as it was? The rules of freshness, in order; each verdict names its reason.
 
 Same blob: fresh. Symbol found with the same body and head: fresh. Body differs: drifted. Head differs: changed. Not
 found in its file: followed by unique same body, then through git's commits, then by unique same head and name; else
@@ -40,7 +40,7 @@ class Judge:
         """The anchor's state now."""
         content = self._views.workspace.read(self._views.place, anchor.path)
         if content is None and self._views.workspace.exists(self._views.place, anchor.path):
-            return _unverified(anchor, f"{anchor.path} cannot be read as a file")
+            return _unverified(anchor, "unreadable")
         blob = blob_of(content) if content is not None else ""
         if blob and blob == anchor.blob:
             return Verdict(freshness="fresh", anchor=anchor)
@@ -50,12 +50,12 @@ class Judge:
 
     def _judge_symbol(self, anchor: Anchor, blob: str) -> Verdict:
         if not _known_version(anchor):
-            return _unverified(anchor, "its fingerprint is of another version")
+            return _unverified(anchor, "other_version")
         source = self._views.now(anchor.path) if blob else None
         if blob and source is None:
-            return _unverified(anchor, f"the language of {anchor.path} is not known")
+            return _unverified(anchor, "unknown_language")
         if source is not None and source.obstacle:
-            return _unverified(anchor, f"{anchor.path} is not parsed: {source.obstacle}")
+            return _unverified(anchor, "not_parsed", source.obstacle)
         group = source.by_name.get(unnumbered(anchor.symbol), []) if source is not None else []
         if source is not None and group:
             return self._compare(anchor, source, _pick(anchor, source, group), blob)
@@ -70,14 +70,14 @@ class Judge:
             _difference(anchor.body_hash, symbol.body_hash),
         )
         if "tokens" not in (head, body):
-            words = "annotations only" if "annotations" in (head, body) else ""
-            return Verdict(freshness="fresh", words=words, anchor=now)
+            same = "annotations" if "annotations" in (head, body) else "same"
+            return Verdict(freshness="fresh", reason=same, anchor=now)
         if source.is_broken(one):
-            return _unverified(anchor, f"{anchor.path} has a syntax error in {symbol.name}")
+            return _unverified(anchor, "syntax_error", symbol.name)
         if head != "tokens":
-            return Verdict(freshness="drifted", words="body changed", anchor=now)
-        words = self._head_words(anchor, source, one)
-        return Verdict(freshness="changed", words=words + ("; body too" if body == "tokens" else ""), anchor=now)
+            return Verdict(freshness="drifted", reason="body", anchor=now)
+        reason = "signature_and_body" if body == "tokens" else "signature"
+        return Verdict(freshness="changed", reason=reason, detail=self._head_words(anchor, source, one), anchor=now)
 
     def _head_words(self, anchor: Anchor, source: Source, one: Definition) -> str:
         then = self._views.of_blob(anchor.path, anchor.blob)
@@ -98,15 +98,17 @@ class Judge:
         if end.path:
             return self._followed(anchor, end.path, end.name)
         if source is not None and source.note:
-            return _unverified(anchor, f"{anchor.path} has a syntax error and {anchor.symbol} is not found in it")
+            return _unverified(anchor, "hidden_by_syntax_error")
+        if end.deleted_in == "work tree":
+            return Verdict(freshness="orphaned", reason="deleted_here", anchor=anchor)
         if end.deleted_in:
-            return Verdict(freshness="orphaned", words=_deleted_words(anchor, end.deleted_in), anchor=anchor)
+            return Verdict(freshness="orphaned", reason="deleted", detail=end.deleted_in[:10], anchor=anchor)
         if not self._in_time():
-            return _unverified(anchor, f"{anchor.symbol} is not in {anchor.path}; there was no time to look for it")
+            return _unverified(anchor, "no_time")
         found = elsewhere.same_head(self._views, self._index, anchor)
         if found is not None:
             return self._followed(anchor, found.path, found.name)
-        return Verdict(freshness="orphaned", words=f"{anchor.symbol} is gone from {anchor.path}", anchor=anchor)
+        return Verdict(freshness="orphaned", reason="gone", anchor=anchor)
 
     def _trail(self, anchor: Anchor) -> End:
         if not anchor.commit or not self._in_time():
@@ -121,26 +123,26 @@ class Judge:
         verdict = self._compare(anchor, source, _pick(anchor, source, group), blob_of(source.content))
         if path == anchor.path and source.note and last_part(name) == last_part(anchor.symbol):
             # it only seems to have moved: the parser lost what is around it
-            broken = _unverified(anchor, f"{path} has a syntax error around {anchor.symbol}")
+            broken = _unverified(anchor, "syntax_error_around")
             return replace(verdict, anchor=anchor) if verdict.freshness == "fresh" else broken
         where = _where_words(anchor, verdict.anchor)
-        words = f"{where}; {verdict.words}" if verdict.words else where
-        return replace(verdict, freshness="moved" if verdict.freshness == "fresh" else verdict.freshness, words=words)
+        return replace(verdict, freshness="moved" if verdict.freshness == "fresh" else verdict.freshness, where=where)
 
     def _judge_file(self, anchor: Anchor, blob: str) -> Verdict:
         if not anchor.blob:
-            return _unverified(anchor, f"{anchor.path} could not be read when this was recorded")
+            return _unverified(anchor, "not_recorded")
         if anchor.blob.partition(":")[0] != "git1":
-            return _unverified(anchor, "its fingerprint is of another version")
+            return _unverified(anchor, "other_version")
         if blob:
             return self._judge_edited(anchor, blob)
         target = follow_file(self._views, anchor.path, anchor.commit) if anchor.commit else ""
         if not target:
-            return Verdict(freshness="orphaned", words=f"{anchor.path} is gone", anchor=anchor)
+            return Verdict(freshness="orphaned", reason="file_gone", anchor=anchor)
         now = self._views.workspace.blob(self._views.place, target)
         state: Freshness = "moved" if now == anchor.blob else "drifted"
-        words = f"moved to {target}" + ("" if now == anchor.blob else "; changed since")
-        return Verdict(freshness=state, words=words, anchor=replace(anchor, path=target, blob=now))
+        reason = "moved" if now == anchor.blob else "moved_and_changed"
+        there = replace(anchor, path=target, blob=now)
+        return Verdict(freshness=state, reason=reason, where=f"moved to {target}", anchor=there)
 
     def _judge_edited(self, anchor: Anchor, blob: str) -> Verdict:
         """The verdict on a whole file that differs: fresh when only comments or layout do."""
@@ -149,9 +151,8 @@ class Judge:
         if then is not None and source is not None and not (then.obstacle or source.obstacle):
             difference = _difference(_whole(then), _whole(source))
             if difference != "tokens":
-                words = "annotations only" if difference else "comments or layout only"
-                return Verdict(freshness="fresh", words=words, anchor=now)
-        return Verdict(freshness="drifted", words=f"{anchor.path} changed since", anchor=now)
+                return Verdict(freshness="fresh", reason="annotations" if difference else "layout", anchor=now)
+        return Verdict(freshness="drifted", reason="file_changed", anchor=now)
 
     def _on_this_branch(self, anchor: Anchor, verdict: Verdict) -> Verdict:
         """Unverified instead of bad news when the anchor is from outside of what is checked out."""
@@ -162,13 +163,14 @@ class Judge:
         if held:
             return verdict
         if held is None:
-            return _unverified(anchor, f"git does not know commit {anchor.commit[:10]} it was recorded at")
+            return _unverified(anchor, "unknown_commit", anchor.commit[:10])
         branch = f" ({anchor.branch})" if anchor.branch and anchor.branch != self._views.place.branch else ""
-        return _unverified(anchor, f"recorded on another branch{branch}; here: {verdict.words}")
+        detail = f"{branch}; here: {verdict.words}"
+        return replace(_unverified(anchor, "other_branch", detail), hides=verdict.reason)
 
 
-def _unverified(anchor: Anchor, words: str) -> Verdict:
-    return Verdict(freshness="unverified", words=words, anchor=anchor)
+def _unverified(anchor: Anchor, reason: str, detail: str = "") -> Verdict:
+    return Verdict(freshness="unverified", reason=reason, detail=detail, anchor=anchor)
 
 
 def _known_version(anchor: Anchor) -> bool:
@@ -222,8 +224,3 @@ def _where_words(then: Anchor, now: Anchor) -> str:
     if then.path != now.path:
         words.append(f"moved to {now.path}" if not words or words[0].startswith("renamed") else f"in {now.path}")
     return ", ".join(words)
-
-
-def _deleted_words(anchor: Anchor, commit: str) -> str:
-    where = f"commit {commit[:10]}" if commit != "work tree" else "the work tree"
-    return f"{anchor.symbol} deleted in {where}"

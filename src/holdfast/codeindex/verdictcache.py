@@ -7,23 +7,28 @@ checked out is the reason.
 
 from __future__ import annotations
 
-from holdfast.domain.errors import HoldfastError
+from holdfast.domain.errors import HoldfastError, InvalidValueError
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.symbol import Verdict
+from holdfast.domain.vocabulary import FRESHNESSES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from holdfast.domain.project import Place
     from holdfast.ports.indexstore import IndexStore
     from holdfast.ports.workspace import Workspace
 
-RULES = "1"
-"""Grows whenever the same code would get another verdict."""
+RULES = "2"
+"""Grows whenever the same code would get another verdict, and when a verdict is written otherwise."""
 
-_LASTING = ("recorded on another branch", "its fingerprint is of another version")
-"""How the words of an unverified anchor begin that stays so while its file and HEAD do."""
-_GONE = " is gone"
+LASTING = ("other_branch", "other_version")
+"""Reasons of an unverified anchor that stays so while its file and HEAD do."""
+MAY_RETURN = ("gone", "file_gone", "deleted_here")
+"""Reasons that the work tree may take away without the anchor's file changing: it may come back elsewhere."""
+_WRITTEN = ("freshness", "reason", "detail", "where", "hides")
 _ANCHORED = ("path", "symbol", "symbol_kind", "blob", "signature_hash", "body_hash")
 _SEPARATOR = "\x1f"
 
@@ -36,23 +41,27 @@ def load(store: IndexStore | None, workspace: Workspace, place: Place, anchor: A
         kept = store.mark(_key(anchor, blob)).split(_SEPARATOR)
     except HoldfastError:
         return None
-    if len(kept) != 3 + len(_ANCHORED) or kept[0] != place.commit:
+    if len(kept) != 1 + len(_WRITTEN) + len(_ANCHORED) or kept[0] != place.commit:
         return None
-    now = replace(anchor, **dict(zip(_ANCHORED, kept[3:], strict=True)))
+    fields: dict[str, Any] = dict(zip(_WRITTEN, kept[1:], strict=False))
+    now = replace(anchor, **dict(zip(_ANCHORED, kept[1 + len(_WRITTEN) :], strict=True)))
     if now.path != anchor.path and workspace.blob(place, now.path) != now.blob:
         return None
-    return Verdict(freshness=kept[1], words=kept[2], anchor=now)  # type: ignore[arg-type]
+    try:
+        return Verdict(anchor=now, **fields) if fields["freshness"] in FRESHNESSES else None
+    except InvalidValueError:
+        return None  # damaged
 
 
 def keep(store: IndexStore | None, place: Place, anchor: Anchor, blob: str, verdict: Verdict) -> None:
     """Keep a verdict that will hold; a store that cannot be written does without."""
-    if store is None or (verdict.freshness == "unverified" and not verdict.words.startswith(_LASTING)):
+    if store is None or (verdict.freshness == "unverified" and verdict.reason not in LASTING):
         return
-    gone = verdict.freshness == "orphaned" or _GONE in verdict.words
-    if gone and " in commit " not in verdict.words:
-        return  # the work tree may bring it back elsewhere without this file changing
+    if (verdict.hides or verdict.reason) in MAY_RETURN:
+        return
+    written = [getattr(verdict, name) for name in _WRITTEN]
     now = [getattr(verdict.anchor, name) for name in _ANCHORED]
-    value = _SEPARATOR.join((place.commit, verdict.freshness, verdict.words, *now))
+    value = _SEPARATOR.join((place.commit, *written, *now))
     try:
         store.mark(_key(anchor, blob), value)
     except HoldfastError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from holdfast.domain.candidate import Candidate
-from holdfast.domain.window import capital, clip, interrupted, quote, sentences, spoken
+from holdfast.domain.window import capital, clip, interrupted, quote, sentences, speaker_trust, spoken, unmasked
 from holdfast.ranking.words import terms
 
 TYPE_CHECKING = False
@@ -116,7 +116,8 @@ def make(options: Mapping[str, str]) -> Correction:
 
 def _correction(event: Event, said: str, turn: Sequence[Event]) -> Candidate | None:
     worked = [done for done in turn if done.kind == "file_edit" or done.command]
-    if not worked or len(said) > PROMPT_LIMIT or said.count("\n") > LINE_LIMIT:
+    own = unmasked(said).strip()
+    if not worked or len(own) > PROMPT_LIMIT or own.count("\n") > LINE_LIMIT:
         return None
     asked = _asked(turn)
     for n, (sentence, start) in enumerate(sentences(said)):
@@ -124,7 +125,7 @@ def _correction(event: Event, said: str, turn: Sequence[Event]) -> Candidate | N
             break
         rule = _rule(sentence, asked=asked)
         if rule:
-            return _candidate(event, rule, (sentence, start), turn)
+            return _candidate(event, rule, (sentence, start), turn) if speaker_trust(said, start) == "person" else None
     return None
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from holdfast.domain.candidate import Candidate
-from holdfast.domain.window import capital, clip, quote, sentences, spoken
+from holdfast.domain.window import capital, quote, sentences, speaker_trust, spoken, unmasked
 from holdfast.ranking.words import terms
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from holdfast.domain.event import Event
-    from holdfast.domain.vocabulary import LessonKind
+    from holdfast.domain.vocabulary import LessonKind, Trust
 
 PROMPT_LIMIT = 2_500
 """Longer prompts are pasted text or a task's whole description."""
@@ -34,6 +34,7 @@ _ASKED = re.compile(
     rf"{_LEAD}(?:(?:can|could|would|will) you )?(?:please )?"
     r"(?:remember|memori[sz]e|keep in mind|don't forget|do not forget|make a note|take note|note to self"
     r"|note for the future|for future reference|for the record)"
+    r"(?![\s,]+this (?:is|was|will|has|can|should|must|does)\b)"  # of what is at hand
     r"(?P<that>(?:\s+(?:that|this)\b(?!\s+(?:time|when|one)\b))?\s*[:,-]?\s+(?:to (?=\w))?)(?P<rule>.+)",
     re.IGNORECASE,
 )
@@ -56,9 +57,19 @@ _STANDING = re.compile(
     r"|(?:we|I) (?:always|never) (?:want|use|do)\b.{6,})",
     re.IGNORECASE,
 )
+_TAKES_BACK = re.compile(
+    r"[-*\u2022(\s]*(?:but|except|unless|only|not|no longer|never|however|although|though|apart from"
+    r"|that (?:is|was)|this (?:is|was)"
+    r"|it (?:is|was)|which|or (?:else|not)|otherwise|until)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that narrows or denies the one before it."""
 _SHORTCUT = re.compile(r"#(?!#)\s*(?P<rule>[A-Za-z][^\n]{8,300})\s*\Z")
 _NOT_SHORTCUT = re.compile(
-    r"#(?:include|define|ifdef|ifndef|endif|pragma|if|else|region|!)\b|#\w+\s*\Z|#[0-9a-f]{3,8}\b", re.IGNORECASE
+    r"#(?:include|define|ifdef|ifndef|endif|pragma|if|else|region|!)\b|#\w+\s*\Z|#[0-9a-f]{3,8}\b"
+    # What an editor puts in for "#name": a selection, a file, a tool's answer.
+    r"|#(?:selection|editor|codebase|changes|problems|fetch|usages|githubRepo|vscodeAPI|terminal\w*)\b|#\w+:\S",
+    re.IGNORECASE,
 )
 _VERB = re.compile(
     r"\b(?:is|are|was|were|should|must|has|have|had|needs?|use[sd]?|runs?|can|cannot|can't|will|won't|only|always|never"
@@ -101,7 +112,7 @@ class Explicit:
         files: tuple[str, ...] = ()
         for event in window:
             said = spoken(event)
-            if said and len(said) <= PROMPT_LIMIT:
+            if said and len(unmasked(said)) <= PROMPT_LIMIT:
                 found += _asked_in(event, said, files)
             if said:
                 files = ()
@@ -116,32 +127,58 @@ def make(options: Mapping[str, str]) -> Explicit:
 
 
 def _asked_in(event: Event, said: str, files: tuple[str, ...]) -> list[Candidate]:
-    shortcut = _SHORTCUT.match(said.strip())
-    if shortcut and not _NOT_SHORTCUT.match(said.strip()):
-        return _candidate(event, shortcut["rule"], (said.strip(), said.find(said.strip())), files)
-    if said.lstrip().startswith("#"):
+    own = unmasked(said).strip()
+    shortcut = _SHORTCUT.match(own) if own in said else None
+    if shortcut and not _NOT_SHORTCUT.match(own):
+        return _candidate(event, shortcut["rule"], (own, said.find(own)), files)
+    if own.startswith("#"):
         return []  # a heading: pasted text
     found: list[Candidate] = []
-    forms = (_ASKED, _FROM_NOW, _FROM_NOW_LAST, _HERE, *((_STANDING,) if len(said) <= STANDING_LIMIT else ()))
-    for sentence, start in sentences(said):
-        rule = _rule(sentence, forms)
-        if rule:
-            found += _candidate(event, rule, (sentence, start), files)
+    forms = (_ASKED, _FROM_NOW, _FROM_NOW_LAST, _HERE, *((_STANDING,) if len(own) <= STANDING_LIMIT else ()))
+    spoken_sentences = list(sentences(said))
+    for at, (sentence, start) in enumerate(spoken_sentences):
+        rule, asked = _rule(sentence, forms)
+        if not rule:
+            continue
+        rest, end = _exceptions(said, start + len(sentence), spoken_sentences[at + 1 :])
+        if end < 0 or len(rule) + len(rest) > RULE_LIMIT:
+            continue
+        rule = f"{rule.rstrip('.!')}. {rest}" if rest else rule
+        # "Always ..." in a later paragraph is as likely a line of something pasted as the user's rule.
+        doubtful = not asked and "\n\n" in said[:start].strip()
+        trust = "tool" if doubtful else speaker_trust(said, start)
+        found += _candidate(event, rule, (event.text[start : max(end, start + len(sentence))], start), files, trust)
     return found
 
 
-def _rule(sentence: str, forms: Sequence[re.Pattern[str]]) -> str:
-    """What is to be remembered, or an empty string."""
+def _exceptions(said: str, end: int, following: Sequence[tuple[str, int]]) -> tuple[str, int]:
+    """The sentences right behind a rule that take some of it back, and where they end; -1 when they cannot be read.
+
+    A rule is kept with its exceptions or not at all.
+    """
+    rest: list[str] = []
+    for sentence, start in following:
+        if not _TAKES_BACK.match(sentence) or said[end:start].strip(" \n\t"):
+            break
+        rest.append(sentence)
+        end = start + len(sentence)
+    unread = said[end : end + 40].lstrip()
+    return " ".join(rest), -1 if not rest and _TAKES_BACK.match(unread) else end
+
+
+def _rule(sentence: str, forms: Sequence[re.Pattern[str]]) -> tuple[str, bool]:
+    """What is to be remembered, or an empty string, and whether the user asked for memory in so many words."""
     if sentence.endswith("?") and not re.match(rf"{_LEAD}(?:can|could|would|will) you", sentence, re.IGNORECASE):
-        return ""
+        return "", False
     if _is_quoted(sentence):
-        return ""
+        return "", False
     for form in forms:
         match = form.match(sentence)
         if match and not _STATE.search(sentence) and (form is not _ASKED or _is_request(match)):
             rule = match["rule"].strip().rstrip("?").strip()
-            return rule if len(terms(rule)) >= LEAST_TERMS and len(rule) <= RULE_LIMIT else ""
-    return ""
+            fits = len(terms(rule)) >= LEAST_TERMS and len(rule) <= RULE_LIMIT
+            return rule if fits else "", form is not _STANDING
+    return "", False
 
 
 def _is_request(match: re.Match[str]) -> bool:
@@ -158,10 +195,12 @@ def _is_quoted(sentence: str) -> bool:
     )
 
 
-def _candidate(event: Event, rule: str, span: tuple[str, int], files: tuple[str, ...]) -> list[Candidate]:
+def _candidate(
+    event: Event, rule: str, span: tuple[str, int], files: tuple[str, ...], trust: Trust = "person"
+) -> list[Candidate]:
     everywhere = bool(_EVERYWHERE.search(span[0]))
     named = tuple(file for file in files if file.rpartition("/")[2] in event.text)
-    insight = clip(capital(rule), RULE_LIMIT)
+    insight = capital(rule)
     return [
         Candidate(
             kind=_kind(rule),
@@ -169,8 +208,8 @@ def _candidate(event: Event, rule: str, span: tuple[str, int], files: tuple[str,
             detector=Explicit.id,
             evidence=(quote(event, *span),),
             files=() if everywhere else named,
-            trust="person",
-            confidence=0.9,
+            trust=trust,
+            confidence=0.9 if trust == "person" else 0.3,
             salience=0.8,
             scope_level="user" if everywhere else "project",
             explicit=True,

@@ -17,6 +17,7 @@ from holdfast.domain.lesson import Evidence
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.domain.window import change_snippet, clip, edits_between, explanation, quote, status
 from holdfast.ranking.attempts import Attempt, attempts, changes_files, reports_tests
+from holdfast.ranking.orders import fetches, instructs
 from holdfast.ranking.signature import command_target, error_signature
 
 TYPE_CHECKING = False
@@ -33,6 +34,12 @@ REPAIRS = 2
 """Preparing commands beyond which nobody can say which one mattered."""
 ABSENT_STATUS = 127
 """What a shell returns for a command it cannot find."""
+UNSURE = 0.5
+"""Confidence at which a find waits for a person."""
+COMPLAINT_LIMIT = 200
+"""Characters of a message that is told; half of a longer one may mislead."""
+LINE_LIMIT = 300
+"""Characters of a command that is told as the cure: half of one is another command."""
 SUBJECTS = 3
 """Edited files beyond which nobody can say which one mattered, unless the error names them."""
 
@@ -53,7 +60,8 @@ _ABSENT = re.compile(
 )
 _DIAGNOSTIC = re.compile(r"^(?:\[[\w:-]+\] )?\S+?:\d+(?::\d+)?: (?!:)(.{12,160})$", re.MULTILINE)
 _REFUSED = re.compile(
-    r"^(?:remote: (?:error|fatal): |GraphQL: |\s*! \[remote rejected\] |HTTP 4\d\d: )(.{8,160}?)\s*$", re.MULTILINE
+    r"^(?:remote: (?:error|fatal): |GraphQL: |[ \t]*! \[remote rejected\] |HTTP 4\d\d: )(.{8,160}?)[ \t\r]*$",
+    re.MULTILINE,
 )
 """How a server says no: its rules are worth knowing before the next try."""
 
@@ -158,8 +166,10 @@ def _by_edit(reading: _Reading, failure: Attempt, run: Attempt, edits: list[Even
     )
 
 
-def _by_command(repairs: list[Attempt]) -> _Cure:
-    lines = [clip(repair.line, 160) for repair in repairs]
+def _by_command(repairs: list[Attempt]) -> _Cure | None:
+    lines = [repair.line for repair in repairs]
+    if any(len(line) > LINE_LIMIT for line in lines):
+        return None
     return _Cure(
         kind="fix",
         words=f"it passed after {' and '.join(f'`{line}`' for line in lines)}",
@@ -169,8 +179,10 @@ def _by_command(repairs: list[Attempt]) -> _Cure:
     )
 
 
-def _by_form(run: Attempt) -> _Cure:
-    line = clip(run.line, 300)
+def _by_form(run: Attempt) -> _Cure | None:
+    line = run.line
+    if len(line) > LINE_LIMIT:
+        return None
     return _Cure(kind="tooling", words=f"`{line}` works", how=f"Run `{line}`.", confidence=0.5 + 0.1 * run.sure)
 
 
@@ -208,7 +220,12 @@ def _candidate(window: Sequence[Event], failure: Attempt, run: Attempt, cure: _C
     about_code = bool(cure.files and signature)  # then the error tells when it matters, not the command
     complaint = _complaint(failure.event.text)
     cause = explanation(window, failure.at, run.at)
-    said = f" with: {clip(complaint, 200)}" if complaint else ""
+    said = f" with: {complaint}" if complaint and len(complaint) <= COMPLAINT_LIMIT else ""
+    # A tool that gives orders, or says what to fetch, may be somebody else's voice: a person looks at it first.
+    ordered = instructs(complaint) or (
+        fetches(cure.how) and any(line in failure.event.text for line in cure.how.splitlines())
+    )
+    most = UNSURE if ordered else 0.9
     spans = [_failure_span(failure.event, complaint), *(quote(event) for event in cure.events[-3:]), quote(run.event)]
     return Candidate(
         kind=cure.kind,
@@ -222,7 +239,7 @@ def _candidate(window: Sequence[Event], failure: Attempt, run: Attempt, cure: _C
         files=cure.files,
         trust="verified",
         structured=True,
-        confidence=round(min(0.9, max(0.2, cure.confidence + 0.1 * bool(cause))), 2),
+        confidence=round(min(most, max(0.2, cure.confidence + 0.1 * bool(cause))), 2),
         error_signature=signature,
         command=command_target(failure.line) if failure.event.command and not about_code else "",
     )

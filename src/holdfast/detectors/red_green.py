@@ -15,6 +15,7 @@ from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Evidence
 from holdfast.domain.window import change_snippet, clip, edits_between, explanation, is_test_file, quote
 from holdfast.ranking.attempts import Attempt, attempts, failing_tests, reports_tests
+from holdfast.ranking.orders import instructs, is_order
 from holdfast.ranking.signature import error_signature
 
 TYPE_CHECKING = False
@@ -27,6 +28,8 @@ SUBJECTS = 3
 """Edited files beyond which nobody can say which one mattered, unless the failure names them."""
 AFTER = 3
 """Events behind the green run in which the agent may sum up what was wrong."""
+SIGNATURE_LIMIT = 200
+"""Characters of an error that is told; half of a longer one may mislead."""
 OPEN = 8
 """Red runs that are remembered at a time."""
 
@@ -134,10 +137,12 @@ def _is_new_work(red: Attempt, before: Sequence[Event], subjects: Sequence[Event
 def _candidate(red: Attempt, green: Attempt, repair: _Repair) -> Candidate:
     cause, files = repair.cause, repair.files
     names = failing_tests(red.event.text)
-    signature = error_signature(red.event.text)
-    failing = ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+    found = error_signature(red.event.text)
+    signature = "" if instructs(found) or len(found) > SIGNATURE_LIMIT else found
+    shown_names = [name for name in names if not is_order(name.rpartition("::")[2])]
+    failing = ", ".join(shown_names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 and shown_names else "")
     what = f"`{failing}` failed" if failing else f"`{clip(red.line, 160)}` failed"
-    said = f" with: {clip(signature, 200)}" if signature else ""
+    said = f" with: {signature}" if signature else ""
     shown = ", ".join(files[:3]) + (" and others" if len(files) > 3 else "")
     in_code = not all(map(is_test_file, files))
     spans = (_red_span(red.event, names), *(quote(edit) for edit in repair.edits), quote(green.event))
@@ -156,7 +161,7 @@ def _candidate(red: Attempt, green: Attempt, repair: _Repair) -> Candidate:
         trust="verified",
         structured=True,
         confidence=round(min(0.9, max(0.2, repair.confidence + 0.15 * bool(cause))), 2),
-        error_signature=signature,  # and no command: what failed is the code, not the way it is tested
+        error_signature=found,  # and no command: what failed is the code, not the way it is tested
     )
 
 

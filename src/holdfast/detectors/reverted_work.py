@@ -13,7 +13,7 @@ from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Evidence
-from holdfast.domain.window import change_snippet, clip, explanation, failed, quote, sentences, spoken
+from holdfast.domain.window import change_snippet, clip, explanation, failed, quote, sentences, spoken, unmasked
 from holdfast.ranking.attempts import split_line
 from holdfast.ranking.signature import error_signature
 
@@ -31,7 +31,8 @@ AFTER = 4
 """Events behind the undoing in which the agent may say why."""
 
 _DEBUGGING = re.compile(
-    r"^\s*\+?\s*(?:print\(|console\.(?:log|debug)|fmt\.(?:Print|Fprint)|t\.Log|log\.(?:Print|Debug)|debugger\b|dbg!"
+    r"^[ \t]*(?:\+[ \t]*)?(?:print\(|console\.(?:log|debug)|fmt\.(?:Print|Fprint)|t\.Log"
+    r"|log\.(?:Print|Debug)|debugger\b|dbg!"
     r"|breakpoint\(\)|import pdb|pdb\.|System\.out\.|puts |var_dump|eprintln!|logger\.debug)",
     re.MULTILINE,
 )
@@ -229,9 +230,9 @@ def _matters(edit: Event) -> bool:
 def _reason(window: Sequence[Event], first: int, at: int) -> tuple[str, Evidence, float] | None:
     """Why it was taken back, the words that say so and how sure: the user's, the agent's, or a failure in between."""
     for event in reversed(window[first + 1 : at]):
-        said = spoken(event).strip()
+        said = unmasked(spoken(event)).strip()
         if said and (_WAIT.search(said) or len(said) < 400) and not said.endswith("?"):
-            sentence, start = next(sentences(event.text), (said, 0))
+            sentence, start = next(sentences(event.text), (said, -1))
             return clip(sentence if _is_telling(sentence) else said, 300), quote(event, sentence, start), 0.6
     cause = explanation(window, first, min(at + AFTER, len(window)))
     if cause:

@@ -51,6 +51,10 @@ class StoreFullError(StoreError):
     """The disk is full; nothing was written."""
 
 
+class SchemaTooOldError(StoreError):
+    """An older Holdfast wrote this database, and this process may not take the time to upgrade it."""
+
+
 class SchemaTooNewError(StoreError):
     """A newer Holdfast wrote this database; upgrade this one."""
 

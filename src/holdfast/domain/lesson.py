@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from holdfast.domain.errors import IllegalTransitionError, InvalidValueError
 from holdfast.domain.frozen import Frozen, replace
@@ -200,6 +200,18 @@ class Lesson(
         return tuple(dict.fromkeys(anchor.symbol for anchor in self.anchors if anchor.symbol))
 
 
+INSTANT = timedelta(microseconds=1)
+"""The least difference between two instants that a store tells apart."""
+
+
+def next_instant(before: datetime, now: datetime) -> datetime:
+    """Return when the version after one recorded at `before` is recorded: now, but always later than `before`.
+
+    A clock that was set back, or that was ahead at one write, must not make a lesson unchangeable.
+    """
+    return max(now, before + INSTANT)
+
+
 def in_state(lesson: Lesson, state: State, *, at: datetime) -> Lesson:
     """The next version of the lesson, in that state; raises IllegalTransitionError for a step that is not one.
 
@@ -207,6 +219,7 @@ def in_state(lesson: Lesson, state: State, *, at: datetime) -> Lesson:
     """
     if state not in TRANSITIONS[lesson.state]:
         raise IllegalTransitionError(f"a {lesson.state} lesson cannot become {state}")
+    at = next_instant(lesson.recorded_at, at)
     ends = state in ("superseded", "retired", "forgotten")
     begun = lesson.validity.valid_from
     closed = at if ends and at > begun else None

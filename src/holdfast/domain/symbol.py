@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.vocabulary import Freshness
@@ -49,13 +50,65 @@ class Outline(Frozen, nested={"symbols": Symbol, "imports": Import}):
     """Why it is incomplete: a syntax error, too large, too deep; empty when it is whole."""
 
 
+REASONS: dict[str, str] = {
+    "same": "",
+    "annotations": "annotations only",
+    "layout": "comments or layout only",
+    "body": "body changed",
+    "signature": "{detail}",
+    "signature_and_body": "{detail}; body too",
+    "moved": "",
+    "moved_and_changed": "changed since",
+    "file_changed": "{path} changed since",
+    "file_gone": "{path} is gone",
+    "gone": "{symbol} is gone from {path}",
+    "deleted": "{symbol} deleted in commit {detail}",
+    "deleted_here": "{symbol} deleted in the work tree",
+    "unreadable": "{path} cannot be read as a file",
+    "not_recorded": "{path} could not be read when this was recorded",
+    "no_fingerprint": "{path} has no fingerprint to compare with",
+    "other_version": "its fingerprint is of another version",
+    "unknown_language": "the language of {path} is not known",
+    "not_parsed": "{path} is not parsed: {detail}",
+    "syntax_error": "{path} has a syntax error in {detail}",
+    "syntax_error_around": "{path} has a syntax error around {symbol}",
+    "hidden_by_syntax_error": "{path} has a syntax error and {symbol} is not found in it",
+    "no_time": "{symbol} is not in {path}; there was no time to look for it",
+    "no_time_to_compare": "{path} changed since; there was no time to look closer",
+    "not_compared": "{path} could not be compared: {detail}",
+    "no_folder": "the project's folder is not there",
+    "other_project": "recorded in another project",
+    "other_branch": "recorded on another branch{detail}",
+    "unknown_commit": "git does not know commit {detail} it was recorded at",
+}
+"""Every reason for a verdict, and what a person reads: the only place where a reason becomes words."""
+
+
 class Verdict(Frozen, nested={"anchor": Anchor}):
-    """An anchor's state against the code now, in a word and in words, and the anchor as it would be written now."""
+    """An anchor's state against the code now, the reason for it, and the anchor as it would be written now."""
 
     freshness: Freshness
-    words: str = ""
-    """What changed: `signature: timeout added`, `renamed to …`, `moved to …`, `annotations only`; empty: nothing."""
+    reason: str = "same"
+    """One of REASONS. Code decides by this, never by the words."""
+    detail: str = ""
+    """What the reason's words need besides the anchor: a commit, an obstacle, what changed in a signature."""
+    where: str = ""
+    """Where it is now, when it is elsewhere: `renamed to …`, `moved to …`."""
+    hides: str = ""
+    """Of an unverified anchor from another branch: the reason that would have counted on this one."""
     anchor: Anchor
+
+    def check(self) -> None:
+        """Reasons are of their set."""
+        if self.reason not in REASONS or (self.hides and self.hides not in REASONS):
+            raise InvalidValueError(f"unknown reason {self.reason!r}", hint=f"one of {', '.join(REASONS)}")
+
+    @property
+    def words(self) -> str:
+        """What changed, for a reader: `signature: timeout added`, `moved to …; body changed`; empty: nothing."""
+        template = REASONS[self.reason]
+        text = template.format(path=self.anchor.path, symbol=self.anchor.symbol, detail=self.detail)
+        return "; ".join(filter(None, (self.where, text)))
 
 
 class Neighbour(Frozen):

@@ -83,3 +83,5 @@ TRANSITIONS: dict[State, tuple[State, ...]] = {
 """The lesson's state machine. Undo brings superseded and retired lessons back; a tombstone stays one."""
 
 STATES: tuple[State, ...] = tuple(TRANSITIONS)
+LIVING: tuple[State, ...] = ("active", "candidate", "quarantined")
+"""States of a lesson that is used or may be yet: of these, one lesson states a rule."""

@@ -9,26 +9,17 @@ from __future__ import annotations
 import re
 
 from holdfast.domain.lesson import Evidence
+from holdfast.domain.speech import INTERRUPT, MASK, own_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from holdfast.domain.event import Event
+    from holdfast.domain.vocabulary import Trust
 
 QUOTE_LIMIT = 400
 """Characters of evidence quoted for one event."""
-
-NOT_SPOKEN = (
-    "<task-notification", "<local-command", "<command-", "<bash-", "<system-reminder", "<teammate-message",
-    "<agent-message", "<user-prompt-submit-hook", "<holdfast-memory", "Caveat: The messages below",
-    "This session is being continued", "Another Claude session", "Base directory for this skill",
-    "Operation stopped by hook", "Stop hook feedback", "PreToolUse:", "PostToolUse:", "API Error",
-)  # fmt: skip
-"""Openings of prompts that a program wrote in the user's place."""
-
-INTERRUPT = "[Request interrupted by user"
-"""Opening of the line a host leaves where the user pressed escape."""
 
 _REFUSALS = (
     "The user doesn't want to", "The user does not want to", "User rejected", INTERRUPT, "<tool_use_error>",
@@ -47,18 +38,72 @@ _CAUSE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[^\s.!?\n](?:[^.!?\n]|[.!?](?=[\w`'\"/)]))*[.!?]*")
-_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_PASTED = re.compile(
+    # how mails, reports, logs and headings begin a line
+    r"^[ \t]*(?:(?:From|To|Cc|Subject|Date|Sent|Reply-To|Author|Commit|Title|Labels?|Assignee|Reporter|Reported by"
+    r"|Status|Priority|Severity|Environment|Steps to reproduce|Expected(?: \w+)?|Actual(?: \w+)?|Description|Summary"
+    r"|Describe the bug|To reproduce)[ \t]*:|#{1,6} \S|\*\*[^*\n]{1,60}\*\*:?[ \t]*$|={3,}|-{3,}"
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d\b|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|FATAL|TRACE)\b[\]: ]"
+    r"|Traceback \(|at \S{1,200}\(|File \"|[\w.]{1,80}(?:Error|Exception):"
+    r"|On [^\n]{5,100} wrote:|(?:@[\w-]{1,40}|[A-Z][\w.-]{1,30}(?: [A-Z][\w.-]{1,30})?) (?:commented|wrote|said|opened"
+    r"|reported|replied|\[?\d{1,2}:\d\d)|(?:https?://\S+|#\d+|[A-Z]{2,10}-\d+)[ \t]*$"
+    r"|(?:remote|stderr|stdout|fatal|error|warning|npm ERR!)[: ][^\n]{0,200}$"
+    r"|[$%\u276f\u279c] \w|\[[^\]\n]{1,200}\][ \t]*$|<{2,}[ \t]*\w+[ \t]*$|<!--|-{5}BEGIN"
+    r"|(?:\S+ ){0,6}(?:https?://\S+|#\d+|[A-Z]{2,10}-\d+)[ \t]*$)"
+    # a line without a full stop that names what follows it
+    r"|^(?![^\n]{0,60}\b(?:remember|keep in mind|don't forget|note|rules?|from now on|always|never)\b)"
+    r"(?:[^\n.?!]|[.?!](?=\S)){0,200}"
+    r"\b(?:issue|ticket|e?-?mail|message|comment|reviewer|output|thread|chat|article|readme|snippet|pasted?|says|said"
+    r"|wrote|writes|\w+\.(?:md|txt|log|rst))\b(?:[^\n.?!]|[.?!](?=\S)){0,100}\n"
+    # a line that leads in to what others wrote
+    r"|^(?![^\n]{0,60}\b(?:remember|keep in mind|don't forget|note|rules?|from now on)\b)[^\n]{0,200}"
+    r"\b(?:issue|ticket|e?-?mail|message|comment|review|logs?|output|error|failure|report|bug|thread|chat|slack|page"
+    r"|article|docs?|documentation|readme|snippet|pasted?|following|below|this|these|here(?:'s| is| are)|says|said"
+    r"|saying|wrote|writes|reads|got|gets|sent|quote|from|see)\b[^\n]{0,100}:[ \t]*$"
+    # the same within a line, with more than one sentence behind it
+    r"|\b(?:issue|ticket|e?-?mail|message|comment|review|log|output|report|thread|chat|page|article|docs?|documentation"
+    r"|readme|says|said|wrote|writes|reads|text|body|quote)\b[^\n:]{0,40}:[ \t]+(?=[^\n]{0,400}[.!?] )",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""Where words of others begin that a person put into a prompt as they were."""
+_SIGNED = re.compile(
+    r"^[ \t]*(?:Best|Kind regards|Best regards|Regards|Cheers|Sincerely|Yours|BR|Greetings),?(?: \w+)?[ \t]*$",
+    re.MULTILINE,
+)
+"""How a mail ends."""
 _TEST_FILE = re.compile(
     r"(?:^|/)(?:tests?|specs?|__tests__|testdata|e2e)/|(?:^|/)test_[^/]*$|[._-](?:test|spec)s?\.\w+$"
 )
 
 
 def spoken(event: Event) -> str:
-    """What a person typed in that prompt; empty for other events and for prompts that a program wrote."""
+    """The prompt with `MASK` for all that no person typed; empty for other events and when nothing is left."""
     if event.kind != "prompt" or event.agent or event.trust in ("tool", "repository"):
         return ""
-    text = event.text.lstrip()
-    return "" if text.startswith(NOT_SPOKEN) or text.startswith(INTERRUPT) else event.text
+    words = own_words(event.text)
+    return words if words.replace(MASK, "").strip() else ""
+
+
+def unmasked(words: str) -> str:
+    """The words without what no person typed: for lengths and for showing them."""
+    return words.replace(MASK, "")
+
+
+def before_paste(words: str) -> str:
+    """The words up to the point from which they look pasted; all of them when nothing does, or when all does."""
+    pasted = _PASTED.search(words)
+    return (words[: pasted.start()].strip() or words) if pasted else words
+
+
+def speaker_trust(words: str, start: int) -> Trust:
+    """`person` for what stands there in a prompt; `tool` behind the point from which it looks pasted, or in quotes."""
+    pasted = _PASTED.search(words)
+    line = words[words.rfind("\n", 0, start) + 1 : start]
+    if (pasted and pasted.start() < start) or line.startswith(("    ", "\t")) or _SIGNED.search(words, start):
+        return "tool"
+    paragraph = words[words.rfind("\n\n", 0, start) + 1 : start]
+    quoted = paragraph.count('"') % 2 or paragraph.count("\u201c") > paragraph.count("\u201d")
+    return "tool" if quoted else "person"
 
 
 def interrupted(event: Event) -> bool:
@@ -108,13 +153,17 @@ def is_test_file(path: str) -> bool:
 
 
 def sentences(text: str) -> Iterator[tuple[str, int]]:
-    """(sentence, start) of prose; fenced code and quoted lines are left out, offsets are into `text`."""
-    clean = _FENCE.sub(lambda found: " " * (found.end() - found.start()), text)
-    for line_start, line in _lines(clean):
-        if line.lstrip().startswith((">", "|")):
+    """(sentence, start) of prose, offsets into `text`.
+
+    What stands in tags, fences, quotes and tables is left out, and so is a sentence that holds some of it: without
+    that part it may say the opposite.
+    """
+    for line_start, line in _lines(own_words(text)):
+        if line.lstrip().startswith("|"):
             continue
         for found in _SENTENCE.finditer(line):
-            yield found.group().strip(), line_start + found.start()
+            if MASK not in found.group():
+                yield found.group().strip(), line_start + found.start()
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

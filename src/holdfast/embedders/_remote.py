@@ -172,10 +172,7 @@ def _headers(api_key: str) -> dict[str, str]:
 
 
 class RemoteEmbedder:
-    """Unit vectors from an endpoint, batch by batch. A sub-class says what is asked and where the rows stand.
-
-    One text alone is a question somebody waits for: one try of `query_timeout_s` seconds.
-    """
+    """Unit vectors from an endpoint, batch by batch. A sub-class says what is asked and where the rows stand."""
 
     batch = 32
     """Texts of one request, unless the option `batch` says otherwise."""
@@ -198,16 +195,18 @@ class RemoteEmbedder:
         """The vectors in the order of the texts, unchecked."""
         raise NotImplementedError
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One unit vector per text, in order. Raises EmbedderError."""
-        alone = len(texts) == 1
-        vectors: list[list[float]] = []
-        for batch in batches(texts, self._batch, self._longest):
-            body = self.question(batch)
-            limits = (self._query_timeout_s, 1) if alone else ()
-            told = self._endpoint.post(body, len(batch), *limits)
-            vectors += checked(self.rows(told), len(batch), self.dimension, self._endpoint.host)
-        return vectors
+    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
+        """One unit vector per text, in order, with retries. Raises EmbedderError."""
+        return [vector for batch in batches(texts, self._batch, self._longest) for vector in self._ask(batch)]
+
+    def embed_query(self, text: str) -> list[float]:
+        """The unit vector of a question: one try of `query_timeout_s` seconds. Raises EmbedderError."""
+        (batch,) = batches([text], 1, self._longest)
+        return self._ask(batch, self._query_timeout_s, 1)[0]
+
+    def _ask(self, batch: Sequence[str], *limits: Any) -> list[list[float]]:
+        answer = self._endpoint.post(self.question(batch), len(batch), *limits)
+        return checked(self.rows(answer), len(batch), self.dimension, self._endpoint.host)
 
     def measure(self) -> int:
         """The dimension the endpoint answers with, asked patiently. Raises EmbedderError."""

@@ -43,12 +43,16 @@ class OnnxEmbedder:
         self._longest = int(number_of(options, "longest", 4_000, 1))
         self._model: Any = None
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
         """One unit vector per text, in order. Raises EmbedderError."""
         vectors: list[list[float]] = []
         for batch in batches(texts, self._batch, self._longest):
             vectors += checked(self._rows(batch), len(batch), self.dimension, self._folder)
         return vectors
+
+    def embed_query(self, text: str) -> list[float]:
+        """The unit vector of a question. Raises EmbedderError."""
+        return self.embed_documents([text])[0]
 
     def _rows(self, texts: list[str]) -> list[list[float]]:
         try:

@@ -46,6 +46,7 @@ class OpenHands(Recorded):
             transcripts="~/.openhands/trajectories, and exported ones: `holdfast backfill FILE --project DIR`",
             grows_by_lines=False,
             transcript_files=("trajectories/*.json", "*trajectory*.json"),
+            transcript_marks=(('[{"id":', '"source":"user"', '"action":"message"'),),
             sources=("github.com/All-Hands-AI/OpenHands, 2026-11-21", "not run"),
         )
 

@@ -46,6 +46,7 @@ class Pi(Recorded):
             title="pi",
             transcripts="~/.pi/agent/sessions",
             transcript_files=(".pi/agent/sessions/*.jsonl",),
+            transcript_marks=(('{"type":"session",', '"cwd":"'),),
             sources=("sessions in github.com/badlogic/pi-mono, 2026-11-21",),
         )
 

@@ -52,6 +52,7 @@ class SweAgent(Recorded):
             transcripts="*.traj where it ran: `holdfast backfill FILE --project DIR`",
             grows_by_lines=False,
             transcript_files=("*.traj",),
+            transcript_marks=(('"trajectory":[{', '"observation":'),),
             sources=("github.com/SWE-agent/SWE-agent, 2026-11-21",),
         )
 

@@ -43,8 +43,8 @@ DRIVERS = ("decision drivers", "rationale", "justification")
 AFTERMATH = ("consequences", "positive consequences", "implications")
 
 _HEADING = re.compile(r"(?m)^(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
-_STATUS = re.compile(r"(?im)^[ \t]*[-*]?[ \t]*[*_]*status[*_]*[ \t]*:[*_]*[ \t]*(.+)$")
-_DATE = re.compile(r"(?im)^[ \t]*[-*]?[ \t]*[*_]*date[*_]*[ \t]*:[*_]*[ \t]*(\d{4}-\d{2}-\d{2})")
+_STATUS = re.compile(r"(?im)^[ \t]*(?:[-*][ \t]*)?[*_]*status[*_]*[ \t]*:[*_]*[ \t]*(.+)$")
+_DATE = re.compile(r"(?im)^[ \t]*(?:[-*][ \t]*)?[*_]*date[*_]*[ \t]*:[*_]*[ \t]*(\d{4}-\d{2}-\d{2})")
 _NUMBER = re.compile(r"^(?:adr[-_ ]?)?\d+[.:\s-]+", re.IGNORECASE)
 _TICKED = re.compile(r"\[x\][ \t]*([^\[\n]+)", re.IGNORECASE)
 _LINK = re.compile(

@@ -20,6 +20,16 @@ class Embedder(Protocol):
     """Model + revision + dimension."""
     dimension: int
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One unit vector per text, in order. Raises EmbedderError; its message never holds a key."""
+    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one unit vector per text to be found, in order, however long that takes.
+
+        Raises EmbedderError; its message never holds a key.
+        """
+        ...
+
+    def embed_query(self, text: str) -> list[float]:
+        """Return the unit vector of a question, which somebody waits for: one try, in little time.
+
+        Comparable with the vectors of `embed_documents`. Raises EmbedderError; its message never holds a key.
+        """
         ...

@@ -140,6 +140,9 @@ class HostProfile(Frozen):
     transcript_files: tuple[str, ...] = ()
     """How the paths of its transcripts end, with `/` between names and `*` for any of them: tells files apart that a
     user names. The host with the longest that fits is it."""
+    transcript_marks: tuple[tuple[str, ...], ...] = ()
+    """Texts that stand together, white space left out, in one of the first lines of its transcripts, or at the
+    beginning of one that is no list of JSON lines; any tuple of them is enough. Empty: content does not tell."""
     rules: tuple[RulesTarget, ...] = ()
     """Files with standing rules that it reads in a project and we may write; with `{slug}` before others."""
     reads: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Store: where events, lessons and the log are kept. At most 12 methods of at most 4 arguments each."""
+"""Store: where events, lessons and the log are kept."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from holdfast.domain.vocabulary import LessonId, LessonKind, ProjectId, SessionI
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from typing import Protocol, Self, TypeVar
 
@@ -72,10 +72,22 @@ class Problem(Frozen):
     mend: str = ""
 
 
+class Extent(Frozen):
+    """How much a store holds."""
+
+    lessons: int = 0
+    """Current lessons, tombstones not counted."""
+    versions: int = 0
+    """Lesson versions ever written; erasing does not lower it."""
+    events: int = 0
+    """Events ever received; erasing does not lower it."""
+
+
 class Store(Protocol):
     """A backend. Each call is one transaction: all of it or nothing. Opened and closed by `with`.
 
     Every method may raise StoreLockedError, StoreCorruptError, StoreReadOnlyError or StoreFullError.
+    A row that cannot be read is left out of every answer, counted by `left_out`, and named by `check`.
     Text given to a store is already redacted. NUL characters and lone surrogates are replaced, never an error.
     """
 
@@ -90,16 +102,30 @@ class Store(Protocol):
         """(position, event) pairs in order of position; positions grow and are never used again."""
         ...
 
-    def put(self, lessons: Sequence[Lesson], expected: Mapping[LessonId, datetime | None]) -> None:
-        """Write a version of each lesson; its full text and anchors go in the same transaction.
+    def put(
+        self,
+        lessons: Sequence[Lesson],
+        expected: Mapping[LessonId, datetime | None],
+        change: Change | None = None,
+    ) -> None:
+        """Write a version of each lesson and the record of the change, all in one transaction.
 
         `expected` maps an id to the `recorded_at` of the version it replaces (None: there is none). That version is
-        closed at the new one's `recorded_at`. Raises StaleWriteError, writing nothing, when it is not the current one.
+        closed at the new one's `recorded_at`. A change whose id is kept already replaces the record of that id, so
+        that a long import can extend its one record batch by batch.
+
+        Raises StaleWriteError, writing nothing, when the expected version is not the current one, and when a lesson
+        with a new id states the rule of another living lesson: candidate, active or quarantined, of the same scope
+        level, project and kind, with an equal `ranking.words.duplicate_key`. Later versions of a known lesson are
+        not compared: a lesson that is brought back may state what another one says by now.
         """
         ...
 
     def get(self, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
-        """The lessons in the order asked, as known at that instant; raises LessonNotFoundError for an unknown id."""
+        """The lessons in the order asked, as known at that instant.
+
+        Raises LessonNotFoundError for an unknown id, and for a lesson whose row is damaged.
+        """
         ...
 
     def find(self, where: LessonFilter) -> list[Lesson]:
@@ -119,7 +145,7 @@ class Store(Protocol):
         ...
 
     def find_records(self, kind: type[L], where: LogFilter) -> list[L]:
-        """Log records of that type, newest first."""
+        """Log records of that type, newest first; of changes and checkpoints that is the one received last."""
         ...
 
     def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]], only: bool = False) -> int:
@@ -134,13 +160,41 @@ class Store(Protocol):
         """A small named value: sets it when given; returns what is kept now, or an empty string."""
         ...
 
-    def purge(self, ids: Sequence[LessonId], events_before: datetime | None = None) -> dict[str, int]:
+    def edit_mark(self, key: str, edit: Callable[[str], str]) -> str:
+        """Set a mark to what `edit` makes of its value, and return that.
+
+        Nobody else writes in between, so that an edit is never lost. `edit` must not call the store.
+        """
+        ...
+
+    def purge(
+        self, ids: Sequence[LessonId], events_before: datetime | None = None, change: Change | None = None
+    ) -> dict[str, int]:
         """Erase the lessons, every version, their text, vectors and log records; rows erased by table.
 
+        The events that a version quotes lose their raw texts, and its rule and quotes are taken out of the other
+        events, checkpoints and deliveries of the sessions it was seen in.
+
         With `events_before` also the raw texts of events that happened before it; that they happened stays known.
+        The record of the change, if there is one, is kept in the same transaction.
         """
         ...
 
     def check(self) -> list[Problem]:
-        """Whole-file integrity and derived indexes against the rows; empty when sound. Changes nothing."""
+        """What is wrong with the file, its rows and its indexes; empty when sound. Changes nothing."""
+        ...
+
+    def left_out(self) -> int:
+        """How many damaged rows were left out of answers since the store was opened."""
+        ...
+
+    def set_aside(self) -> dict[str, int]:
+        """Move every damaged row, byte for byte, to where no question finds it; rows moved, by table.
+
+        Nothing is deleted: a later version of Holdfast, or a person, may still make sense of it.
+        """
+        ...
+
+    def extent(self) -> Extent:
+        """How much there is and ever was: what a witness compares to notice that a store was lost or emptied."""
         ...

@@ -60,20 +60,20 @@ _TEST_PROGRAM = re.compile(
 )
 _REPORT_FAILED = re.compile(
     r"^=+ .*?\b\d+ (?:failed|errors?)\b.* =+$|^\d+ failed\b.* in [\d.]+s|^--- FAIL: \S+|^FAIL\t\S+|^FAIL$"
-    r"|^test result: FAILED\.|^\s*Tests?:?\s+\d+ failed\b|^FAILED \((?:failures|errors)=|^\s*\d+ failing$"
-    r"|^\d+ examples?, [1-9]\d* failures?|^Tests: \d+, .*Failures: [1-9]|^BUILD FAILED|^\s*[1-9]\d* fail$",
+    r"|^test result: FAILED\.|^[ \t]*Tests?:?\s+\d+ failed\b|^FAILED \((?:failures|errors)=|^[ \t]*\d+ failing$"
+    r"|^\d+ examples?, [1-9]\d* failures?|^Tests: \d+, .*Failures: [1-9]|^BUILD FAILED|^[ \t]*[1-9]\d* fail$",
     re.M,
 )
 _REPORT_PASSED = re.compile(
     r"^=+ \d+ passed\b.* =+$|^\d+ passed\b.* in [\d.]+s|^ok\s+\S+\s+(?:[\d.]+s|\(cached\))|^PASS$"
     r"|^test result: ok\."
-    r"|^\s*Tests?:?\s+\d+ passed\b|^OK(?: \(skipped=\d+\))?$|^\s*\d+ passing\b|^\d+ examples?, 0 failures"
+    r"|^[ \t]*Tests?:?\s+\d+ passed\b|^OK(?: \(skipped=\d+\))?$|^[ \t]*\d+ passing\b|^\d+ examples?, 0 failures"
     r"|^BUILD SUCCESSFUL|^OK \(\d+ tests?",
     re.M,
 )
 _FAILING = re.compile(
-    r"^(?:FAILED|ERROR) ([^\s(]\S*?)(?: - .*)?$|^\s*--- FAIL: (\S+)|^test (\S+) \.\.\. FAILED$|^\s*\u25cf (.+?)$"
-    r"|^(?:FAIL|ERROR): (\w+) \(|^\s*[\u2715\u00d7\u2717] (.+?)(?: \(\d+ ?ms\)| \d+ms)?$",
+    r"^(?:FAILED|ERROR) ([^\s(]\S*?)(?: - .*)?$|^[ \t]*--- FAIL: (\S+)|^test (\S+) \.\.\. FAILED$|^[ \t]*\u25cf (.+?)$"
+    r"|^(?:FAIL|ERROR): (\w+) \(|^[ \t]*[\u2715\u00d7\u2717] (.+?)(?: \(\d+ ?ms\)| \d+ms)?$",
     re.M,
 )
 
@@ -183,7 +183,7 @@ def _pieces(command: str) -> list[str]:
     body = command.find("\n", heredoc.end())
     if body < 0:
         return _STEP.findall(command)
-    end = re.compile(rf"^\s*{re.escape(heredoc.group(2))}\s*$", re.M).search(command, body)
+    end = re.compile(rf"^[ \t]*{re.escape(heredoc.group(2))}[ \t\r]*$", re.M).search(command, body)
     return _STEP.findall(command[:body]) + (_pieces(command[end.end() :]) if end else [])
 
 

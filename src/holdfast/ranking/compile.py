@@ -6,7 +6,9 @@ What is recalled is data. Lesson text cannot close the fence, open another one o
 from __future__ import annotations
 
 from holdfast.domain.frozen import Frozen
+from holdfast.domain.hidden import folded, without_hidden
 from holdfast.domain.ids import short_id
+from holdfast.domain.sourceword import source_word
 from holdfast.ranking.tokens import count_tokens
 
 TYPE_CHECKING = False
@@ -59,57 +61,80 @@ def more_line(count: int, hint: str) -> str:
 
 
 def compile_line(lesson: Lesson, caveat: str = "", budget: int = LINE_TOKENS) -> Line:
-    """`- [id8] Rule. Why. How. (where; caveat)` in at most `budget` tokens.
+    """`- [id8] Rule. Why. How. (source; where; caveat)` in at most `budget` tokens.
 
-    The id, the rule and the caveat stay. The reason gives way first, in a line of more than REASONED_TOKENS already,
-    then what to do, then the place, then the rule's end, at a word. A place that the rule names is not named twice.
+    The id, the rule, the source and the caveat stay. The reason gives way first, in a line of more than REASONED_TOKENS
+    already, then what to do, then the place, then the rule's end, at a word. A place that the rule names is not named
+    twice. What gives way may hold an exception; then the line says where the whole rule is, and a rule whose cut end
+    holds one is not told by halves: its title stands for it.
     """
-    head, caveat = f"- [{short_id(lesson.id)}] ", clean(caveat)
+    head, caveat, source = f"- [{short_id(lesson.id)}] ", clean(caveat), source_word(lesson)
     rule, why, how = _sentence(lesson.insight), _sentence(lesson.why), _sentence(lesson.how)
     where = ", ".join(name for name in _where(lesson) if name not in caveat and name not in rule)
+    whole = f"all of it: holdfast show {short_id(lesson.id)}"
     choices = (
         ([rule, why, how], [where, caveat], REASONED_TOKENS if why else budget),
         ([rule, how], [where, caveat], budget),
-        ([rule], [where, caveat], budget),
-        ([rule], [caveat], budget),
+        ([rule], [where, caveat, whole if limits(how) else ""], budget),
+        ([rule], [caveat, whole if limits(how) else ""], budget),
     )
     for sentences, notes, most in choices:
-        line = _line(head, sentences, notes)
+        line = _line(head, sentences, [source, *notes])
         cost = count_tokens(line)
         if cost <= min(most, budget):
             return Line(text=line, tokens=cost)
-    tail = _line("", [], [caveat])
-    room = budget - count_tokens(tail) - 2
-    line = _cut(head + rule, room) + "…" + tail
-    while count_tokens(line) > budget and room > 1:  # a word full of signs costs more than its length tells
-        room -= 1
-        line = _cut(head + rule, room) + "…" + tail
+    line, start = _shortened(head, rule, _line("", [], [source, caveat, whole]), budget)
+    if limits(rule[start:]):
+        title, notes = clean(lesson.title).rstrip("…"), [source, caveat, TITLE_ONLY, whole]
+        line, _ = _shortened(head, title, _line("", [], notes), budget)
     return Line(text=line, tokens=count_tokens(line))
+
+
+TITLE_ONLY = "only its title"
+"""Note of a line that does not tell the rule."""
+
+_LIMITS = frozenset({
+    "not", "no", "never", "nor", "none", "cannot", "without", "unless", "except", "excepting", "exception",
+    "exceptions", "only", "but", "however", "although", "though", "until", "till", "instead", "longer", "forbidden",
+    "prohibited", "disallowed", "banned", "deprecated", "obsolete", "outdated", "old", "formerly", "previously",
+    "superseded", "replaced", "wrong", "avoid", "stop", "don't", "doesn't", "won't", "can't", "isn't", "aren't",
+    "mustn't", "shouldn't", "dont", "otherwise", "apart", "unlike", "rather", "if", "when", "unsafe", "dangerous",
+})  # fmt: skip
+
+
+def limits(text: str) -> bool:
+    """Whether the text holds a negation, an exception or a condition: without it a rule may say the opposite."""
+    words = text.lower().replace("\u2019", "'").split()
+    return any(word.strip('.,;:!?()[]"`*_-…') in _LIMITS for word in words)
+
+
+def _shortened(head: str, rule: str, tail: str, budget: int) -> tuple[str, int]:
+    """The line with as much of the rule as fits before the tail, and where in the rule the rest begins."""
+    room = budget - count_tokens(tail) - 2
+    kept = _cut(head + rule, room)
+    while count_tokens(f"{kept}…{tail}") > budget and room > 1:  # a word full of signs costs more than its length tells
+        room -= 1
+        kept = _cut(head + rule, room)
+    return f"{kept}…{tail}", max(0, len(kept) - len(head))
 
 
 def clean(text: str) -> str:
     """One line without control and invisible characters and without tags that could pass for a fence."""
-    if not text.isascii():
-        from unicodedata import category
-
-        text = "".join(c if c.isascii() or category(c)[0] != "C" else "" for c in text)
-        text = text.replace("\u2028", " ").replace("\u2029", " ").replace("\U000e0100", "")
-        text = "".join(c for c in text if not 0xE0100 <= ord(c) <= 0xE01EF)  # variation selectors can carry bytes
-    return " ".join(_escape_tags(text.translate(_CONTROLS)).split())
-
-
-_CONTROLS = {i: " " if chr(i).isspace() else None for i in [*range(32), 127]}
+    return " ".join(_escape_tags(without_hidden(text)).split())
 
 
 def _escape_tags(text: str) -> str:
-    """`<` of a reserved tag as `&lt;`; code such as `list<int>` stays as it is."""
-    at = text.find("<")
+    """`<` of a reserved tag as `&lt;`, also where look-alike letters spell it; code such as `list<int>` stays."""
+    plain = folded(text)
+    pieces: list[str] = []
+    done, at = 0, plain.find("<")
     while at >= 0:
-        name = text[at + 1 : at + 64].lstrip("/ !?").lower().split(">", 1)[0].split(" ", 1)[0]
+        name = plain[at + 1 : at + 64].lstrip("/ !?").lower().split(">", 1)[0].split(" ", 1)[0]
         if any(word in name for word in _RESERVED):
-            text = text[:at] + "&lt;" + text[at + 1 :]
-        at = text.find("<", at + 1)
-    return text
+            pieces += [text[done:at], "&lt;"]
+            done = at + 1
+        at = plain.find("<", at + 1)
+    return "".join([*pieces, text[done:]])
 
 
 def _sentence(text: str) -> str:

@@ -1,10 +1,11 @@
 """Admission: whether and how a candidate becomes a lesson. One `Admission` takes the candidates of one session.
 
 A candidate that repeats a lesson is one more sighting of it, never a second lesson; the second session makes a waiting
-lesson active. Active at once is what a person asked to remember, and, when its detector is sure, what a person said
-against work just done or what exit statuses verified. What was found by its words alone waits; what a tool or a
-repository says never becomes active by itself; what looks like an attack is quarantined; what contradicts an active
-lesson waits, with a link to it; what was rejected or forgotten does not come back.
+lesson active when its wording is distinctive and stands in nothing that the sessions have read. Active at once is what
+a person asked to remember, and, when its detector is sure, what a person said against work just done or what exit
+statuses verified. What was found by its words alone waits; what a tool or a repository says never becomes active by
+itself, whoever repeats it; what looks like an attack is quarantined; what contradicts an active lesson waits, with a
+link to it; what was rejected or forgotten does not come back. Nobody but a person adds to a person's lesson.
 """
 
 from __future__ import annotations
@@ -23,16 +24,18 @@ from holdfast.domain.lesson import (
 )
 from holdfast.domain.vocabulary import STATES, TRUSTS, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
+from holdfast.ranking.orders import is_order, reservation
 from holdfast.ranking.sameness import opposed, same
 from holdfast.ranking.words import duplicate_key
 from holdfast.service.anchoring import anchor_subject, subject_of
-from holdfast.service.ledger import note_change
-from holdfast.service.statement import clean, merged
+from holdfast.service.ledger import write_change
+from holdfast.service.material import Material, session_events
+from holdfast.service.statement import clean, doubtful_name, merged
 from holdfast.service.suspicion import suspicion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from holdfast.domain.candidate import Candidate
@@ -48,11 +51,16 @@ EVIDENCE_KEPT = 12
 FILES_KEPT = 8
 NEIGHBOURS = 1_000
 """Newest lessons of the project that a candidate is compared with, beside those of equal words."""
+SESSIONS_ASKED = 3
+"""Earlier sessions whose events are asked whether a rule's words were read there."""
 RECURRENCE = 2
 """Sessions that make a waiting lesson active."""
 SURE = 0.6
 """Confidence from which a trusted source's word is active at once."""
 TRUSTED: tuple[Trust, ...] = ("person", "verified")
+UNTRUSTED: tuple[Trust, ...] = ("repository", "tool")
+LEAST_NAMED, DISTINCTIVE = 3, 6
+"""Telling words from which a sentence is not one that agents say everywhere, with and without a name of the code."""
 SHARED_WORDS = 0.4
 """Least share of words in common before two rules are compared closely."""
 
@@ -87,6 +95,7 @@ class Admission:
         self._told: list[tuple[EventId, int, int, str, str]] = []
         self._near: list[Lesson] | None = None
         self._gone: frozenset[str] | None = None
+        self._read: Material | None = None
 
     def take(self, candidates: Iterable[Candidate]) -> None:
         """Decide on each, the surest first, so that a repetition joins the better one."""
@@ -121,17 +130,16 @@ class Admission:
         return told
 
     def write(self) -> None:
-        """Put all changes and log them, in one transaction each; nothing when there are none."""
+        """Put all changes and their record, in one transaction; nothing when there are none."""
         if self.changed:
-            self.parts.store.put(list(self.changed.values()), self._expected)
-            note_change(self.parts, self.place, "learn", list(self.changed))
+            write_change(self.parts, self.place, "learn", list(self.changed.values()), self._expected)
 
     # The draft
 
     def _draft(self, candidate: Candidate) -> Lesson | None:
         """The candidate as a lesson of now; None when redaction leaves nothing to say."""
-        insight = clean(candidate.insight)[:INSIGHT_LIMIT]
-        if not duplicate_key(insight) or insight == "[private]":
+        insight = clean(candidate.insight)
+        if not duplicate_key(insight) or insight == "[private]" or _is_cut(candidate, insight):
             return None
         at = self.parts.clock.now()
         told = [self.source.events[e.event].at for e in candidate.evidence if e.event in self.source.events]
@@ -154,7 +162,7 @@ class Admission:
             trust=candidate.trust,
             confidence=candidate.confidence,
             salience=candidate.salience,
-            state=_first_state(candidate),
+            state=self._first_state(candidate),
             error_signature=clean(candidate.error_signature),
             command=clean(candidate.command),
             when=candidate.when,
@@ -234,16 +242,18 @@ class Admission:
         if known.state in ("forgotten", "superseded") or (known.state == "retired" and (seen_here or not explicit)):
             return
         seen = known.sessions_seen if seen_here else (*known.sessions_seen, self.source.session)[-SESSIONS_KEPT:]
-        state = _next_state(known, draft, len(set(seen)))
+        state = self._next_state(known, draft, seen)
         if seen_here and state == known.state:
             return
-        changes = merged(known, draft)
+        persons = known.trust == "person" and draft.trust != "person" and known.state == "active"
+        changes = {} if persons else merged(known, draft)
         changes.pop("topic_key", None)
         source = known.provenance
-        evidence = tuple(dict.fromkeys((*source.evidence, *draft.provenance.evidence)))[:EVIDENCE_KEPT]
+        added = () if persons else draft.provenance.evidence
+        evidence = tuple(dict.fromkeys((*source.evidence, *added)))[:EVIDENCE_KEPT]
         after = replace(
             known, **{**changes, "state": state, "sessions_seen": seen, "recorded_at": self.parts.clock.now(),
-                      "trust": min(known.trust, draft.trust, key=TRUSTS.index),
+                      "trust": _merged_trust(known.trust, draft.trust),
                       "provenance": replace(source, evidence=evidence)}
         )  # fmt: skip
         if state == "active" and known.validity.valid_to is not None:
@@ -251,34 +261,80 @@ class Admission:
         self._keep(after, known)
         self.merged += not seen_here
 
+    def _first_state(self, candidate: Candidate) -> State:
+        """Where a new lesson begins: quarantined, active when a trusted source says it, else waiting."""
+        words = (candidate.title, candidate.insight, candidate.why, candidate.how, *candidate.snippets)
+        names = (*candidate.files, *candidate.symbols)
+        if suspicion("\n".join(words)) or doubtful_name(names) or any(suspicion(e.quote) for e in candidate.evidence):
+            return "quarantined"
+        if candidate.explicit:
+            return "active" if candidate.trust == "person" else "candidate"
+        if candidate.quotes_person:
+            return "candidate" if reservation("\n".join(words)) else "active"
+        sure = candidate.structured and candidate.confidence >= SURE
+        if not sure or candidate.trust not in TRUSTED:
+            return "candidate"
+        return "active" if candidate.trust == "person" or self._is_proved(candidate) else "candidate"
+
+    def _is_proved(self, candidate: Candidate) -> bool:
+        """What exit statuses verified holds nothing that a person must decide, and no sentence that was read."""
+        if reservation("\n".join((candidate.title, candidate.insight, candidate.why, *candidate.snippets))):
+            return False
+        if any(is_order(path.rpartition("/")[2]) for path in candidate.files):
+            return False
+        events = self.source.events
+        quotes = [span.quote for span in candidate.evidence if span.event in events]
+        said = [q for q, span in zip(quotes, candidate.evidence, strict=False) if events[span.event].kind == "reply"]
+        return not any(self._material().holds(quote) for quote in said)
+
+    def _next_state(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId]) -> State:
+        """The state after one more sighting."""
+        if "quarantined" in (known.state, draft.state) or known.state == "active":
+            return known.state
+        linked = any(link.kind in ("contradicts", "refines") for link in known.links)
+        believed = draft.trust == "person" or known.trust not in UNTRUSTED
+        if draft.state == "active" and believed and not linked:
+            return "active"
+        recurs = known.state == "candidate" and len(set(seen)) >= RECURRENCE and not linked
+        if not recurs or draft.trust in UNTRUSTED or known.trust in UNTRUSTED:
+            return known.state
+        if draft.trust != "person" and reservation("\n".join((known.insight, known.why, known.how))):
+            return known.state
+        return "active" if _is_distinctive(known) and not self._is_read(known, draft, seen) else known.state
+
+    def _is_read(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId]) -> bool:
+        """The words stand in what one of the sessions has read."""
+        others = session_events(self.parts, self.place, [s for s in seen if s != self.source.session][-SESSIONS_ASKED:])
+        earlier = Material(self.parts, self.place, others)
+        return any(m.holds(words) for m in (self._material(), earlier) for words in (known.insight, draft.insight))
+
+    def _material(self) -> Material:
+        if self._read is None:
+            self._read = Material(self.parts, self.place, self.source.events.values())
+        return self._read
+
     def _keep(self, lesson: Lesson, before: Lesson | None) -> None:
         self._expected.setdefault(lesson.id, before.recorded_at if before else None)
         self.changed[lesson.id] = lesson
 
 
-def _first_state(candidate: Candidate) -> State:
-    """Where a new lesson begins: quarantined, active when a trusted source says it, else waiting."""
-    words = (candidate.title, candidate.insight, candidate.why, candidate.how, *candidate.snippets)
-    if suspicion("\n".join(words)) or any(suspicion(span.quote) for span in candidate.evidence):
-        return "quarantined"
-    if candidate.explicit:
-        return "active" if candidate.trust == "person" else "candidate"
-    if candidate.quotes_person:
-        return "active"
-    sure = candidate.structured and candidate.confidence >= SURE
-    return "active" if sure and candidate.trust in TRUSTED else "candidate"
+def _merged_trust(known: Trust, draft: Trust) -> Trust:
+    """Who vouches for a lesson after a further sighting: what a tool or a file says becomes a person's word alone."""
+    if known in UNTRUSTED or draft in UNTRUSTED:
+        return "person" if "person" in (known, draft) else max(known, draft, key=TRUSTS.index)
+    return min(known, draft, key=TRUSTS.index)
 
 
-def _next_state(known: Lesson, draft: Lesson, sessions: int) -> State:
-    """The state after one more sighting."""
-    if "quarantined" in (known.state, draft.state) or known.state == "active":
-        return known.state
-    contradicts = any(link.kind == "contradicts" for link in known.links)
-    if draft.state == "active" and not contradicts:
-        return "active"
-    believed = min(known.trust, draft.trust, key=TRUSTS.index) not in ("tool", "repository")
-    recurs = known.state == "candidate" and sessions >= RECURRENCE
-    return "active" if recurs and believed and not contradicts else known.state
+def _is_cut(candidate: Candidate, insight: str) -> bool:
+    """The rule was cut for length: half a sentence may say the opposite of the whole."""
+    whole = insight.rstrip()
+    return len(whole) > INSIGHT_LIMIT or whole.endswith(("…", "...")) or "[... cut ...]" in candidate.insight
+
+
+def _is_distinctive(lesson: Lesson) -> bool:
+    """The wording is not what agents say in every session: it has enough telling words, or names code."""
+    names = bool(lesson.symbols or lesson.paths or lesson.command) or "`" in lesson.insight
+    return len(duplicate_key(lesson.insight).split()) >= (LEAST_NAMED if names else DISTINCTIVE)
 
 
 def _repeats(lesson: Lesson, draft: Lesson) -> bool:

@@ -16,7 +16,7 @@ from holdfast.domain.vocabulary import STATES, TRANSITIONS, LessonId
 from holdfast.ports.importer import Passage, Skipped
 from holdfast.ports.store import LessonFilter
 from holdfast.ranking.words import duplicate_key
-from holdfast.service.ledger import note_change, twice
+from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.passages import KEY, anchored, draft_of, origin_of
 from holdfast.service.remember import same_rule
 
@@ -88,13 +88,10 @@ def adopt(
                 progress(len(run.steps))
         run.link()
         if run.after and not how.dry:
-            parts.store.put(list(run.after.values()), run.expected)
+            write_change(parts, place, "import", list(run.after.values()), run.expected)
         return run
 
-    run = twice(step)
-    if run.after and not how.dry:
-        note_change(parts, place, "import", list(run.after))
-    return tuple(run.steps)
+    return tuple(with_retries(step).steps)
 
 
 class _Run:

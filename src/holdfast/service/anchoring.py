@@ -35,7 +35,7 @@ FOREIGN = ("site-packages/", "node_modules/", "dist-packages/", ".venv/", "vendo
 """Parts of paths of code that is not the project's own."""
 
 _PYTHON_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in ([\w.<>]+))?')
-_OTHER_FRAME = re.compile(r"(?:\bat ([\w.$<>]+) \()?([\w@+~./\\-]+\.[A-Za-z]{1,5}):(\d+)\b")
+_OTHER_FRAME = re.compile(r"(?:\bat ([\w.$<>]+) \()?(?<![\w@+~./\\-])([\w@+~./\\-]{1,300}\.[A-Za-z]{1,5}):(\d+)\b")
 _QUOTED = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`")
 _AT_LINES = re.compile(r"^(.+?):(\d+)(?:-(\d+))?$")
 

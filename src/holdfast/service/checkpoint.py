@@ -8,11 +8,12 @@ from __future__ import annotations
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import replace
 from holdfast.domain.records import Checkpoint
+from holdfast.domain.speech import spoken_text
 from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.ranking.compile import clean
 from holdfast.ranking.signature import command_target
 from holdfast.ranking.tokens import count_tokens
-from holdfast.service.redact import redact
+from holdfast.text.redaction import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ TEXT_LIMIT = 600
 """Characters kept of the goal and of each item."""
 FILES, ITEMS = 12, 12
 """Most files and items of one list in a captured checkpoint."""
+LEFT_OUT = "[left out: "
+"""How a note begins that stands for words which look like an attack."""
 SUBSTANTIAL = 4
 """Words from which a prompt states a goal; `yes`, `go on` and `/compact` do not."""
 SIGNS = {"[x] ": "done", "[>] ": "next", "[ ] ": "next"}
@@ -49,6 +52,8 @@ def save(
 ) -> Checkpoint:
     """Keep the state of a task and return it, redacted; a task without a name is called after the branch.
 
+    A goal or an item that looks like an attack is replaced by a note of the reason.
+
     Raises InvalidValueError without a goal.
     """
     if not goal.strip():
@@ -58,12 +63,12 @@ def save(
         at=parts.clock.now(),
         project=place.project.id,
         session=session,
-        task=redact(task.strip()) or place.branch or "main",
+        task=_task(task.strip(), place.branch),
         goal=_kept(goal),
         done=_all_kept(done),
         next=_all_kept(next),
         open_questions=_all_kept(open_questions),
-        files=tuple(dict.fromkeys(redact(parts.workspace.relative(place, path) or path) for path in files)),
+        files=tuple(dict.fromkeys(_kept(parts.workspace.relative(place, path) or path) for path in files)),
         branch=place.branch,
     )
     parts.store.record([checkpoint])
@@ -126,7 +131,8 @@ def render(checkpoint: Checkpoint, budget_tokens: int) -> str:
 
     Files give way before what is done, that before open questions, those before next steps; the goal is cut last.
     """
-    branch = f", branch {clean(checkpoint.branch)}" if checkpoint.branch else ""
+    told = checkpoint.branch and not checkpoint.task.startswith(LEFT_OUT)
+    branch = f", branch {clean(checkpoint.branch)}" if told else ""
     head = f"State of task {clean(checkpoint.task)}, saved {checkpoint.at:%Y-%m-%d %H:%M} UTC{branch}:"
     rows = [
         ("goal", [clean(checkpoint.goal)]),
@@ -161,9 +167,15 @@ def _row(name: str, items: Sequence[str], budget: int) -> str:
 
 def _goal(events: Sequence[Event]) -> Event | None:
     """The last prompt that says something, else the last one; None without any."""
-    prompts = [event for event in events if event.kind == "prompt" and event.text.strip()]
+    own = ((event, spoken_text(event.text).strip()) for event in events if event.kind == "prompt")
+    prompts = [replace(event, text=words) for event, words in own if words]
     told = [prompt for prompt in prompts if len(prompt.text.split()) >= SUBSTANTIAL and prompt.text[0] != "/"]
-    return (told or prompts)[-1] if prompts else None
+    if not prompts:
+        return None
+    from holdfast.domain.window import before_paste  # loads `re`: only a hook that writes a checkpoint pays for it
+
+    goal = (told or prompts)[-1]
+    return replace(goal, text=before_paste(goal.text))
 
 
 def _listed(events: Sequence[Event]) -> dict[str, tuple[str, ...]]:
@@ -206,7 +218,21 @@ def _merged(first: Sequence[str], then: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *then)))
 
 
+def _task(task: str, branch: str) -> str:
+    """The task's name; a note where it or the branch's name is a sentence that looks like an attack."""
+    names = (_kept(name) for name in (branch, task) if name)
+    return next((name for name in names if name.startswith(LEFT_OUT)), redact(task) or branch or "main")
+
+
 def _kept(text: str) -> str:
+    """The text without secrets, cut to size; what looks like an attack is left out, and the line says so."""
+    from holdfast.ranking.orders import harm
+    from holdfast.service.statement import doubtful_name
+    from holdfast.service.suspicion import suspicion
+
+    doubtful = suspicion(text) or doubtful_name([text]) or harm(text)
+    if doubtful:
+        return f"{LEFT_OUT}{doubtful}]"
     said = redact(text.strip())
     return said if len(said) <= TEXT_LIMIT else said[: TEXT_LIMIT - 1] + "…"
 

@@ -6,7 +6,7 @@ from holdfast.domain.errors import IllegalTransitionError, InvalidValueError
 from holdfast.domain.frozen import replace
 from holdfast.domain.ids import short_id
 from holdfast.service.anchoring import renew
-from holdfast.service.ledger import note_change, put_next, twice
+from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.lookup import resolve
 
 TYPE_CHECKING = False
@@ -27,12 +27,12 @@ def confirm(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
 
     def step() -> Lesson:
         lesson = resolve(parts, place, ref)
-        after = replace(lesson, anchors=_anchors(parts, place, lesson), recorded_at=parts.clock.now())
-        put_next(parts, lesson, replace(after, retracted_at=None))
-        note_change(parts, place, "confirm", [lesson.id], actor=author)
-        return after
+        anchors = _anchors(parts, place, lesson)
+        after = replace(lesson, anchors=anchors, recorded_at=parts.clock.now(), retracted_at=None)
+        expected = {lesson.id: lesson.recorded_at}
+        return write_change(parts, place, "confirm", [after], expected, actor=author).lessons[0]
 
-    return twice(step)
+    return with_retries(step)
 
 
 def _anchors(parts: Parts, place: Place, lesson: Lesson) -> tuple[Anchor, ...]:

@@ -13,7 +13,7 @@ from holdfast.domain.errors import EmbedderError, HoldfastError, InvalidValueErr
 from holdfast.domain.frozen import Frozen
 from holdfast.ports.store import LessonFilter
 from holdfast.service.ledger import CHANGED
-from holdfast.service.redact import redact
+from holdfast.text.redaction import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def probe(parts: Parts) -> Embedder | None:
     """The configured embedder, after it placed a text; None without one. Raises EmbedderError when it does not."""
     embedder = parts.embedder()
     if embedder is not None:
-        embedder.embed([PROBE])
+        embedder.embed_query(PROBE)
         _keep(parts, RESTING + embedder.id, "")
     return embedder
 
@@ -138,9 +138,7 @@ def _batches(pending: Sequence[Lesson]) -> list[Sequence[Lesson]]:
 
 
 def _embed(parts: Parts, embedder: Embedder, batch: Sequence[Lesson], kept: Callable[[int], None] | None) -> int:
-    texts = [embedding_text(lesson) for lesson in batch]
-    # one text alone is taken for a question that somebody waits for, and given little time
-    vectors = embedder.embed(texts if len(texts) > 1 else texts * 2)[: len(texts)]
+    vectors = embedder.embed_documents([embedding_text(lesson) for lesson in batch])
     current = _unchanged(parts, batch)
     fresh = {lesson.id: vector for lesson, vector in zip(batch, vectors, strict=True) if lesson.id in current}
     if fresh:
@@ -200,7 +198,7 @@ def _missing(parts: Parts, wanted: Embedder) -> str:
 def _ask(parts: Parts, embedder: Embedder, text: str) -> tuple[float, ...]:
     _require_rested(parts, embedder)
     try:
-        return tuple(embedder.embed([text])[0])
+        return tuple(embedder.embed_query(text))
     except EmbedderError as exc:
         _keep(parts, RESTING + embedder.id, _dated(parts, exc))
         raise

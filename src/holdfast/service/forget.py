@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from holdfast.domain.errors import LessonNotFoundError
 from holdfast.domain.frozen import replace
-from holdfast.domain.lesson import Lesson, Provenance, in_state
-from holdfast.service.ledger import note_change, put_next, twice
+from holdfast.domain.lesson import INSTANT, Lesson, Provenance, in_state
+from holdfast.service.ledger import purge_with_change, with_retries, write_change
 from holdfast.service.lookup import resolve
 
 TYPE_CHECKING = False
@@ -26,19 +27,34 @@ def forget(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
         lesson = resolve(parts, place, ref)
         if lesson.state == "forgotten":
             return lesson
-        tombstone = put_next(parts, lesson, blanked(in_state(lesson, "forgotten", at=parts.clock.now())))
-        note_change(parts, place, "forget", [lesson.id], actor=author)
-        return tombstone
+        tombstone = blanked(in_state(lesson, "forgotten", at=parts.clock.now()))
+        expected = {lesson.id: lesson.recorded_at}
+        return write_change(parts, place, "forget", [tombstone], expected, actor=author).lessons[0]
 
-    return twice(step)
+    return with_retries(step)
+
+
+def words_of(parts: Parts, place: Place, ref: str) -> tuple[str, ...]:
+    """Titles and rules of every version of the lesson, newest first: what to look for where a copy may be."""
+    lesson: Lesson | None = resolve(parts, place, ref)
+    words: list[str] = []
+    while lesson is not None:
+        if lesson.state != "forgotten":
+            words += [lesson.title.rstrip("…"), lesson.insight]
+        try:
+            lesson = parts.store.get([lesson.id], lesson.recorded_at - INSTANT)[0]
+        except LessonNotFoundError:
+            lesson = None
+    return tuple(dict.fromkeys(words))
 
 
 def purge(parts: Parts, place: Place, ref: str) -> dict[str, int]:
-    """Rows erased, by table: every version of the lesson, its text, vectors and log records."""
+    """Rows erased, by table: every version of the lesson, its text, vectors and log records.
+
+    The events it quotes lose their texts, and its sentences are taken out of what else their sessions left.
+    """
     lesson = resolve(parts, place, ref)
-    erased = parts.store.purge([lesson.id])
-    note_change(parts, place, "purge", [lesson.id])
-    return erased
+    return purge_with_change(parts, place, [lesson.id])
 
 
 def blanked(lesson: Lesson) -> Lesson:

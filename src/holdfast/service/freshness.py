@@ -57,7 +57,7 @@ class FreshnessCheck:
         """Each anchor with its state, in the order of the lesson's anchors; those without a file are left out."""
         anchors = [anchor for anchor in lesson.anchors if anchor.path]
         if anchors and not self._is_ours(lesson):
-            elsewhere = Verdict(freshness="unverified", words="recorded in another project", anchor=anchors[0])
+            elsewhere = _unverified(anchors[0], "other_project")
             return ((anchors[0], elsewhere),)
         return tuple((anchor, self._look(anchor)) for anchor in anchors)
 
@@ -67,7 +67,7 @@ class FreshnessCheck:
             return self.judge(lesson)
         self._glanced.add(lesson.id)
         changed = next(anchor for anchor in lesson.anchors if anchor.path and not self._is_same(anchor))
-        return "unverified", caveat(changed, _unverified(changed, f"{changed.path} changed since"))
+        return "unverified", caveat(changed, _unverified(changed, "file_changed"))
 
     def next_look(self, shown: Sequence[Lesson]) -> Lesson | None:
         """The first of the lessons that is to be judged closely now; None when all are, or there is no time."""
@@ -102,40 +102,40 @@ class FreshnessCheck:
         if obstacle:
             return _unverified(anchor, obstacle)
         if not (anchor.blob or anchor.body_hash or anchor.signature_hash):
-            return _unverified(anchor, f"{anchor.path} could not be read when this was recorded")
+            return _unverified(anchor, "not_recorded")
         if self._is_late():
-            return _unverified(anchor, f"{anchor.path} changed since; there was no time to look closer")
+            return _unverified(anchor, "no_time_to_compare")
         try:
             index = self._parts.codeindex()
             return index.verdict(self._place, anchor) if index else self._compare_files(anchor)
         except Exception as exc:  # a lesson that cannot be checked is still worth showing, and says so
-            return _unverified(anchor, f"{anchor.path} could not be compared: {exc}")
+            return _unverified(anchor, "not_compared", str(exc))
 
     def _is_late(self) -> bool:
         return self._parts.clock.elapsed_s() > self._until
 
     def _obstacle(self, anchor: Anchor) -> str:
-        """Why there is nothing to compare with, in words; empty when there is."""
+        """The reason why there is nothing to compare with; empty when there is."""
         if self._blobs[anchor.path]:
             return ""
         workspace = self._parts.workspace
         if workspace.exists(self._place, anchor.path):
-            return f"{anchor.path} cannot be read as a file"
+            return "unreadable"
         try:
             workspace.locate(self._place.root)
         except HoldfastError:
-            return "the project's folder is not there"
+            return "no_folder"
         return ""
 
     def _compare_files(self, anchor: Anchor) -> Verdict:
         """Without a code index: a file that differs has drifted, wherever in it the difference is."""
         now = self._blobs[anchor.path]
         if not now:
-            return Verdict(freshness="orphaned", words=f"{anchor.path} is gone", anchor=anchor)
+            return Verdict(freshness="orphaned", reason="file_gone", anchor=anchor)
         comparable = bool(anchor.blob) and now.partition(":")[0] == anchor.blob.partition(":")[0]
         if not comparable:
-            return _unverified(anchor, f"{anchor.path} has no fingerprint to compare with")
-        return Verdict(freshness="drifted", words=f"{anchor.path} changed since", anchor=replace(anchor, blob=now))
+            return _unverified(anchor, "no_fingerprint")
+        return Verdict(freshness="drifted", reason="file_changed", anchor=replace(anchor, blob=now))
 
 
 def worst(looks: Sequence[Look]) -> Judged:
@@ -163,5 +163,5 @@ def _names(words: str, anchor: Anchor) -> bool:
     return anchor.path in words or (bool(anchor.symbol) and anchor.symbol in words.replace(",", " ").split())
 
 
-def _unverified(anchor: Anchor, words: str) -> Verdict:
-    return Verdict(freshness="unverified", words=words, anchor=anchor)
+def _unverified(anchor: Anchor, reason: str, detail: str = "") -> Verdict:
+    return Verdict(freshness="unverified", reason=reason, detail=detail, anchor=anchor)

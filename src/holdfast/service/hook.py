@@ -7,13 +7,54 @@ from holdfast.domain.errors import HoldfastError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from collections.abc import Callable, Sequence
+    from typing import Any, Protocol
 
     from holdfast.domain.hookcall import HookCall
+    from holdfast.domain.project import Place
+    from holdfast.domain.records import Delivery
+    from holdfast.service.inject import Handover
     from holdfast.service.memory import Memory
+    from holdfast.service.parts import Parts
 
     Complain = Callable[[str, Exception], None]
+
+    class Later(Protocol):
+        """Where events and deliveries go that the store could not take."""
+
+        def keep_events(self, parts: Parts, place: Place | None, call: HookCall) -> None:
+            """Keep the call's events; `place` is None where the project is not known."""
+            ...
+
+        def keep_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+            """Keep what was shown."""
+            ...
+
+    class Reply(Protocol):
+        """How the answer reaches the host."""
+
+        def offer(self, text: str) -> None:
+            """Leave the best answer so far, for a host that stops waiting before there is a better one."""
+            ...
+
+        def say(self, text: str) -> str | None:
+            """Give the answer; returns the text the host was told, or None when it does not wait any more."""
+            ...
+
+
+class HeldReply:
+    """A reply that only remembers its text, which counts as heard."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def offer(self, text: str) -> None:
+        """Nothing: nobody stops waiting."""
+
+    def say(self, text: str) -> str | None:
+        """Remember it."""
+        self.text = text
+        return text
 
 
 def answer(memory: Memory, host_name: str, payload: dict[str, Any], complain: Complain | None = None) -> str:
@@ -30,25 +71,116 @@ def parse(memory: Memory, host_name: str, payload: dict[str, Any]) -> HookCall:
     return memory.parts.host(host_name).parse_hook(payload, clock.now(), clock.new_id)
 
 
-def respond(
-    memory: Memory, call: HookCall, complain: Complain | None = None, until_s: float | None = None, again: bool = False
-) -> str:
-    """Capture, then deliver: the host's stdout text, which says nothing where a step failed.
+def respond(memory: Memory, call: HookCall, complain: Complain | None = None, again: bool = False) -> str:
+    """The host's stdout text, which says nothing where a step failed. See `attend`."""
+    reply = HeldReply()
+    attend(memory, call, reply, complain, again=again)
+    return reply.text
 
-    Capture comes first, so that a deadline costs the delivery and not the event. `until_s`: see `Memory.inject`.
-    `again`: a server was asked first and did not answer in time; it may have captured the events.
+
+def attend(
+    memory: Memory,
+    call: HookCall,
+    reply: Reply,
+    complain: Complain | None = None,
+    *,
+    later: Later | None = None,
+    until_s: float | None = None,
+    again: bool = False,
+) -> None:
+    """Capture, then deliver, then log what the host was told.
+
+    Capture comes first, so that a host that asks twice is answered once. What the store cannot take goes to `later`.
+    `until_s`: see `Memory.inject`. `again`: a server was asked first and did not answer in time; it may have captured
+    the events.
     """
-    here = memory.at(call.cwd) if call.cwd else memory
-    steps = _Steps(complain)
-    briefing = Briefing()
-    if _wanted(memory, call) and steps.run("locate", lambda: here.place):
-        if call.moment == "session_start" and call.moment in memory.parts.deliver:
+    _Exchange(memory, call, reply, _Steps(complain), later).run(until_s, again)
+
+
+class _Exchange:
+    """One call and its answer."""
+
+    def __init__(self, memory: Memory, call: HookCall, reply: Reply, steps: _Steps, later: Later | None) -> None:
+        self._memory = memory
+        self._call = call
+        self._reply = reply
+        self._steps = steps
+        self._later = later
+        self._here = memory.at(call.cwd) if call.cwd else memory
+        self._offers: dict[str, Handover] = {}
+
+    def run(self, until_s: float | None, again: bool) -> None:
+        """Do all of it."""
+        handover = self._keep_and_prepare(until_s, again) if self._is_wanted() else None
+        briefing = handover.briefing if handover else Briefing()
+        text = self._render(briefing)
+        heard = self._reply.say(text)
+        if handover is not None:
+            self._steps.tell("deliver", briefing.degraded)
+            self._steps.run("log", handover.keep_states)
+        shown = handover if heard == text else self._offers.get(heard or "")
+        if shown is not None:
+            self._log(shown)
+
+    def _is_wanted(self) -> bool:
+        """Whether there is anything to do: many hooks matter for one of the two only, and each can be switched off."""
+        return self._captures() or self._call.moment in self._memory.parts.deliver
+
+    def _captures(self) -> bool:
+        return bool(self._memory.parts.capture and self._call.events)
+
+    def _keep_and_prepare(self, until_s: float | None, again: bool) -> Handover | None:
+        call, here = self._call, self._here
+        if not self._steps.run("locate", lambda: here.place):
+            self._keep_for_later(None)
+            return None
+        delivers = call.moment in here.parts.deliver
+        if call.moment == "session_start" and delivers:
             here.parts.workspace.foresee_dirty(here.place)
-        repeated = _capture(here, call, steps)
-        if call.moment in memory.parts.deliver and (again or not repeated):
-            briefing = steps.run("deliver", lambda: here.inject(call, until_s)) or briefing
-            steps.tell("deliver", briefing.degraded)
-    return memory.parts.host(call.host).render(call, briefing)
+        is_repeated = self._captures() and self._capture()
+        if not delivers or (is_repeated and not again):
+            return None
+        handover: Handover | None = self._steps.run("deliver", lambda: here.hand_over(call, until_s, self._offer))
+        return handover
+
+    def _capture(self) -> bool:
+        """Keep the call's events; whether all of them were kept before: the host fired this hook twice.
+
+        A second firing must not deliver again, also when both run at once: the store lets only one of them be first.
+        """
+        call, here = self._call, self._here
+        new = self._steps.run("capture", lambda: here.observe(call))
+        if new is None:
+            self._keep_for_later(here.place)
+        if new and any(event.kind == "compaction" for event in call.events):
+            self._steps.run("checkpoint", lambda: _checkpoint(here, call))
+        if new and any(event.kind == "file_edit" for event in call.events):
+            self._steps.run("notice", lambda: here.notice(call))
+        return bool(new == 0)
+
+    def _keep_for_later(self, place: Place | None) -> None:
+        later = self._later
+        if later is not None and self._captures():
+            self._steps.run("spool", lambda: later.keep_events(self._here.parts, place, self._call))
+
+    def _render(self, briefing: Briefing) -> str:
+        return self._memory.parts.host(self._call.host).render(self._call, briefing)
+
+    def _offer(self, handover: Handover) -> None:
+        text = self._render(handover.briefing)
+        self._offers[text] = handover
+        self._reply.offer(text)
+
+    def _log(self, shown: Handover) -> None:
+        deliveries, later = shown.deliveries(), self._later
+        if not deliveries or self._steps.run("log", lambda: self._record(deliveries)):
+            return
+        if later is not None:
+            self._steps.run("spool", lambda: later.keep_deliveries(deliveries))
+
+    def _record(self, deliveries: list[Delivery]) -> bool:
+        self._memory.parts.store.record(deliveries)
+        return True
 
 
 class _Steps:
@@ -70,26 +202,6 @@ class _Steps:
         """Pass on what a step that went on could not do."""
         if degraded and self._complain:
             self._complain(name, HoldfastError(degraded))
-
-
-def _wanted(memory: Memory, call: HookCall) -> bool:
-    """Whether there is anything to do: many hooks only matter for one of the two, and either can be switched off."""
-    return bool(memory.parts.capture and call.events) or call.moment in memory.parts.deliver
-
-
-def _capture(here: Memory, call: HookCall, steps: _Steps) -> bool:
-    """Keep the call's events; whether all of them were kept before: the host fired this hook twice.
-
-    A second firing must not deliver again, also when both run at once: the store lets only one of them be first.
-    """
-    if not (here.parts.capture and call.events):
-        return False
-    new = steps.run("capture", lambda: here.observe(call))
-    if new and any(event.kind == "compaction" for event in call.events):
-        steps.run("checkpoint", lambda: _checkpoint(here, call))
-    if new and any(event.kind == "file_edit" for event in call.events):
-        steps.run("notice", lambda: here.notice(call))
-    return bool(new == 0)
 
 
 def _checkpoint(here: Memory, call: HookCall) -> None:

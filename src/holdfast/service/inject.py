@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from holdfast.domain.briefing import Briefing
-from holdfast.domain.errors import HoldfastError
+from holdfast.domain.errors import HoldfastError, StoreError
 from holdfast.domain.event import TEXT_LIMIT
 from holdfast.domain.frozen import replace
 from holdfast.domain.query import Query
@@ -24,12 +24,13 @@ from holdfast.ranking.tokens import count_tokens
 from holdfast.ranking.words import terms
 from holdfast.service.notice import find_news, keep_found
 from holdfast.service.recall import Draw, Found, admissible, brief, draw, question, weigh_up, with_vector
-from holdfast.service.redact import redact_to
 from holdfast.service.surroundings import linked_files, symbols_at
+from holdfast.text.redaction import fold, redact_to
+from holdfast.text.redaction.keys import BEGIN, END
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from holdfast.domain.briefing import Ranked
     from holdfast.domain.hookcall import HookCall
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from holdfast.service.parts import Parts
 
 LIMIT = 3
+HEAD, TAIL = 3 * TEXT_LIMIT, TEXT_LIMIT
+"""Characters of a prompt, command or error that are looked at: a host may send megabytes."""
 CHECKPOINT_DAYS = 14
 """A checkpoint older than this is not restored by itself."""
 COUNTED = 100
@@ -60,34 +63,90 @@ def inject(
 ) -> Briefing:
     """The delivery for the call's moment, logged; empty when nothing fits or the channel is off.
 
-    Never raises for a lane or a store that is broken: `degraded` says what was. `budget_tokens`: where a host takes
-    less than the moment's budget.
+    Never raises for a lane or a store that is broken: `degraded` says what was. A log that cannot be written is no
+    reason to deliver nothing. `budget_tokens`: where a host takes less than the moment's budget.
     """
+    handover = prepare(parts, place, call, until_s, budget_tokens)
+    deliveries = handover.deliveries()
+    try:
+        if deliveries:
+            parts.store.record(deliveries)
+        handover.keep_states()
+    except StoreError as exc:
+        return replace(handover.briefing, degraded=f"{handover.briefing.degraded} not logged: {exc}".strip())
+    return handover.briefing
+
+
+def prepare(
+    parts: Parts,
+    place: Place,
+    call: HookCall,
+    until_s: float | None = None,
+    budget_tokens: int = 0,
+    offer: Callable[[Handover], None] | None = None,
+) -> Handover:
+    """What `inject` delivers, not logged. `offer`: see `Memory.hand_over`."""
     moment = call.moment
     if moment is None or moment == "on_demand" or moment not in parts.deliver:
-        return Briefing(moment=moment or "on_demand")
+        return Handover(Briefing(moment=moment or "on_demand"))
     try:
         turn = _Turn(parts, place, _spoken(call), moment)
         turn.budget = min(turn.budget, budget_tokens or turn.budget)
+        turn.offer = offer
         turn.take_news()
         briefing = turn.with_news(_MOMENTS[moment](turn))
         if until_s is not None and parts.clock.elapsed_s() > until_s:
-            # the hook answers alone by now: a lesson logged as shown here would be kept from it there
-            return Briefing(moment=moment)
-        turn.log(briefing)
+            return Handover(Briefing(moment=moment), turn)  # the hook answers alone by now
+        return Handover(briefing, turn)
     except HoldfastError as exc:
-        return Briefing(moment=moment, degraded=str(exc))
-    return briefing
+        return Handover(Briefing(moment=moment, degraded=str(exc)))
+
+
+class Handover:
+    """A delivery that is ready, and what is to be written down when the host has it."""
+
+    def __init__(self, briefing: Briefing, turn: _Turn | None = None) -> None:
+        self.briefing = briefing
+        self._turn = turn
+
+    def deliveries(self) -> list[Delivery]:
+        """The log's records of what is shown: lessons, and a restored checkpoint under its own id."""
+        turn = self._turn
+        if turn is None:
+            return []
+        restored = turn.checkpoint if self.briefing.checkpoint_text else None
+        return _deliveries(turn.parts, turn.place, turn.call, self.briefing, restored)
+
+    def keep_states(self) -> None:
+        """Keep the states of the lessons that were read. Raises StoreError."""
+        if self._turn is not None:
+            keep_found(self._turn.parts, self._turn.place, self._turn.read)
 
 
 def _spoken(call: HookCall) -> HookCall:
     """The call without secrets and private spans: its words become the logged trigger and reason of a delivery."""
     return replace(
         call,
-        prompt=redact_to(call.prompt, TEXT_LIMIT),
-        command=redact_to(call.command, TEXT_LIMIT),
-        error=redact_to(call.error, TEXT_LIMIT),
+        prompt=redact_to(_ends_of(call.prompt), TEXT_LIMIT),
+        command=redact_to(_ends_of(call.command), TEXT_LIMIT),
+        error=redact_to(_ends_of(call.error), TEXT_LIMIT),
     )
+
+
+def _ends_of(text: str) -> str:
+    """The head and the tail of a long text, before anything searches it.
+
+    A tail that begins within a private span or a key block begins after it instead: its opening mark is cut away, and
+    nothing else would say that it is private.
+    """
+    if len(text) <= HEAD + TAIL:
+        return text
+    low, begin = fold(text), len(text) - TAIL
+    for opening, closing in (("<private>", "</private>"), (BEGIN.lower(), END.lower())):
+        if low.rfind(opening, 0, begin) > low.rfind(closing, 0, begin):
+            close = low.find(closing, begin)
+            begin = close + len(closing) if close >= 0 else len(text)
+    return f"{text[:HEAD]}\n{text[begin:]}"
 
 
 class _Turn:
@@ -102,11 +161,17 @@ class _Turn:
         self.checkpoint: Checkpoint | None = None
         self.limit = LIMIT
         self.news: Ranked | None = None
+        self.offer: Callable[[Handover], None] | None = None
+        self.read: list[Ranked] = []
+        """Every lesson that was judged against the code."""
         self._line = ""
 
     def take_news(self) -> None:
         """Make room for a lesson whose code got worse in this session, if there is one."""
-        self.news = find_news(self.parts, self.place, self.call, self.told)
+        try:
+            self.news = find_news(self.parts, self.place, self.call, self.told)
+        except StoreError:
+            return  # it writes down what it sees; without that, the others are delivered all the same
         if self.news is None:
             return
         line = compile_line(self.news.lesson, self.news.caveat, min(LINE_TOKENS, self.budget - FRAME))
@@ -145,8 +210,17 @@ class _Turn:
 
     def compose(self, drawn: Draw, extra: int = 0) -> Briefing:
         """Lessons and checkpoint within the budget."""
-        weighed = weigh_up(self.parts, self.place, drawn.found, _BECAUSE.get(self.moment, ""))
-        keep_found(self.parts, self.place, [ranked for ranked, _ in weighed])
+
+        def offer(unverified: list[tuple[Ranked, Found]]) -> None:
+            if self.offer is not None:
+                self.offer(Handover(self.with_news(self._brief(unverified, drawn, extra)), self))
+
+        because = _BECAUSE.get(self.moment, "")
+        weighed = weigh_up(self.parts, self.place, drawn.found, because, offer if self.offer else None)
+        self.read += [ranked for ranked, _ in weighed]
+        return self._brief(weighed, drawn, extra)
+
+    def _brief(self, weighed: Sequence[tuple[Ranked, Found]], drawn: Draw, extra: int) -> Briefing:
         return brief(
             weighed,
             moment=self.moment,
@@ -176,34 +250,31 @@ class _Turn:
         recent = self.parts.clock.now() - found.at <= timedelta(days=CHECKPOINT_DAYS)
         return found if recent else None
 
-    def log(self, briefing: Briefing) -> None:
-        """Record what is shown: lessons, and the checkpoint under its own id."""
-        restored = self.checkpoint if briefing.checkpoint_text else None
-        _log(self.parts, self.place, self.call, briefing, restored)
-
 
 def log_recall(parts: Parts, place: Place, asked: HookCall, briefing: Briefing) -> None:
     """Record what an agent was shown because it asked; `asked` tells host, session and, as its prompt, the question."""
-    _log(parts, place, _spoken(asked), briefing)
+    deliveries = _deliveries(parts, place, _spoken(asked), briefing)
+    if deliveries:
+        parts.store.record(deliveries)
 
 
-def _log(parts: Parts, place: Place, call: HookCall, briefing: Briefing, restored: Checkpoint | None = None) -> None:
+def _deliveries(
+    parts: Parts, place: Place, call: HookCall, briefing: Briefing, restored: Checkpoint | None = None
+) -> list[Delivery]:
     shown = [(item.lesson.id, item.rank, item.score, item.why.words) for item in briefing.items]
     if restored is not None:
         shown.append((LessonId(restored.id), 0, 0.0, "the task's state was restored"))
     if not shown:
-        return
+        return []
     at, trigger, cost = parts.clock.now(), _trigger(parts, place, call), briefing.tokens // len(shown)
-    parts.store.record(
-        [
-            Delivery(
-                id=parts.clock.new_id(), at=at, project=place.project.id, session=call.session, host=call.host,
-                moment=briefing.moment, lesson=lesson, rank=rank, score=score, reason=words, trigger=trigger,
-                tokens=cost, agent=call.agent,
-            )
-            for lesson, rank, score, words in shown
-        ]
-    )  # fmt: skip
+    return [
+        Delivery(
+            id=parts.clock.new_id(), at=at, project=place.project.id, session=call.session, host=call.host,
+            moment=briefing.moment, lesson=lesson, rank=rank, score=score, reason=words, trigger=trigger,
+            tokens=cost, agent=call.agent,
+        )
+        for lesson, rank, score, words in shown
+    ]  # fmt: skip
 
 
 FRAME = 60

@@ -14,7 +14,7 @@ from holdfast.domain.vocabulary import LessonId
 from holdfast.ports.store import EventFilter
 from holdfast.service.admission import Admission, Source
 from holdfast.service.associations import associate
-from holdfast.service.ledger import twice
+from holdfast.service.ledger import with_retries
 from holdfast.service.parts import LEARNED_POSITION
 
 TYPE_CHECKING = False
@@ -30,6 +30,13 @@ if TYPE_CHECKING:
 DECIDED = "learned:"
 """Start of the mark that holds what was decided on in a session, as digests and spans: no words."""
 PAGE = 10_000
+
+BEGUN = "learning_begun"
+"""Mark of the session that is being learnt from and how often that was begun; empty between two sessions."""
+SET_ASIDE = "learning_set_aside"
+"""Mark of the sessions that are not learnt from any more, one a line."""
+ATTEMPTS = 2
+SET_ASIDE_MOST = 100
 
 
 class LearnReport(Frozen):
@@ -71,20 +78,67 @@ def learn(parts: Parts, place: Place, session: SessionId) -> LearnReport:
 def learn_pending(parts: Parts) -> LearnReport:
     """Learn from every session with events after the mark, each in the place where it last worked.
 
+    The mark moves session by session, so a run that is ended in the middle loses only the session it was at. A session
+    that was begun twice and never ended is set aside and reported: it must not stop learning from all others.
     Sessions whose folder is gone, or is another project now, are passed over.
     """
-    after = int(parts.store.mark(LEARNED_POSITION) or 0)
-    newest, waiting = after, dict[tuple["ProjectId", "SessionId"], str]()
+    waiting, newest = _waiting(parts, _learned_position(parts))
+    reports: list[LearnReport] = []
+    places: dict[ProjectId, Place] = {}
+    for number, (project, session, cwd, _) in enumerate(waiting):
+        place = _place(parts, project, cwd)
+        if place is not None:
+            places[place.project.id] = place
+            reports.append(_learn_guarded(parts, place, session))
+        # what was learnt lies before the first event of the sessions that still wait
+        reached = waiting[number + 1][3] - 1 if number + 1 < len(waiting) else newest
+        parts.store.mark(LEARNED_POSITION, str(reached))
+    reports += [_associate(parts, place) for place in places.values()]
+    return _sum(reports)
+
+
+def _waiting(parts: Parts, after: int) -> tuple[list[tuple[ProjectId, SessionId, str, int]], int]:
+    """(project, session, last folder, position of its first event) of the sessions with events after a position, in
+    the order in which they began, and the last position."""
+    folders: dict[tuple[ProjectId, SessionId], str] = {}
+    firsts: dict[tuple[ProjectId, SessionId], int] = {}
+    newest = after
     while page := parts.store.find_events(EventFilter(after=newest, limit=PAGE)):
         newest = page[-1][0]
-        for _, event in page:
-            waiting[event.project, event.session] = event.cwd
-    places = {key: place for key, cwd in waiting.items() if (place := _place(parts, key[0], cwd)) is not None}
-    reports = [learn(parts, place, session) for (_, session), place in places.items()]
-    reports += [_associate(parts, place) for place in {place.project.id: place for place in places.values()}.values()]
-    if newest > after:
-        parts.store.mark(LEARNED_POSITION, str(newest))
-    return _sum(reports)
+        for position, event in page:
+            firsts.setdefault((event.project, event.session), position)
+            folders[event.project, event.session] = event.cwd
+    return [(*key, folders[key], first) for key, first in firsts.items()], newest
+
+
+def _learn_guarded(parts: Parts, place: Place, session: SessionId) -> LearnReport:
+    """Learn from the session unless it was set aside; what a defect raises is reported like a detector's."""
+    set_aside = parts.store.mark(SET_ASIDE).splitlines()
+    if session in set_aside:
+        return LearnReport()
+    begun, _, times = parts.store.mark(BEGUN).rpartition(" ")
+    attempt = int(times) + 1 if begun == session else 1
+    if attempt > ATTEMPTS:
+        parts.store.mark(SET_ASIDE, "\n".join([*set_aside, session][-SET_ASIDE_MOST:]))
+        parts.store.mark(BEGUN, "")
+        return LearnReport(
+            failed=(f"session {session} was set aside: learning from it was begun twice and never ended",)
+        )
+    parts.store.mark(BEGUN, f"{session} {attempt}")
+    try:
+        return learn(parts, place, session)
+    except HoldfastError:
+        raise
+    except Exception as exc:
+        return LearnReport(failed=(f"session {session}: {type(exc).__name__}: {exc}",))
+    finally:  # a killed process does not come here, and that is what the mark tells the next one
+        parts.store.mark(BEGUN, "")
+
+
+def _learned_position(parts: Parts) -> int:
+    """The position up to which events were learnt from; 0, so all are looked at again, where the mark is damaged."""
+    mark = parts.store.mark(LEARNED_POSITION)
+    return int(mark) if mark.isascii() and mark.isdigit() else 0
 
 
 def admit(parts: Parts, place: Place, candidates: Sequence[Candidate], session: SessionId, host: str) -> LearnReport:
@@ -116,7 +170,7 @@ def _admit(parts: Parts, place: Place, candidates: Sequence[Candidate], source: 
             waiting=tuple(lesson.id for lesson in written if lesson.state != "active"),
         )
 
-    return twice(step)
+    return with_retries(step)
 
 
 def _events(parts: Parts, project: ProjectId, session: SessionId) -> list[Event]:
@@ -177,8 +231,9 @@ class _Decided:
         self._spans: dict[str, list[tuple[int, int]]] = {}
         self._changed = False
         for entry in parts.store.mark(self._name).split():
-            digest, start, end = entry.split(":")
-            self._spans.setdefault(digest, []).append((int(start), int(end)))
+            digest, *span = entry.split(":")
+            if len(span) == 2 and all(part.isascii() and part.isdigit() for part in span):  # else it is damaged
+                self._spans.setdefault(digest, []).append((int(span[0]), int(span[1])))
 
     def is_new(self, candidate: Candidate) -> bool:
         """Whether nothing with overlapping evidence was decided on before; from now on it is."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from holdfast.domain.errors import StaleWriteError
+from holdfast.domain.frozen import Frozen, replace
+from holdfast.domain.lesson import Lesson, next_instant
 from holdfast.domain.records import Change
 
 CHANGED = "lessons_changed"
@@ -10,10 +12,10 @@ CHANGED = "lessons_changed"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
     from typing import TypeVar
 
-    from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Place
     from holdfast.domain.vocabulary import LessonId
     from holdfast.service.parts import Parts
@@ -21,51 +23,91 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-def note_change(
+TRIES = 5
+"""How often a step is tried that loses a race each time: with three writers on one rule, two losses are common."""
+
+
+class Written(Frozen):
+    """A change that was put, and the versions as they were recorded."""
+
+    change: Change
+    lessons: tuple[Lesson, ...] = ()
+
+
+def write_change(
     parts: Parts,
     place: Place,
     verb: str,
-    lessons: Sequence[LessonId],
+    lessons: Sequence[Lesson],
+    expected: Mapping[LessonId, datetime | None],
     *,
     actor: str = "",
     undone: str = "",
     summary: str = "",
-) -> Change:
-    """Log a change that has just been put, and return its record.
+    extends: Change | None = None,
+) -> Written:
+    """Put the next version of each lesson together with the record of the change, in one transaction.
+
+    `expected` is what `Store.put` takes: the `recorded_at` of the version each one replaces. Where the clock was set
+    back, a version is recorded just after the one it replaces. With `extends` the lessons are added to that record,
+    which was put before, instead of making one of their own.
 
     A change carries ids and, as its summary, places in the code, never a lesson's words: forgetting a lesson need
-    not rewrite the log.
+    not rewrite the log. Raises StaleWriteError, writing nothing; see `Store.put`.
     """
-    clock = parts.clock
-    change = Change(
-        id=clock.new_id(),
-        at=clock.now(),
+    recorded = tuple(_after(lesson, expected.get(lesson.id)) for lesson in lessons)
+    change = _change(parts, place, verb, recorded, actor=actor, undone=undone, summary=summary)
+    if extends is not None:
+        everything = dict.fromkeys((*extends.lessons, *change.lessons))
+        change = replace(change, id=extends.id, lessons=tuple(everything))
+    _mark_changed(parts)
+    parts.store.put(recorded, expected, change)
+    _mark_changed(parts)  # an embedder that looked between the mark and the put saw nothing new and took it away
+    return Written(change=change, lessons=recorded)
+
+
+def purge_with_change(parts: Parts, place: Place, lessons: Sequence[LessonId]) -> dict[str, int]:
+    """Purge the lessons together with the record that says so; rows erased, by table."""
+    change = replace(_change(parts, place, "purge", ()), lessons=tuple(lessons))
+    erased = parts.store.purge(lessons, None, change)
+    _mark_changed(parts)
+    return erased
+
+
+def with_retries(step: Callable[[], T]) -> T:
+    """The step's answer; a step that lost a race is repeated a few times, and reads everything anew.
+
+    A learner that counts a sighting while a person revises the same lesson is no reason to trouble the person.
+    Losing every time raises StaleWriteError.
+    """
+    for _ in range(TRIES - 1):
+        try:
+            return step()
+        except StaleWriteError:
+            continue
+    return step()
+
+
+def _after(lesson: Lesson, before: datetime | None) -> Lesson:
+    """The version as it follows the one recorded at `before`."""
+    if before is None or lesson.recorded_at > before:
+        return lesson
+    return replace(lesson, recorded_at=next_instant(before, lesson.recorded_at), retracted_at=None)
+
+
+def _change(parts: Parts, place: Place, verb: str, lessons: Sequence[Lesson], **fields: str) -> Change:
+    """The record; it is not earlier than what it tells of, so that `undo` finds the versions it made."""
+    now = parts.clock.now()
+    return Change(
+        id=parts.clock.new_id(),
+        at=max([now, *(lesson.recorded_at for lesson in lessons)]),
         project=place.project.id,
         verb=verb,
-        lessons=tuple(lessons),
-        actor=actor,
-        undone=undone,
-        summary=summary,
+        lessons=tuple(lesson.id for lesson in lessons),
+        **fields,
     )
-    parts.store.record([change])
+
+
+def _mark_changed(parts: Parts) -> None:
     if not parts.store.mark(CHANGED):
         parts.store.mark(CHANGED, "yes")
-    return change
-
-
-def put_next(parts: Parts, before: Lesson, after: Lesson) -> Lesson:
-    """Write the version that follows `before`, and return it; raises StaleWriteError when that is not current."""
-    parts.store.put([after], {before.id: before.recorded_at})
-    return after
-
-
-def twice(step: Callable[[], T]) -> T:
-    """The step's answer; a step that lost a race is repeated once, and reads everything anew.
-
-    A learner that counts a sighting while a person revises the same lesson is no reason to trouble the person;
-    losing twice is, and raises StaleWriteError.
-    """
-    try:
-        return step()
-    except StaleWriteError:
-        return step()

@@ -157,7 +157,7 @@ def _check_places(stated: dict[str, Any]) -> None:
 
 def _redacted_deep(value: Any) -> Any:
     """The JSON value with every text in it redacted, also those of anchors and quotes."""
-    from holdfast.service.redact import redact
+    from holdfast.text.redaction import redact
 
     if isinstance(value, str):
         return redact(value)
@@ -296,7 +296,7 @@ def _unless_same(one: datetime, other: datetime) -> str:
 
 
 def _redacted(value: Any) -> Any:
-    from holdfast.service.redact import redact
+    from holdfast.text.redaction import redact
 
     return redact(value) if isinstance(value, str) else [redact(item) for item in value]
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.service.adopt import Adopting, Reading, Step
     from holdfast.service.comparison import Comparison
     from holdfast.service.explain import Explanation
+    from holdfast.service.inject import Handover
     from holdfast.service.learn import LearnReport
     from holdfast.service.lookup import History
     from holdfast.service.parts import Parts
@@ -132,6 +133,17 @@ class Memory:
         from holdfast.service.inject import inject
 
         return inject(self.parts, self.place, call, until_s, budget_tokens)
+
+    def hand_over(
+        self, call: HookCall, until_s: float | None = None, offer: Callable[[Handover], None] | None = None
+    ) -> Handover:
+        """What to hand to the host at the call's moment, not logged yet: that is for whoever knows that it arrived.
+
+        `offer` is given what could be handed over already, before lessons whose code changed are looked at closely.
+        """
+        from holdfast.service.inject import prepare
+
+        return prepare(self.parts, self.place, call, until_s, offer=offer)
 
     def recall(
         self,
@@ -275,6 +287,12 @@ class Memory:
         from holdfast.service.forget import purge
 
         return purge(self.parts, self.place, ref)
+
+    def words_of(self, ref: str) -> tuple[str, ...]:
+        """Titles and rules of every version of the lesson: what to look for where a copy may be."""
+        from holdfast.service.forget import words_of
+
+        return words_of(self.parts, self.place, ref)
 
     def undo(self, *, author: str = "") -> Change:
         """Take back the last change of this project's memory. Raises InvalidValueError when there is none."""

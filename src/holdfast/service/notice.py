@@ -81,8 +81,12 @@ def load_states(parts: Parts, place: Place) -> States:
 
 def _load_plain(parts: Parts, place: Place) -> dict[LessonId, dict[str, Any]]:
     """The kept states as they are written: most hooks only ask whether there is one."""
+    return _parse_plain(parts.store.mark(_key(place)))
+
+
+def _parse_plain(mark: str) -> dict[LessonId, dict[str, Any]]:
     try:
-        return {plain["lesson"]: plain for plain in loads(parts.store.mark(_key(place)) or "[]")}
+        return {plain["lesson"]: plain for plain in loads(mark or "[]")}
     except (KeyError, TypeError, ValueError):
         return {}
 
@@ -92,23 +96,38 @@ def keep_states(
 ) -> None:
     """Keep what lessons were just judged to be, written only when something differs.
 
+    Hooks of several agents come here at once: what is written is made of what is kept at that moment.
+    """
+    now = parts.clock.now()
+    news = [KnownState(lesson=lesson, freshness=state, at=now, by=by, agent=agent) for lesson, state in judged.items()]
+
+    def edit(mark: str) -> str:
+        return _with_news(mark, news)
+
+    mark = parts.store.mark(_key(place))
+    if edit(mark) != mark:
+        parts.store.edit_mark(_key(place), edit)
+
+
+def _with_news(mark: str, news: Iterable[KnownState]) -> str:
+    """The mark with what was just judged; the same text when nothing differs.
+
     A store may keep hundreds of states and every delivery comes here: only those judged become records.
     """
-    known = _load_plain(parts, place)
-    now = parts.clock.now()
+    known = _parse_plain(mark)
     differs = False
-    for lesson, freshness in judged.items():
-        plain = known.get(lesson)
-        if freshness in SOUND:
-            differs = known.pop(lesson, None) is not None or differs
+    for state in news:
+        if state.freshness in SOUND:
+            differs = known.pop(state.lesson, None) is not None or differs
             continue
-        held = _read(plain)
-        kept = _follow(held, KnownState(lesson=lesson, freshness=freshness, at=now, by=by, agent=agent))
-        if kept is not held:
-            differs, known[lesson] = True, to_plain(kept)
-    if differs:
-        newest = sorted(known.values(), key=lambda plain: str(plain.get("at")))[-KEPT:]
-        parts.store.mark(_key(place), dumps(newest) if newest else "")
+        before = _read(known.get(state.lesson))
+        after = _follow(before, state)
+        if after is not before:
+            differs, known[state.lesson] = True, to_plain(after)
+    if not differs:
+        return mark
+    newest = sorted(known.values(), key=lambda plain: str(plain.get("at")))[-KEPT:]
+    return dumps(newest) if newest else ""
 
 
 def keep_found(parts: Parts, place: Place, read: Iterable[Ranked]) -> None:

@@ -6,7 +6,7 @@ from holdfast.domain.event import TEXT_LIMIT, Event
 from holdfast.domain.frozen import replace
 from holdfast.domain.pathtext import has_drive
 from holdfast.service.ignoring import is_ignored, mentions_secrets
-from holdfast.service.redact import redact, redact_to
+from holdfast.text.redaction import redact, redact_to
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

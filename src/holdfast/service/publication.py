@@ -13,9 +13,9 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Outcome
 from holdfast.ports.store import LogFilter
 from holdfast.ranking.compile import clean
-from holdfast.service.redact import redact
 from holdfast.service.suspicion import suspicion
 from holdfast.service.verify import EVERY, STALE
+from holdfast.text.redaction import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

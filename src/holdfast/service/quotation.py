@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.domain.clocktext import render_instant
 from holdfast.domain.ids import short_id
+from holdfast.domain.sourceword import source_word
 from holdfast.ranking.compile import clean, render_block
 from holdfast.service import checkpoint as _checkpoint
 
@@ -29,7 +30,7 @@ def quote_lesson(held: Lesson, judged: tuple[Freshness, str]) -> str:
     source = held.provenance
     rows = (
         ("lesson", [held.id]),
-        ("kind", [f"{held.kind}, {held.state}, said by {held.trust}, confidence {held.confidence:.2f}"]),
+        ("kind", [f"{held.kind}, {held.state}, source {source_word(held)}, confidence {held.confidence:.2f}"]),
         ("code", [f"{freshness}: {caveat}" if caveat else freshness]),
         ("title", [held.title]),
         ("insight", [held.insight]),
@@ -56,7 +57,8 @@ def quote_near(near: Sequence[Ranked]) -> str:
 
 def _near_line(ranked: Ranked) -> str:
     because = f" ({ranked.why.words})" if ranked.why.words else ""
-    return f"[{short_id(ranked.lesson.id)}] {_cut(clean(ranked.lesson.title + because))}"
+    title = _cut(clean(ranked.lesson.title + because))
+    return f"[{short_id(ranked.lesson.id)}] {title} ({source_word(ranked.lesson)})"
 
 
 def _row(name: str, texts: Sequence[str]) -> list[str]:

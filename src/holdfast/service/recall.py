@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Place
     from holdfast.domain.query import Hit
     from holdfast.domain.vocabulary import Freshness, LessonId, LessonKind, Moment, State
+    from holdfast.ports.store import Store
     from holdfast.service.parts import Parts
 
 DEPTH = 30
@@ -192,7 +193,7 @@ def draw(
     runs = runs_of(query.text)
     aim = Aim(task=task_of(query.text), since=query.since, until=query.until)
     found = []
-    for lesson in parts.store.get(list(given), query.as_of) if given else ():
+    for lesson in get_readable(parts.store, list(given), query.as_of) if given else ():
         stems = lesson_stems(lesson) if asked.stems or len(given) > 1 else frozenset()
         shares = given[lesson.id]
         found.append(Found(
@@ -201,7 +202,27 @@ def draw(
             named=naming(lesson, runs), chance=Chance(lessons=among, stems=len(stems)),
         ))  # fmt: skip
     kept = tuple(one for one in found if admit is None or admit(one))
-    return Draw(found=kept, degraded="; ".join(failures))
+    return Draw(found=kept, degraded="; ".join(filter(None, [*failures, damage_words(parts.store)])))
+
+
+def get_readable(store: Store, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
+    """Those of the lessons that can be read, in the order asked: one that is damaged or was erased is no error."""
+    try:
+        return store.get(ids, as_of)
+    except LessonNotFoundError:
+        found: list[Lesson] = []
+        for lesson in ids:
+            try:
+                found += store.get([lesson], as_of)
+            except LessonNotFoundError:
+                continue
+        return found
+
+
+def damage_words(store: Store) -> str:
+    """What a reader has to know of rows that were left out; empty for none."""
+    count = store.left_out()
+    return f"{count} damaged {'row' if count == 1 else 'rows'} left out: holdfast doctor" if count else ""
 
 
 def admissible(parts: Parts, query: Query, found: Sequence[Found], bar: Bar) -> list[Found]:
@@ -258,15 +279,25 @@ def is_visible(lesson: Lesson, query: Query) -> bool:
     return mine and holds and here and lesson.state in query.states and lesson.kind in (query.kinds or (lesson.kind,))
 
 
-def weigh_up(parts: Parts, place: Place, found: Sequence[Found], because: str = "") -> list[tuple[Ranked, Found]]:
+def weigh_up(
+    parts: Parts,
+    place: Place,
+    found: Sequence[Found],
+    because: str = "",
+    offer: Callable[[list[tuple[Ranked, Found]]], None] | None = None,
+) -> list[tuple[Ranked, Found]]:
     """Each with its score, reason and freshness as of now, best first. Ranks are set when they are chosen.
 
-    `because` is the moment's own reason; otherwise lanes and words give it.
+    `because` is the moment's own reason; otherwise lanes and words give it. `offer` is given the list as it is before
+    the first close look, which can take longer than a host waits; it is not called where none is needed.
     """
     check = FreshnessCheck(parts, place)
     now = parts.clock.now()
     weighed = sorted((_weigh(one, check.glance(one.lesson), because, now) for one in found), key=_best_first)
     while lesson := check.next_look([ranked.lesson for ranked, _ in weighed[:LOOKED_AT]]):
+        if offer is not None:
+            offer(weighed)
+            offer = None
         judged = check.judge(lesson)
         again = (_weigh(one, judged, because, now) if one.lesson is lesson else (r, one) for r, one in weighed)
         weighed = sorted(again, key=_best_first)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson, Provenance, Scope, Validity
-from holdfast.domain.vocabulary import TRUSTS, LessonId, ProjectId
+from holdfast.domain.vocabulary import LIVING, TRUSTS, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
+from holdfast.ranking.orders import reservation
 from holdfast.ranking.words import duplicate_key
-from holdfast.service.ledger import note_change, put_next, twice
-from holdfast.service.revise import succeed
+from holdfast.service.ledger import with_retries, write_change
+from holdfast.service.material import Material, recent_events
+from holdfast.service.revise import is_persons, succeed
 from holdfast.service.statement import anchors_of, clean_all, doubt, merged, texts, with_title
 
 TYPE_CHECKING = False
@@ -24,15 +26,15 @@ CONFIDENCE: dict[Trust, float] = {"person": 0.95, "verified": 0.85, "agent": 0.7
 """How sure a statement is at first, by who made it."""
 SALIENCE = 0.7
 """Somebody took the trouble to say it: above the 0.5 of a lesson found by itself."""
-LIVING: tuple[State, ...] = ("active", "candidate", "quarantined")
 
 
 def remember(parts: Parts, place: Place, *, trust: Trust, author: str, **stated: Any) -> Lesson:
     """The lesson now kept: the new one, the successor under its topic_key, or the one that said so already.
 
-    A person's, verified code's or the agent's own statement is active at once; repository text and tool output
-    wait in the inbox, and so does what addresses the agent, in quarantine. Raises InvalidValueError naming the field
-    that cannot be.
+    A person's or verified code's statement is active at once, and so is an agent's, unless a person has to decide:
+    it names a host, a credential or what is run from the network, its words stand in what the agent has read, or a
+    person rejected or keeps it otherwise. Repository text and tool output wait in the inbox, and what looks like an
+    attack in quarantine. Raises InvalidValueError naming the field that cannot be.
     """
     if trust not in TRUSTS:
         raise InvalidValueError(f"unknown trust {trust!r}", hint=f"one of {', '.join(TRUSTS)}")
@@ -40,7 +42,24 @@ def remember(parts: Parts, place: Place, *, trust: Trust, author: str, **stated:
     draft = _draft(parts, place, with_title(clean_all(stated)), trust=trust, author=author)
     if doubtful:
         draft = replace(draft, state="quarantined")
-    return twice(lambda: _keep(parts, place, draft, author))
+    elif draft.state == "active" and reserve(parts, place, draft):
+        draft = replace(draft, state="candidate")
+    return with_retries(lambda: _keep(parts, place, draft, author))
+
+
+def reserve(parts: Parts, place: Place, draft: Lesson) -> str:
+    """Why an agent's lesson has to wait for a person, in a few words; empty when it has not, or a person says it."""
+    if draft.trust in ("person", "verified"):
+        return ""
+    words = (draft.title, draft.insight, draft.why, draft.how, *draft.snippets)
+    named = reservation("\n".join(words))
+    if named:
+        return named
+    if find_same(parts, draft, ("retired", "forgotten")) is not None:
+        return "a person rejected it"
+    read = Material(parts, place, recent_events(parts, place))
+    where = next((name for text in (draft.insight, draft.why, draft.how) if text and (name := read.holds(text))), "")
+    return f"its words stand in {where}" if where else ""
 
 
 def initial_state(trust: Trust) -> State:
@@ -61,17 +80,17 @@ def find_same(parts: Parts, draft: Lesson, states: tuple[State, ...] = LIVING) -
 
 
 def _keep(parts: Parts, place: Place, draft: Lesson, author: str) -> Lesson:
-    topic = _find_topic(parts, draft) if draft.state == "active" else None
+    topic = _find_topic(parts, draft) if draft.state != "quarantined" else None
     if topic is not None and same_rule(topic) != same_rule(draft):
-        return succeed(parts, place, topic, _under_topic(topic, draft), author=author)
-    same = topic or find_same(parts, draft)
+        if draft.state == "active" or is_persons(topic):
+            return succeed(parts, place, topic, _under_topic(topic, draft), author=author)
+        draft = replace(draft, topic_key="")  # it waits: the key stays with the lesson that holds it
+    same = topic if topic is not None and same_rule(topic) == same_rule(draft) else find_same(parts, draft)
     if same is not None:
         return _refresh(parts, place, same, draft, author)
     at = parts.clock.now()
     fresh = replace(draft, id=LessonId(parts.clock.new_id()), recorded_at=at, validity=Validity(valid_from=at))
-    parts.store.put([fresh], {fresh.id: None})
-    note_change(parts, place, "remember", [fresh.id], actor=author)
-    return fresh
+    return write_change(parts, place, "remember", [fresh], {fresh.id: None}, actor=author).lessons[0]
 
 
 def _find_topic(parts: Parts, draft: Lesson) -> Lesson | None:
@@ -87,16 +106,20 @@ def _under_topic(old: Lesson, draft: Lesson) -> Lesson:
 
 
 def _refresh(parts: Parts, place: Place, same: Lesson, draft: Lesson, author: str) -> Lesson:
-    gains = merged(same, draft)
-    if same.state != "active" and draft.state == "active":
+    """The lesson with what a restatement adds. Only a person adds to a person's lesson or ends another one's wait."""
+    believed = draft.trust in ("person", "verified")
+    if is_persons(same) and draft.trust != "person":
+        return same
+    gains = merged(same, draft) if believed or draft.state == "active" else {}
+    waits_for_person = same.state == "quarantined" or same.trust in ("repository", "tool") or bool(same.links)
+    if same.state != "active" and draft.state == "active" and (draft.trust == "person" or not waits_for_person):
         gains["state"] = "active"
-    if TRUSTS.index(draft.trust) < TRUSTS.index(same.trust):
+    if believed and TRUSTS.index(draft.trust) < TRUSTS.index(same.trust):
         gains["trust"] = draft.trust
     if not gains:
         return same
-    after = put_next(parts, same, replace(same, **gains, recorded_at=parts.clock.now()))
-    note_change(parts, place, "remember", [same.id], actor=author)
-    return after
+    after = replace(same, **gains, recorded_at=parts.clock.now())
+    return write_change(parts, place, "remember", [after], {same.id: same.recorded_at}, actor=author).lessons[0]
 
 
 def _draft(parts: Parts, place: Place, stated: dict[str, Any], *, trust: Trust, author: str) -> Lesson:

@@ -7,7 +7,7 @@ from holdfast.domain.frozen import replace
 from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import in_state
 from holdfast.ports.store import LessonFilter
-from holdfast.service.ledger import note_change, put_next, twice
+from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.lookup import resolve
 
 TYPE_CHECKING = False
@@ -31,11 +31,11 @@ def inbox(parts: Parts, place: Place) -> list[Lesson]:
 def accept(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
     """The lesson, active, now with a person's trust. A rejected one can be accepted after all.
 
+    An accepted revision of another lesson closes that one.
+
     Raises IllegalTransitionError for one that is active, superseded or forgotten.
     """
-    accepted = twice(lambda: _accept(parts, place, ref, author))
-    note_change(parts, place, "accept", [accepted.id], actor=author)
-    return accepted
+    return with_retries(lambda: _accept(parts, place, ref, author))
 
 
 def reject(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
@@ -43,9 +43,7 @@ def reject(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
 
     Raises IllegalTransitionError for one that does not wait.
     """
-    rejected = twice(lambda: _reject(parts, place, ref))
-    note_change(parts, place, "reject", [rejected.id], actor=author)
-    return rejected
+    return with_retries(lambda: _reject(parts, place, ref, author))
 
 
 def _accept(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
@@ -58,14 +56,30 @@ def _accept(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
         confidence=max(lesson.confidence, ACCEPTED_CONFIDENCE),
         provenance=replace(lesson.provenance, author=author or lesson.provenance.author),
     )
-    return put_next(parts, lesson, active)
+    revised = _revised_by(parts, lesson)
+    if revised is None:
+        expected = {lesson.id: lesson.recorded_at}
+        return write_change(parts, place, "accept", [active], expected, actor=author).lessons[0]
+    links = tuple(replace(link, kind="supersedes") if link.target == revised.id else link for link in active.links)
+    active = replace(active, links=links, topic_key=active.topic_key or revised.topic_key)
+    closed = in_state(revised, "superseded", at=active.recorded_at)
+    both = {lesson.id: lesson.recorded_at, revised.id: revised.recorded_at}
+    return write_change(parts, place, "accept", [active, closed], both, actor=author).lessons[0]
 
 
-def _reject(parts: Parts, place: Place, ref: str) -> Lesson:
+def _revised_by(parts: Parts, lesson: Lesson) -> Lesson | None:
+    """The active lesson whose revision waits in this one; None for a lesson of its own, or an imported link."""
+    targets = [link.target for link in lesson.links if link.kind == "refines"] if not lesson.provenance.origin else []
+    return next((target for target in parts.store.get(targets) if target.state == "active"), None) if targets else None
+
+
+def _reject(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
     lesson = resolve(parts, place, ref)
     if lesson.state not in WAITING:
         raise _not_waiting(lesson)
-    return put_next(parts, lesson, in_state(lesson, "retired", at=parts.clock.now()))
+    retired = in_state(lesson, "retired", at=parts.clock.now())
+    expected = {lesson.id: lesson.recorded_at}
+    return write_change(parts, place, "reject", [retired], expected, actor=author).lessons[0]
 
 
 def _promise(lesson: Lesson) -> tuple[bool, float]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from holdfast.domain.errors import IllegalTransitionError, InvalidValueError
 from holdfast.domain.frozen import replace
 from holdfast.domain.ids import short_id
-from holdfast.domain.lesson import Lesson, Link, Validity, in_state, title_of
+from holdfast.domain.lesson import Lesson, Link, Validity, in_state, next_instant, title_of
 from holdfast.domain.vocabulary import TRANSITIONS, TRUSTS, LessonId
+from holdfast.ranking.orders import reservation
 from holdfast.service.anchoring import renew
-from holdfast.service.ledger import note_change, twice
+from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.lookup import resolve
 from holdfast.service.statement import anchors_of, clean_all, doubt, texts, with_title
 
@@ -52,11 +53,19 @@ def revise(
         old = resolve(parts, place, ref)
         return succeed(parts, place, old, _changed(parts, place, old, cleaned, trust, author), author=author)
 
-    return twice(step)
+    return with_retries(step)
+
+
+def is_persons(lesson: Lesson) -> bool:
+    """Whether a person stated or accepted the lesson and it holds: only a person closes it."""
+    return lesson.trust == "person" and lesson.state == "active"
 
 
 def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: str) -> Lesson:
     """Put `draft` as a new active lesson in place of `old`, in one write; returns it.
+
+    A person's lesson stays when somebody else revises it: the draft waits, linked to it as `refines`, and takes its
+    place when a person accepts it. A draft that waits for another reason closes nothing either.
 
     Raises IllegalTransitionError when `old` has been superseded already.
     """
@@ -65,7 +74,12 @@ def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: s
             f"lesson {short_id(old.id)} was superseded already",
             hint=f"holdfast show {short_id(old.id)} names its successor",
         )
-    at = parts.clock.now()
+    if draft.trust not in ("person", "verified") and old.state != "active":
+        # What a person has not accepted, or has rejected, does not become active in another wording.
+        draft = replace(draft, state=old.state if old.state in ("candidate", "quarantined") else "candidate")
+    elif (is_persons(old) and draft.trust != "person") or draft.state == "candidate":
+        return _propose(parts, place, old, draft, author)
+    at = next_instant(old.recorded_at, parts.clock.now())
     links = (*(link for link in draft.links if link.kind != "supersedes"), Link(kind="supersedes", target=old.id))
     new = replace(
         draft,
@@ -76,9 +90,27 @@ def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: s
         links=links,
     )
     closed = _closed(old, new)
-    parts.store.put([*closed, new], {**{lesson.id: old.recorded_at for lesson in closed}, new.id: None})
-    note_change(parts, place, "revise", [old.id, new.id], actor=author)
+    expected = {**{lesson.id: old.recorded_at for lesson in closed}, new.id: None}
+    write_change(parts, place, "revise", [*closed, new], expected, actor=author)
     return new
+
+
+def _propose(parts: Parts, place: Place, old: Lesson, draft: Lesson, author: str) -> Lesson:
+    """Put `draft` into the inbox as a revision of `old`, which stays as it is."""
+    at = parts.clock.now()
+    links = (*(link for link in draft.links if link.kind != "refines"), Link(kind="refines", target=old.id))
+    proposed = replace(
+        draft,
+        id=LessonId(parts.clock.new_id()),
+        recorded_at=at,
+        retracted_at=None,
+        validity=Validity(valid_from=at),
+        state="candidate",
+        topic_key="",  # the key stays with the lesson that holds
+        pinned=False,
+        links=links,
+    )
+    return write_change(parts, place, "remember", [proposed], {proposed.id: None}, actor=author).lessons[0]
 
 
 def _closed(old: Lesson, new: Lesson) -> list[Lesson]:
@@ -110,7 +142,11 @@ def _changed(parts: Parts, place: Place, old: Lesson, changes: Mapping[str, Any]
     if all(getattr(old, name) == value for name, value in fields.items()):
         raise InvalidValueError("nothing to revise: every field is as it was", hint="give at least one new value")
     provenance = replace(old.provenance, author=author)
-    return replace(old, **fields, provenance=provenance, trust=trust, state="active")
+    revised = replace(old, **fields, provenance=provenance, trust=trust, state="active")
+    named = trust not in ("person", "verified") and reservation(
+        "\n".join(getattr(revised, name) for name in ("title", "insight", "why", "how") if name in fields)
+    )
+    return replace(revised, state="candidate") if named else revised
 
 
 def _from_root(place: Place, files: tuple[str, ...], typed: bool) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.hidden import without_hidden
 from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor, title_of
 from holdfast.ranking.words import duplicate_key
 from holdfast.service.lookup import folder_of, in_project
@@ -19,10 +20,9 @@ if TYPE_CHECKING:
 
 TEXTS = ("title", "insight", "why", "how", "topic_key")
 LISTS = ("snippets", "tags")
-HIDDEN = dict.fromkeys(
-    (*range(9), 11, 12, *range(14, 32), 0x7F, *range(0x200B, 0x2010), *range(0x202A, 0x202F), 0xFEFF)
-)
-"""Control, zero-width and bidirectional characters: they show nothing and hide something."""
+NAMES = ("files", "symbols")
+_NAME_SIGNS = str.maketrans("-_/.", "    ")
+"""Signs between the words of names: a name can be a sentence."""
 
 
 def doubt(trust: Trust, fields: Mapping[str, Any]) -> str:
@@ -32,14 +32,22 @@ def doubt(trust: Trust, fields: Mapping[str, Any]) -> str:
     from holdfast.service.suspicion import suspicion
 
     words = [fields.get(name) for name in TEXTS] + [item for name in LISTS for item in fields.get(name, ())]
-    return suspicion("\n".join(word for word in words if isinstance(word, str)))
+    names = [item for name in NAMES for item in fields.get(name, ()) if isinstance(item, str)]
+    return suspicion("\n".join(word for word in words if isinstance(word, str))) or doubtful_name(names)
+
+
+def doubtful_name(names: Iterable[str]) -> str:
+    """Why names of files or symbols may not be shown to an agent: one of them is a sentence that attacks it."""
+    from holdfast.service.suspicion import suspicion
+
+    return suspicion("\n".join(name.translate(_NAME_SIGNS) for name in names))
 
 
 def clean(text: str) -> str:
     """The text without secrets, private spans, hidden characters and outer blanks."""
-    from holdfast.service.redact import redact
+    from holdfast.text.redaction import redact
 
-    return redact(text.translate(HIDDEN).replace("\r\n", "\n").replace("\r", "\n")).strip()
+    return redact(without_hidden(text)).strip()
 
 
 def clean_all(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,7 +93,7 @@ def anchors_of(
     InvalidValueError for a file outside of the project.
     """
     from holdfast.service.anchoring import Subject, anchor_subject, parse_named
-    from holdfast.service.redact import redact
+    from holdfast.text.redaction import redact
 
     files, symbols = [redact(name) for name in files], [redact(name) for name in symbols]
     globs = tuple(name for name in files if "*" in name or name.endswith("/"))

@@ -1,4 +1,7 @@
-"""Suspicion: why a text may not be believed without a person: it addresses the agent, hides characters or a payload.
+"""Suspicion: why a text may not be believed without a person.
+
+Text that addresses the agent, hides characters or carries a payload looks like an attack, and is quarantined. What may
+be right but does harm when it is not is another matter: see `ranking.orders`.
 
 Source of the patterns: the published attacks on agents' memories and the OWASP notes on prompt injection.
 """
@@ -7,18 +10,17 @@ from __future__ import annotations
 
 import re
 
-_HIDDEN = re.compile(
-    "[\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
-    "|(?<=[ -~])\u200d(?=[ -~])"
-)
+from holdfast.domain.hidden import folded, hides_something, without_hidden
+
 _ADDRESSED = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,20}\b(?:previous|prior|above|earlier|your|system)\b"
     r".{0,20}\b(?:instructions?|prompts?|rules|guidelines|messages|guardrails)\b"
     r"|\b(?:ignore|disregard|forget) (?:all|any) (?:of )?(?:the )?(?:instructions|prompts)\b"
-    r"|\byou are now (?:a|an|in \w+ mode)\b|^\s*new instructions?:"
+    r"|\byou are now (?:a|an|in \w+ mode)\b|^[ \t]*new instructions?:"
     r"|\b(?:do not|don't|never|without) (?:tell|telling|mention|mentioning|inform|informing|reveal|alert|alerting)"
     r"(?: it| this| any of this)?(?: to)? the user\b"
-    r"|<\|?(?:im_start|im_end|system|assistant|endoftext)\|?>|\[/?INST\]|<</?SYS>>|^\s*(?:system|assistant)\s*:\s",
+    r"|<\|?(?:im_start|im_end|system|assistant|endoftext)\|?>|\[/?INST\]|<</?SYS>>"
+    r"|^[ \t]*(?:system|assistant)[ \t]*:\s",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 _SENT_AWAY = re.compile(
@@ -31,13 +33,14 @@ _RUN = re.compile(r"[A-Za-z0-9+/]{100,}={0,2}")
 
 def suspicion(text: str) -> str:
     """The reason in a few words, or an empty string for a text that needs no quarantine."""
-    if _HIDDEN.search(text):
+    if hides_something(text):
         return "hidden characters"
-    if _ADDRESSED.search(text):
+    plain = folded(without_hidden(text))
+    if _ADDRESSED.search(plain):
         return "text that addresses the agent"
-    if _SENT_AWAY.search(text):
+    if _SENT_AWAY.search(plain):
         return "a command that runs what it downloads"
-    if any(_is_payload(run) for run in _RUN.findall(text)):
+    if any(_is_payload(run) for run in _RUN.findall(plain)):
         return "an encoded payload"
     return ""
 

@@ -1,8 +1,9 @@
 """Transfer: whole lessons in and out in bulk, as JSON lines (`service.lessonline`).
 
 An import is idempotent. A line with an id is that lesson: the version that was known later wins, and a tombstone
-stays one. A line without an id is the lesson of its scope and kind that states the same rule, whatever became of
-it: what was revised, rejected or taken back here does not return by being imported again.
+stays one; where no lesson has the id and another one states the same rule, it is that one, and takes what it lacks.
+A line without an id is the lesson of its scope and kind that states the same rule, whatever became of it: what was
+revised, rejected or taken back here does not return by being imported again.
 
 A line that nobody vouches for (`LessonLine.authority` is `file`) only ever adds a lesson that waits: it changes none.
 """
@@ -14,9 +15,9 @@ from collections import Counter
 from holdfast.domain.errors import InvalidValueError, LessonNotFoundError
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.vocabulary import STATES, LessonId
+from holdfast.domain.vocabulary import LIVING, STATES, LessonId
 from holdfast.ports.store import LessonFilter
-from holdfast.service.ledger import note_change, twice
+from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.lessonline import IMPORTED, Intake, LessonLine, parse_line, render_line
 from holdfast.service.remember import find_same, same_rule
 from holdfast.service.sealing import Sealer
@@ -24,11 +25,12 @@ from holdfast.service.statement import anchors_of, merged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from holdfast.domain.lesson import Anchor
     from holdfast.domain.project import Place
+    from holdfast.domain.records import Change
     from holdfast.domain.vocabulary import State
     from holdfast.service.parts import Parts
 
@@ -68,7 +70,8 @@ class _Import:
         self.place = place
         self.intake = intake
         self.dry = dry
-        self.touched: list[LessonId] = []
+        self.change: Change | None = None
+        """The run's one record, which grows with every batch."""
         self.counts = Counter[str]()
         self.failed: list[tuple[int, str]] = []
         self.ignored: dict[str, int] = {}
@@ -78,8 +81,8 @@ class _Import:
         """Put a batch in one transaction; what it counts is kept only when it was written."""
         counts, after, expected = self._plan(batch)
         if after and not self.dry:
-            self.parts.store.put(list(after.values()), expected)
-            self.touched += after
+            lessons = list(after.values())
+            self.change = write_change(self.parts, self.place, "import", lessons, expected, extends=self.change).change
         self.counts.update(counts)
 
     def anchored(self, line: LessonLine) -> Lesson:
@@ -108,6 +111,8 @@ class _Import:
             rule = same_rule(line.lesson)
             known = after.get(line.lesson.id if "id" in line.given else rules.get(rule, line.lesson.id))
             known = known or self._known(line)
+            if known is None and line.lesson.state in LIVING:
+                known = self._same_here(line, after, rules)
             written = _next_version(known, line) if known is not None else line.lesson
             if written is None:
                 counts["unchanged"] += 1
@@ -134,6 +139,16 @@ class _Import:
             # The same line came in before, when nobody vouched for it and its id did not count.
             return same if same is not None and same.provenance.detector == IMPORTED else None
 
+    def _same_here(
+        self, line: LessonLine, after: Mapping[LessonId, Lesson], rules: Mapping[tuple[str, ...], LessonId]
+    ) -> Lesson | None:
+        """The living lesson that states the rule of another memory's lesson: that is what it is here."""
+        stated = after.get(rules.get(same_rule(line.lesson), LessonId("")))
+        if stated is not None and stated.state in LIVING:
+            return stated
+        same = find_same(self.parts, line.lesson)
+        return None if same is None else after.get(same.id, same)
+
 
 def import_lessons(
     parts: Parts,
@@ -154,14 +169,10 @@ def import_lessons(
     sealer = Sealer(parts.export_key(False))
     intake = Intake(project=place.project.id, sealer=sealer, accept=accept, origin=origin)
     run = _Import(parts, place, intake, dry)
-    try:
-        for number, batch in _batches(run, lines):
-            _write_twice(run, batch)
-            if progress:
-                progress(number)
-    finally:
-        if run.touched:
-            note_change(parts, place, "import", run.touched)
+    for number, batch in _batches(run, lines):
+        _write(run, batch)
+        if progress:
+            progress(number)
     return run.report()
 
 
@@ -178,8 +189,8 @@ def export_lessons(
         where = replace(where, offset=where.offset + len(page))
 
 
-def _write_twice(run: _Import, batch: Sequence[LessonLine]) -> None:
-    twice(lambda: run.write(batch))
+def _write(run: _Import, batch: Sequence[LessonLine]) -> None:
+    with_retries(lambda: run.write(batch))
 
 
 def _batches(run: _Import, lines: Iterable[str]) -> Iterator[tuple[int, list[LessonLine]]]:
@@ -220,7 +231,7 @@ def _next_version(known: Lesson, line: LessonLine) -> Lesson | None:
         return replace(line.lesson, id=known.id, scope=known.scope, provenance=known.provenance)
     if known.provenance.detector == IMPORTED and known.id != line.lesson.id and "id" in line.given:
         return None
-    if "id" not in line.given:
+    if "id" not in line.given or line.lesson.id != known.id:
         gains = merged(known, line.lesson) if known.state in ("active", "candidate") else {}
         return replace(known, **gains) if gains else None
     if "created_at" in line.given and line.lesson.recorded_at <= known.recorded_at:

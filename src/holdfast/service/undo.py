@@ -7,15 +7,13 @@ was just before it, as a new version; one that did not exist then is retired. On
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from holdfast.domain.errors import InvalidValueError, LessonNotFoundError
 from holdfast.domain.frozen import replace
-from holdfast.domain.lesson import Lesson, in_state
+from holdfast.domain.lesson import INSTANT, Lesson, in_state
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import TRANSITIONS
 from holdfast.ports.store import LogFilter
-from holdfast.service.ledger import note_change, twice
+from holdfast.service.ledger import with_retries, write_change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +28,6 @@ FINAL = ("forget", "purge")
 NOT_CHANGES = ("undo", "feedback")
 LOOK_BACK = 10_000
 """How many log records are read to find the last change."""
-INSTANT = timedelta(microseconds=1)
 
 
 def undo(parts: Parts, place: Place, *, author: str) -> Change:
@@ -46,8 +43,7 @@ def undo(parts: Parts, place: Place, *, author: str) -> Change:
             f"the last change was a {change.verb}, which is final",
             hint="holdfast remember states it again; holdfast log --changes shows what came before",
         )
-    touched = twice(lambda: _take_back(parts, change))
-    return note_change(parts, place, "undo", touched, actor=author, undone=change.id)
+    return with_retries(lambda: _take_back(parts, place, change, author))
 
 
 def last_change(parts: Parts, place: Place) -> Change | None:
@@ -57,12 +53,12 @@ def last_change(parts: Parts, place: Place) -> Change | None:
     return next((entry for entry in entries if entry.verb not in NOT_CHANGES and entry.id not in undone), None)
 
 
-def _take_back(parts: Parts, change: Change) -> list[LessonId]:
+def _take_back(parts: Parts, place: Place, change: Change, author: str) -> Change:
     at = parts.clock.now()
     pairs = [(now, _before(parts, now, change, at)) for now in _current(parts, change)]
     after = {now: then for now, then in pairs if then is not None}
-    parts.store.put(list(after.values()), {now.id: now.recorded_at for now in after})
-    return [lesson.id for lesson in after]
+    expected = {now.id: now.recorded_at for now in after}
+    return write_change(parts, place, "undo", list(after.values()), expected, actor=author, undone=change.id).change
 
 
 def _current(parts: Parts, change: Change) -> list[Lesson]:

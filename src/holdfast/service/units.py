@@ -144,7 +144,8 @@ def _scores(units: Sequence[Unit], question: str, embedder: Embedder | None) -> 
     if embedder is None or not units or not question.strip():
         return by_words
     best = max(by_words) or 1.0
-    *places, asked = embedder.embed([*(_words(unit)[:EMBEDDED_LIMIT] for unit in units), question[:EMBEDDED_LIMIT]])
+    places = embedder.embed_documents([_words(unit)[:EMBEDDED_LIMIT] for unit in units])
+    asked = embedder.embed_query(question[:EMBEDDED_LIMIT])
     alike = [sum(map(mul, place, asked)) for place in places]
     return [
         words / best + LIKENESS_WEIGHT * max(likeness, 0.0) if words or likeness >= LIKENESS_LEAST else 0.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import inf
 
-from holdfast.domain.errors import HoldfastError, StaleWriteError
+from holdfast.domain.errors import HoldfastError, LessonNotFoundError
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.records import Change
@@ -17,7 +17,7 @@ from holdfast.domain.symbol import Verdict
 from holdfast.domain.vocabulary import FRESHNESSES, Freshness
 from holdfast.ports.store import LessonFilter
 from holdfast.service.freshness import FreshnessCheck, worst
-from holdfast.service.ledger import note_change
+from holdfast.service.ledger import with_retries, write_change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,20 +124,25 @@ def _check(check: FreshnessCheck, lesson: Lesson) -> Checked:
 def _follow(parts: Parts, place: Place, checked: Iterable[Checked], actor: str) -> tuple[Change | None, frozenset[str]]:
     """The change, and the ids of the lessons that were written; a lesson somebody changed meanwhile is left alone."""
     history = parts.workspace.history(place)
-    summary: list[str] = []
-    written: list[Lesson] = []
+    planned: list[tuple[Lesson, Lesson, list[str]]] = []
     for one in checked:
         moves = [look for look in one.looks if _is_followed(history, place, *look)]
         after = _reanchored(parts, place, one.lesson, moves) if moves else None
-        if after is not None and _put(parts, one.lesson, after):
-            written.append(after)
-            summary += [f"{_name(old)} -> {_name(verdict.anchor)}" for old, verdict in moves]
-    if not written:
-        return None, frozenset()
-    ids = [lesson.id for lesson in written]
-    told = "; ".join(summary)
-    told = told if len(told) <= SUMMARY_LIMIT else told[: SUMMARY_LIMIT - 1] + "…"
-    return note_change(parts, place, "reanchor", ids, actor=actor, summary=told), frozenset(ids)
+        if after is not None:
+            planned.append((one.lesson, after, [f"{_name(old)} -> {_name(verdict.anchor)}" for old, verdict in moves]))
+
+    def step() -> Change | None:
+        current = [plan for plan in planned if _is_current(parts, plan[0])]
+        if not current:
+            return None
+        expected = {before.id: before.recorded_at for before, _, _ in current}
+        summary = "; ".join(words for _, _, moves in current for words in moves)
+        summary = summary if len(summary) <= SUMMARY_LIMIT else summary[: SUMMARY_LIMIT - 1] + "…"
+        lessons = [after for _, after, _ in current]
+        return write_change(parts, place, "reanchor", lessons, expected, actor=actor, summary=summary).change
+
+    change = with_retries(step)
+    return change, frozenset(change.lessons if change is not None else ())
 
 
 def _is_followed(history: History, place: Place, anchor: Anchor, verdict: Verdict) -> bool:
@@ -162,12 +167,12 @@ def _moved(place: Place, anchor: Anchor, verdict: Verdict) -> Anchor:
     return replace(now, commit=place.commit, branch=place.branch)
 
 
-def _put(parts: Parts, before: Lesson, after: Lesson) -> bool:
+def _is_current(parts: Parts, lesson: Lesson) -> bool:
     try:
-        parts.store.put([after], {before.id: before.recorded_at})
-    except StaleWriteError:
+        (now,) = parts.store.get([lesson.id])
+    except LessonNotFoundError:
         return False
-    return True
+    return now.recorded_at == lesson.recorded_at
 
 
 def _name(anchor: Anchor) -> str:

@@ -18,6 +18,7 @@ from holdfast.domain.vocabulary import Freshness, LessonId
 from holdfast.ports.store import LessonFilter, LogFilter
 from holdfast.service.freshness import FreshnessCheck, worst
 from holdfast.service.notice import FOUND, SWITCHED, WATCHED, keep_states
+from holdfast.service.recall import get_readable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ class Watch:
 
     def _fetch(self, ids: Sequence[LessonId]) -> Iterator[Lesson]:
         for start in range(0, len(ids), PAGE):
-            yield from self._parts.store.get(ids[start : start + PAGE])
+            yield from get_readable(self._parts.store, ids[start : start + PAGE])
 
     def _look_at(self, paths: set[str]) -> None:
         """From now on look at those files; files looked at already keep the stamp they were judged by."""

@@ -10,8 +10,9 @@ from holdfast.domain.errors import InvalidValueError, LessonNotFoundError, Stale
 from holdfast.domain.event import Event
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Link, in_state
+from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import LessonId, SessionId
-from holdfast.ports.store import EventFilter, LessonFilter, Store
+from holdfast.ports.store import EventFilter, Extent, LessonFilter, LogFilter, Store
 from holdfast.ranking.words import duplicate_key
 from holdfast.testing._store_questions import (
     EMBEDDER,
@@ -24,6 +25,7 @@ from holdfast.testing.builders import (
     PROJECT,
     SESSION,
     START,
+    make_change,
     make_event,
     make_lesson,
     next_version,
@@ -131,6 +133,72 @@ class LessonContract:
         assert store.get([first.id]) == [second]
         with pytest.raises(LessonNotFoundError):
             store.get([new.id])
+
+    def test_a_rule_that_a_living_lesson_states_cannot_be_added_again(self, store: Store) -> None:
+        first = make_lesson(insight="Never call commit twice.")
+        again = make_lesson(insight="never call `commit` twice", title="Other title", state="candidate")
+        store.put([first], {})
+        for expected in ({}, {again.id: None}):
+            with pytest.raises(StaleWriteError):
+                store.put([make_lesson(), again], expected)
+        with pytest.raises(StaleWriteError):
+            store.put([make_lesson(insight="Pin the formatter"), make_lesson(insight="Pin the formatter!")], {})
+        assert store.find(LessonFilter(project=PROJECT)) == [first]
+
+    def test_other_readers_other_kinds_and_lessons_out_of_use_may_state_the_same(self, store: Store) -> None:
+        text = "Never call commit twice"
+        others: list[dict[str, Any]] = [
+            {}, {"kind": "fix"}, {"project": OTHER}, {"level": "user", "project": ""}, {"level": "team"},
+            {"state": "retired"}, {"state": "superseded"},
+        ]  # fmt: skip
+        store.put([make_lesson(insight=text, **over) for over in others], {})
+        assert len(store.find(LessonFilter(all_projects=True))) == len(others)
+
+    def test_a_lesson_may_take_over_the_rule_of_the_one_closed_in_the_same_call(self, store: Store) -> None:
+        old = make_lesson(insight="Never call commit twice")
+        new = make_lesson(insight="Never call commit twice", recorded_at=minutes(1))
+        store.put([old], {})
+        store.put([new, in_state(old, "superseded", at=minutes(1))], {old.id: old.recorded_at, new.id: None})
+        assert store.find(LessonFilter(project=PROJECT, states=("active",))) == [new]
+
+    def test_a_lesson_that_is_brought_back_may_state_what_another_states_by_now(self, store: Store) -> None:
+        old = make_lesson(insight="Never call commit twice", state="retired")
+        store.put([old], {})
+        store.put([make_lesson(insight="Never call commit twice")], {})
+        back = in_state(old, "active", at=minutes(1))
+        store.put([back], {old.id: old.recorded_at})
+        assert store.get([old.id]) == [back]
+
+    def test_a_lesson_and_its_change_are_written_together(self, store: Store) -> None:
+        lesson, change = make_lesson(), make_change()
+        store.put([lesson], {}, change)
+        assert store.find_records(Change, LogFilter()) == [change]
+        with pytest.raises(StaleWriteError):
+            store.put([next_version(lesson)], {}, make_change())
+        assert store.find_records(Change, LogFilter()) == [change]
+
+    def test_a_change_put_again_becomes_what_it_is_now(self, store: Store) -> None:
+        first, second = make_lesson(), make_lesson()
+        change = make_change(lessons=(first.id,))
+        store.put([first], {}, change)
+        more = replace(change, lessons=(first.id, second.id), at=minutes(1))
+        store.put([second], {}, more)
+        assert store.find_records(Change, LogFilter()) == [more]
+        for lesson in (first, second):
+            assert store.find_records(Change, LogFilter(lesson=lesson.id)) == [more]
+
+    def test_its_extent_never_shrinks_but_for_the_lessons_there_are(self, store: Store) -> None:
+        assert store.extent() == Extent()
+        lesson = make_lesson()
+        store.put([lesson, next_version(lesson), make_lesson(state="forgotten")], {})
+        store.append_events([make_event()])
+        assert store.extent() == Extent(lessons=1, versions=3, events=1)
+        store.purge([lesson.id])
+        assert store.extent() == Extent(lessons=0, versions=3, events=1)
+
+    def test_nothing_is_left_out_of_a_sound_store_or_set_aside(self, store: Store) -> None:
+        store.put([make_lesson()], {})
+        assert (store.left_out(), store.set_aside()) == (0, {})
 
     def test_a_version_cannot_be_recorded_before_the_one_it_replaces(self, store: Store) -> None:
         lesson = make_lesson()

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.domain.errors import LessonNotFoundError
 from holdfast.domain.frozen import replace
-from holdfast.domain.lesson import in_state
+from holdfast.domain.lesson import Evidence, Provenance, in_state
 from holdfast.domain.query import Query
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.domain.vocabulary import LessonId, SessionId
@@ -109,11 +109,21 @@ class LogContract:
 
     def test_log_records_come_back_whole_newest_first(self, store: Store) -> None:
         make: Any
-        for make in (make_delivery, make_outcome, make_checkpoint, make_change):
+        for make in (make_delivery, make_outcome):
             old, new = make(at=minutes(1)), make(at=minutes(2))
             store.record([new, old])
             assert store.find_records(type(new), LogFilter()) == [new, old]
             assert store.find_records(type(new), LogFilter(limit=1)) == [new]
+
+    def test_changes_and_checkpoints_come_back_in_the_order_received_whatever_the_clock_said(
+        self, store: Store
+    ) -> None:
+        make: Any
+        for make in (make_checkpoint, make_change):
+            first, second = make(at=minutes(2)), make(at=minutes(1))
+            store.record([first, second])
+            assert store.find_records(type(first), LogFilter()) == [second, first]
+            assert store.find_records(type(first), LogFilter(project=PROJECT, limit=1)) == [second]
 
     def test_a_record_kept_already_is_skipped(self, store: Store) -> None:
         first = make_delivery()
@@ -157,6 +167,17 @@ class LogContract:
         assert store.mark("k\0\ud800", "v\0") == "v\ufffd"
         assert store.mark("k\0\ud800") == "v\ufffd"
 
+    def test_a_mark_is_edited_from_what_it_is(self, store: Store) -> None:
+        assert store.edit_mark("seen", lambda value: value + "a") == "a"
+        assert store.edit_mark("seen", lambda value: value + "b\0") == "ab\ufffd"
+        assert store.mark("seen") == "ab\ufffd"
+
+    def test_an_edit_that_fails_changes_nothing(self, store: Store) -> None:
+        store.mark("seen", "1")
+        with pytest.raises(ZeroDivisionError):
+            store.edit_mark("seen", lambda value: str(1 // 0))
+        assert store.mark("seen", "2") == "2"
+
 
 class PurgeContract:
     """Purging and checking."""
@@ -181,6 +202,22 @@ class PurgeContract:
         assert store.find_records(Outcome, LogFilter()) == []
         assert store.find_records(Change, LogFilter()) == [replace(both, lessons=(stays.id,), summary="")]
         assert store.check() == []
+
+    def test_a_purge_and_its_change_are_written_together(self, store: Store) -> None:
+        lesson, change = reachable(store), make_change(verb="purge")
+        store.purge([lesson.id], None, change)
+        assert store.find_records(Change, LogFilter()) == [change]
+
+    def test_the_events_a_purged_lesson_quotes_lose_their_texts(self, store: Store) -> None:
+        said, other = make_event(text="Remember that pier 9 is closed"), make_event(text="Pier 9 is closed, noted")
+        elsewhere = make_event(text="Pier 9 is closed", session=SessionId("session-2"))
+        store.append_events([said, other, elsewhere])
+        evidence = Evidence(event=said.id, quote="pier 9 is closed")
+        lesson = make_lesson(insight="Pier 9 is closed.", provenance=Provenance(session=SESSION, evidence=(evidence,)))
+        store.put([lesson], {})
+        store.purge([lesson.id])
+        texts = [event.text for _, event in store.find_events(EventFilter())]
+        assert texts == ["", "[purged], noted", "Pier 9 is closed"]
 
     def test_purging_what_is_not_there_erases_nothing(self, store: Store) -> None:
         lesson = reachable(store)

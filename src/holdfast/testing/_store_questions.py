@@ -13,6 +13,7 @@ from holdfast.ports.store import Store
 from holdfast.testing.builders import (
     PROJECT,
     START,
+    make_id,
     make_lesson,
 )
 
@@ -53,8 +54,9 @@ def every_lane(lesson: Lesson) -> dict[str, dict[str, Any]]:
 
 def reachable(store: Store, **over: Any) -> Lesson:
     """A stored lesson that every lane can find, with a vector."""
+    identity = over.pop("id", "") or make_id()
     lesson = make_lesson(
-        insight=over.pop("insight", "Make the SQLAlchemy engine once for the whole program"),
+        id=identity, insight=over.pop("insight", f"Make the SQLAlchemy engine once for the whole program {identity}"),
         path="src/db/engine.py", symbol="Engine.connect", pinned=True, **over,
     )  # fmt: skip
     store.put([lesson], {})

@@ -73,7 +73,7 @@ def make_event(**over: Any) -> Event:
 
 
 def make_lesson(**over: Any) -> Lesson:
-    """An active lesson of `PROJECT`, with an id of its own.
+    """An active lesson of `PROJECT`, with an id and a rule of its own: a store keeps each rule once.
 
     Shorthands beside the fields: `project`, `prefix` and `branch` make the scope, `path` and `symbol` an anchor
     (`paths` several), `valid_from` and `valid_to` the validity (from START on when not given).
@@ -86,10 +86,11 @@ def make_lesson(**over: Any) -> Lesson:
     )
     paths = tuple(over.pop("paths", ())) or tuple(filter(None, (over.pop("path", ""),)))
     symbol = over.pop("symbol", "")
-    insight = over.pop("insight", "Seed the clock before login tests; they fail near midnight otherwise.")
+    identity = over.pop("id", "") or make_id()
+    insight = over.pop("insight", f"Seed the clock before login tests; they fail near midnight otherwise ({identity}).")
     recorded = over.pop("recorded_at", START)
     plain: dict[str, Any] = {
-        "id": LessonId(over.pop("id", "") or make_id()),
+        "id": LessonId(identity),
         "kind": "convention",
         "title": title_of(insight),
         "insight": insight,

@@ -133,7 +133,8 @@ LOOK_ALIKES: tuple[str, ...] = (
     "Authorization: Bearer $TOKEN", "Authorization: Bearer <token>", "the Bearer scheme is described in RFC 6750",
     "basic authentication is off", "cookie: a small piece of data", "document.cookie", "accept-cookie-banner=true",
     "postgres://user:password@localhost/db", "0x52908400098527886E0F7030069857D2E4169EE7",
-    "if '-----BEGIN PRIVATE KEY-----' in text:\n    return True", "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYI\n",
+    "if '-----BEGIN PRIVATE KEY-----' in text:\n    return True",
+    "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYI\n",
     "AKIA is how access keys begin", "hf_hub_download(repo_id='acme/model-v2-large-uncased')",
     "npm_config_registry=https://registry.example.org/", "npm_package_dependencies_typescript_version",
 )  # fmt: skip
@@ -171,3 +172,180 @@ def make_pem(seed: int, kind: str = "RSA ", lines: int = 20, newline: str = "\n"
     body = ["".join(random.choice(BASE64) for _ in range(64)) for _ in range(lines)]
     mark = kind + "PRIVATE" + " KEY-----"
     return newline.join(["-----" + "BEGIN " + mark, *body, "-----" + "END " + mark])
+
+
+FORMS: tuple[tuple[str, str], ...] = (
+    # headers, cookies, queries
+    ("header", "X-Api-Key: {t}"), ("header", "Authorization: Token {t}"), ("header", "curl -H 'X-Auth-Token: {t}' u"),
+    ("header", "Cookie: sessionid={t}; a=b"), ("header", "GET /v1?api_key={t}&page=2"),
+    ("header", "?access_token={t}"),
+    ("header", "Proxy-Authorization: Bearer {t}"), ("header", "X-Vault-Token: {t}"), ("header", "PRIVATE-TOKEN: {t}"),
+    # URLs
+    ("url", "postgres://app:{p}@db.internal:5432/app"), ("url", "redis://:{p}@cache:6379/0"),
+    ("url", "amqp://u:{p}@mq/vhost"), ("url", "https://{t}@git.acme.dev/a/b.git"),
+    ("url", "smtp://a%40b.c:{p}@mail:587"),
+    ("url", "mongodb+srv://u:{p}@c0.acme.net/x"), ("url", "https://{h}@o1.ingest.sentry.io/42"),
+    # environment
+    ("environment", "DB_PASSWORD={p}"), ("environment", "export DB_PASS='{p}'"), ("environment", "SMTP_PW={p}"),
+    ("environment", "GITHUB_PAT={t}"), ("environment", "APP_SALT={t}"), ("environment", "ADMIN_CREDS={p}"),
+    ("environment", "JWT_KEY={t}"), ("environment", "APP_KEY=base64:{t}"), ("environment", "set -x DB_PASSWORD {p}"),
+    ("environment", "SECRET_KEY_BASE={h}{h}"), ("environment", "setx API_TOKEN {t}"),
+    ("environment", "ENV DB_PASSWORD {p}"),
+    ("environment", "ARG NPM_TOKEN={t}"), ("environment", "$env:DB_PASSWORD = '{p}'"),
+    ("environment", "DB_PASSWORD {p}"),
+    ("environment", "REDIS_AUTH={p}"), ("environment", "ENCRYPTION_KEY={h}"),
+    ("environment", "PGPASSWORD={p} psql -h db"),
+    # JSON, YAML, TOML, SQL, code
+    ("code", '{{"pw": "{p}"}}'), ("code", '{{"auth": {{"user": "ann", "pass": "{p}"}}}}'),
+    ("code", "passwords: ['{p}', 'x']"),
+    ("code", "password:\n  {p}\n"), ("code", "password: |\n  {p}\nport: 1"), ("code", "secret: >-\n  {t}\nport: 1"),
+    ("code", "passwords:\n  - {p}\n  - other\n"), ("code", "- name: DB_PASSWORD\n  value: {p}\n"),
+    ("code", '{{"name": "DB_PASSWORD", "value": "{p}"}}'), ("code", '<add key="Password" value="{p}" />'),
+    ("code", 'variable "db_password" {{\n  default = "{p}"\n}}'), ("code", "auth=('ann', '{p}')"),
+    ("code", "CREATE USER ann IDENTIFIED BY '{p}';"), ("code", "ALTER ROLE ann WITH PASSWORD '{p}';"),
+    ("code", "SET PASSWORD = PASSWORD('{p}');"), ("code", "define('DB_PASSWORD', '{p}');"),
+    ("code", 'props.setProperty("password", "{p}");'), ("code", '#define DB_PASSWORD "{p}"'),
+    ("code", 'var password string = "{p}"'), ("code", "password := \"{p}\""), ("code", "dbPass = '{p}'"),
+    ("code", "conn.setPassword(\"{p}\")"), ("code", 'password = "{p1}" + "{p2}"'), ("code", "db.password={p}"),
+    ("code", "<password>{p}</password>"), ("code", "spring.datasource.password={p}"), ("code", "password => '{p}',"),
+    ("code", "requirepass {p}"), ("code", "psk=\"{p}\""), ("code", "login ann password {p}"),
+    ("code", "secret_token: '{t}'"),
+    ("code", "token = '{t}'"), ("code", "signing_key: {h}"), ("code", "val apiKey = \"{h}\""),
+    ("code", "'client-secret': '{t}'"),
+    ("code", "CREATE USER 'a'@'%' IDENTIFIED WITH mysql_native_password BY '{p}';"), ("code", "password = '''{p}'''"),
+    # command flags
+    ("flag", "mysql -u root -p{p} app"), ("flag", "mysql -u root -p {p}"),
+    ("flag", "mysqldump -uroot -p'{p}' app > a.sql"),
+    ("flag", "sshpass -p {p} ssh ann@host"), ("flag", "sshpass -p '{p}' ssh ann@host"),
+    ("flag", "docker login -u ann -p {p} r.io"),
+    ("flag", "podman login -u ann -p {p}"), ("flag", "redis-cli -h db -a {p} ping"),
+    ("flag", "mongosh -u ann -p {p} db"),
+    ("flag", "ldapsearch -D cn=a -w {p} -b dc=x"), ("flag", "zip -P {p} a.zip b"), ("flag", "unzip -P {p} a.zip"),
+    ("flag", "7z x -p{p} a.7z"), ("flag", "openssl enc -aes-256-cbc -pass pass:{p} -in a"),
+    ("flag", "openssl rsa -passin pass:{p}"),
+    ("flag", "openssl enc -d -k {p} -in a"), ("flag", "vault login {t}"), ("flag", "echo {p} | sudo -S apt update"),
+    ("flag", "echo '{p}' | docker login --password-stdin"), ("flag", "aws configure set aws_secret_access_key {t}"),
+    ("flag", "npm config set //registry.npmjs.org/:_authToken {t}"), ("flag", "smbclient //h/s -U ann%{p}"),
+    ("flag", "tool --token {p}"), ("flag", "tool --token={p}"), ("flag", "tool --api-key {p}"),
+    ("flag", "tool --key {t}"),
+    ("flag", "tool --password {p}"), ("flag", "tool -password {p}"), ("flag", "tool --secret={p}"),
+    ("flag", "tool --pass {p}"),
+    ("flag", "htpasswd -b .htpasswd ann {p}"), ("flag", "sqlcmd -S h -U sa -P {p}"),
+    ("flag", "keytool -list -storepass {p}"),
+    ("flag", "gpg --batch --passphrase {p} -d a.gpg"), ("flag", "ssh-keygen -t ed25519 -N {p} -f k"),
+    ("flag", "curl -u ann:{p} https://h"), ("flag", "curl -u 'ann:{p}' https://h"),
+    ("flag", "wget --password={p} https://h"),
+    ("flag", "rabbitmqctl add_user ann {p}"), ("flag", "twine upload -u a -p {p} dist/*"),
+    ("flag", "helm registry login -u a -p {p} r.io"),
+    ("flag", "oc login --token={t}"), ("flag", "az login --service-principal -u a -p {p} --tenant t"),
+    ("flag", "snmpwalk -v3 -A {p} -u a h"), ("flag", "echo 'ann:{p}' | chpasswd"), ("flag", "net user ann {p} /add"),
+    ("flag", "mosquitto_pub -u a -P {p} -t x"), ("flag", "cqlsh -u a -p {p} h"), ("flag", "rdesktop -u a -p {p} h"),
+    ("flag", "xfreerdp /u:a /p:{p} /v:h"), ("flag", "ansible-playbook s.yml -e 'ansible_password={p}'"),
+    ("flag", "gh auth login --with-token <<< {t}"), ("flag", "psql 'host=db password={p}'"),
+    ("flag", "kubectl create secret generic s --from-literal=password={p}"),
+    ("flag", "http -a ann:{p} GET h"), ("flag", "bash -c \"mysql -uroot -p{p}\""),
+    ("flag", "skopeo copy --src-creds ann:{p} a b"),
+    ("flag", "lftp -u ann,{p} h"), ("flag", "wpa_passphrase home {p}"), ("flag", "influx -username a -password {p}"),
+    # Kubernetes, Docker
+    ("manifest", "kind: Secret\nmetadata:\n  name: x\nstringData:\n  conn: {p}\n"),
+    ("manifest", "kind: Secret\ndata:\n  password: {b}\n"),
+    ("manifest", "kind: Secret\ndata:\n  conn: {b}\ntype: Opaque\n"),
+    ("manifest", '{{"auths": {{"r.io": {{"auth": "{ub}"}}}}}}'), ("manifest", "DATABASE_URL: {cb}"),
+    ("manifest", '{{"kind": "Secret", "data": {{"conn": "{b}"}}}}'),
+    ("manifest", "env:\n  - name: API_TOKEN\n    value: \"{t}\"\n"),
+    ("manifest", "environment:\n  POSTGRES_PASSWORD: {p}\n"),
+    ("manifest", "environment:\n  - POSTGRES_PASSWORD={p}\n"),
+    # cut, joined, encoded
+    ("broken", "{g1}\u200b{g2}"), ("broken", "{g1}\x1b[0m{g2}"), ("broken", '"{g1}" + "{g2}"'),
+    ("broken", "'{g1}' '{g2}'"),
+    ("broken", "token {g1}\n{g2}\n"), ("broken", "x {gb} y"), ("broken", "x {gh} y"),
+    ("broken", '"{g1}" \\\n    "{g2}"'),
+    ("broken", "f-{g}"), ("broken", "a_{g}"), ("broken", "key=\x1b[32m{g}\x1b[0m"),
+    # sentences, tables, forms
+    ("sentence", "the password is {p}"), ("sentence", "The password for ann is {p}."), ("sentence", "password: {p}"),
+    ("sentence", "please use the password `{p}` there"), ("sentence", "set the password to {p}"),
+    ("sentence", "Das Passwort lautet {p}"),
+    ("sentence", "Passwort: {p}"), ("sentence", "la contraseña es {p}"), ("sentence", "mot de passe : {p}"),
+    ("sentence", "a senha é {p}"),
+    ("sentence", "пароль: {p}"), ("sentence", "密码: {p}"), ("sentence", "パスワード\uff1a{p}"),
+    ("sentence", "wachtwoord is {p}"),
+    ("sentence", "| user | password |\n|---|---|\n| ann | {p} |\n"), ("sentence", "| password | {p} |"),
+    ("sentence", "user,password\nann,{p}\n"), ("sentence", "user\tpassword\nann\t{p}\n"),
+    ("sentence", '<input type="password" name="pw" value="{p}">'),
+    ("sentence", "login is ann and the password is {p}"),
+    ("sentence", "my pw is {p}"), ("sentence", "Password - {p}"), ("sentence", "**Password:** {p}"),
+    ("sentence", "password = {p}"),
+    # others
+    ("other", "db.internal:5432:app:ann:{p}"), ("other", "ann:$6$saltsalt${h}{h}:19000:0"),
+    ("other", "$2b$12${t}{t2}"),
+    ("other", "machine h login a password {p}"), ("other", "{pem_tail}"), ("other", "{pem_middle}"),
+)  # fmt: skip
+"""(kind, a text with a place for the secret): ways in which people and programs write secrets down."""
+
+
+def iter_forms(seed: int, each: int) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
+    """(kind, form, text, what must be gone from it) of every form, `each` of them with other secrets."""
+    random = Random(seed)
+    for kind, form in FORMS:
+        for _ in range(each):
+            yield kind, form, *_fill(form, random)
+
+
+def _fill(form: str, random: Random) -> tuple[str, tuple[str, ...]]:
+    password = random.choice((draw_password, draw_words))(random)
+    token, more, digest = draw(random, ALNUM, 24) + "7", draw(random, ALNUM, 28), draw(random, HEX, 30) + "a7"
+    key = "gh" + "p_" + draw(random, ALNUM, 36)
+    half = len(password) // 2
+    pem = make_pem(random.randrange(10**6)).split("\n")
+    values = {
+        "p": password, "p1": password[:half], "p2": password[half:], "t": token, "t2": more, "h": digest,
+        "b": b64encode(password.encode()).decode(), "ub": b64encode(f"ann:{password}".encode()).decode(),
+        "cb": b64encode(f"postgres://a:{password}@db/x".encode()).decode(), "g": key, "g1": key[:18], "g2": key[18:],
+        "gb": b64encode(f"key={key}".encode()).decode(), "gh": key.encode().hex(),
+        "pem_tail": "\n".join(pem[8:]), "pem_middle": "\n".join(pem[4:12]),
+    }  # fmt: skip
+    used = [name for name in values if "{" + name + "}" in form]
+    wholes = [values[name] for name in used if name not in ("pem_tail", "pem_middle", "p1")]
+    gone = tuple(value[-12:] for value in wholes) or (pem[9],)
+    return form.format(**values), gone
+
+
+def draw_password(random: Random) -> str:
+    """A password as programs draw them: 12 letters and digits, one of them a sign."""
+    return draw(random, ALNUM, 7) + random.choice("!#%+=*") + draw(random, ALNUM, 5)
+
+
+def draw_words(random: Random) -> str:
+    """A password as people choose them: one or two words and a number."""
+    words = ("sunrise", "Tiger", "hunter", "walnut", "Orchid", "marble", "falcon", "Winter", "copper")
+    return random.choice(words) + random.choice(("", random.choice(words))) + str(random.randint(2, 9_999))
+
+
+QUIET: tuple[str, ...] = (
+    "    --- PASS: TestIsTargetPushDeadlineError/nil_error (0.00s)",
+    "pushErr := p.TargetPusher.PushPack(ctx, cmds, packReader)",
+    "s.handleUploadPackV2LSRefs(w, req, body)",
+    't.Errorf("BasicAuth not applied: ok=%v user=%q pass=%q", ok, user, pass)',
+    '{Path: "src/auth.go", Content: authV1},',
+    '"$ref": "#/definitions/SessionKeysAbpV10x"',
+    'auth = base64.b64encode(f"{user}:{password}".encode())',
+    "github.com/posthog/posthog-go v1.10.0 h1:wfoy7Jfb4LigCoHYyMZoiJmmEoCLOkSaYfDxM/NtCqY=",
+    "// Filter to only auto-commit checkpoints (identified by strategy in metadata)",
+    "HOME='/home/ann/work/_temp/f6b65fc6-830e-483a-b0d1-61e57eca026c' before the step",
+    "private_key: x25519.X25519PrivateKey", "the password is required", "the password is wrong", "Password: ",
+    "password reset link sent to ann", "ssh -p 2222 ann@host", "docker run -p 8080:80 web", "mkdir -p build/output",
+    "mysql -u root -p app < dump.sql", "cp -p a1 b2", "zip -r release-2.zip src", "curl -u $LOGIN https://h",
+    "sentry_release = 3f2a1b4c5d6e7f8091a2b3c4d5e6f708192a3b4c", "cache-key: node-3f2a1b4c5d6e7f8091a2b3c4d5e6f708",
+    '"destinationSessionId": "st-b1c2d3e4f5g6a7h8"', "SENTRY_RELEASE=3f2a1b4c5d6e7f8091a2b3c4d5e6f708192a3b4c",
+    "uses: cloudflare/wrangler-action@3f2a1b4c5d6e7f8091a2b3c4d5e6f708192a3b4c",
+    "kind: Deployment\ndata:\n  a: b1c2d3\n",
+    "| user | password |\n|---|---|\n| string | required |\n", "user,password\nann,required\n",
+    "sessions: 128-bit ids; passwords are hashed with argon2id", "the token is sha256 of the body",
+    "def set_password(self, raw_password):", '["username", "password", "email"]', "--password-file /run/secrets/db",
+    "--key-file tls2.key", "vault login -method=oidc", "pass --clip web/mail", "echo done | tee log1.txt",
+    "    'print',\n    'pwd',\n    'read',\n    'read4b',\n", '"AWS::DynamoDB::GlobalTable": "06d89d7f61a3db96",',
+    "the result may be an array, pass `check_0d=True` then", "5 passed, 2 failed in 3.21s",
+    "pat = re.compile(r'[a-z]+')", "salt: the condiment", "seed = 42", "auth: basic",
+    "key: value1", "pw2 = pw1", "compass: north2", "passing: true", "bypass 12345678",
+)  # fmt: skip
+"""Lines that agents meet and that redaction leaves alone."""

@@ -16,7 +16,9 @@ from holdfast.detectors.statements._reading import Sentence, read
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
+from holdfast.domain.speech import MASK, own_words
 from holdfast.domain.vocabulary import EventKind, Trust
+from holdfast.domain.window import speaker_trust
 
 __all__ = ["StatementsDetector", "Turn", "Verdict", "judge", "judge_turn", "make"]
 
@@ -24,6 +26,8 @@ MOST_PER_TURN = 2
 INSIGHT_LENGTH = 300
 FILES_LIMIT = 5
 SYMBOLS_LIMIT = 8
+LONGEST = 500
+"""Characters of the longest sentence that is kept; a part of a sentence never is."""
 SHORTEST = 20
 """Characters of the shortest sentence that can stand alone as a lesson."""
 
@@ -82,8 +86,11 @@ def _candidates(told: Sequence[Event], at: int, verdict: Verdict) -> list[Candid
     event = told[at]
     spans: list[tuple[int, int]] = []
     sentences = read(event.text).sentences
+    own = own_words(event.text)
     for sentence in verdict.sentences:
         start, end = _span(event.text, sentence, sentences)
+        if MASK in own[start:end] or end - start > LONGEST:
+            continue  # somebody else's words, or more than a lesson holds: half a sentence is no lesson
         apart = all(end <= other_start or start >= other_end for other_start, other_end in spans)
         if apart and len(_plain(event.text[start:end])) >= SHORTEST:
             spans.append((start, end))
@@ -111,35 +118,28 @@ def _candidate(
     named = _files_in(quote, told)
     return Candidate(
         kind=verdict.kind,
-        insight=_cut(_plain(quote)),
+        insight=_plain(quote),
         detector=StatementsDetector.id,
         evidence=(Evidence(event=event.id, quote=quote, start=span[0], end=span[1]),),
         files=tuple(dict.fromkeys([*named, *edited]))[:FILES_LIMIT],
         symbols=_symbols_in(quote),
-        trust=_trust(event),
+        trust=_trust(event, own_words(event.text), span[0]),
         confidence=round(verdict.probability, 3),
         salience=0.6 if person else 0.5,
     )
 
 
-def _trust(event: Event) -> Trust:
-    """A person's word for prompts, unless the host says that the text came from elsewhere."""
-    if event.kind == "prompt":
-        return event.trust if event.trust in ("repository", "tool") else "person"
-    return "agent"
+def _trust(event: Event, own: str, start: int) -> Trust:
+    """A person's word for prompts, unless the host says that the text came from elsewhere, or it looks pasted."""
+    if event.kind != "prompt":
+        return "agent"
+    return event.trust if event.trust in ("repository", "tool") else speaker_trust(own, start)
 
 
 def _plain(quote: str) -> str:
     """The quote without markdown, on one line."""
     text = _BULLET.sub(" ", _LINK.sub(r"\1", quote))
     return " ".join(_MARKS.sub("", text).split()).strip(" :;,-")
-
-
-def _cut(text: str) -> str:
-    if len(text) <= INSIGHT_LENGTH:
-        return text
-    head = text[: INSIGHT_LENGTH - 1]
-    return (head.rsplit(" ", 1)[0] if " " in head[200:] else head) + "…"
 
 
 def _files_in(quote: str, told: Sequence[Event]) -> list[str]:

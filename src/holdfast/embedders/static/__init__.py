@@ -59,11 +59,15 @@ class StaticEmbedder:
         self._path = path
         self._table: Table | None = None
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
         """One unit vector per text, in order. Raises EmbedderError when the table is missing or not the right one."""
         if self._table is None:
             self._table = load_table(self._path)
         return [_place(self._table, text[:LONGEST]) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        """The unit vector of a question. Raises EmbedderError as `embed_documents` does."""
+        return self.embed_documents([text])[0]
 
 
 def make(options: Mapping[str, str]) -> StaticEmbedder:

@@ -38,6 +38,7 @@ CALLS = (
 ENDINGS = ("attempt_completion", "ask_followup_question", "plan_mode_respond")
 """Calls by which the agent speaks to the user."""
 
+EDITS = frozenset({"write_to_file", "replace_in_file", "apply_diff", "insert_content", "search_and_replace"})
 SPOKEN = {"attempt_completion": "result", "ask_followup_question": "question", "plan_mode_respond": "response"}
 CALL = re.compile(rf"<({'|'.join((*CALLS, *ENDINGS))})>(.*?)</\1>", re.DOTALL)
 ARGUMENT = re.compile(r"<(\w+)>\n?(.*?)\n?</\1>", re.DOTALL)
@@ -67,7 +68,7 @@ def read_task(
     messages = read_json(path)
     folder = os.path.dirname(path)
     task = _Task(Retelling(host, os.path.basename(folder), new_id, translate), _times(folder))
-    task.telling.stand(at=instant(os.path.basename(folder)) or written_at(path), cwd=_folder_of(folder))
+    task.telling.stand(at=instant(os.path.basename(folder)) or written_at(path), cwd=folder_of(folder))
     for message in messages if isinstance(messages, list) else ():
         yield from task.message(fields_of(message))
 
@@ -111,22 +112,32 @@ class _Task:
             for text in texts:
                 yield from self.telling.prompt(text)
             return
-        yield from self._answer("\n".join((RESULT.sub("", texts[answered]), *texts[answered + 1 :])))
+        head = RESULT.match(texts[answered])
+        text = "\n".join((RESULT.sub("", texts[answered]), *texts[answered + 1 :]))
+        yield from self._answer(text, head[1] if head else "")
 
-    def _answer(self, text: str) -> Iterator[Event]:
-        """The result of a call in XML, with the user's words about it."""
-        words = [match[2] for match in USERS_WORDS.finditer(text)]
+    def _answer(self, text: str, tool: str) -> Iterator[Event]:
+        """The result of a call in XML, with the user's words where only the host and the user can have written them."""
+        words = [match[2] for match in USERS_WORDS.finditer(text) if _is_users(text, match.start(), tool)]
         output = USERS_WORDS.sub("", text.partition("<environment_details>")[0]).strip()
         if self._pending:
             tool, given = self._pending.pop(0)
             self._pending.clear()  # one call a message is run; the others were cut off
-            yield from self.telling.call(tool, given, {"stdout": output, "content": output}, "", _error(output))
+            yield from self.telling.call(tool, given, {"stdout": output, "content": output}, "", error_of(output))
         for word in words:
             yield from self.telling.prompt(word)
 
 
-def _error(output: str) -> str:
-    """The error that a result tells of."""
+def _is_users(text: str, start: int, tool: str) -> bool:
+    """Whether words in a result's tag are the user's: of a question to the user, or before all else of an edit.
+
+    Any other result may hold a tool's output or a file's content, which can write the same tags.
+    """
+    return tool in SPOKEN or (tool in EDITS and text.find("<") == start)
+
+
+def error_of(output: str) -> str:
+    """The error that a result tells of; empty when it tells of none."""
     code = CODE.search(output[:400])
     if code:
         return failure(int(code[1]), output)
@@ -137,7 +148,7 @@ def _error(output: str) -> str:
 def _judged(block: Mapping[str, Any]) -> Mapping[str, Any]:
     """A result block that is marked as failed where its words say so."""
     content = "\n".join(text_of(part.get("text")) for part in blocks_of(block.get("content")))
-    error = _error(content)
+    error = error_of(content)
     return {**block, "content": error, "is_error": True} if error else block
 
 
@@ -160,7 +171,7 @@ def _times(folder: str) -> list[datetime]:
     return [at for at in times if at]
 
 
-def _folder_of(folder: str) -> str:
+def folder_of(folder: str) -> str:
     """The folder a task began in, as told beside it or in the list of all tasks."""
     told = try_json(os.path.join(folder, "history_item.json"))
     cwd = text_of(told.get("workspace")) or text_of(told.get("cwdOnTaskInitialization"))

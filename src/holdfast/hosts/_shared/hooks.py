@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.hookcall import HookCall
+from holdfast.domain.speech import is_spoken
 from holdfast.domain.vocabulary import SessionId
 from holdfast.hosts._shared.toolcalls import (
     EDIT_TOOLS,
@@ -20,6 +21,7 @@ from holdfast.hosts._shared.toolcalls import (
     fields_of,
     minute_of,
     said,
+    shorten,
     text_of,
 )
 
@@ -43,13 +45,6 @@ CONTEXT_LIMIT = 9_500
 
 MACHINE_PROMPTS = frozenset({"system", "loop_wakeup", "schedule_wakeup", "poll_event"})
 """Values of a prompt's `source` when no person wrote it."""
-
-NOT_TYPED = (
-    "<command-name>", "<command-message>", "<local-command", "<task-notification>", "<agent-message", "<bash-input>",
-    "<bash-stdout>", "<bash-stderr>", "[Request interrupted", "Caveat: The messages below",
-    "Another Claude session sent",
-)  # fmt: skip
-"""How texts begin that the host puts in the user's place."""
 
 LINES_READ = 2_000
 """Lines that a read brings when it only says where to begin."""
@@ -90,11 +85,6 @@ def render_nested(call: HookCall, briefing: Briefing, takes: frozenset[str] = TA
     return dumps({"hookSpecificOutput": told})
 
 
-def typed_by_person(text: str) -> bool:
-    """Whether a text in the user's place was written by the user."""
-    return not text.startswith(NOT_TYPED)
-
-
 def compaction_key(at: datetime) -> str:
     """The key of a compaction, which no id connects from hook to transcript."""
     return f"compaction:{minute_of(at, COMPACTION_SPAN)}"
@@ -121,7 +111,7 @@ def _session_start(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
 
 def _prompt(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
     prompt = clean(text_of(held.get("prompt")))
-    if not prompt or not typed_by_person(prompt) or text_of(held.get("source")) in MACHINE_PROMPTS:
+    if not prompt or not is_spoken(shorten(prompt)) or text_of(held.get("source")) in MACHINE_PROMPTS:
         return {}
     return {"events": tuple(said(source, "prompt", prompt, trust="person")), "moment": "prompt", "prompt": prompt}
 

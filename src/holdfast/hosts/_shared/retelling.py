@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from holdfast.hosts._shared.hooks import PARSERS, compaction_key, start_key, typed_by_person
-from holdfast.hosts._shared.toolcalls import Source, clean, fields_of, said, text_of
+from holdfast.domain.speech import is_spoken
+from holdfast.hosts._shared.hooks import PARSERS, compaction_key, start_key
+from holdfast.hosts._shared.toolcalls import Source, clean, fields_of, said, shorten, text_of
 from holdfast.hosts._shared.wrapping import persons_words
 
 TYPE_CHECKING = False
@@ -73,7 +74,7 @@ class Retelling:
     def prompt(self, text: str) -> list[Event]:
         """What a person said, without what programs put around it; nothing when no person did."""
         words = clean(persons_words(text))
-        told = said(self._source, "prompt", words, trust="person") if typed_by_person(words) else []
+        told = said(self._source, "prompt", words, trust="person") if is_spoken(shorten(words)) else []
         return self._start() + told if told else []
 
     def reply(self, text: str) -> list[Event]:

@@ -21,8 +21,10 @@ PATCH_TOOL = "apply_patch"
 """Edits several files at once; its argument `patch` is the text that `_shared.patch` reads."""
 LOOKING_TOOLS = frozenset({"Read", "Grep", "Glob", "LS", "NotebookRead"})
 FILES_LIMIT, LINES_LIMIT = 20, 400
-OWN_TOOL = "mcp__holdfast"
-"""Start of our own MCP tools' names: what they answer is memory already, never evidence."""
+OWN_SERVER = "holdfast"
+OWN_TOOLS = frozenset({"recall", "expand", "remember", "revise", "checkpoint", "feedback"})
+"""Our MCP tools. Hosts put the server's name before them in many ways: `mcp__holdfast__recall`, `holdfast-recall`,
+`mcp_holdfast_recall`, `mcp__plugin_holdfast_holdfast__recall`."""
 
 INJECTED = (
     ("<holdfast-memory", "</holdfast-memory>", True), ("<system-reminder>", "</system-reminder>", False),
@@ -107,6 +109,17 @@ def minute_of(at: datetime, span: int = 1) -> str:
     return f"{at.isoformat()[:14]}{at.minute // span * span:02d}"
 
 
+def is_own_tool(tool: str, given: Mapping[str, Any]) -> bool:
+    """Whether a tool is one of our MCP server's: what it answers is memory already, never evidence.
+
+    Some hosts call every server through one tool and name the server among the arguments.
+    """
+    words = "".join(c if c.isalnum() else " " for c in tool.lower()).split()
+    if OWN_SERVER in words:
+        return words[-1] in OWN_TOOLS or words[0] == "mcp"
+    return text_of(given.get("server_name") or given.get("serverName")).lower() == OWN_SERVER
+
+
 def call_files(given: Mapping[str, Any]) -> tuple[str, ...]:
     """The file a tool was called on; those of a patch."""
     if "patch" in given:
@@ -119,7 +132,7 @@ def call_files(given: Mapping[str, Any]) -> tuple[str, ...]:
 
 def call_finished(source: Source, tool: str, given: Mapping[str, Any], response: object, use: str) -> list[Event]:
     """The events of a call that did not fail."""
-    if tool.startswith(OWN_TOOL):
+    if is_own_tool(tool, given):
         return []
     key = _key(source, tool, given, use)
     if tool == PATCH_TOOL:
@@ -139,19 +152,31 @@ def call_finished(source: Source, tool: str, given: Mapping[str, Any], response:
 
 
 def call_failed(source: Source, tool: str, given: Mapping[str, Any], error: str, use: str) -> tuple[list[Event], str]:
-    """The events of a call that failed, and the error to answer; a user's refusal gives the user's words instead."""
+    """The events of a call that failed, and the error to answer; no error where the user or the host stopped it.
+
+    An error is the tool's own text. It may repeat the host's words for a refusal, so it never holds words of the user.
+    """
     error = clean(error).removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")
-    if tool.startswith(OWN_TOOL) or error.startswith(NOT_RUN):
+    if is_own_tool(tool, given) or error.startswith(NOT_RUN):
         return [], ""
-    if error.startswith(REJECTED):
-        return said(source, "prompt", error.partition(SAID)[2], trust="person"), ""
+    refused = error.startswith(REJECTED)
     code, error = exit_code(error)
     event = source.event(
         "tool_failure", _key(source, tool, given, use), error,
         tool=tool, command=shorten(text_of(given.get("command"))), exit_code=code, files=call_files(given),
         trust="tool",
     )  # fmt: skip
-    return [event], error
+    return [event], "" if refused else error
+
+
+def refusal(source: Source, content: str) -> list[Event]:
+    """What the user typed while refusing a call; nothing when they gave no words.
+
+    Only for a reader whose host marks the refusal outside of the text.
+    """
+    if not content.startswith(REJECTED):
+        return []
+    return said(source, "prompt", content.partition(SAID)[2], trust="person")
 
 
 def exit_code(error: str) -> tuple[int | None, str]:

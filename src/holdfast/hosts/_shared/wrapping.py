@@ -30,7 +30,9 @@ def persons_words(text: str) -> str:
     text = without_blocks(text, AROUND).strip()
     for tag in WRAPPERS:
         if text.startswith((f"<{tag}>", f"<{tag} ")):
-            text = text.partition(">")[2].partition(f"</{tag}>")[0].strip()
+            # Only the host's own wrapping is taken off. A wrapper inside of it is text that somebody put there.
+            inside = text.partition(">")[2]
+            return (inside.rpartition(f"</{tag}>")[0] or inside).strip()
     return text
 
 

@@ -44,6 +44,7 @@ class Aider(Adapter):
             transcripts=".aider.chat.history.md in each project",
             grows_by_lines=False,
             transcript_files=(".aider.chat.history.md",),
+            transcript_marks=(("#aiderchatstartedat",),),
             rules=(RulesTarget(file=RULES),),
             notes=("Aider has neither MCP nor hooks: it is given what `holdfast rules sync` writes.",),
             sources=("aider.chat/docs/usage/conventions.html, 2026-11-21", "not run"),

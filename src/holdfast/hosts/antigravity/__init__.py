@@ -58,6 +58,7 @@ class Antigravity(Adapter):
             transcripts="~/.gemini/antigravity-cli/brain",
             grows_by_lines=False,
             transcript_files=(".system_generated/logs/transcript.jsonl",),
+            transcript_marks=(('{"step_index":', '"source":"USER_EXPLICIT"'),),
             rules=(
                 RulesTarget(
                     file=".agents/rules/holdfast-{slug}.md",

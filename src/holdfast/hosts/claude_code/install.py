@@ -48,6 +48,14 @@ PROFILE = HostProfile(
     moments=("session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction"),
     transcripts="~/.claude/projects",
     transcript_files=("*.jsonl",),
+    transcript_marks=(
+        ('"sessionId":"', '"parentUuid":'),
+        ('"sessionId":"', '"type":"user"', '"message":{'),
+        ('"sessionId":"', '"type":"assistant"', '"message":{'),
+        ('"type":"summary"', '"leafUuid":'),
+        ('"type":"file-history-snapshot"', '"messageId":'),
+        ('"type":"queue-operation"', '"sessionId":'),
+    ),
     rules=(
         RulesTarget(file="CLAUDE.md"),
         RulesTarget(file=".claude/rules/holdfast-{slug}.md", front_matter="---\npaths: {globs}\n---\n", globs="list"),

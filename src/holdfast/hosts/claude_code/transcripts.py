@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from holdfast.domain.clocktext import parse_instant
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.jsontext import loads
+from holdfast.domain.speech import is_spoken
 from holdfast.hosts._shared.hooks import (
     MACHINE_PROMPTS,
     compaction_key,
     start_key,
-    typed_by_person,
 )
 from holdfast.hosts._shared.toolcalls import (
     Source,
@@ -25,8 +25,10 @@ from holdfast.hosts._shared.toolcalls import (
     call_finished,
     clean,
     fields_of,
+    refusal,
     response_text,
     said,
+    shorten,
     text_of,
 )
 
@@ -45,6 +47,13 @@ SKIPPED = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOn
 
 PENDING_LIMIT = 1_000
 """Calls without a result that are remembered; an older one was interrupted and never answered."""
+
+REFUSED = "User rejected tool use"
+"""The host's mark, beside the text of a result, of a call that the user refused. The result of a call that failed has
+`Error: ` and the tool's own text there, so no tool can write the mark."""
+
+OTHERS_TOOLS = ("mcp__", "Web")
+"""Tools whose errors other people's servers write: never a place for the user's words, whatever the mark says."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -146,7 +155,9 @@ class _Reading:
         if not tool:
             return  # its call is not in these lines: nothing to tell what it answers
         content = block.get("content")
-        if block.get("is_error") is True:
+        if block.get("is_error") is True and result == REFUSED and not tool.startswith(OTHERS_TOOLS):
+            yield from refusal(self.source, response_text(content))
+        elif block.get("is_error") is True:
             yield from call_failed(self.source, tool, given, response_text(content), use)[0]
         else:
             response = result if isinstance(result, dict) else content
@@ -159,7 +170,7 @@ class _Reading:
 
     def _prompt(self, text: str) -> Iterator[Event]:
         words = clean(text)
-        if typed_by_person(words):
+        if is_spoken(shorten(words)):
             yield from said(self.source, "prompt", words, trust="person")
 
 

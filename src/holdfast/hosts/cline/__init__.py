@@ -14,6 +14,7 @@ import os
 from holdfast.hosts._shared.adapter import Adapter, check_scope
 from holdfast.hosts._shared.plugin import render_context
 from holdfast.hosts._shared.toolcalls import PATCH_TOOL, fields_of, response_text, text_of, with_usual_fields
+from holdfast.hosts._shared.wrapping import persons_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +57,12 @@ class Cline(Adapter):
             moments=("session_start", "prompt", "before_file", "before_command", "after_failure"),
             transcripts="~/.cline/data/sessions",
             grows_by_lines=False,
-            transcript_files=("data/sessions/*.messages.json", "claude-dev/tasks/*/api_conversation_history.json"),
+            transcript_files=(
+                "data/sessions/*.messages.json",
+                "claude-dev/tasks/*/api_conversation_history.json",
+                "tasks/*/ui_messages.json",
+            ),
+            transcript_marks=(('[{"ts":', '"type":"say"', '"text":"'),),
             rules=(
                 RulesTarget(
                     file=".clinerules/holdfast-{slug}.md", front_matter="---\npaths: {globs}\n---\n", globs="list"
@@ -73,6 +79,8 @@ class Cline(Adapter):
         tool = text_of(held.get("tool_name"))
         held["tool_name"] = TOOLS.get(tool, tool)
         held["tool_input"] = _arguments(with_usual_fields(fields_of(held.get("tool_input"))))
+        # Cline puts the user's words into a tag of its own; what stands in any other tag is nobody's.
+        held["prompt"] = persons_words(text_of(held.get("prompt")))
         answer = fields_of(held.get("tool_response"))
         if held.get("hook_event_name") == "PostToolUse" and (answer.get("isError") or answer.get("success") is False):
             held |= {"hook_event_name": "PostToolUseFailure", "error": response_text(answer) or "failed"}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from holdfast.hosts._shared.clineshown import SHOWN, read_shown
 from holdfast.hosts._shared.clinetasks import HISTORY, read_task, task_folders
 from holdfast.hosts._shared.files import find_files, instant, oldest_first, read_json, try_json, written_at
 from holdfast.hosts._shared.messages import tell_message
@@ -27,12 +28,19 @@ def find(host: Adapter, home: str) -> list[str]:
     """Sessions and tasks."""
     own = os.path.join(home, ".cline", "data")
     folders = [os.path.join(own, "tasks"), *task_folders(home, "saoudrizwan.claude-dev")]
-    tasks = (path for folder in folders for path in find_files(folder, (f"/{HISTORY}",)))
+    tasks = [path for folder in folders for path in find_files(folder, (f"/{HISTORY}",))]
+    known = {os.path.dirname(path) for path in tasks}
+    shown = (path for folder in folders for path in find_files(folder, (f"/{SHOWN}",)))
+    tasks += (path for path in shown if os.path.dirname(path) not in known)
     return oldest_first([*find_files(os.path.join(own, "sessions"), (MESSAGES,)), *tasks])
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
     """Events of a session or a task. Raises OSError, or HostConfigError for a huge file."""
+    if os.path.basename(path) == SHOWN:
+        history = os.path.join(os.path.dirname(path), HISTORY)
+        yield from read_task(host, history, new_id) if os.path.isfile(history) else read_shown(host, path, new_id)
+        return
     if not path.endswith(MESSAGES):
         yield from read_task(host, path, new_id)
         return

@@ -80,6 +80,10 @@ class Codex(Adapter):
             moments=("session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction"),
             transcripts="~/.codex/sessions",
             transcript_files=("rollout-*.jsonl", "rollout-*.jsonl.zst"),
+            transcript_marks=(
+                ('"type":"session_meta"', '"payload":{'),
+                ('{"id":"', '"timestamp":"', '"instructions":', '"git":'),
+            ),
             rules=(RulesTarget(file="AGENTS.md", limit_chars=32 * 1024),),
             notes=("Codex skips a hook until it is trusted: type /hooks in Codex and approve Holdfast's.",),
             sources=("run: codex-cli 0.169.0, 2026-11-21", "developers.openai.com/codex/hooks, 2026-11-21"),

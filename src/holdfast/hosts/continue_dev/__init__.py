@@ -42,6 +42,7 @@ class Continue(Adapter):
             transcripts="~/.continue/sessions",
             grows_by_lines=False,
             transcript_files=(".continue/sessions/*.json",),
+            transcript_marks=(('{"sessionId":"', '"workspaceDirectory":', '"history":['),),
             rules=(
                 RulesTarget(
                     file=".continue/rules/holdfast-{slug}.md",

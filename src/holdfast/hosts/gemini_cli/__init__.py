@@ -88,6 +88,7 @@ class GeminiCli(Adapter):
             transcripts="~/.gemini/tmp",
             grows_by_lines=False,
             transcript_files=("chats/session-*.jsonl", "chats/session-*.json"),
+            transcript_marks=(('{"sessionId":"', '"projectHash":"'),),
             rules=(RulesTarget(file="GEMINI.md"),),
             notes=("A file's lessons come when it has been read: Gemini CLI takes nothing before a tool runs.",),
             sources=("run: Gemini CLI 0.61.0, 2026-11-21",),

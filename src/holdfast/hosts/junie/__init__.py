@@ -63,6 +63,7 @@ class Junie(Adapter):
             transcripts="~/.junie/sessions",
             grows_by_lines=False,
             transcript_files=(".junie/sessions/*/events.jsonl",),
+            transcript_marks=(('{"kind":"UserPromptEvent"', '"prompt":'),),
             rules=(RulesTarget(file=".junie/guidelines.md", first_of=GUIDELINES),),
             notes=("Junie tells hooks nothing of what a tool answered: failures are read from its transcripts.",),
             sources=("junie.jetbrains.com/docs/junie-cli-hooks.html, 2026-11-21", "not run"),

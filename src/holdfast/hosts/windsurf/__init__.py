@@ -53,6 +53,7 @@ class Windsurf(Adapter):
             transcripts="~/.windsurf/transcripts",
             grows_by_lines=False,
             transcript_files=(".windsurf/transcripts/*.jsonl",),
+            transcript_marks=(('"type":"user_input"', '"user_input":{'),),
             rules=(
                 RulesTarget(
                     file=".windsurf/rules/holdfast-{slug}.md",

@@ -11,7 +11,7 @@ import re
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.window import failed, spoken
 from holdfast.ranking.tokens import count_tokens
-from holdfast.service.redact import redact
+from holdfast.text.redaction import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 def make(options: Mapping[str, str]) -> SqliteStore:
     """A store, not opened yet, for `url` = `sqlite:///absolute/path`.
 
-    `timeout_s` (default 30) is how long a call may wait for another process before StoreLockedError.
-    Raises InvalidValueError for another kind of URL.
+    `timeout_s` (default 30) is how long a call may wait for another process before StoreLockedError. With `upgrade` =
+    `no` an older schema raises SchemaTooOldError. With `frozen` = `yes` a file whose companions cannot be made is read
+    as it lies there. Raises InvalidValueError for another kind of URL.
     """
     from holdfast.stores.sqlite.store import SqliteStore
 
@@ -30,4 +31,4 @@ def make(options: Mapping[str, str]) -> SqliteStore:
         timeout_s = float(options.get("timeout_s", "30"))
     except ValueError as exc:
         raise InvalidValueError(f"timeout_s is not a number: {options['timeout_s']!r}") from exc
-    return SqliteStore(path, timeout_s)
+    return SqliteStore(path, timeout_s, upgrade=options.get("upgrade") != "no", frozen=options.get("frozen") == "yes")

@@ -8,7 +8,9 @@ Commits are `synchronous=NORMAL`: an acknowledged write survives a killed proces
 is committed `FULL`.
 
 Letting go: SQLite moves the write-ahead log into the file when the last connection closes, with two flushes to the
-disk. A hook that leaves by `os._exit` without closing skips them at no risk: the next opener recovers the log.
+disk. A hook that leaves by `os._exit` without closing skips them; the next opener recovers the log, and nothing is
+lost. But then the log only grows, since an opener that is alone does not know what was moved already. So who finds it
+over `LOG_LIMIT` closes after all, and empties it.
 """
 
 from __future__ import annotations
@@ -22,17 +24,43 @@ try:
 except ImportError:  # Windows: SQLite's own lock is enough, only less fair
     fcntl = None  # type: ignore[assignment]
 
-from holdfast.domain.errors import StoreError, StoreLockedError
+from holdfast.domain.errors import (
+    HoldfastError,
+    SchemaTooNewError,
+    SchemaTooOldError,
+    StoreCorruptError,
+    StoreError,
+    StoreLockedError,
+)
 from holdfast.stores.sqlite.driver import sqlite3
 from holdfast.stores.sqlite.failures import HINTS, translate
+from holdfast.stores.sqlite.rows import text_of
 
-SCHEMA = 2
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SCHEMA = 3
 """Number of the newest migration: what `PRAGMA user_version` says of a file this code can use."""
 LONGEST_NAP_S = 0.004
 OPEN = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
 CACHE = -16_000
 """Most memory for pages, in negative KiB: at 100,000 lessons a search takes a quarter less than with SQLite's 2 MB.
 Mapping the file would spare as much again, but a disk's error would then kill the process instead of raising."""
+WRITES_BEFORE_SHRINK = 200
+"""Writes after which the memory for pages is given back. A server appends to the log with every answer; the pages it
+wrote, some 5 kB an answer, would otherwise stay in memory until the cache is full. The next search reads anew what it
+needs, from the system's own cache."""
+
+
+_DRIVERS = (sqlite3.Error, OSError, UnicodeDecodeError)
+"""What the driver raises; the last when its own message quotes a damaged schema."""
+
+
+LOG_LIMIT = 4_000_000
+"""Bytes of a write-ahead log; a longer one is emptied when a connection closes. A read takes longer with its length."""
+LEFT_AS_IT_IS = (StoreLockedError, StoreCorruptError, SchemaTooOldError, SchemaTooNewError)
+"""Why a file cannot be opened that reading it as it lies there would not help with, or that would make unsafe."""
 
 
 class Connection:
@@ -42,42 +70,82 @@ class Connection:
     """What `PRAGMA user_version` says of a file of this kind that needs no migration."""
     migrations = "migrations"
     """The folder beside this module with the SQL files that lead there."""
+    text_factory: Callable[[bytes], str] | type[str] = staticmethod(text_of)
+    """What reads a text column; `str` is quicker and raises for the whole answer when one text is damaged."""
 
-    def __init__(self, path: str, timeout_s: float) -> None:
+    def __init__(self, path: str, timeout_s: float, upgrade: bool = True, frozen: bool = False) -> None:
+        """`upgrade`: bring an older schema up to date, which takes long. `frozen`: see `open`."""
         self.path = path
         self.timeout_s = timeout_s
+        self._upgrade = upgrade
+        self._frozen = frozen
         self._turns = RLock()
         self._lock_file = -1
         self._sql: sqlite3.Connection | None = None
+        self._writes = 0
 
     def open(self) -> None:
         """Open the file, made with mode 0600 when it is not there, and bring its schema up to date.
 
-        Costs one pragma when the schema is current. Raises StoreError.
+        Costs one pragma when the schema is current. With `frozen`, a file that SQLite cannot open because there is no
+        room or no right to make the files beside it is read as it lies there; writing then raises. Only for a process
+        that soon ends: it does not see what others write. Raises StoreError.
         """
         if self._sql is not None:
             return
         try:
-            _make_private(self.path)
+            self._open(self.path)
+        except StoreError as exc:
+            if not self._frozen or isinstance(exc, LEFT_AS_IT_IS) or not self._is_whole_without_log():
+                raise
+            self._open(f"file:{_in_uri(self.path)}?immutable=1")
+
+    def _open(self, name: str) -> None:
+        try:
+            is_uri = name != self.path
+            if not is_uri:
+                _make_private(self.path)
             self._sql = sqlite3.connect(
-                self.path, timeout=self.timeout_s, isolation_level=None, check_same_thread=False
+                name, timeout=self.timeout_s, isolation_level=None, check_same_thread=False, uri=is_uri
             )
-            if self._sql.execute("PRAGMA user_version").fetchone()[0] != self.schema:
+            self._sql.text_factory = self.text_factory
+            version = self._sql.execute("PRAGMA user_version").fetchone()[0]
+            if version != self.schema:
+                if 0 < version < self.schema and not self._upgrade:
+                    raise SchemaTooOldError(
+                        f"{self.path} has schema {version}, this Holdfast writes {self.schema}",
+                        hint="it is upgraded in the background; any holdfast command does it, too",
+                    )
                 from holdfast.stores.sqlite.schema import upgrade
 
                 upgrade(self)
             self._sql.executescript(f"PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON; PRAGMA cache_size={CACHE};")
-        except (sqlite3.Error, OSError) as exc:
+        except _DRIVERS as exc:
             self.close()
             raise translate(exc, self.path) from exc
         except BaseException:
             self.close()
             raise
 
+    def _is_whole_without_log(self) -> bool:
+        """Whether the file alone holds everything: there is no write-ahead log, or an empty one."""
+        try:
+            return os.path.getsize(self.path) > 0 and _log_size(self.path) == 0
+        except OSError:
+            return False
+
     def close(self) -> None:
-        """Let go of the file; the last one to do so moves the write-ahead log into it."""
+        """Let go of the file; the last one to do so moves the write-ahead log into it.
+
+        A long log is emptied as far as others' reading allows, also when others stay.
+        """
         with self._turns:
             if self._sql is not None:
+                try:
+                    if _log_size(self.path) > LOG_LIMIT:
+                        self._sql.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                except (sqlite3.Error, OSError):
+                    pass  # a read-only file, or another process writes for long: whoever closes next does it
                 self._sql.close()
                 self._sql = None
             if self._lock_file >= 0:
@@ -106,6 +174,12 @@ class Connection:
                 self.sql.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             except sqlite3.Error as exc:
                 raise translate(exc, self.path) from exc
+
+    def count_write(self) -> None:
+        """Give the memory for pages back every so often."""
+        self._writes += 1
+        if self._writes % WRITES_BEFORE_SHRINK == 0:
+            self.sql.execute("PRAGMA shrink_memory")
 
     def lock(self) -> None:
         """Take the lock file, waiting at most `timeout_s`. Raises StoreLockedError."""
@@ -151,7 +225,7 @@ class Turn:
             return sql
         except BaseException as exc:
             self._leave()
-            if isinstance(exc, (sqlite3.Error, OSError)):
+            if isinstance(exc, _DRIVERS):
                 raise translate(exc, self._of.path) from exc
             raise
 
@@ -159,6 +233,8 @@ class Turn:
         try:
             if kind is None:
                 self._of.sql.execute("COMMIT")
+                if self._begin != "BEGIN":
+                    self._of.count_write()
         except sqlite3.Error as failure:
             self._undo()
             raise translate(failure, self._of.path) from failure
@@ -166,7 +242,8 @@ class Turn:
             if kind is not None:
                 self._undo()
             self._leave()
-        if isinstance(exc, (sqlite3.Error, OSError)):
+        reads = self._begin == "BEGIN"
+        if exc is not None and (isinstance(exc, _DRIVERS) or (reads and _tells_of_damage(exc))):
             raise translate(exc, self._of.path) from exc
 
     def _undo(self) -> None:
@@ -184,6 +261,24 @@ class Turn:
                 self._of.unlock()
         finally:
             self._of._turns.release()
+
+
+def _tells_of_damage(exc: BaseException) -> bool:
+    """Whether reading ended by a value that no row of ours has: a text where a number belongs, a number too large."""
+    return isinstance(exc, (TypeError, ValueError, OverflowError)) and not isinstance(exc, HoldfastError)
+
+
+def _log_size(path: str) -> int:
+    """Bytes of the write-ahead log beside the file. Raises OSError."""
+    try:
+        return os.stat(path + "-wal").st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _in_uri(path: str) -> str:
+    """The path as it stands in a `file:` URI."""
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
 def _make_private(path: str) -> None:

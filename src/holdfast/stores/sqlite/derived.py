@@ -55,14 +55,14 @@ def rebuild(sql: sqlite3.Connection) -> None:
 
     A document that cannot be read keeps the rows it has.
     """
-    from holdfast.stores.sqlite.rows import record_of
+    from holdfast.stores.sqlite.rows import DAMAGED, record_of
 
     rows = sql.execute("SELECT row, owner FROM lessons WHERE retracted_at IS NULL").fetchall()
     for row, owner in rows:
         (doc,) = sql.execute("SELECT doc FROM lessons WHERE row = ?", (row,)).fetchone()
         try:
             lesson = record_of(Lesson, doc)
-        except (ValueError, TypeError):
+        except DAMAGED:
             continue
         _drop_found_by(sql, row)
         index(sql, row, lesson, owner)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.frozen import Frozen
+from holdfast.domain.jsontext import dumps, loads
+from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
 from holdfast.stores.sqlite.connection import Connection
-from holdfast.stores.sqlite.rows import clean, document, record_of
+from holdfast.stores.sqlite.rows import DAMAGED, clean, document, record_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +19,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 _BY_ROW = {"anchors": "lesson", "tokens": "lesson", "vectors": "lesson", "lesson_text": "rowid"}
+PURGED = "[purged]"
+"""Stands where a sentence was."""
+SHORTEST_SENTENCE = 12
+"""Characters of a sentence that is looked for elsewhere: shorter ones stand in many texts that say something else."""
 RAW = ("text", "old", "new")
 """Fields of an event that hold what was said and written, as opposed to what was done to which file."""
 _BY_ID = ("deliveries", "outcomes", "change_lessons")
@@ -21,10 +31,10 @@ _BY_ID = ("deliveries", "outcomes", "change_lessons")
 def purge(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
     """Erase; returns rows erased by table, tables with none left out.
 
-    Events stay: they are what happened, not what was learnt. A change that names other lessons too keeps those and
-    loses its summary. Links of other lessons to an erased id stay: an id says nothing.
+    That an event happened stays known, its words do not: see `_drop_words`. A change that names other lessons too
+    keeps those and loses its summary. Links of other lessons to an erased id stay: an id says nothing.
     """
-    erased: dict[str, int] = {}
+    erased = _drop_words(sql, _words_of(sql, ids))
 
     def count(table: str, cursor: sqlite3.Cursor) -> None:
         erased[table] = erased.get(table, 0) + max(0, cursor.rowcount)
@@ -34,6 +44,8 @@ def purge(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
             for table, column in _BY_ROW.items():
                 count(table, sql.execute(f"DELETE FROM {table} WHERE {column} = ?", (row,)))
         count("lessons", sql.execute("DELETE FROM lessons WHERE id = ?", (id_,)))
+        aside = "DELETE FROM set_aside WHERE source = 'lessons' AND json_extract(columns, '$.id') = hex(?)"
+        count("set_aside", sql.execute(aside, (id_,)))
         erased["changes"] = erased.get("changes", 0) + _purge_changes(sql, id_)
         for table in _BY_ID:
             count(table, sql.execute(f"DELETE FROM {table} WHERE lesson = ?", (id_,)))
@@ -43,12 +55,105 @@ def purge(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
     return {table: rows for table, rows in erased.items() if rows}
 
 
+class Words(Frozen):
+    """What lessons rest on, as their versions tell."""
+
+    sessions: frozenset[str]
+    events: frozenset[str]
+    """Ids of the events that are quoted."""
+    sentences: tuple[str, ...]
+    """The quotes and the rules themselves, longest first."""
+
+
+def _words_of(sql: sqlite3.Connection, ids: Sequence[str]) -> Words:
+    sessions: set[str] = set()
+    events: set[str] = set()
+    sentences: set[str] = set()
+    for id_ in dict.fromkeys(map(clean, ids)):
+        for (doc,) in sql.execute("SELECT doc FROM lessons WHERE id = ?", (id_,)):
+            try:
+                lesson = record_of(Lesson, doc)
+            except DAMAGED:
+                continue
+            sessions |= {lesson.provenance.session, *lesson.sessions_seen}
+            events |= {span.event for span in lesson.provenance.evidence}
+            sentences |= {lesson.insight, *(span.quote for span in lesson.provenance.evidence)}
+    telling = (sentence for sentence in sentences if len(sentence) >= SHORTEST_SENTENCE)
+    return Words(
+        sessions=frozenset(sessions - {""}),
+        events=frozenset(events),
+        sentences=tuple(sorted(telling, key=lambda sentence: (-len(sentence), sentence))),
+    )
+
+
+def _drop_words(sql: sqlite3.Connection, words: Words) -> dict[str, int]:
+    """Empty the events that lessons quote, and take their sentences out of what else their sessions left.
+
+    Returns rows changed, by what was in them.
+    """
+    changed = {"event_texts": 0, "checkpoint_texts": 0, "delivery_triggers": 0}
+    emptied: list[str] = []
+    sentences = _pattern(words.sentences)
+    for session in sorted(words.sessions):
+        for position, doc in _documents(sql, "events", session):
+            quoted = doc.get("id") in words.events
+            if quoted:
+                emptied += [str(doc[name]) for name in RAW if name in doc]
+                after = {name: value for name, value in doc.items() if name not in RAW}
+            else:
+                after = {name: _without(value, sentences) for name, value in doc.items()}
+            changed["event_texts"] += _rewrite(sql, "events", position, doc, after)
+        for position, doc in _documents(sql, "checkpoints", session):
+            after = {name: _without(value, sentences) for name, value in doc.items()}
+            changed["checkpoint_texts"] += _rewrite(sql, "checkpoints", position, doc, after)
+        for position, doc in _documents(sql, "deliveries", session):
+            trigger = str(doc.get("trigger", ""))
+            begun = trigger.rstrip("…")
+            told = len(begun) >= SHORTEST_SENTENCE and any(begun in text for text in (*emptied, *words.sentences))
+            after = {**doc, "trigger": PURGED if told else _without(trigger, sentences)}
+            changed["delivery_triggers"] += _rewrite(sql, "deliveries", position, doc, after) if trigger else 0
+    return changed
+
+
+def _documents(sql: sqlite3.Connection, table: str, session: str) -> list[tuple[int, dict[str, Any]]]:
+    found: list[tuple[int, dict[str, Any]]] = []
+    for position, doc in sql.execute(f"SELECT position, doc FROM {table} WHERE session = ?", (session,)).fetchall():
+        try:
+            plain = loads(doc)
+        except InvalidValueError:
+            continue
+        if isinstance(plain, dict):
+            found.append((position, plain))
+    return found
+
+
+def _rewrite(sql: sqlite3.Connection, table: str, position: int, before: dict[str, Any], after: dict[str, Any]) -> int:
+    if after == before:
+        return 0
+    return sql.execute(f"UPDATE {table} SET doc = ? WHERE position = ?", (dumps(after), position)).rowcount
+
+
+def _pattern(sentences: Sequence[str]) -> re.Pattern[str]:
+    """What finds the sentences: in any case, with any white space, with or without their full stop."""
+    bare = (sentence.strip().rstrip(".!?…;,: ") for sentence in sentences)
+    spelt = [r"\s+".join(map(re.escape, text.split())) for text in bare if text]
+    return re.compile("|".join(spelt) or r"(?!)", re.IGNORECASE)
+
+
+def _without(value: Any, sentences: re.Pattern[str]) -> Any:
+    """A value of a document with PURGED in the place of each sentence."""
+    if isinstance(value, str):
+        return sentences.sub(PURGED, value)
+    return [_without(item, sentences) for item in value] if isinstance(value, list) else value
+
+
 def drop_texts(sql: sqlite3.Connection, before: str) -> int:
     """Take the raw texts out of events that happened before that instant; returns how many events had any."""
     raw = [f"'$.{name}'" for name in RAW]
     held = " OR ".join(f"json_extract(doc, {name}) IS NOT NULL" for name in raw)
     return sql.execute(
-        f"UPDATE events SET doc = json_remove(doc, {', '.join(raw)}) WHERE json_extract(doc, '$.at') < ? AND ({held})",
+        f"UPDATE events SET doc = json_remove(doc, {', '.join(raw)})"
+        f" WHERE CASE WHEN json_valid(doc) THEN json_extract(doc, '$.at') < ? AND ({held}) END",
         (before,),
     ).rowcount
 
@@ -66,7 +171,11 @@ def _purge_changes(sql: sqlite3.Connection, id_: str) -> int:
         "SELECT id, doc FROM changes WHERE id IN (SELECT change FROM change_lessons WHERE lesson = ?)", (id_,)
     ).fetchall()
     for change_id, doc in found:
-        change = record_of(Change, doc)
+        try:
+            change = record_of(Change, doc)
+        except DAMAGED:  # nobody can say what else it tells: a purge goes too far rather than not far enough
+            sql.execute("DELETE FROM changes WHERE id = ?", (change_id,))
+            continue
         rest = tuple(lesson for lesson in change.lessons if lesson != id_)
         if rest:
             kept: Any = record_of(Change, doc, lessons=rest, summary="")

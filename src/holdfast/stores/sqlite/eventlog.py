@@ -5,15 +5,16 @@ from __future__ import annotations
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.event import Event
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
-from holdfast.stores.sqlite.rows import clean, document, micros, record_of
+from holdfast.stores.sqlite.rows import clean, document, micros, read_rows, record_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from holdfast.ports.store import EventFilter, L, LogFilter, LogRecord
+    from holdfast.stores.sqlite.rows import LeftOut
 
 TABLES: dict[type, tuple[str, tuple[str, ...]]] = {
     Delivery: ("deliveries", ("project", "session", "lesson")),
@@ -22,6 +23,9 @@ TABLES: dict[type, tuple[str, tuple[str, ...]]] = {
     Change: ("changes", ("project",)),
 }
 """Each kind of record's table and the columns it can be asked by."""
+_NEWEST: dict[type, str] = {Change: "position DESC", Checkpoint: "position DESC"}
+"""Of these the newest is the one received last: after the clock was set back, `undo` must not take back the change of
+a later hour of before, and a task's state must not be an older one."""
 
 
 def append(sql: sqlite3.Connection, events: Sequence[Event]) -> int:
@@ -34,8 +38,8 @@ def append(sql: sqlite3.Connection, events: Sequence[Event]) -> int:
     return sql.total_changes - before
 
 
-def find_events(sql: sqlite3.Connection, where: EventFilter) -> list[tuple[int, Event]]:
-    """(position, event) in order of position."""
+def find_events(sql: sqlite3.Connection, where: EventFilter, left_out: LeftOut) -> list[tuple[int, Event]]:
+    """(position, event) in order of position; without damaged ones."""
     clauses: list[str] = ["position > ?"]
     args: list[Any] = [where.after]
     if where.session:
@@ -45,11 +49,15 @@ def find_events(sql: sqlite3.Connection, where: EventFilter) -> list[tuple[int, 
         # the plus keeps SQLite to the session's index when there is a session: a project has far more events
         clauses.append("+project = ?" if where.session else "project = ?")
         args.append(clean(where.project))
-    rows = sql.execute(
-        f"SELECT position, doc FROM events WHERE {' AND '.join(clauses)} ORDER BY position LIMIT ?",
-        (*args, max(0, where.limit)),
-    )
-    return [(position, record_of(Event, doc)) for position, doc in rows]
+
+    def ask() -> Iterable[tuple[int, str]]:
+        readable = left_out.but("events", "position")
+        return sql.execute(
+            f"SELECT position, doc FROM events WHERE {' AND '.join(clauses)} AND {readable} ORDER BY position LIMIT ?",
+            (*args, max(0, where.limit)),
+        )
+
+    return read_rows("events", ask, lambda doc: record_of(Event, doc), left_out)
 
 
 def record(sql: sqlite3.Connection, entries: Sequence[LogRecord]) -> None:
@@ -64,13 +72,31 @@ def record(sql: sqlite3.Connection, entries: Sequence[LogRecord]) -> None:
             values,
         ).rowcount
         if new and isinstance(entry, Change):
-            sql.executemany(
-                "INSERT OR IGNORE INTO change_lessons VALUES (?, ?)", [(lesson, entry.id) for lesson in entry.lessons]
-            )
+            _note_lessons(sql, entry)
 
 
-def find_records(sql: sqlite3.Connection, kind: type[L], where: LogFilter) -> list[L]:
-    """Records of that type, newest first. A record of a kind without sessions or lessons fits no such filter."""
+def put_change(sql: sqlite3.Connection, change: Change) -> None:
+    """Keep the change; the record of that id, if there is one, becomes this one."""
+    kept, doc = document(change)
+    sql.execute(
+        "INSERT INTO changes (id, at, project, doc) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET at = excluded.at, doc = excluded.doc",
+        (kept.id, micros(kept.at), kept.project, doc),
+    )
+    _note_lessons(sql, kept)
+
+
+def _note_lessons(sql: sqlite3.Connection, change: Change) -> None:
+    sql.executemany(
+        "INSERT OR IGNORE INTO change_lessons VALUES (?, ?)", [(lesson, change.id) for lesson in change.lessons]
+    )
+
+
+def find_records(sql: sqlite3.Connection, kind: type[L], where: LogFilter, left_out: LeftOut) -> list[L]:
+    """Records of that type, newest first; without damaged ones.
+
+    A record of a kind without sessions or lessons fits no such filter.
+    """
     table, columns = _table(kind)
     clauses: list[str] = ["1"]
     args: list[Any] = []
@@ -80,11 +106,16 @@ def find_records(sql: sqlite3.Connection, kind: type[L], where: LogFilter) -> li
         wide = column == "project" and (where.session or where.lesson)  # then its index would be the slow one
         clauses.append(f"{'+' if wide else ''}{column} = ?" if column in columns else _elsewhere(kind, column))
         args.append(clean(value))
-    rows = sql.execute(
-        f"SELECT doc FROM {table} WHERE {' AND '.join(clauses)} ORDER BY at DESC, position DESC LIMIT ?",
-        (*args, max(0, where.limit)),
-    )
-    return [record_of(kind, doc) for (doc,) in rows]
+
+    def ask() -> Iterable[tuple[int, str]]:
+        readable = left_out.but(table, "position")
+        return sql.execute(
+            f"SELECT position, doc FROM {table} WHERE {' AND '.join(clauses)} AND {readable}"
+            f" ORDER BY {_NEWEST.get(kind, 'at DESC, position DESC')} LIMIT ?",
+            (*args, max(0, where.limit)),
+        )
+
+    return [entry for _, entry in read_rows(table, ask, lambda doc: record_of(kind, doc), left_out)]
 
 
 def _elsewhere(kind: type, column: str) -> str:

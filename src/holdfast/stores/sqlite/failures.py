@@ -43,8 +43,11 @@ _BY_ERRNO: dict[int, type[StoreError]] = {
 }
 
 
-def translate(exc: sqlite3.Error | OSError, path: str) -> StoreError:
+def translate(exc: BaseException, path: str) -> StoreError:
     """Our error for one of theirs, naming the file; a plain StoreError when nothing more can be said."""
+    if not isinstance(exc, (OSError, sqlite3.Error)):
+        kind: type[StoreError] = StoreCorruptError
+        return kind(f"{path}: a damaged row: {type(exc).__name__}: {exc}", hint=HINTS[kind])
     if isinstance(exc, OSError):
         kind = _BY_ERRNO.get(exc.errno or 0, StoreError)
     else:

@@ -52,6 +52,7 @@ class IndexConnection(Connection):
 
     schema = 1
     migrations = "index_migrations"
+    text_factory = str
 
 
 def make_index(options: Mapping[str, str], tell: Callable[[str], None] | None = None) -> SqliteIndex:

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from holdfast.domain.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
+from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.vocabulary import STATES
+from holdfast.domain.vocabulary import LIVING, STATES
 from holdfast.ranking.words import duplicate_key
 from holdfast.stores.sqlite import derived
-from holdfast.stores.sqlite.rows import clean, clean_all, document, instant, micros, record_of, slots
+from holdfast.stores.sqlite.rows import (
+    DAMAGED,
+    clean,
+    clean_all,
+    document,
+    instant,
+    micros,
+    read_rows,
+    record_of,
+    slots,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
     from typing import Any
 
     from holdfast.domain.vocabulary import LessonId
     from holdfast.ports.store import LessonFilter
+    from holdfast.stores.sqlite.rows import LeftOut
 
 CLOSED = "('superseded', 'retired', 'forgotten')"
 """States that say `no longer true`: their validity is closed, which must not hide them from who asks for them."""
@@ -25,12 +37,16 @@ CLOSED = "('superseded', 'retired', 'forgotten')"
 
 def put(sql: sqlite3.Connection, lessons: Sequence[Lesson], expected: Mapping[LessonId, datetime | None]) -> None:
     """Write a version of each; see the port. A second version of one id in a call replaces the first."""
-    written: dict[str, datetime | None] = {}
+    written: dict[str, Lesson] = {}
+    new: set[str] = set()
     for given in lessons:
         lesson, doc = document(given)
-        expects = written[lesson.id] if lesson.id in written else expected.get(given.id)
-        _put_one(sql, lesson, doc, expects)
-        written[lesson.id] = lesson.recorded_at
+        expects = written[lesson.id].recorded_at if lesson.id in written else expected.get(given.id)
+        if _put_one(sql, lesson, doc, expects):
+            new.add(lesson.id)
+        written[lesson.id] = lesson
+    for id_ in new:  # only now: a call may close the lesson that stated the rule before
+        _require_only_one(sql, written[id_])
 
 
 def insert(sql: sqlite3.Connection, lesson: Lesson, doc: str, row: int | None = None) -> int:
@@ -53,47 +69,72 @@ def owner_of(lesson: Lesson) -> str:
     return "" if lesson.scope.level == "user" else lesson.scope.project
 
 
-def get(sql: sqlite3.Connection, ids: Sequence[str], as_of: datetime | None) -> list[Lesson]:
-    """The lessons in the order asked, as known then. Raises LessonNotFoundError."""
+def get(sql: sqlite3.Connection, ids: Sequence[str], as_of: datetime | None, left_out: LeftOut) -> list[Lesson]:
+    """The lessons in the order asked, as known then. Raises LessonNotFoundError, also for a damaged one."""
     known, args = known_then(as_of)
     found: dict[str, Lesson] = {}
+    damaged: set[str] = set()
     wanted = clean_all(ids)
     for start in range(0, len(wanted), 500):
         some = wanted[start : start + 500]
         rows = sql.execute(
-            f"SELECT l.id, l.retracted_at, l.doc FROM lessons l WHERE l.id IN ({slots(len(some))}) AND {known}",
+            f"SELECT l.row, l.id, l.retracted_at, l.doc FROM lessons l WHERE l.id IN ({slots(len(some))}) AND {known}",
             (*some, *args),
         )
-        found.update((id_, lesson_of(doc, retracted)) for id_, retracted, doc in rows)
+        for row, id_, retracted, doc in rows:
+            lesson = lesson_or_none(id_, retracted, doc)
+            if lesson is None:
+                left_out.add("lessons", row)
+                damaged.add(id_)
+            else:
+                found[id_] = lesson
     for id_ in wanted:
+        if id_ in damaged:
+            raise LessonNotFoundError(f"lesson {short_id(id_)} is damaged in the file", hint="holdfast doctor --mend")
         if id_ not in found:
             when = f" as of {as_of:%Y-%m-%d %H:%M:%S} UTC" if as_of else ""
             raise LessonNotFoundError(f"no lesson {id_}{when}", hint="holdfast list --all-projects")
     return [found[id_] for id_ in wanted]
 
 
-def find(sql: sqlite3.Connection, where: LessonFilter) -> list[Lesson]:
-    """Lessons that fit, newest first, ties by id."""
+def find(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> list[Lesson]:
+    """Lessons that fit, newest first, ties by id; without damaged ones."""
     clauses, args = _conditions(where)
     newest = "ORDER BY l.recorded_at DESC, l.id"
-    chosen = f"SELECT l.row FROM lessons l WHERE {' AND '.join(clauses)} {newest} LIMIT ? OFFSET ?"
-    rows = sql.execute(  # sorted without their documents, which are read for the chosen page only
-        f"SELECT l.retracted_at, l.doc FROM ({chosen}) c JOIN lessons l ON l.row = c.row {newest}",
-        (*args, max(0, where.limit), max(0, where.offset)),
-    )
-    return [lesson_of(doc, retracted) for retracted, doc in rows]
+
+    def ask() -> Iterable[tuple[int, str, int | None, str]]:
+        readable = left_out.but("lessons", "l.row")
+        chosen = f"SELECT l.row FROM lessons l WHERE {' AND '.join(clauses)} AND {readable} {newest} LIMIT ? OFFSET ?"
+        return sql.execute(  # sorted without their documents, which are read for the chosen page only
+            f"SELECT l.row, l.id, l.retracted_at, l.doc FROM ({chosen}) c JOIN lessons l ON l.row = c.row {newest}",
+            (*args, max(0, where.limit), max(0, where.offset)),
+        )
+
+    return [lesson for _, lesson in read_rows("lessons", ask, lesson_of, left_out)]
 
 
-def count(sql: sqlite3.Connection, where: LessonFilter) -> int:
-    """How many lessons fit, whatever the limit."""
+def count(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> int:
+    """How many lessons fit, whatever the limit; without those known to be damaged."""
     clauses, args = _conditions(where)
+    clauses.append(left_out.but("lessons", "l.row"))
     found: int = sql.execute(f"SELECT count(*) FROM lessons l WHERE {' AND '.join(clauses)}", args).fetchone()[0]
     return found
 
 
-def lesson_of(doc: str, retracted_at: int | None) -> Lesson:
-    """The version of a row."""
-    return record_of(Lesson, doc, retracted_at=None if retracted_at is None else instant(retracted_at))
+def lesson_or_none(id_: str, retracted_at: int | None, doc: str) -> Lesson | None:
+    """The version of a row, or None when its document is damaged."""
+    try:
+        return lesson_of(id_, retracted_at, doc)
+    except DAMAGED:
+        return None
+
+
+def lesson_of(id_: str, retracted_at: int | None, doc: str) -> Lesson:
+    """The version of a row. Raises one of `rows.DAMAGED` when its document is damaged, or is not the row's."""
+    lesson = record_of(Lesson, doc, retracted_at=None if retracted_at is None else instant(retracted_at))
+    if lesson.id != id_:
+        raise ValueError(f"the row of {id_} holds {lesson.id}")
+    return lesson
 
 
 def known_then(as_of: datetime | None) -> tuple[str, list[int]]:
@@ -118,7 +159,8 @@ def true_then(as_of: datetime | None) -> tuple[str, list[int]]:
     )
 
 
-def _put_one(sql: sqlite3.Connection, lesson: Lesson, doc: str, expects: datetime | None) -> None:
+def _put_one(sql: sqlite3.Connection, lesson: Lesson, doc: str, expects: datetime | None) -> bool:
+    """Write the version; returns whether it is the first one of its lesson."""
     current = sql.execute(
         "SELECT row, recorded_at, doc FROM lessons WHERE id = ? AND retracted_at IS NULL", (lesson.id,)
     ).fetchone()
@@ -130,7 +172,7 @@ def _put_one(sql: sqlite3.Connection, lesson: Lesson, doc: str, expects: datetim
     if current is None:
         _require_new(sql, lesson)
         insert(sql, lesson, doc)
-        return
+        return True
     if at <= current[1]:
         raise InvalidValueError(f"lesson {lesson.id}: a version must be recorded later than the one it replaces")
     sql.execute("UPDATE lessons SET retracted_at = ? WHERE row = ?", (at, current[0]))
@@ -140,6 +182,29 @@ def _put_one(sql: sqlite3.Connection, lesson: Lesson, doc: str, expects: datetim
     sql.executemany(
         "INSERT INTO vectors (lesson, embedder, scale, codes) VALUES (?, ?, ?, ?)", [(row, *kept) for kept in vectors]
     )
+    return False
+
+
+def _require_only_one(sql: sqlite3.Connection, lesson: Lesson) -> None:
+    """Refuse a new lesson that states the rule of a living one.
+
+    Writers take turns (`Connection.writing`), so a look inside the write transaction is as good as a unique index,
+    and databases of before, which may hold a rule twice, stay as they are.
+    """
+    key = duplicate_key(lesson.insight)
+    if lesson.state not in LIVING or not key:
+        return
+    others = sql.execute(
+        "SELECT id, doc FROM lessons WHERE duplicate_key = ? AND owner = ? AND retracted_at IS NULL AND kind = ?"
+        f" AND state IN ({slots(len(LIVING))}) AND id <> ?",
+        (key, owner_of(lesson), lesson.kind, *LIVING, lesson.id),
+    ).fetchall()
+    for id_, doc in others:
+        other = lesson_or_none(id_, None, doc)
+        if other is not None and other.scope.level == lesson.scope.level:
+            raise StaleWriteError(
+                f"lesson {short_id(id_)} states the same rule already", hint=f"holdfast show {short_id(id_)}"
+            )
 
 
 def _require_new(sql: sqlite3.Connection, lesson: Lesson) -> None:
@@ -152,7 +217,8 @@ def _kept_vectors(sql: sqlite3.Connection, row: int, doc: str, lesson: Lesson) -
     found = sql.execute("SELECT embedder, scale, codes FROM vectors WHERE lesson = ?", (row,)).fetchall()
     if not found or lesson.state not in derived.SEARCHABLE:
         return []
-    same = derived.text_columns(lesson_of(doc, None)) == derived.text_columns(lesson)
+    before = lesson_or_none(lesson.id, None, doc)
+    same = before is not None and derived.text_columns(before) == derived.text_columns(lesson)
     return found if same else []
 
 
@@ -188,6 +254,7 @@ def _anchored(where: LessonFilter) -> tuple[str, str]:
     if where.as_of is None and "forgotten" not in where.states:
         return "l.row IN (SELECT lesson FROM anchors WHERE path = ? AND is_glob = 0)", where.path
     return (
-        "EXISTS (SELECT 1 FROM json_each(l.doc, '$.anchors') a WHERE json_extract(a.value, '$.path') = ?)",
+        "EXISTS (SELECT 1 FROM json_each(iif(json_valid(l.doc), l.doc, '{}'), '$.anchors') a"
+        " WHERE json_extract(a.value, '$.path') = ?)",
         where.path,
     )

@@ -60,12 +60,15 @@ def _snapshot(live: sqlite3.Connection, query: Query) -> sqlite3.Connection:
     true, true_args = lessons.true_then(query.as_of)
     scope, scope_args = ("1", []) if query.all_projects else ("l.owner IN ('', ?)", [clean(query.project)])
     rows = live.execute(
-        f"SELECT l.row, l.doc FROM lessons l WHERE {known} AND {true} AND {scope} ORDER BY l.row",
+        f"SELECT l.row, l.id, l.doc FROM lessons l WHERE {known} AND {true} AND {scope} ORDER BY l.row",
         (*known_args, *true_args, *scope_args),
     )
     made.execute("BEGIN")
-    for row, doc in rows:
-        lessons.insert(made, lessons.lesson_of(doc, None), doc, row)
+    for row, id_, doc in rows:
+        lesson = lessons.lesson_or_none(id_, None, doc)
+        if lesson is None:
+            continue
+        lessons.insert(made, lesson, doc, row)
         made.executemany(
             "INSERT INTO vectors (lesson, embedder, scale, codes) VALUES (?, ?, ?, ?)",
             live.execute("SELECT lesson, embedder, scale, codes FROM vectors WHERE lesson = ?", (row,)),

@@ -10,10 +10,11 @@ from holdfast.domain.plain import from_plain, to_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any, TypeVar
 
     R = TypeVar("R", bound=Frozen)
+    V = TypeVar("V")
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 UNKNOWN = "\ufffd"
@@ -62,6 +63,62 @@ def document(record: R) -> tuple[R, str]:
 def record_of(kind: type[R], doc: str, **known: Any) -> R:
     """The record of a document; `known` are fields the row tells better than the document."""
     return from_plain(kind, {**loads(doc), **known})
+
+
+DAMAGED = (TypeError, ValueError, AttributeError, KeyError, IndexError, OverflowError, RecursionError)
+"""What reading a damaged document may raise: it is no JSON, not an object, or a field of it is impossible."""
+
+
+class LeftOut:
+    """Rows that reads left out because their document is damaged, since the store was opened.
+
+    A read that meets one notes it here and asks again without it, so that limits and offsets count readable rows.
+    """
+
+    def __init__(self) -> None:
+        self.rows: dict[str, set[int]] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self.rows.values()))
+
+    def but(self, table: str, column: str) -> str:
+        """SQL for: not one of the rows of that table that were left out before."""
+        rows = self.rows.get(table)
+        return f"{column} NOT IN ({', '.join(map(str, sorted(rows)))})" if rows else "1"
+
+    def add(self, table: str, row: int) -> None:
+        """Note one more row."""
+        self.rows.setdefault(table, set()).add(row)
+
+
+def read_rows(
+    table: str, ask: Callable[[], Iterable[tuple[Any, ...]]], read: Callable[..., V], left_out: LeftOut
+) -> list[tuple[int, V]]:
+    """Return (row, value) of what `ask` finds; each of its rows is a row number and the arguments of `read`.
+
+    Damaged rows are noted in `left_out`, and `ask`, which must keep to it, is called again.
+    """
+    while True:
+        values, damaged = [], False
+        for row, *columns in ask():
+            try:
+                values.append((row, read(*columns)))
+            except DAMAGED:
+                left_out.add(table, row)
+                damaged = True
+        if not damaged:
+            return values
+
+
+def text_of(raw: bytes) -> str:
+    """A text column's value; one that is not UTF-8 begins with a NUL, so that nothing takes it for a document.
+
+    The driver's own decoding would raise and end the whole answer because of one damaged row.
+    """
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return "\0" + raw.decode("latin-1")
 
 
 def slots(count: int) -> str:

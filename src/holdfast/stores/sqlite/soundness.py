@@ -5,10 +5,13 @@ from __future__ import annotations
 from holdfast.domain.errors import StoreCorruptError
 from holdfast.ports.store import Problem
 from holdfast.stores.sqlite.connection import Connection
+from holdfast.stores.sqlite.damage import find_damaged
 from holdfast.stores.sqlite.derived import SEARCHABLE
 from holdfast.stores.sqlite.driver import sqlite3
 
 MEND = "restore a backup, or `holdfast export` what can be read and import it into a new store"
+
+SET_ASIDE = "holdfast doctor --mend"
 
 _COUNTS = {
     "a searchable lesson has no full text": (
@@ -41,7 +44,7 @@ def check(connection: Connection) -> list[Problem]:
             broken = _integrity(sql)
             if broken:
                 return broken
-            found = _counts(sql)
+            found = _damaged(sql) + _counts(sql)
         with connection.writing() as sql:  # the full text's check is spelt as an insert, though it writes nothing
             return _full_text(sql) + found
     except StoreCorruptError as exc:
@@ -51,6 +54,13 @@ def check(connection: Connection) -> list[Problem]:
 def _integrity(sql: sqlite3.Connection) -> list[Problem]:
     lines = [line for (line,) in sql.execute("PRAGMA integrity_check(20)")]
     return [] if lines == ["ok"] else [Problem(what=f"integrity check: {line}", mend=MEND) for line in lines]
+
+
+def _damaged(sql: sqlite3.Connection) -> list[Problem]:
+    words = [f"{len(rows)} in {table}" for table, rows in find_damaged(sql).items()]
+    return (
+        [Problem(what=f"damaged rows, left out of every answer: {', '.join(words)}", mend=SET_ASIDE)] if words else []
+    )
 
 
 def _full_text(sql: sqlite3.Connection) -> list[Problem]:

@@ -10,19 +10,22 @@ from __future__ import annotations
 from holdfast.domain.clocktext import render_instant
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.query import LANES
+from holdfast.ports.store import Extent
 from holdfast.stores.sqlite import among, eventlog, lanes, lessons
 from holdfast.stores.sqlite.connection import Connection
-from holdfast.stores.sqlite.rows import clean
+from holdfast.stores.sqlite.rows import LeftOut, clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    import sqlite3
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from typing import Self
 
     from holdfast.domain.event import Event
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.query import Hit, Query
+    from holdfast.domain.records import Change
     from holdfast.domain.vocabulary import LessonId
     from holdfast.ports.store import EventFilter, L, LessonFilter, LogFilter, LogRecord, Problem
     from holdfast.stores.sqlite.past import Past
@@ -32,11 +35,12 @@ if TYPE_CHECKING:
 class SqliteStore:
     """See `ports.store.Store` for what each method promises. Safe to share between threads."""
 
-    def __init__(self, path: str, timeout_s: float = 30.0) -> None:
+    def __init__(self, path: str, timeout_s: float = 30.0, *, upgrade: bool = True, frozen: bool = False) -> None:
         self.path = path
-        self._connection = Connection(path, timeout_s)
+        self._connection = Connection(path, timeout_s, upgrade, frozen)
         self._vectors: Vectors | None = None
         self._past: Past | None = None
+        self._left_out = LeftOut()
 
     def __enter__(self) -> Self:
         self._connection.open()
@@ -57,23 +61,30 @@ class SqliteStore:
     def find_events(self, where: EventFilter) -> list[tuple[int, Event]]:
         """(position, event) pairs in order of position."""
         with self._connection.reading() as sql:
-            return eventlog.find_events(sql, where)
+            return eventlog.find_events(sql, where, self._left_out)
 
-    def put(self, lessons_: Sequence[Lesson], expected: Mapping[LessonId, datetime | None]) -> None:
-        """Write a version of each lesson; a person's is flushed to the disk before this returns."""
+    def put(
+        self,
+        lessons_: Sequence[Lesson],
+        expected: Mapping[LessonId, datetime | None],
+        change: Change | None = None,
+    ) -> None:
+        """Write a version of each lesson and the change; a person's is flushed to the disk before this returns."""
         durable = any(lesson.trust == "person" for lesson in lessons_)
         with self._connection.writing(durable=durable) as sql:
             lessons.put(sql, lessons_, expected)
+            if change is not None:
+                eventlog.put_change(sql, change)
 
     def get(self, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
         """The lessons in the order asked, as known at that instant."""
         with self._connection.reading() as sql:
-            return lessons.get(sql, ids, as_of)
+            return lessons.get(sql, ids, as_of, self._left_out)
 
     def find(self, where: LessonFilter) -> list[Lesson]:
         """Lessons that fit, newest first, ties by id."""
         with self._connection.reading() as sql:
-            return lessons.find(sql, where)
+            return lessons.find(sql, where, self._left_out)
 
     def search(self, lane: str, query: Query, limit: int) -> list[Hit]:
         """What one index answers, best first. The scores of each lane are told in `lanes`."""
@@ -97,7 +108,7 @@ class SqliteStore:
     def find_records(self, kind: type[L], where: LogFilter) -> list[L]:
         """Log records of that type, newest first."""
         with self._connection.reading() as sql:
-            return eventlog.find_records(sql, kind, where)
+            return eventlog.find_records(sql, kind, where, self._left_out)
 
     def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]], only: bool = False) -> int:
         """Keep unit vectors of lessons' current versions, an id without one skipped; asked with none, how many wait."""
@@ -111,29 +122,37 @@ class SqliteStore:
         if vectors:
             return 0
         with self._connection.reading() as sql:
-            return count_waiting(sql, embedder_id)
+            return count_waiting(sql, embedder_id, self._left_out)
 
     def mark(self, key: str, value: str | None = None) -> str:
         """A small named value: sets it when given; returns what is kept now, or an empty string."""
-        key = clean(key)
         with self._connection.reading() as sql:
-            row = sql.execute("SELECT value FROM marks WHERE key = ?", (key,)).fetchone()
-        kept: str = row[0] if row else ""
+            kept = _read_mark(sql, key)
         if value is None or value == kept:
             return kept
         with self._connection.writing() as sql:
-            sql.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (key, clean(value)))
-        return clean(value)
+            return _write_mark(sql, key, value)
 
-    def purge(self, ids: Sequence[LessonId], events_before: datetime | None = None) -> dict[str, int]:
+    def edit_mark(self, key: str, edit: Callable[[str], str]) -> str:
+        """Set a mark to what `edit` makes of its value; nobody else writes in between."""
+        with self._connection.writing() as sql:
+            kept = _read_mark(sql, key)
+            value = edit(kept)
+            return kept if value == kept else _write_mark(sql, key, value)
+
+    def purge(
+        self, ids: Sequence[LessonId], events_before: datetime | None = None, change: Change | None = None
+    ) -> dict[str, int]:
         """Erase the lessons and all that derives from them, and old events' texts; rows erased by table."""
         from holdfast.stores.sqlite.erase import drop_texts, flush, purge
 
         with self._connection.writing(durable=True) as sql:
             erased = purge(sql, ids)
             texts = drop_texts(sql, render_instant(events_before)) if events_before else 0
+            if change is not None:
+                eventlog.put_change(sql, change)
         if texts:
-            erased["event_texts"] = texts
+            erased["event_texts"] = texts + erased.get("event_texts", 0)
         flush(self._connection)
         return erased
 
@@ -142,6 +161,28 @@ class SqliteStore:
         from holdfast.stores.sqlite.soundness import check
 
         return check(self._connection)
+
+    def left_out(self) -> int:
+        """How many damaged rows were left out of answers since the store was opened."""
+        return len(self._left_out)
+
+    def set_aside(self) -> dict[str, int]:
+        """Move every damaged row to the table `set_aside`; rows moved, by table."""
+        from holdfast.stores.sqlite.damage import set_aside
+
+        with self._connection.writing(durable=True) as sql:
+            moved = set_aside(sql)
+        self._left_out = LeftOut()
+        return moved
+
+    def extent(self) -> Extent:
+        """How much there is and ever was."""
+        with self._connection.reading() as sql:
+            (current,) = sql.execute(
+                "SELECT count(*) FROM lessons WHERE retracted_at IS NULL AND state <> 'forgotten'"
+            ).fetchone()
+            last = dict(sql.execute("SELECT name, seq FROM sqlite_sequence WHERE name IN ('lessons', 'events')"))
+        return Extent(lessons=current, versions=last.get("lessons", 0), events=last.get("events", 0))
 
     def _vector_index(self) -> Vectors:
         if self._vectors is None:
@@ -156,3 +197,14 @@ class SqliteStore:
 
             self._past = Past()
         return self._past
+
+
+def _read_mark(sql: sqlite3.Connection, key: str) -> str:
+    row = sql.execute("SELECT value FROM marks WHERE key = ?", (clean(key),)).fetchone()
+    return row[0] if row else ""
+
+
+def _write_mark(sql: sqlite3.Connection, key: str, value: str) -> str:
+    value = clean(value)
+    sql.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (clean(key), value))
+    return value

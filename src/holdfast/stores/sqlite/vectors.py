@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.query import Query
     from holdfast.stores.sqlite.connection import Connection
+    from holdfast.stores.sqlite.rows import LeftOut
     from holdfast.stores.sqlite.vectorindex import VectorIndex
 
 RESCORED = 500
@@ -44,12 +45,12 @@ def write(sql: sqlite3.Connection, embedder_id: str, vectors: Mapping[LessonId, 
             )
 
 
-def count_waiting(sql: sqlite3.Connection, embedder_id: str) -> int:
+def count_waiting(sql: sqlite3.Connection, embedder_id: str, left_out: LeftOut) -> int:
     """How many lessons have no vector of that embedder."""
     from holdfast.ports.store import LessonFilter
     from holdfast.stores.sqlite.lessons import count
 
-    return count(sql, LessonFilter(all_projects=True, without_vector=embedder_id))
+    return count(sql, LessonFilter(all_projects=True, without_vector=embedder_id), left_out)
 
 
 def erase_others(connection: Connection, embedder_id: str) -> int:

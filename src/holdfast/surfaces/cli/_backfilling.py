@@ -38,6 +38,7 @@ GONE = "folder is gone (--project tells where they belong)"
 UNTOLD = "folder is not told (--project tells where they belong)"
 UNKNOWN = "project unknown"
 OF_OTHERS = "folder is not in the repository that brought the transcript (--project tells where they belong)"
+NO_EVENT = "no event was found in them"
 
 
 class Tally:
@@ -106,6 +107,7 @@ class Backfilling:
         self.since = since
         self.tally = Tally()
         self._heard = Heard(places.memory)
+        self._events_read = 0
         self._by_lines = host.profile.grows_by_lines
         self._repository: str | None = None
 
@@ -117,6 +119,7 @@ class Backfilling:
         """
         self._repository = repository
         self.tally.from_repository += repository is not None
+        self._events_read = 0
         try:
             if why := unfit(path):
                 self.tally.skipped[f"transcripts: {why}"] += 1
@@ -156,6 +159,7 @@ class Backfilling:
             advance(max(0, lines.position - start))
             done = lines.position
         self.tally.bytes += size
+        self._mention_silence(size if mark.position == 0 else 0)
         self._learn(taken)
         if taken and self.since is None:
             self._mark(path, f"{inode}:{done}:{size}")
@@ -177,11 +181,17 @@ class Backfilling:
             fresh |= new
         advance(size)
         self.tally.bytes += size
+        self._mention_silence(size)
         # Where a run was cut short some sessions are known but were not learnt from.
         finished_before = mark.startswith("whole:") and mark != "whole:0"
         self._learn(Counter({k: n for k, n in taken.items() if k[1] in fresh}) if finished_before else taken)
         if taken and self.since is None:
             self._mark(path, f"whole:{stamp}")
+
+    def _mention_silence(self, size: int) -> None:
+        """Count a file of which nothing was read, though something is in it: it may be another host's."""
+        if size and not self._events_read:
+            self.tally.skipped[f"transcripts: {NO_EVENT}"] += 1
 
     def _pass_over(self, size: int, advance: Callable[[int], None]) -> None:
         self.tally.unchanged += 1
@@ -212,6 +222,7 @@ class Backfilling:
         """Runs of events of one folder and session, at most BATCH long."""
         batch: list[Event] = []
         for event in events:
+            self._events_read += 1
             if self.since is not None and event.at < self.since:
                 continue
             first = batch[0] if batch else event

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from holdfast.domain.errors import AlreadyRunningError, InvalidValueError
+from holdfast.domain.errors import InvalidValueError
 from holdfast.surfaces.cli.call import answer_json, counted, note, say
 from holdfast.surfaces.cli.rows import table
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from holdfast.sources import Found, Search
 
 VERBS = ("added", "revised", "accepted", "unchanged", "skipped", "removed")
-TURN_S = 60.0
-"""How long an import waits for another one to end."""
 TOLD = 20
 """Steps of a kind that are told one by one where nobody asked for all."""
 
@@ -47,10 +45,8 @@ class Outcome(NamedTuple):
 def import_foreign(memory: Memory, wish: Wish) -> Outcome:
     """Import what is under the path.
 
-    Raises InvalidValueError when there is nothing, or the one file is unreadable, AlreadyRunningError when another
-    import does not end.
+    Raises InvalidValueError when there is nothing, or the one file is unreadable.
     """
-    from holdfast.runfiles import Turn
     from holdfast.service.adopt import Adopting
     from holdfast.sources import find_sources
 
@@ -64,10 +60,7 @@ def import_foreign(memory: Memory, wish: Wish) -> Outcome:
         readings, failed = _read_all(search.found, bar)
         if failed and not readings:
             raise InvalidValueError(failed[0][1], hint="nothing was imported")
-        with Turn(memory.settings.run_path, "import", TURN_S) as ours:
-            if not ours:  # two at once would both find their passages new
-                raise AlreadyRunningError("another import is running", hint="wait for it, then import again")
-            steps = memory.adopt(readings, how, bar.adopted)
+        steps = memory.adopt(readings, how, bar.adopted)
     return Outcome(search, steps, tuple(failed))
 
 

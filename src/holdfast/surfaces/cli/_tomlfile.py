@@ -14,7 +14,7 @@ from typing import Any
 from holdfast.domain.errors import HostConfigError
 from holdfast.ports.host import ConfigEdit
 
-HEADER = re.compile(r"^\s*\[", re.MULTILINE)
+HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.errors import HoldfastError
 from holdfast.surfaces.cli.call import work_tree
-from holdfast.transcripts import TranscriptLines
+from holdfast.transcripts import TranscriptLines, host_by_content
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -68,7 +68,7 @@ def at_paths(paths: Sequence[str], hosts: Sequence[Host]) -> Named:
     for named in paths:
         is_folder, before = os.path.isdir(named), sum(map(len, found.values()))
         for path in _files_at(os.path.abspath(named)):
-            first = _likeliest(path, hosts)
+            first = _likeliest(path, hosts, named=not is_folder)
             if is_folder and first is None:
                 passed_over += path.lower().endswith(ENDINGS)
                 continue
@@ -147,13 +147,20 @@ def _try(host: Host, path: str) -> tuple[int, str]:
         return 0, ""  # made for another form of file, and not for this one
 
 
-def _likeliest(path: str, hosts: Sequence[Host]) -> Host | None:
-    """The host whose pattern fits; the longest wins, then the first name; None for none."""
+def _likeliest(path: str, hosts: Sequence[Host], named: bool) -> Host | None:
+    """The host whose pattern fits the path, the longest, then the first name; None for none.
+
+    Where the path says no more than an ending, or nothing of a file that the user named, the content decides.
+    """
     plain = path.replace(os.sep, "/")
     fits = [
-        (-len(pattern), host.name, host)
+        (-len(pattern), host.name, pattern, host)
         for host in hosts
         for pattern in host.profile.transcript_files
         if host.profile.transcripts and fnmatchcase(plain, f"*/{pattern}")
     ]
-    return min(fits, key=lambda fit: fit[:2])[2] if fits else None
+    _, _, pattern, best = min(fits, key=lambda fit: fit[:2], default=(0, "", "", None))
+    if (pattern and not pattern.startswith("*.")) or not (fits or named):
+        return best
+    by_content = host_by_content(path, hosts)
+    return next((host for host in hosts if host.name == by_content), best)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from holdfast.domain.hidden import is_hidden, without_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,10 +27,33 @@ class Call:
         self.as_json = False
 
     def open(self) -> Memory:
-        """The memory of the call's folder; use it with `with`."""
-        from holdfast.bootstrap import Memory
+        """The memory of the call's folder, with what hooks left in the spool; use it with `with`.
 
-        return Memory(self.folder)
+        A memory that was lost is told of on stderr.
+        """
+        from holdfast.bootstrap import Memory
+        from holdfast.domain.errors import StoreError
+        from holdfast.spool import drain, waiting
+
+        memory = Memory(self.folder)
+        _tell_of_loss(memory)
+        if waiting(memory.settings.run_path):
+            try:
+                drain(memory, memory.settings.run_path)
+            except StoreError:
+                return memory  # a store that can only be read still answers
+        return memory
+
+
+def _tell_of_loss(memory: Memory) -> None:
+    from holdfast.domain.errors import StoreError
+
+    try:
+        loss = memory.find_loss()
+    except StoreError:
+        return  # the command itself will say what is wrong with the store
+    if loss is not None:
+        note(f"note: {loss.words}; holdfast doctor says more")
 
 
 def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
@@ -54,21 +80,48 @@ pass_call = click.make_pass_decorator(Call, ensure=True)
 
 
 def say(text: str = "") -> None:
-    """Print a result, on stdout."""
-    click.echo(text)
+    """Print a result, on stdout, without hidden characters."""
+    click.echo(shown(text))
 
 
 def note(text: str) -> None:
-    """Talk to the person, on stderr."""
-    click.echo(text, err=True)
+    """Talk to the person, on stderr, without hidden characters."""
+    click.echo(shown(text), err=True)
 
 
 def answer_json(value: Any) -> None:
-    """Print a value as one JSON document, indented on a terminal."""
+    """Print a value as one JSON document, indented on a terminal. Hidden characters are written as escapes."""
     import json
 
     indent = 2 if sys.stdout.isatty() else None
-    click.echo(json.dumps(value, ensure_ascii=False, indent=indent))
+    click.echo(escaped(json.dumps(value, ensure_ascii=False, indent=indent)))
+
+
+def shown(text: str) -> str:
+    """The text as a terminal may have it: no character that it does not show or that steers it, but our own colours."""
+    pieces = text.split("\x1b")
+    colours = [_COLOUR.match(piece) for piece in pieces[1:]]
+    rest = [
+        f"\x1b{colour.group()}{without_hidden(piece[colour.end() :])}" if colour else without_hidden(piece)
+        for colour, piece in zip(colours, pieces[1:], strict=True)
+    ]
+    return "".join([without_hidden(pieces[0]), *rest])
+
+
+def escaped(text: str) -> str:
+    """JSON that is the same value with its hidden characters written as escapes."""
+    if text.isascii():
+        return text
+    return "".join(_escape(char) if not char.isascii() and is_hidden(char) else char for char in text)
+
+
+_COLOUR = re.compile(r"\[(?:0|1|2|22|3\d|39|9\d)m")
+"""What `click.style` writes. Not the code that conceals text."""
+
+
+def _escape(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 def counted(number: int, one: str, many: str = "") -> str:

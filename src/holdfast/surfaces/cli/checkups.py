@@ -9,20 +9,25 @@ import shutil
 import stat
 import subprocess
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.util import cache_from_source
 from typing import TYPE_CHECKING, Any
 
 from holdfast.bootstrap import find_place, open_store
 from holdfast.domain.errors import HoldfastError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
+from holdfast.ports.store import Extent
+from holdfast.runfiles import DROPPED, LATE, SPOOLED, read_counts
 from holdfast.service.heartbeat import last_events
 from holdfast.settings import interpreter, package_folder
+from holdfast.spool import FOLDER, unreadable, waiting
 from holdfast.surfaces.cli import _forms, _launcher
 from holdfast.surfaces.cli._codextrust import our_hooks
 from holdfast.surfaces.cli._hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, backups, set_up
+from holdfast.surfaces.cli.call import counted
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
 from holdfast.surfaces.cli.project import ACCEPT, claim_line
 from holdfast.surfaces.cli.setup import all_hosts
+from holdfast.witness import accept, find_loss
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,12 +39,15 @@ SETUP = "holdfast setup"
 SERVER = "holdfast.surfaces.mcp"
 HOOK_PROGRAM = "surfaces/hooks/entry.py"
 LAUNCHER = "bin/holdfast-launch"
+MEND = "holdfast doctor --mend"
 WAIT_S = 3.0
 """How long a locked database is waited for."""
 VERSION_TIMEOUT_S = 10.0
 LEAN_MODULES = ("bootstrap.py", "settings.py", "service/memory.py", "service/hook.py", "surfaces/hooks/client.py")
 """Some of what a hook imports: without their compiled form each hook compiles them anew."""
 LOG_LINES = 3
+COUNTED_DAYS = 7
+"""How far back late and lost answers are told of."""
 
 
 def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
@@ -47,6 +55,7 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
     path = settings.database_path
     if settings.store.startswith("sqlite:") and not os.path.exists(path):
         yield from _check_new_store(settings)
+        yield from _check_witness(settings, Extent())
         return
     modes = list(_check_modes(settings))  # before opening, which mends the database's own
     try:
@@ -57,6 +66,7 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
             if not problems:
                 yield Finding(OK, "integrity", "rows and indexes agree")
             yield from modes
+            yield from _check_witness(settings, store.extent())
             yield from _check_project(store, settings, folder)
             heard = last_events(store)
     except (HoldfastError, OSError) as exc:
@@ -67,6 +77,48 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
     else:
         ago = datetime.now(UTC) - heard[0].at
         yield Finding(OK, "heartbeat", f"{heard[0].kind} from {heard[0].host}, {ago.total_seconds() / 3600:.1f} h ago")
+
+
+def _check_witness(settings: Settings, now: Extent) -> Iterator[Finding]:
+    loss = find_loss(settings.home, settings.store, now)
+    if loss is not None:
+        mend = f"put the database back, or {MEND} to go on with what is there"
+        yield Finding(BAD, "database", loss.words, mend)
+
+
+def mend_store(settings: Settings) -> Iterator[Finding]:
+    """Set damaged rows aside, and take what the store holds for all there is."""
+    try:
+        with open_store(settings, WAIT_S) as store:
+            moved = store.set_aside()
+            loss = find_loss(settings.home, settings.store, store.extent())
+            accept(settings.home, settings.store, store.extent())
+    except (HoldfastError, OSError) as exc:
+        yield failure("database", exc, _mend_store(exc, shlex.quote(settings.database_path)))
+        return
+    if moved:
+        words = ", ".join(f"{count} of {table}" for table, count in moved.items())
+        yield Finding(NOTE, "mended", f"damaged rows set aside, none deleted: {words}")
+    if loss is not None:
+        yield Finding(NOTE, "mended", f"accepted: {loss.words}")
+
+
+def check_capture(settings: Settings) -> Iterator[Finding]:
+    """What hooks of the last days could not do in time or not at all, by host, and what still waits."""
+    since = (datetime.now(UTC) - timedelta(days=COUNTED_DAYS)).strftime("%Y-%m-%d")
+    for host, counts in sorted(read_counts(settings.run_path, since).items()):
+        late, spooled, dropped = (counts.get(what, 0) for what in (LATE, SPOOLED, DROPPED))
+        what = f"{host}: {late} late, {spooled} spooled, {dropped} dropped in {COUNTED_DAYS} days"
+        if dropped:
+            yield Finding(BAD, "answers", f"{what}: events were lost; see {settings.log_path}", "holdfast backfill")
+        else:
+            yield Finding(NOTE if late else OK, "answers", what)
+    files = waiting(settings.run_path)
+    if files:
+        yield Finding(NOTE, "spool", f"{counted(len(files), 'call')} of hooks waiting to be kept", "holdfast status")
+    if aside := unreadable(settings.run_path):
+        folder = os.path.join(settings.run_path, FOLDER)
+        yield Finding(NOTE, "spool", f"{counted(aside, 'file')} in {folder} cannot be read and was set aside")
 
 
 def _mend_store(exc: Exception, path: str) -> str:

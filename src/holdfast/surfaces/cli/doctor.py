@@ -16,12 +16,14 @@ from holdfast.settings import load_settings
 from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call, say
 from holdfast.surfaces.cli.checkups import (
     check_backups,
+    check_capture,
     check_host_version,
     check_hosts,
     check_launcher,
     check_program,
     check_store,
     check_switches,
+    mend_store,
 )
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
 from holdfast.surfaces.cli.proof import prove
@@ -38,18 +40,19 @@ COLOURS = {OK: "green", NOTE: "yellow", BAD: "red"}
 @click.command(epilog=examples("holdfast doctor", "holdfast doctor --json", "holdfast doctor --report > report.txt"))
 @click.option("--report", is_flag=True, help="For a bug report: no names, no paths of yours, no lessons.")
 @click.option("--no-proof", is_flag=True, help="Look at the installation only.")
+@click.option("--mend", is_flag=True, help="Set damaged rows aside and accept a loss first; nothing is deleted.")
 @json_option
 @pass_call
-def command(call: Call, report: bool, no_proof: bool) -> None:
+def command(call: Call, report: bool, no_proof: bool, mend: bool) -> None:
     """Prove that memory works, and name what does not.
 
     In a scratch home a session is opened through the real hook program, told something and closed; another one is
     opened and asked. Then the real installation is looked at, and the MCP server is started in this folder as a host
-    would: nothing is changed. Every problem is named with the command that mends it; the exit code is 1 when there is
-    one.
+    would: without --mend nothing is changed. Every problem is named with the command that mends it; the exit code is 1
+    when there is one.
     """
     shown = []
-    for finding in _findings(no_proof, call.folder):
+    for finding in _findings(no_proof, mend, call.folder):
         shown.append(finding)
         if not call.as_json and not report:
             _print(finding)
@@ -64,7 +67,7 @@ def command(call: Call, report: bool, no_proof: bool) -> None:
         click.get_current_context().exit(1)
 
 
-def _findings(no_proof: bool, folder: str) -> Iterator[Finding]:
+def _findings(no_proof: bool, mend: bool, folder: str) -> Iterator[Finding]:
     if not no_proof:
         yield from prove()
     yield from check_program()
@@ -73,6 +76,8 @@ def _findings(no_proof: bool, folder: str) -> Iterator[Finding]:
     except HoldfastError as exc:
         yield failure("settings", exc)
         return
+    if mend:
+        yield from mend_store(settings)
     yield from check_launcher(settings)
     yield from check_hosts(settings)
     yield from check_backups(settings)
@@ -80,6 +85,7 @@ def _findings(no_proof: bool, folder: str) -> Iterator[Finding]:
         yield from check_server(settings)
     yield from check_host_version()
     yield from check_store(settings, folder)
+    yield from check_capture(settings)
     yield from check_switches(settings)
 
 
@@ -102,7 +108,7 @@ def _report(findings: list[Finding]) -> str:
 
 def _anonymous(text: str) -> str:
     """The text without the user's name, home folder and secrets."""
-    from holdfast.service.redact import redact
+    from holdfast.text.redaction import redact
 
     for folder in _homes():
         text = text.replace(folder, "~")

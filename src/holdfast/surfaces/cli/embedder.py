@@ -193,7 +193,7 @@ def _try(name: str, options: dict[str, str]) -> int:
     measure: Callable[[], int] | None = getattr(embedder, "measure", None)
     if not measured and measure is not None:
         return _try(name, {**options, "dimension": str(measure())})
-    found = len(embedder.embed([PROBE, PROBE])[0])
+    found = len(embedder.embed_documents([PROBE])[0])
     if found != embedder.dimension:
         raise EmbedderError(f"{name} answered {found} numbers, not {embedder.dimension}", hint="leave out `dimension`")
     return found

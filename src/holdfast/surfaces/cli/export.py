@@ -7,7 +7,7 @@ from typing import IO
 import click
 
 from holdfast.domain.vocabulary import STATES
-from holdfast.surfaces.cli.call import Call, counted, examples, folder_option, note, pass_call
+from holdfast.surfaces.cli.call import Call, counted, escaped, examples, folder_option, note, pass_call
 from holdfast.surfaces.cli.rows import chosen_states
 
 
@@ -39,6 +39,6 @@ def command(call: Call, form: str, states: tuple[str, ...], all_projects: bool, 
     count = 0
     with call.open() as memory:
         for line in memory.export_lessons(states=chosen_states(states), all_projects=all_projects):
-            output.write(line.encode("utf-8", "replace") + b"\n")
+            output.write(escaped(line).encode("utf-8", "replace") + b"\n")
             count += 1
     note(counted(count, "lesson"))

@@ -10,6 +10,7 @@ import click
 
 from holdfast._version import __version__
 from holdfast.domain.errors import HoldfastError
+from holdfast.domain.hidden import without_hidden
 from holdfast.settings import colour_wanted
 from holdfast.surfaces.cli.call import Call, folder_option
 
@@ -179,7 +180,9 @@ def _say_bug(exc: BaseException) -> None:
 
 
 def _say(label: str, text: str, colour: str) -> None:
-    click.echo(f"{click.style(label, fg=colour)}: {text}", err=True, color=None if colour_wanted() else False)
+    click.echo(
+        f"{click.style(label, fg=colour)}: {without_hidden(text)}", err=True, color=None if colour_wanted() else False
+    )
 
 
 def _leave_pipe() -> None:

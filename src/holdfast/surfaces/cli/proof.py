@@ -129,10 +129,10 @@ class _Story:
 
 
 def _log_of(settings: Settings) -> str:
-    """The last line of the scratch home's log, if it has one."""
+    """The last line of the scratch home's log that tells of a failure, if it has one; a late answer is none."""
     try:
         with open(settings.log_path, encoding="utf-8", errors="replace") as stream:
-            lines = stream.read().splitlines()
+            lines = [line for line in stream.read().splitlines() if " deadline: " not in line]
     except OSError:
         return ""
     return f": {lines[-1]}" if lines else ""

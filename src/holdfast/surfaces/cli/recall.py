@@ -9,6 +9,7 @@ import click
 
 from holdfast.domain.clocktext import parse_instant
 from holdfast.domain.ids import short_id
+from holdfast.domain.sourceword import source_word
 from holdfast.domain.vocabulary import LESSON_KINDS, STATES
 from holdfast.surfaces.cli.call import (
     Call,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 def command(call: Call, /, text: tuple[str, ...], why: bool, budget: int, as_of: str, error: str, **asked: Any) -> None:
     """Ask memory; the best lessons first.
 
-    Each line is rank, id, kind, title, where it belongs, and its freshness against the code as it is now.
+    Each line is rank, id, kind, title, where it belongs, who says it, and its freshness against the code as it is now.
     """
     asked["states"] = asked["states"] or ("active",)
     with call.open() as memory:
@@ -94,7 +95,15 @@ def _print(briefing: Briefing, why: bool) -> None:
 
 def _cells(item: Ranked) -> list[str]:
     lesson = item.lesson
-    return [str(item.rank), short_id(lesson.id), lesson.kind, lesson.title, place_of(lesson), item.freshness]
+    return [
+        str(item.rank),
+        short_id(lesson.id),
+        lesson.kind,
+        lesson.title,
+        place_of(lesson),
+        source_word(lesson),
+        item.freshness,
+    ]
 
 
 def _explained(item: Ranked) -> list[str]:

@@ -42,11 +42,17 @@ def _gather(memory: Memory) -> dict[str, Any]:
     lessons = memory.lessons(states=(), limit=EVERYTHING)
     checkpoint = memory.checkpoint()
     path = settings.database_path
+    loss = memory.find_loss()
     return {
         "project": plain(place),
         "identity": identity(place),
         "claim": claim_line(place),
-        "store": {"url": settings.store, "bytes": os.path.getsize(path) if os.path.exists(path) else None},
+        "store": {
+            "url": settings.store,
+            "bytes": os.path.getsize(path) if os.path.exists(path) else None,
+            "lost": loss.words if loss else "",
+            "damaged_rows": memory.parts.store.left_out(),
+        },
         "lessons": {
             "by_state": dict(Counter(lesson.state for lesson in lessons)),
             "by_kind": dict(Counter(lesson.kind for lesson in lessons if lesson.state == "active")),
@@ -70,6 +76,12 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
             *([["declared", f"{told['claim']}; {ACCEPT}"]] if told["claim"] else []),
             ["folder", project["root"] + (f" on {project['branch']}" if project["branch"] else "")],
             ["store", f"{store['url']}{_size(store['bytes'])}"],
+            *([["lost", store["lost"]]] if store["lost"] else []),
+            *(
+                [["damaged", f"{store['damaged_rows']} rows left out: holdfast doctor"]]
+                if store["damaged_rows"]
+                else []
+            ),
             ["lessons", _counts(told["lessons"]["by_state"])],
             ["active", _counts(told["lessons"]["by_kind"])],
             ["inbox", f"{told['inbox']} waiting" + (": holdfast review" if told["inbox"] else "")],

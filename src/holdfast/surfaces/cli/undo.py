@@ -6,6 +6,7 @@ import click
 
 from holdfast.domain.ids import short_id
 from holdfast.domain.plain import to_plain
+from holdfast.service.recall import get_readable
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -34,7 +35,7 @@ def command(call: Call) -> None:
     with call.open() as memory:
         change = memory.undo()
         undone = next((entry for entry in memory.changes(10_000) if entry.id == change.undone), change)
-        lessons = memory.parts.store.get(change.lessons[:SHOWN])
+        lessons = get_readable(memory.parts.store, change.lessons[:SHOWN])
     if call.as_json:
         answer_json({"undone": to_plain(undone), "change": to_plain(change)})
         return

@@ -1,138 +1,207 @@
 """A hook call: one JSON object in, one out, exit 0, whatever is broken.
 
-A running `holdfast mcp` answers through its private socket; without one the hook answers alone, in this process.
-A second thread speaks `{}` when the deadline comes first: unlike a signal it also wakes while SQLite waits in C.
-The process leaves by `os._exit`: nothing it opened needs an orderly end, and taking the interpreter down costs 3 ms.
+A running `holdfast mcp` answers through its private socket; without one the hook answers alone. Either way the process
+that the host started only waits for the answer (see `desk`), and what is done here goes on when it has left: an event
+is kept however late it is, in the store or else in the spool. The process leaves by `os._exit`: nothing it opened needs
+an orderly end, and taking the interpreter down costs 3 ms.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-import time
-from _thread import allocate_lock, start_new_thread
 
 from holdfast.surfaces.hooks.finder import install
 
 install()
 
 from holdfast.domain.errors import HoldfastError, InvalidValueError  # noqa: E402 - found by what was just installed
+from holdfast.surfaces.hooks.desk import NOTHING, open_desk  # noqa: E402
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from holdfast.bootstrap import Memory
     from holdfast.domain.hookcall import HookCall
-    from holdfast.service.memory import Memory
+    from holdfast.domain.project import Place
+    from holdfast.domain.records import Delivery
     from holdfast.service.parts import Parts
     from holdfast.settings import Settings
+    from holdfast.spool import Spool
+    from holdfast.surfaces.hooks.desk import Desk
 
 PAYLOAD_LIMIT = 16_000_000
 """Bytes; a longer payload is not read to its end."""
 
-DEADLINE_S = 0.5
-SPARE_S = 0.08
-"""What the deadline loses to the interpreter's start before we see the clock, and to writing down why we were late."""
-
-NOTHING = "{}"
 ANY, NAMELESS = "any", "codex"
 """In the host's place where one command serves several: the environment tells which; that one marks nothing."""
 PLAIN = "--plain"
 """Argument after the host's name, for a host that hands whatever we print to the model: silence is no output."""
 
+PATIENT_MOMENTS = ("session_start", "after_compaction", "prompt")
+"""Moments at which a late answer is better than none: what is not said then is not said for long."""
 
-class Desk:
-    """Where the one answer is given: the first to speak has spoken, everybody later is too late."""
 
-    def __init__(self, nothing: str = NOTHING) -> None:
-        self.began = time.monotonic()
-        self.nothing = nothing
-        self.deadline_s = DEADLINE_S
-        self.log_path = ""
-        self.subject = ""
-        self._first = allocate_lock()
-
-    def say(self, text: str) -> bool:
-        """Print the answer unless one was given before; whether it was ours. A blank answer is silence."""
-        if not self._first.acquire(False):
-            return False
-        rest = b"" if text.isspace() else text.encode("utf-8", "replace")
+def main(arguments: Sequence[str]) -> None:
+    """Answer the hook on stdin and leave the process with exit status 0."""
+    desk = open_desk("" if PLAIN in arguments else NOTHING)
+    hook = _Hook(desk, arguments[0] if arguments else "")
+    desk.give_up = hook.note_lateness
+    try:
+        hook.serve()
+    except BaseException as exc:  # the host must not feel it, whatever it is
+        desk.say(desk.nothing)
+        hook.give_last_words(exc)
+    finally:
         try:
-            while rest:
-                rest = rest[os.write(1, rest) :]
-        except OSError:
-            pass  # the host has stopped listening
-        return True
+            desk.say(desk.nothing)
+            hook.note_lateness()
+        finally:
+            os._exit(0)
+
+
+class _Hook:
+    """One hook call, and what its steps share."""
+
+    def __init__(self, desk: Desk, host: str) -> None:
+        self.desk = desk
+        self.host = host
+        self.subject = host
+        self.settings: Settings | None = None
 
     def complain(self, step: str, exc: BaseException) -> None:
         """Write down why something was not done."""
         from holdfast.runfiles import note
 
-        note(self.log_path, f"{self.subject} {step}", exc)
+        note(self.settings.log_path if self.settings else "", f"{self.subject} {step}", exc)
 
-    def watch(self) -> None:
-        """Speak at the deadline and leave; runs in a thread of its own."""
-        while (left := self.began + self.deadline_s - SPARE_S - time.monotonic()) > 0:
-            time.sleep(min(left, 0.1))
-        if self.say(self.nothing):
-            start_new_thread(_leave_soon, ())  # writing it down needs imports, and the other thread may be in one
-            self.complain("deadline", TimeoutError(f"no answer within {self.deadline_s * 1000:.0f} ms"))
-            os._exit(0)
+    def serve(self) -> None:
+        """Read the payload, have it answered, and start a learner where one is due."""
+        from holdfast.settings import calling_host, load_settings
+
+        calling = calling_host()
+        if self.host == ANY:
+            self.host = calling or NAMELESS
+        elif self.host == "claude-code" and calling not in ("", self.host):
+            return  # others run what stands in Claude Code's files too, and have hooks of their own
+        self.subject = self.host
+        self.settings = settings = load_settings()
+        self.desk.limit(settings.hook_deadline_ms / 1000)
+        payload = _read_payload()
+        if not settings.capture and not settings.deliver:
+            return
+        from holdfast.surfaces.hooks.rendezvous import ask_server
+
+        answer = ask_server(settings, self.host, payload, self.desk.deadline.server_s)
+        if answer is None or not answer.text:
+            self._answer_alone(settings, payload, again=answer is not None)
+            return
+        answer.close(heard=self.desk.say(answer.text) == answer.text)
+        if answer.errand:
+            from holdfast.surfaces.hooks.handover import start_learner
+
+            start_learner(answer.errand)
+
+    def _answer_alone(self, settings: Settings, payload: bytes, again: bool) -> None:
+        """Answer in this process. `again`: a server was too slow."""
+        _load_c_halves()
+        from holdfast.bootstrap import Memory
+        from holdfast.domain.jsontext import loads
+        from holdfast.service.hook import attend, parse
+
+        plain = loads(payload.decode("utf-8", "replace"))
+        if not isinstance(plain, dict):
+            raise InvalidValueError("a hook payload that is not a JSON object")
+        memory = Memory(_folder(), settings=settings, cold=True)
+        if again:
+            memory.parts = _without_close_looks(memory.parts)
+        call = parse(memory, self.host, plain)
+        self.subject = f"{self.host} {call.name}"
+        self.desk.be_patient(call.moment in PATIENT_MOMENTS)
+        if call.transcript and settings.capture:
+            self._leave_errand(settings, call)
+        later = _LaterSpool(settings, self.host)
+        attend(memory, call, self.desk, self.complain, later=later, again=again)
+        self._finish(memory, call, drains=not later.was_used)
+
+    def _leave_errand(self, settings: Settings, call: HookCall) -> None:
+        from holdfast.runfiles import leave_errand
+
+        try:
+            leave_errand(settings.run_path, call)
+        except (OSError, ValueError) as exc:
+            self.complain("errand", exc)
+
+    def _finish(self, memory: Memory, call: HookCall, drains: bool) -> None:
+        """What can wait until the host has its answer: a learner, the spool, the length of the log.
+
+        `drains`: the store takes what it is given, so that there is a point in emptying the spool.
+        """
+        settings = memory.settings
+        errand = _errand_due(memory, call)
+        if errand or memory.trouble is not None:
+            from holdfast.surfaces.hooks.handover import start_learner, start_upgrader
+
+            if errand:
+                start_learner(errand)
+            else:
+                start_upgrader(memory.trouble, settings.run_path)
+        if drains and memory.trouble is None and _spool_waits(settings):
+            self.desk.release()
+            self._drain(memory)
+        memory.bound_log(self.desk.release)
+
+    def _drain(self, memory: Memory) -> None:
+        from holdfast.domain.errors import StoreError
+        from holdfast.spool import drain
+
+        try:
+            drain(memory, memory.settings.run_path, self.desk.keep_by)
+        except StoreError:
+            return  # what is spooled stays for the next one; why was written down when it was put there
+
+    def note_lateness(self) -> None:
+        """Count and write down that the host did not wait for the answer, where that is so."""
+        if not self.desk.is_late or self.settings is None:
+            return
+        from holdfast.runfiles import LATE, count
+
+        self.complain("deadline", TimeoutError(f"no answer within {self.settings.hook_deadline_ms} ms"))
+        count(self.settings.run_path, self.host, LATE)
+
+    def give_last_words(self, exc: BaseException) -> None:
+        """Write down what ended the hook; on stderr where there is no log yet."""
+        try:
+            self.complain("hook", exc)
+            if self.settings is None and isinstance(exc, HoldfastError):
+                self.desk.warn(f"holdfast: {exc}\n")
+        except BaseException:
+            os._exit(0)  # a full disk, a closed stderr: there is nobody left to tell
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Answer the hook on stdin and leave the process with exit status 0."""
-    desk = Desk("" if PLAIN in arguments else NOTHING)
-    try:
-        _start_watch(desk)
-        _serve(desk, arguments[0] if arguments else "")
-    except BaseException as exc:  # the host must not feel it, whatever it is
-        desk.say(desk.nothing)
-        _last_words(desk, exc)
-    finally:
-        desk.say(desk.nothing)
-        os._exit(0)
+class _LaterSpool:
+    """The spool, loaded when something has to be put there."""
 
+    def __init__(self, settings: Settings, host: str) -> None:
+        self._settings = settings
+        self._host = host
+        self.was_used = False
 
-def _start_watch(desk: Desk) -> None:
-    try:
-        start_new_thread(desk.watch, ())
-    except RuntimeError:
-        return  # no more threads for this user: each wait of ours has its own limit
+    def keep_events(self, parts: Parts, place: Place | None, call: HookCall) -> None:
+        """See `spool.Spool`."""
+        self._spool().keep_events(parts, place, call)
 
+    def keep_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+        """See `spool.Spool`."""
+        self._spool().keep_deliveries(deliveries)
 
-def _leave_soon() -> None:
-    time.sleep(0.05)
-    os._exit(0)
+    def _spool(self) -> Spool:
+        from holdfast.spool import Spool
 
-
-def _serve(desk: Desk, host: str) -> None:
-    from holdfast.settings import calling_host, load_settings
-
-    calling = calling_host()
-    if host == ANY:
-        host = calling or NAMELESS
-    elif host == "claude-code" and calling not in ("", host):
-        return  # others run what stands in Claude Code's files too, and have hooks of their own
-    settings = load_settings()
-    desk.log_path, desk.subject = settings.log_path, host
-    desk.deadline_s = max(SPARE_S, settings.hook_deadline_ms / 1000)
-    payload = _read_payload()
-    if not settings.capture and not settings.deliver:
-        return
-    from holdfast.surfaces.hooks.rendezvous import ask_server
-
-    answer = ask_server(settings, host, payload)
-    errand, text = answer or ("", "")
-    if text:
-        desk.say(text)
-    else:
-        errand = _answer_alone(desk, settings, (host, payload), again=answer is not None)
-    if errand:
-        from holdfast.surfaces.hooks.handover import start_learner
-
-        start_learner(errand)
+        self.was_used = True
+        return Spool(self._settings.run_path, self._host)
 
 
 def _read_payload() -> bytes:
@@ -144,30 +213,6 @@ def _read_payload() -> bytes:
         if size > PAYLOAD_LIMIT:
             raise InvalidValueError(f"a hook payload of more than {PAYLOAD_LIMIT:,} bytes")
     return b"".join(parts)
-
-
-def _answer_alone(desk: Desk, settings: Settings, asked: tuple[str, bytes], again: bool) -> str:
-    """Answer in this process; returns the errand for a learner, or an empty string. `again`: a server was too slow."""
-    host, payload = asked
-    _load_c_halves()
-    from holdfast.bootstrap import Memory
-    from holdfast.domain.jsontext import loads
-    from holdfast.service import hook
-
-    told = loads(payload.decode("utf-8", "replace"))
-    if not isinstance(told, dict):
-        raise InvalidValueError("a hook payload that is not a JSON object")
-    memory = Memory(_folder(), settings=settings, cold=True)
-    if again:
-        memory.parts = _without_close_looks(memory.parts)
-    call = hook.parse(memory, host, told)
-    desk.subject = f"{host} {call.name}"
-    desk.say(hook.respond(memory, call, desk.complain, again=again))
-    if not call.ends_session and not _starts_with_leftovers(memory, call):
-        return ""
-    from holdfast.domain.hookcall import render_errand
-
-    return render_errand(call, _folder())
 
 
 def _without_close_looks(parts: Parts) -> Parts:
@@ -216,20 +261,26 @@ def _folder() -> str:
         return os.sep  # the folder is gone; the payload says where we are
 
 
-def _starts_with_leftovers(memory: Memory, call: HookCall) -> bool:
-    """Whether a session begins and an earlier one, which crashed, was never learnt from."""
+def _errand_due(memory: Memory, call: HookCall) -> str:
+    """What a learner is told when one is due: a session ends, or begins while an earlier one was never learnt from."""
     starts = call.moment != "after_compaction" and any(event.kind == "session_start" for event in call.events)
-    if not starts or not memory.parts.capture:
-        return False
-    from holdfast.surfaces.hooks.handover import has_leftovers
+    if not call.ends_session and not (starts and memory.parts.capture and _has_leftovers(memory, call)):
+        return ""
+    from holdfast.domain.hookcall import render_errand
 
-    return has_leftovers(memory.parts.store, call.session)
+    return render_errand(call, _folder())
 
 
-def _last_words(desk: Desk, exc: BaseException) -> None:
+def _has_leftovers(memory: Memory, call: HookCall) -> bool:
+    from holdfast.surfaces.hooks.handover import has_leftovers, is_left_waiting
+
+    if is_left_waiting(memory.settings.run_path):
+        return True
+    return memory.trouble is None and has_leftovers(memory.parts.store, call.session)
+
+
+def _spool_waits(settings: Settings) -> bool:
     try:
-        desk.complain("hook", exc)
-        if not desk.log_path and isinstance(exc, HoldfastError):
-            print(f"holdfast: {exc}", file=sys.stderr)
-    except BaseException:
-        os._exit(0)  # a full disk, a closed stderr: there is nobody left to tell
+        return any(name.endswith(".jsonl") for name in os.listdir(f"{settings.run_path}/spool"))
+    except OSError:
+        return False

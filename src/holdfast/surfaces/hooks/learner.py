@@ -16,8 +16,9 @@ from holdfast.runfiles import LearningTurn, embed_in_turn, note
 from holdfast.service.associations import associate
 from holdfast.service.codegraph import reindex
 from holdfast.settings import Settings, load_settings
+from holdfast.spool import drain
 from holdfast.surfaces.hooks.handover import has_leftovers
-from holdfast.transcripts import keep_turn
+from holdfast.transcripts import keep_turn, read_errands
 
 LONGEST_RUN_S = 900.0
 """A learner that has not ended by then is stuck: it goes, and the next session's start tries again."""
@@ -47,9 +48,10 @@ def main(arguments: Sequence[str] = ()) -> None:
 
 
 def learn_all(settings: Settings, ended: HookCall) -> None:
-    """Learn until nothing new has come in meanwhile, from the transcript of the session that ended first of all."""
+    """Learn until nothing new has come in meanwhile; first of all from the spool and the transcripts that wait."""
     with Memory(os.sep, settings=settings) as memory:
-        _get_known(memory, ended, settings.log_path)
+        drain(memory, settings.run_path)
+        _get_known(memory, ended, settings)
         while has_leftovers(memory.parts.store):
             for why in memory.learn_pending().failed:
                 note(settings.log_path, "learner", RuntimeError(why))
@@ -65,16 +67,19 @@ def embed_all(settings: Settings) -> None:
             pass
 
 
-def _get_known(memory: Memory, ended: HookCall, log_path: str) -> None:
-    """Tell a large repository's identity, which a hook had no time for, and keep what only the transcript tells."""
-    if not os.path.isdir(ended.cwd):
-        return
+def _get_known(memory: Memory, ended: HookCall, settings: Settings) -> None:
+    """Tell a large repository's identity, which a hook had no time for, and keep what only transcripts tell.
+
+    The session that ended has left an errand as well, unless there was no room for it.
+    """
     try:
-        memory.parts.workspace.locate(ended.cwd)
-        if ended.transcript:
+        if os.path.isdir(ended.cwd):
+            memory.parts.workspace.locate(ended.cwd)
+        done = read_errands(memory, settings.run_path, lambda exc: note(settings.log_path, "learner", exc))
+        if ended.transcript and all((ended.host, ended.session) != (call.host, call.session) for call in done):
             keep_turn(memory, ended)
     except Exception as exc:  # what others left can be learnt from all the same
-        note(log_path, "learner", exc)
+        note(settings.log_path, "learner", exc)
 
 
 def _link(memory: Memory, folder: str, log_path: str) -> None:

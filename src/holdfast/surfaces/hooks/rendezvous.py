@@ -1,8 +1,9 @@
 """Asking a running `holdfast mcp` through its private socket: the whole memory, already warm, for a millisecond.
 
-The request is one line of who asks (version, store, host) and the payload. The answer is one line with the errand
-for a learner when a session ended (else an empty line), and the host's stdout text. A server of another version or
-store hangs up without a word, and the hook answers alone.
+The request is one line of who asks (version, store, host, the payload's bytes) and the payload. The answer is one line
+with the text's bytes and the errand for a learner when a session ended (else nothing), and the host's stdout text. Then
+the hook says with one byte whether the host was told, only that is logged as shown, and the server hangs up. A server
+of another version or store hangs up without a word, and the hook answers alone.
 """
 
 from __future__ import annotations
@@ -21,27 +22,53 @@ if TYPE_CHECKING:
 
 TRIES = 2
 CONNECT_S = 0.05
-ANSWER_S = 0.2
 ANSWER_LIMIT = 1_000_000
+HEARD, UNHEARD = b"+", b"-"
+LOGGED_S = 5.0
+"""How long to wait for the server's log. The host has its answer by then, and does not wait longer than for that."""
 
 
-def ask_server(settings: Settings, host: str, payload: bytes) -> tuple[str, str] | None:
-    """Errand for a learner (or empty) and stdout text from the newest server that answers in time.
+class Answer:
+    """What a server said: the errand for a learner (or nothing) and the stdout text; both empty for no answer."""
 
-    None without a server; two empty texts when there is one that did not answer.
+    def __init__(self, text: str = "", errand: str = "", line: socket | None = None) -> None:
+        self.text = text
+        self.errand = errand
+        self._line = line
+
+    def close(self, heard: bool) -> None:
+        """Tell the server whether the host was told the text, and wait until it has written that down.
+
+        The session's next hook may come at once, and must not be told the same again.
+        """
+        if self._line is None:
+            return
+        try:
+            self._line.settimeout(LOGGED_S)
+            self._line.sendall(HEARD if heard else UNHEARD)
+            self._line.recv(1)
+        except OSError:
+            pass  # the server has ended meanwhile
+        finally:
+            self._line.close()
+
+
+def ask_server(settings: Settings, host: str, payload: bytes, wait_s: float) -> Answer | None:
+    """The answer of the newest server that gives one in time; to be closed.
+
+    None without a server; an empty answer when there is one that did not answer.
     """
     folder = socket_folder(settings.run_path)
     sockets = _find_sockets(folder)
     if not sockets:
         return None
-    line = f"{__version__}\t{settings.store}\t{host}\n".encode()
-    deadline = time.monotonic() + ANSWER_S
+    head = f"{__version__}\t{settings.store}\t{host}\t{len(payload)}\n".encode()
+    deadline = time.monotonic() + wait_s
     for path in sockets[:TRIES]:
-        answer = _ask(path, line + payload, deadline)
-        if answer:
-            errand, _, text = answer.partition("\n")
-            return errand, text
-    return "", ""
+        answer = _ask(path, head + payload, deadline)
+        if answer is not None:
+            return answer
+    return Answer()
 
 
 def _find_sockets(folder: str) -> list[str]:
@@ -57,8 +84,8 @@ def _find_sockets(folder: str) -> list[str]:
         return []
 
 
-def _ask(path: str, request: bytes, deadline: float) -> str:
-    from _socket import AF_UNIX, SHUT_WR, SOCK_STREAM, socket
+def _ask(path: str, request: bytes, deadline: float) -> Answer | None:
+    from _socket import AF_UNIX, SOCK_STREAM, socket
 
     line = socket(AF_UNIX, SOCK_STREAM)
     try:
@@ -66,26 +93,29 @@ def _ask(path: str, request: bytes, deadline: float) -> str:
         line.connect(path)
         line.settimeout(max(0.001, deadline - time.monotonic()))
         line.sendall(request)
-        line.shutdown(SHUT_WR)
-        return _read_answer(line, deadline).decode("utf-8", "replace")
+        errand, text = _read_answer(line, deadline)
     except OSError:
-        return ""  # a stale socket or a busy server: the next one, or alone
-    finally:
-        line.close()
+        errand = text = ""  # a stale socket or a busy server: the next one, or alone
+    if text:
+        return Answer(text, errand, line)
+    line.close()
+    return None
 
 
-def _read_answer(line: socket, deadline: float) -> bytes:
-    """Everything until the server hangs up; empty when that is not in time, for half an answer is none."""
-    parts: list[bytes] = []
-    size = 0
-    while size < ANSWER_LIMIT:
+def _read_answer(line: socket, deadline: float) -> tuple[str, str]:
+    """Errand and text; both empty when they are not whole in time."""
+    answer = b""
+    while len(answer) < ANSWER_LIMIT:
         left_s = deadline - time.monotonic()
         if left_s <= 0:
-            return b""
+            break
         line.settimeout(left_s)
         part = line.recv(65_536)
         if not part:
-            return b"".join(parts)
-        parts.append(part)
-        size += len(part)
-    return b""
+            break
+        answer += part
+        head, _, body = answer.partition(b"\n")
+        size, _, errand = head.decode("utf-8", "replace").partition("\t")
+        if size.isdigit() and len(body) >= int(size):
+            return errand, body.decode("utf-8", "replace")
+    return "", ""

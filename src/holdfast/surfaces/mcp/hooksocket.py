@@ -12,27 +12,32 @@ import queue
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
 from holdfast._version import __version__
 from holdfast.bootstrap import Memory
+from holdfast.domain.deadline import Deadline
 from holdfast.domain.hookcall import HookCall, render_errand
 from holdfast.domain.jsontext import loads
-from holdfast.runfiles import LearningTurn, embed_in_turn, note
+from holdfast.runfiles import LearningTurn, embed_in_turn, leave_errand, note
 from holdfast.service import hook
 from holdfast.service.learn import LearnReport
 from holdfast.settings import socket_folder
-from holdfast.transcripts import keep_turn
+from holdfast.spool import Spool, drain
+from holdfast.transcripts import keep_turn, read_errands
 
 BACKLOG = 16
 REQUEST_S = 0.5
 """How long a hook may take to say what it wants; it says it at once or never."""
 
-DELIVER_S = 0.16
-"""How long a delivery may take: a hook that has waited for 0.2 s answers alone."""
+HEARD_S = 3.0
+"""How long a hook may take to say whether its host was told the answer."""
+HEARD = b"+"
 
-REQUEST_LIMIT = 17_000_000
+HEAD_LIMIT, PAYLOAD_LIMIT = 1_048_576, 17_000_000
+"""Bytes of a request's first line, and of the payload after it."""
 SETTLE_S = 3.0
 """Before learning what crashed sessions left: the session's own start goes first."""
 
@@ -75,6 +80,7 @@ class _Server:
         self._line.bind(self._path)
         os.chmod(self._path, 0o600)
         self._line.listen(BACKLOG)
+        self._answering: set[threading.Thread] = set()
 
     def start(self) -> None:
         self._learner.start()
@@ -89,6 +95,9 @@ class _Server:
             self._line.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
         self._line.close()
         self._learner.close()
+        until_s = time.monotonic() + LEAVE_S
+        for thread in list(self._answering):  # whoever closes us closes the store next
+            thread.join(max(0.0, until_s - time.monotonic()))
 
     def _accept(self) -> None:
         while True:
@@ -96,7 +105,9 @@ class _Server:
                 asking, _ = self._line.accept()
             except OSError:
                 return  # closed
-            threading.Thread(target=self._answer, args=(asking,), daemon=True, name="holdfast-hook").start()
+            thread = threading.Thread(target=self._answer, args=(asking,), daemon=True, name="holdfast-hook")
+            self._answering.add(thread)
+            thread.start()
 
     def _answer(self, asking: socket.socket) -> None:
         """One hook's request; whatever goes wrong, hanging up tells the hook to answer alone."""
@@ -105,41 +116,66 @@ class _Server:
                 asking.settimeout(REQUEST_S)
                 host, payload = self._read_request(asking)
                 if host:
-                    self._send(asking, self._respond(host, payload))
+                    self._respond(asking, host, payload)
             except Exception as exc:  # a thread's exception would go to the host's terminal
                 self._complain("socket", exc)
-
-    def _send(self, asking: socket.socket, answer: bytes) -> None:
-        with suppress(BrokenPipeError, ConnectionResetError):  # the hook waits no longer and answers alone
-            asking.sendall(answer)
+            finally:
+                self._answering.discard(threading.current_thread())
 
     def _read_request(self, asking: socket.socket) -> tuple[str, bytes]:
-        """Host name and payload; no host for a request that is not meant for us."""
+        """Host name and payload; no host for a request that is cut off or not meant for us."""
         request = bytearray()
-        while part := asking.recv(1_048_576):
-            request += part
-            if len(request) > REQUEST_LIMIT:
+        while b"\n" not in request:
+            part = asking.recv(1_048_576)
+            if not part or len(request) > HEAD_LIMIT:
                 return "", b""
-        line, _, payload = bytes(request).partition(b"\n")
-        version, _, rest = line.decode("utf-8", "replace").partition("\t")
-        store, _, host = rest.partition("\t")
-        meant = version == __version__ and store == self._memory.settings.store
-        return (host, payload) if meant else ("", b"")
+            request += part
+        head, _, payload = request.partition(b"\n")
+        version, store, host, size = (*head.decode("utf-8", "replace").split("\t"), "", "", "", "")[:4]
+        if version != __version__ or store != self._memory.settings.store or not size.isdigit():
+            return "", b""
+        while len(payload) < int(size) <= PAYLOAD_LIMIT and (part := asking.recv(1_048_576)):
+            payload += part
+        return (host, bytes(payload)) if len(payload) == int(size) else ("", b"")
 
-    def _respond(self, host: str, payload: bytes) -> bytes:
-        until_s = self._memory.parts.clock.elapsed_s() + DELIVER_S
-        told = loads(payload.decode("utf-8", "replace"))
+    def _respond(self, asking: socket.socket, host: str, payload: bytes) -> None:
+        settings = self._memory.settings
+        until_s = self._memory.parts.clock.elapsed_s() + Deadline(0.0, settings.hook_deadline_ms / 1000).deliver_s
+        plain = loads(payload.decode("utf-8", "replace"))
         memory = self._memory.for_hooks()
-        call = hook.parse(memory, host, told if isinstance(told, dict) else {})
-        text = hook.respond(memory, call, self._complain, until_s)
+        call = hook.parse(memory, host, plain if isinstance(plain, dict) else {})
+        if call.transcript and memory.parts.capture:
+            with suppress(OSError):  # a full disk: the learner is told of this turn all the same
+                leave_errand(settings.run_path, call)
+        reply = _SocketReply(asking, call)
+        hook.attend(memory, call, reply, self._complain, later=Spool(settings.run_path, host), until_s=until_s)
         if call.ends_turn and not call.ends_session:
             self._learner.add(call)
-        # The session's host is about to end us too: the learner has to be a process of its own.
-        errand = render_errand(call) if call.ends_session else ""
-        return f"{errand}\n{text}".encode("utf-8", "replace")
 
     def _complain(self, step: str, exc: Exception) -> None:
         note(self._memory.settings.log_path, f"server {step}", exc)
+
+
+class _SocketReply:
+    """How `service.hook` gives the answer here: to the hook that asked, which says whether its host was told."""
+
+    def __init__(self, asking: socket.socket, call: HookCall) -> None:
+        self._asking = asking
+        # The session's host is about to end us too: the learner has to be a process of its own.
+        self._errand = render_errand(call) if call.ends_session else ""
+
+    def offer(self, text: str) -> None:
+        """Nothing: a hook that waits no longer answers alone."""
+
+    def say(self, text: str) -> str | None:
+        """Send the answer and wait for the hook's word; None when it waits no longer, or came too late itself."""
+        try:
+            body = text.encode("utf-8", "replace")
+            self._asking.sendall(f"{len(body)}\t{self._errand}\n".encode("utf-8", "replace") + body)
+            self._asking.settimeout(HEARD_S)
+            return text if self._asking.recv(1) == HEARD else None
+        except OSError:
+            return None
 
 
 class _Learner:
@@ -171,7 +207,7 @@ class _Learner:
             # a store of its own: whoever holds the shared one for long keeps hooks waiting
             with Memory(self._memory.folder, settings=self._memory.settings) as own:
                 self._memory = own
-                self._run(lambda: self._complain(own.learn_pending()))
+                self._run(lambda: self._catch_up(own))
                 self._run(lambda: embed_in_turn(own, own.settings.run_path, EMBEDDED_AT_ONCE))
                 self._take_turns(own)
         except Exception as exc:  # the sessions' ends are learnt from by processes of their own
@@ -186,13 +222,25 @@ class _Learner:
                 self._run(lambda held=call: own.at(held.cwd).follow_moves())  # type: ignore[misc]
                 followed = own.parts.clock.elapsed_s()
 
+    def _catch_up(self, own: Memory) -> None:
+        """Learn what crashed sessions left: in the spool, in their transcripts, and among the events."""
+        drain(own, own.settings.run_path)
+        read_errands(own, own.settings.run_path, self._note)
+        self._complain(own.learn_pending())
+
     def _learn_turn(self, call: HookCall) -> None:
-        keep_turn(self._memory, call)
+        run_path = self._memory.settings.run_path
+        drain(self._memory, run_path)
+        if not read_errands(self._memory, run_path, self._note, call):
+            keep_turn(self._memory, call)
         self._complain(self._memory.at(call.cwd).learn(call.session))
 
     def _complain(self, report: LearnReport) -> None:
         for why in report.failed:
             note(self._memory.settings.log_path, "server learn", RuntimeError(why))
+
+    def _note(self, exc: Exception) -> None:
+        note(self._memory.settings.log_path, "server learn", exc)
 
     def _run(self, learn: Callable[[], object]) -> None:
         try:

@@ -25,8 +25,16 @@ def lesson(held: Lesson, judged: tuple[Freshness, str]) -> str:
 
 
 def kept(held: Lesson) -> str:
-    """That the lesson is kept, and under which id."""
-    return f"kept [{short_id(held.id)}] ({held.state})"
+    """That the lesson is kept and under which id, or that it waits, and for what."""
+    if held.state == "active":
+        return f"kept [{short_id(held.id)}] (active)"
+    revised = next((link.target for link in held.links if link.kind == "refines"), None)
+    if revised is not None:
+        return (
+            f"kept [{short_id(held.id)}] ({held.state}): proposed as a revision of [{short_id(revised)}]. That lesson"
+            " is the user's and stays active until the user accepts the revision (holdfast review)."
+        )
+    return f"kept [{short_id(held.id)}] ({held.state}): it is not active until the user accepts it (holdfast review)."
 
 
 def judged(outcome: Outcome) -> str:

@@ -1,9 +1,9 @@
 """SpecStory's exports of other agents' conversations: `.specstory/history/*.md` in a project.
 
-Turns begin with `_**User**_` or `_**Assistant**_`, in newer versions with a time or a model; what tools did stands in
-`<tool-use>` or `<details>`. Old exports tell no times: theirs is the one in the title.
+Turns begin with `_**User**_` or `_**Assistant**_`, in newer versions with a time or a model. What tools did stands in
+`<tool-use>` since version 2; for what came before see `olderform`. Old exports tell no times: theirs is the title's.
 
-Sources: exports in public repositories, Markdown v1 and v2.1; 2026-11-21.
+Sources: exports in public repositories, Markdown v1 and v2.1; 2026-11-22.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from holdfast.hosts._shared.files import find_files, instant, read_text, written
 from holdfast.hosts._shared.recorded import Recorded
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling
 from holdfast.hosts._shared.toolcalls import shorten
+from holdfast.hosts.specstory.olderform import OlderTurns, change
 from holdfast.ports.host import HostProfile
 
 TYPE_CHECKING = False
@@ -31,6 +32,7 @@ SESSION = re.compile(r"<!-- .*?Session ([\w-]+) \(([^)]*)\) -->")
 TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?Z?")
 TOOL_USE = re.compile(r'<tool-use data-tool-type="(\w+)" data-tool-name="([^"]*)">(.*?)</tool-use>', re.DOTALL)
 ASIDE = re.compile(r"<(think|details)\b[^>]*>.*?</\1>", re.DOTALL)
+THOUGHT = re.compile(r"<think\b[^>]*>.*?</think>", re.DOTALL)
 BODY_LIMIT = 200_000
 """Characters of a turn that is searched for tools: the search looks from each beginning for an end."""
 RULE = re.compile(r"^---[ \t]*$", re.MULTILINE)
@@ -58,7 +60,8 @@ class SpecStory(Recorded):
             transcripts=".specstory/history in each project",
             grows_by_lines=False,
             transcript_files=(".specstory/history/*.md",),
-            sources=("exports in public repositories, 2026-11-21",),
+            transcript_marks=(("<!--GeneratedbySpecStory",),),
+            sources=("exports in public repositories, 2026-11-22",),
         )
 
     def find_in_project(self, root: str) -> Sequence[str]:
@@ -73,11 +76,17 @@ class SpecStory(Recorded):
         named = SESSION.search(head)
         telling = Retelling(self, named[1] if named else os.path.splitext(os.path.basename(path))[0], new_id)
         telling.stand(at=_time(head) or written_at(path), cwd=_root(path))
+        older = OlderTurns(telling)
         ends = [*(turn.start() for turn in turns[1:]), len(text)]
         for turn, end in zip(turns, ends, strict=False):
             telling.stand(at=_time(turn[2]))
             body = text[turn.end() : end].strip().removesuffix("---")
-            yield from telling.prompt(body.strip()) if turn[1] == "User" else _agent(telling, body)
+            if turn[1] == "User":
+                yield from telling.prompt(body.strip())
+            elif "<tool-use " in body:
+                yield from _agent(telling, body)
+            else:
+                yield from older.read(THOUGHT.sub("", shorten(body, BODY_LIMIT)))
 
 
 def _agent(telling: Retelling, body: str) -> Iterator[Event]:
@@ -99,13 +108,7 @@ def _agent(telling: Retelling, body: str) -> Iterator[Event]:
 def _change(text: str) -> dict[str, str]:
     """What went and what came, of the first difference or the first text that is shown."""
     language, shown = next(iter(FENCE.findall(text)), ("", ""))
-    if language != "diff":
-        return {"new_string": shown}
-    lines = [line for line in shown.split("\n") if not line.startswith(("---", "+++"))]
-    return {
-        "old_string": "\n".join(line[1:] for line in lines if line.startswith("-")),
-        "new_string": "\n".join(line[1:] for line in lines if line.startswith("+")),
-    }
+    return change(shown) if language == "diff" else {"new_string": shown}
 
 
 def _time(text: str) -> datetime | None:

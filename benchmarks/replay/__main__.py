@@ -1,0 +1,83 @@
+"""Replays real sessions of a team through the shipped hook path and scores what was learnt and shown.
+
+    python -m benchmarks.replay --data DIR [--repository PATH] [--gold] [--first N] [--count N] [--keep DIR]
+
+`DIR/replay` holds `catalog.jsonl` and `gold/`; the repository is a bare clone with all branches, for its objects hold
+the transcripts. Every session is played at the main branch of its time. `--gold` learns nothing: each session's gold is
+put into memory after it, which measures delivery alone. Nothing is downloaded, and nothing is asserted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.recall.cases import MissingSetError
+from benchmarks.replay.catalog import load_catalog
+from benchmarks.replay.player import play
+from benchmarks.replay.record import Record, save
+from benchmarks.replay.report import render
+from benchmarks.replay.repository import Repository
+from benchmarks.replay.scoring import score
+
+
+def main() -> int:
+    options = _options()
+    folder = options.data / "replay"
+    try:
+        catalog = load_catalog(folder).window(options.first, options.count)
+        repository = Repository((options.repository or folder / "repo").resolve())
+        with tempfile.TemporaryDirectory() as scratch:
+            record = play(catalog, repository, Path(scratch), with_gold=options.gold, progress=_tell)
+    except MissingSetError as exc:
+        print(exc, file=sys.stderr)
+        return 1
+    if options.keep:
+        save(record, options.keep)
+    figures = {"mode": "gold in memory" if options.gold else "learnt"} | score(record, catalog)
+    print(render(figures))
+    if options.json:
+        about = _about(record, options.first, catalog.sha256)
+        options.json.write_text(json.dumps(figures | about, indent=1) + "\n", "utf-8")
+    return 0
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _about(record: Record, first: int, sha256: dict[str, str]) -> dict[str, Any]:
+    """What the figures were measured on, and what failed on the way."""
+    slowest = sorted(session.p95_ms for session in record.sessions)
+    return {
+        "first": first,
+        "hooks": sum(session.hooks for session in record.sessions),
+        "median_of_sessions_p95_ms": slowest[len(slowest) // 2] if slowest else None,
+        "cpu_s": round(sum(session.cpu_s for session in record.sessions), 1),
+        "complaints": record.complaints,
+        "machine": f"{platform.machine()}, Python {platform.python_version()}",
+        "sha256": sha256,
+    }
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.replay", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True, help="folder that holds replay/")
+    parser.add_argument("--repository", type=Path, help="the bare repository; DIR/replay/repo without it")
+    parser.add_argument("--gold", action="store_true", help="put the gold into memory instead of learning")
+    parser.add_argument("--first", type=int, default=0, help="position of the first session")
+    parser.add_argument("--count", type=int, default=10_000, help="most sessions")
+    parser.add_argument("--keep", type=Path, help="folder for what happened, which `benchmarks.replay.sample` reads")
+    parser.add_argument("--json", type=Path)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

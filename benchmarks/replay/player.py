@@ -1,0 +1,126 @@
+"""Plays sessions one after another: the order matters, for a session is told what the ones before it taught."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.replay.catalog import Catalog, GoldLesson, Session
+from benchmarks.replay.firings import Firing, firings
+from benchmarks.replay.record import Delivery, Played, Record
+from benchmarks.replay.repository import Repository, WorkTree
+from benchmarks.replay.shipped import Shipped, open_shipped
+
+TRIGGER_LIMIT = 1_500
+"""Characters of a payload that are kept beside what was delivered for it."""
+
+
+def play(
+    catalog: Catalog,
+    repository: Repository,
+    scratch: Path,
+    *,
+    with_gold: bool = False,
+    progress: Callable[[str], None] = print,
+) -> Record:
+    """Replay the catalog's sessions; `with_gold` puts each session's gold into memory instead of learning from it.
+
+    Raises MissingSetError when the repository lacks a transcript.
+    """
+    tree = repository.clone(scratch / "clone")
+    home, record = scratch / "home", Record()
+    home.mkdir()
+    if catalog.sessions:
+        tree.check_out_before(catalog.sessions[0].began_at)
+    with open_shipped(home, tree.folder) as shipped:
+        player = _Player(shipped, tree, scratch, record)
+        for session in catalog.sessions:
+            player.play(session, repository.transcript(session.blob))
+            if with_gold:
+                player.teach([lesson for lesson in catalog.gold if lesson.session == session.number])
+            else:
+                player.learn(session)
+            progress(str(record.sessions[-1]))
+        record.lessons, record.complaints = shipped.lessons(), shipped.complaints()
+    return record
+
+
+class _Player:
+    def __init__(self, shipped: Shipped, tree: WorkTree, scratch: Path, record: Record) -> None:
+        self._shipped = shipped
+        self._tree = tree
+        self._scratch = scratch
+        self._record = record
+
+    def play(self, session: Session, transcript: str) -> None:
+        """Fire the session's hooks at the code of its day, the transcript growing as the host wrote it."""
+        self._shipped.clock.move_to(session.began_at)
+        self._tree.check_out_before(session.began_at)
+        lines = _moved(transcript, str(self._tree.folder)).splitlines(keepends=True)
+        times_ms: list[float] = []
+        prompts, written, branch, began = 0, 0, "", time.process_time()
+        with self._file(session).open("w", encoding="utf-8") as stream:
+            for firing in firings(lines):
+                upto = firing.line + firing.is_written
+                stream.writelines(lines[written:upto])
+                stream.flush()
+                written = max(written, upto)
+                if firing.branch != branch:
+                    branch = firing.branch
+                    self._tree.name_branch(branch)
+                prompts += firing.name == "UserPromptSubmit"
+                times_ms.append(self._fire(session, firing))
+            stream.writelines(lines[written:])
+        times_ms.sort()
+        cpu_s = round(time.process_time() - began, 2)
+        p95_ms = round(times_ms[int(0.95 * (len(times_ms) - 1))], 1)
+        self._record.sessions.append(Played(session.number, session.id, prompts, len(times_ms), cpu_s, p95_ms))
+
+    def learn(self, session: Session) -> None:
+        """Do what the learner does when the session has ended."""
+        file = self._file(session)
+        self._shipped.learn(session.id, str(file))
+        file.unlink()
+
+    def teach(self, gold: list[GoldLesson]) -> None:
+        """State the session's gold lessons by hand."""
+        for lesson in gold:
+            self._record.taught[self._shipped.teach(lesson)] = lesson.id
+        self._shipped.tidy()
+
+    def _fire(self, session: Session, firing: Firing) -> float:
+        """Answer the hook and keep what it handed over; the processor time it took, in milliseconds."""
+        self._shipped.clock.move_to(firing.at)
+        payload = {
+            "session_id": session.id, "transcript_path": str(self._file(session)), "cwd": str(self._tree.folder),
+            "hook_event_name": firing.name, "permission_mode": "default", **firing.fields,
+        }  # fmt: skip
+        began = time.process_time()
+        text = self._shipped.answer(payload)
+        took_ms = 1000 * (time.process_time() - began)
+        if text:
+            trigger = {key: value for key, value in firing.fields.items() if key != "tool_response"}
+            at = self._shipped.clock.now().isoformat()
+            self._record.deliveries.append(
+                Delivery(
+                    session.number, firing.line, session.id, at, firing.name, json.dumps(trigger)[:TRIGGER_LIMIT], text
+                )
+            )
+        return took_ms
+
+    def _file(self, session: Session) -> Path:
+        return self._scratch / f"{session.id}.jsonl"
+
+
+def _moved(transcript: str, folder: str) -> str:
+    """The transcript as if its session had worked in that folder."""
+    for line in transcript.splitlines():
+        try:
+            cwd = json.loads(line).get("cwd")
+        except (ValueError, AttributeError):
+            continue
+        if cwd:
+            return transcript.replace(json.dumps(cwd)[1:-1], folder)
+    return transcript

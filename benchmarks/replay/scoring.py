@@ -1,0 +1,219 @@
+"""Scores a replay against the gold: what was learnt, and what was shown when.
+
+A lesson counts as a gold lesson of its session when its words (title, insight, why, how, quotes) hold 60 % of the words
+of the gold quote (or of the lesson's own, where they are fewer; at least four), or 60 % of the gold lesson's words. In
+gold mode the memory holds the gold itself. A need is met in time when one of its lessons was shown in that session at
+its event or before, with two events of grace: a call and its hook may lie a line apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.replay.catalog import Catalog, GoldLesson, Need
+from benchmarks.replay.record import Record
+from benchmarks.replay.shipped import shown_in
+
+SHARE_OF_WORDS = 0.6
+LEAST_WORDS = 4
+GRACE = 2
+"""Events after its own at which a need still counts as met in time."""
+USEFUL = 2
+"""The lowest grade of gold that is clearly useful."""
+ID_END = 8
+WORD = re.compile(r"[a-z0-9_]{3,}")
+FAMILIES = {
+    "constraint": "rule", "convention": "rule", "preference": "rule", "decision": "rule",
+    "bug_cause": "cause", "failed_approach": "cause",
+    "tooling": "how-to", "fix": "how-to", "exploration": "how-to",
+}  # fmt: skip
+STANDINGS = {
+    "active": ("active",),
+    "active and probation": ("active", "probation"),
+    "all": ("active", "probation", "candidate", "quarantined"),
+}
+"""Which states of lessons count together."""
+INBOX = ("candidate", "quarantined")
+NEVER = 10**9
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One lesson shown once, and the gold it counts as."""
+
+    session: int
+    event: int
+    hook: str
+    gold: frozenset[str]
+
+
+Matches = Mapping[str, frozenset[str]]
+"""The gold of each lesson, by ids."""
+
+
+def score(record: Record, catalog: Catalog) -> dict[str, Any]:
+    """Every figure of a replay of the catalog's sessions."""
+    matches = match(record.lessons, catalog)
+    if record.taught:
+        matches = {lesson: frozenset({gold}) for lesson, gold in record.taught.items()}
+    shown = find_shown(record, matches)
+    figures: dict[str, Any] = {"sessions": len(record.sessions)}
+    if not record.taught:
+        figures["capture"] = score_capture(record.lessons, matches, catalog)
+        figures["kinds"] = score_kinds(record.lessons, matches, catalog)
+    figures["delivery"] = score_delivery(record, shown, catalog)
+    figures["needs"] = score_needs(shown, catalog.needs)
+    return figures
+
+
+def match(lessons: Sequence[Mapping[str, Any]], catalog: Catalog) -> Matches:
+    """The gold lessons that each lesson counts as, by its id; lessons without any are left out."""
+    number = {session.id: session.number for session in catalog.sessions}
+    gold_of_session: dict[int, list[GoldLesson]] = defaultdict(list)
+    for gold in catalog.gold:
+        gold_of_session[gold.session].append(gold)
+    matches = {
+        lesson["id"]: frozenset(
+            gold.id
+            for gold in gold_of_session[number.get(lesson["session"], -1)]
+            if counts_as(lesson_words(lesson), gold)
+        )
+        for lesson in lessons
+    }
+    return {lesson: gold for lesson, gold in matches.items() if gold}
+
+
+def counts_as(words: set[str], gold: GoldLesson) -> bool:
+    """Whether a lesson of these words says what the gold lesson says."""
+    quote, statement = words_of(gold.quote), words_of(gold.lesson)
+    in_quote = len(quote & words)
+    if in_quote >= LEAST_WORDS and in_quote >= SHARE_OF_WORDS * min(len(quote), len(words)):
+        return True
+    return len(statement & words) >= SHARE_OF_WORDS * max(1, len(statement))
+
+
+def lesson_words(lesson: Mapping[str, Any]) -> set[str]:
+    """The words of everything that a lesson says and quotes."""
+    return words_of(" ".join([lesson["title"], lesson["insight"], lesson["why"], lesson["how"], *lesson["quote"]]))
+
+
+def words_of(text: str) -> set[str]:
+    return set(WORD.findall(text.lower()))
+
+
+def find_shown(record: Record, matches: Matches) -> list[Shown]:
+    """Every lesson that was shown, in order."""
+    ids = {lesson["id"][-ID_END:]: lesson["id"] for lesson in record.lessons}
+    return [
+        Shown(delivery.n, delivery.e, delivery.event, matches.get(ids[end], frozenset()))
+        for delivery in record.deliveries
+        for end in shown_in(delivery.text)
+        if end in ids
+    ]
+
+
+def score_capture(lessons: Sequence[Mapping[str, Any]], matches: Matches, catalog: Catalog) -> dict[str, Any]:
+    """Precision and recall of what was learnt, by how far it is believed."""
+    useful = {gold.id for gold in catalog.gold if gold.grade >= USEFUL}
+    figures: dict[str, Any] = {}
+    for name, states in STANDINGS.items():
+        believed = [lesson for lesson in lessons if lesson["state"] in states]
+        learnt = frozenset[str]().union(*(matches.get(lesson["id"], frozenset()) for lesson in believed))
+        figures[name] = {
+            "gold lessons": share(bool(matches.get(lesson["id"], frozenset()) & useful) for lesson in believed),
+            **{
+                f"recall of grade >= {least}": share(gold.id in learnt for gold in catalog.gold if gold.grade >= least)
+                for least in (2, 3)
+            },
+        }
+    inbox = sum(lesson["state"] in INBOX for lesson in lessons)
+    return figures | {"inbox": inbox, "inbox_per_session": per(inbox, len(catalog.sessions))}
+
+
+def score_kinds(lessons: Sequence[Mapping[str, Any]], matches: Matches, catalog: Catalog) -> dict[str, Any]:
+    """Whether a lesson has a kind of the same family as the gold it counts as, over all such pairs."""
+    kind_of_gold = {gold.id: gold.kind for gold in catalog.gold}
+    figures: dict[str, Any] = {}
+    for name, states in STANDINGS.items():
+        pairs = [
+            (FAMILIES.get(kind_of_gold[gold], ""), FAMILIES.get(lesson["kind"], ""))
+            for lesson in lessons
+            if lesson["state"] in states
+            for gold in matches.get(lesson["id"], ())
+        ]
+        figures[name] = {
+            "same family": share(of_gold == of_lesson for of_gold, of_lesson in pairs),
+            "gold as lesson": {f"{pair[0]} as {pair[1]}": count for pair, count in sorted(Counter(pairs).items())},
+        }
+    return figures
+
+
+def score_delivery(record: Record, shown: Sequence[Shown], catalog: Catalog) -> dict[str, Any]:
+    """How much was shown, how much of it is gold, and how much the session needed (in sessions with needs alone)."""
+    useful = {gold.id for gold in catalog.gold if gold.grade >= USEFUL}
+    wanted: dict[int, set[str]] = defaultdict(set)
+    for need in catalog.needs:
+        wanted[need.session] |= need.lessons
+    in_labelled = [lesson for lesson in shown if lesson.session in wanted]
+    prompts = sum(session.prompts for session in record.sessions)
+    answered = sum(
+        delivery.event == "UserPromptSubmit" and bool(shown_in(delivery.text)) for delivery in record.deliveries
+    )
+    hooks = sorted({lesson.hook for lesson in in_labelled})
+    return {
+        "shown": len(shown),
+        "shown_per_session": per(len(shown), len(record.sessions)),
+        "gold lessons": share(bool(lesson.gold & useful) for lesson in shown),
+        "deliveries without a lesson": sum(not shown_in(delivery.text) for delivery in record.deliveries),
+        "prompts that got a lesson": fraction(answered, prompts),
+        "needed by the session": share(bool(lesson.gold & wanted[lesson.session]) for lesson in in_labelled),
+        "needed by hook": {
+            hook: share(bool(lesson.gold & wanted[lesson.session]) for lesson in in_labelled if lesson.hook == hook)
+            for hook in hooks
+        },
+    }
+
+
+def score_needs(shown: Iterable[Shown], needs: Sequence[Need]) -> dict[str, Any]:
+    """How many needs were met in time, and at any time in their session: by strength, and by moment."""
+    first: dict[tuple[int, str], int] = {}
+    for lesson in shown:
+        for gold in lesson.gold:
+            key = (lesson.session, gold)
+            first[key] = min(lesson.event, first.get(key, NEVER))
+    selections: dict[str, Callable[[Need], bool]] = {
+        f"strength >= {least}": lambda need, least=least: need.strength >= least  # type: ignore[misc]
+        for least in (3, 2, 1)
+    }
+    for moment in dict.fromkeys(need.moment for need in needs):
+        selections[f"moment {moment}"] = lambda need, moment=moment: need.moment == moment  # type: ignore[misc]
+    figures = {}
+    for name, selects in selections.items():
+        moments = [
+            (need.event, min(first.get((need.session, gold), NEVER) for gold in need.lessons))
+            for need in needs
+            if selects(need)
+        ]
+        figures[name] = {
+            "in time": share(at <= event + GRACE for event, at in moments),
+            "at any time": share(at < NEVER for _, at in moments),
+        }
+    return figures
+
+
+def share(hits: Iterable[bool]) -> dict[str, float]:
+    """How many of how many, and their ratio."""
+    listed = list(hits)
+    return fraction(sum(listed), len(listed))
+
+
+def fraction(count: int, of: int) -> dict[str, float]:
+    return {"count": count, "of": of, "share": round(count / max(1, of), 3)}
+
+
+def per(count: int, of: int) -> float:
+    return round(count / max(1, of), 2)

@@ -1,0 +1,157 @@
+"""The product as the replay uses it: the only module of this package that calls it. Mend this one when it moves.
+
+Hooks are answered in this process by the function that the hook's program calls, sessions are learnt from by the
+function that the detached learner calls; the clock is the sessions'.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from benchmarks.replay.catalog import GoldLesson
+
+from holdfast import bootstrap
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.ids import uuid7
+from holdfast.domain.vocabulary import STATES, SessionId
+from holdfast.service.associations import associate
+from holdfast.service.codegraph import reindex
+from holdfast.service.hook import answer
+from holdfast.settings import load_settings
+from holdfast.surfaces.hooks import learner
+
+HOST = "claude-code"
+SHOWN = re.compile(r"\[([0-9a-f]{8})\]")
+"""How a delivered text names a lesson."""
+SEED = 11
+MOST_LESSONS = 100_000
+MOST_FILES = 4
+"""Files a gold lesson is anchored to."""
+KIND_OF_GOLD = {"exploration": "constraint"}
+"""Kinds of gold that nobody can state by hand, and what they are stated as."""
+
+
+class Shipped:
+    """One memory over all sessions, in a home of its own."""
+
+    def __init__(self, folder: str, clock: SessionClock) -> None:
+        self.clock = clock
+        self.errors: Counter[str] = Counter()
+        self._folder = folder
+        self._settings = load_settings()
+        self._memory = bootstrap.Memory(folder, settings=self._settings)
+
+    def close(self) -> None:
+        self._memory.close()
+
+    def answer(self, payload: dict[str, Any]) -> str:
+        """What the hook hands to the model; empty when it says nothing."""
+        try:
+            output = answer(self._memory.for_hooks(), HOST, payload, self._note)
+        except Exception as exc:  # a replay of hours goes on, and reports it
+            self._note("hook", exc)
+            return ""
+        return str(json.loads(output or "{}").get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+    def learn(self, session: str, transcript: str) -> None:
+        """What the learner does after a session's end."""
+        ended = HookCall(
+            host=HOST, name="SessionEnd", session=SessionId(session), cwd=self._folder,
+            transcript=transcript, ends_session=True,
+        )  # fmt: skip
+        learner.learn_all(self._settings, ended)
+        learner.embed_all(self._settings)
+
+    def teach(self, gold: GoldLesson) -> str:
+        """State a gold lesson by hand, about those of its files that are there; the lesson's id."""
+        files = [file for file in gold.files if os.path.isfile(os.path.join(self._folder, file))][:MOST_FILES]
+        kind: Any = KIND_OF_GOLD.get(gold.kind, gold.kind)
+        return str(self._memory.at(self._folder).remember(gold.lesson, kind=kind, why=gold.why, files=files).id)
+
+    def tidy(self) -> None:
+        """What the learner does besides learning: index, pairs of files, moved code, vectors."""
+        here = self._memory.at(self._folder)
+        reindex(here.parts, here.place)
+        associate(here.parts, here.place)
+        here.follow_moves()
+        learner.embed_all(self._settings)
+
+    def lessons(self) -> list[dict[str, Any]]:
+        """Every lesson there is, whatever became of it."""
+        here = self._memory.at(self._folder)
+        return [_plain(lesson) for lesson in here.lessons(states=STATES, limit=MOST_LESSONS)]
+
+    def complaints(self) -> dict[str, int]:
+        """What failed on the way, with how often; the learner's are in its log."""
+        log = Path(self._settings.log_path)
+        lines = log.read_text("utf-8", "replace").splitlines() if log.is_file() else []
+        return dict(self.errors + Counter(line.partition(" ")[2][:200] for line in lines))
+
+    def _note(self, step: str, exc: Exception) -> None:
+        self.errors[f"{step}: {type(exc).__name__}: {str(exc)[:80]}"] += 1
+
+
+class SessionClock(bootstrap.SystemClock):
+    """A clock that stands at the replayed event, and goes on a little with every look at it.
+
+    Its ids are the same in every run: where lessons are equally good, ids decide.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._now = datetime(2000, 1, 1, tzinfo=UTC)
+        self._dice = random.Random(SEED)
+
+    def move_to(self, at: datetime | None) -> None:
+        """Go on to that time; the clock never goes back."""
+        self._now = max(self._now, at or self._now)
+
+    def now(self) -> datetime:
+        self._now += timedelta(microseconds=50)
+        return self._now
+
+    def new_id(self) -> str:
+        return uuid7(int(self._now.timestamp() * 1000), self._dice.randbytes(10))
+
+
+@contextmanager
+def open_shipped(home: Path, folder: Path) -> Iterator[Shipped]:
+    """The product with a scratch home, for sessions in that folder; environment and clock are put back afterwards."""
+    environment, system_clock, clock = dict(os.environ), bootstrap.SystemClock, SessionClock()
+    os.environ.update(HOME=str(home), HOLDFAST_HOME=str(home / ".holdfast"))
+    bootstrap.SystemClock = lambda: clock  # type: ignore[misc, assignment]
+    try:
+        shipped = Shipped(str(folder), clock)
+        try:
+            yield shipped
+        finally:
+            shipped.close()
+    finally:
+        bootstrap.SystemClock = system_clock  # type: ignore[misc]
+        os.environ.clear()
+        os.environ.update(environment)
+
+
+def shown_in(text: str) -> list[str]:
+    """The ends of the ids of the lessons that a delivered text names."""
+    return SHOWN.findall(text)
+
+
+def _plain(lesson: Any) -> dict[str, Any]:
+    provenance = lesson.provenance
+    return {
+        "id": lesson.id, "session": provenance.session, "state": lesson.state, "kind": lesson.kind,
+        "title": lesson.title, "insight": lesson.insight, "why": lesson.why, "how": lesson.how,
+        "files": list(lesson.paths), "trust": lesson.trust, "confidence": lesson.confidence,
+        "detector": provenance.detector, "command": lesson.command,
+        "quote": [evidence.quote for evidence in provenance.evidence][:3],
+    }  # fmt: skip

@@ -1,0 +1,19 @@
+"""Where a lesson comes from, in the one word that every delivered line carries."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.vocabulary import Trust
+
+SOURCE_WORDS: dict[Trust, str] = {
+    "person": "user", "verified": "proved", "agent": "agent", "repository": "file", "tool": "tool output",
+}  # fmt: skip
+"""Said by a person, proved by exit codes, concluded by an agent, read in a file or in a tool's output."""
+
+
+def source_word(lesson: Lesson) -> str:
+    """`user`, `proved`, `agent`, `file` or `tool output`; `agent, unconfirmed` for a lesson that is not active."""
+    word = SOURCE_WORDS[lesson.trust]
+    return word if lesson.state == "active" else f"{word}, unconfirmed"

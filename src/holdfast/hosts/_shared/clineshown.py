@@ -1,0 +1,126 @@
+"""What Cline showed of a task: `ui_messages.json`, read where the conversation itself was not kept beside it.
+
+A list of messages with `ts`, `type` (say or ask) and what is said or asked. A tool's message is JSON; a command is
+followed by its output, and nothing tells how it ended unless the output does. A call that was asked about and answered
+in words may have been refused: it is left out.
+
+Sources: the public repository cline/cline, src/shared/ExtensionMessage.ts; 2026-11-22.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts._shared.clinetasks import WORKING_FOLDER, error_of, folder_of
+from holdfast.hosts._shared.files import instant, parse_object, read_json, written_at
+from holdfast.hosts._shared.retelling import UNANSWERED, Retelling
+from holdfast.hosts._shared.toolcalls import fields_of, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.event import Event
+    from holdfast.hosts._shared.adapter import Adapter
+
+SHOWN = "ui_messages.json"
+PROMPTS = ("task", "user_feedback")
+REPLIES = ("text", "completion_result", "followup", "plan_mode_respond", "act_mode_respond")
+TOOLS = {
+    "editedExistingFile": "replace_in_file", "newFileCreated": "write_to_file", "readFile": "read_file",
+    "listFilesTopLevel": "list_files", "listFilesRecursive": "list_files", "searchFiles": "search_files",
+}  # fmt: skip
+"""Shown names of tools, and those by which the agent calls them."""
+
+
+def looks_shown(messages: object) -> bool:
+    """Whether a JSON value is such a list."""
+    first = fields_of(messages[0]) if isinstance(messages, list) and messages else {}
+    return "ts" in first and first.get("type") in ("say", "ask") and text_of(first.get(first["type"])) != ""
+
+
+def read_shown(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
+    """Events of a task as it was shown. Raises OSError, or HostConfigError for a huge file."""
+    content = read_json(path)
+    messages = [fields_of(message) for message in content] if isinstance(content, list) else []
+    messages = [message for message in messages if message.get("partial") is not True]
+    folder = os.path.dirname(path)
+    task = _Task(Retelling(host, os.path.basename(folder) or path, new_id))
+    task.telling.stand(at=instant(os.path.basename(folder)) or written_at(path), cwd=folder_of(folder))
+    for at, message in enumerate(messages):
+        yield from task.message(message, messages[at + 1 :])
+
+
+class _Task:
+    """What must be remembered between messages."""
+
+    def __init__(self, telling: Retelling) -> None:
+        self.telling = telling
+        self._begun = False
+        self._calls = 0
+
+    def message(self, message: Mapping[str, Any], later: Sequence[Mapping[str, Any]]) -> Iterator[Event]:
+        """The events of a message; a command's with the output that follows."""
+        kind, text = _kind(message), text_of(message.get("text"))
+        self.telling.stand(at=instant(message.get("ts")), model=_model(message))
+        if kind == "api_req_started":
+            folder = WORKING_FOLDER.search(text_of(parse_object(text).get("request")))
+            self.telling.stand(cwd=folder[1] if folder and not self.telling.cwd else "")
+        elif kind in PROMPTS or (kind == "text" and not self._begun):  # older versions show the task as a text
+            self._begun = True
+            yield from self.telling.prompt(text)
+        elif kind in REPLIES:
+            yield from self.telling.reply(_spoken(text))
+        elif kind in ("tool", "command") and not _is_doubtful(message, later):
+            yield from self._call(kind, text, later)
+
+    def _call(self, kind: str, text: str, later: Sequence[Mapping[str, Any]]) -> Iterator[Event]:
+        self._calls += 1
+        use = f"shown-{self._calls}"
+        if kind == "command":
+            output = _output(later)
+            error = error_of(output)
+            response = {"stdout": output, **UNANSWERED}
+            yield from self.telling.call("execute_command", {"command": text}, response, use, error)
+            return
+        shown = parse_object(text)
+        tool = TOOLS.get(text_of(shown.get("tool")), "")
+        if tool:
+            content = text_of(shown.get("content"))
+            arguments = {"path": text_of(shown.get("path")), "pattern": text_of(shown.get("regex"))}
+            if tool == "write_to_file":
+                arguments["content"] = content
+            elif tool == "replace_in_file":
+                arguments["diff"] = text_of(shown.get("diff")) or content
+            yield from self.telling.call(tool, arguments, {"content": content}, use)
+
+
+def _kind(message: Mapping[str, Any]) -> str:
+    """What is said or asked."""
+    return text_of(message.get("say")) or text_of(message.get("ask"))
+
+
+def _model(message: Mapping[str, Any]) -> str:
+    return text_of(fields_of(message.get("modelInfo")).get("modelId"))
+
+
+def _spoken(text: str) -> str:
+    """The agent's words; a question or a plan stands in an object."""
+    fields = parse_object(text)
+    return text_of(fields.get("question")) or text_of(fields.get("response")) or text
+
+
+def _is_doubtful(message: Mapping[str, Any], later: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the call was asked about and the user answered in words."""
+    return message.get("type") == "ask" and bool(later) and _kind(later[0]) == "user_feedback"
+
+
+def _output(later: Sequence[Mapping[str, Any]]) -> str:
+    """What follows a command as its output."""
+    lines: list[str] = []
+    for message in later:
+        if _kind(message) != "command_output":
+            break
+        lines.append(text_of(message.get("text")))
+    return "\n".join(lines)

@@ -1,0 +1,71 @@
+"""Copies of a purged lesson's words outside of the database: which files of ours, or that we wrote into, hold them."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.domain.errors import HoldfastError
+from holdfast.surfaces.cli._hostfiles import SETUP_SCOPES, HostFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.settings import Settings
+
+LARGEST = 20_000_000
+"""Bytes of a file that is searched; nothing of ours but databases is larger."""
+SHORTEST = 12
+LONGEST = 60
+"""Characters of a sentence that are looked for: files for hosts cut long rules."""
+NOT_SEARCHED = "not searched: transcripts that hosts keep, exports, backups of yours"
+
+
+class Copy(NamedTuple):
+    """A file that holds words of a purged lesson, and what takes them out."""
+
+    path: str
+    mend: str
+
+
+def find_copies(settings: Settings, words: Sequence[str]) -> list[Copy]:
+    """Files with one of the sentences: those that we changed for hosts, and those in the home but the database."""
+    needles = {needle for text in words if len(text) >= SHORTEST for needle in _spellings(text[:LONGEST])}
+    if not needles:
+        return []
+    return [copy for copy in _candidates(settings) if _holds(copy.path, needles)]
+
+
+def _spellings(text: str) -> Iterator[bytes]:
+    """The text as it stands in a plain file and in a JSON string."""
+    yield text.encode("utf-8", "replace")
+    yield json.dumps(text)[1:-1].encode()
+    yield json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "replace")
+
+
+def _candidates(settings: Settings) -> Iterator[Copy]:
+    try:
+        manifest = HostFiles(settings.home).manifest
+    except HoldfastError:
+        manifest = {}
+    for file, entry in manifest.items():
+        if any(edit["owner"].split(":")[1] not in SETUP_SCOPES for edit in entry["edits"]):
+            yield Copy(file, "holdfast rules sync, or holdfast skills write")
+    database = settings.database_path
+    for folder, _, names in os.walk(settings.home):
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            if not path.startswith(database):
+                yield Copy(path, "")
+
+
+def _holds(path: str, needles: set[bytes]) -> bool:
+    try:
+        if not os.path.isfile(path) or os.path.getsize(path) > LARGEST:
+            return False
+        with open(path, "rb") as stream:
+            content = stream.read()
+    except OSError:
+        return False
+    return any(needle in content for needle in needles)

@@ -1,0 +1,162 @@
+"""Where a hook's one answer is given, and what ends the wait for it.
+
+On a busy machine the process that the host started forks at once. The child does the work. The parent does nothing but
+wait for the child's answer, print it, and leave at the deadline with the best answer there is by then. So no call into
+C, however long, delays the host; and the child, a session of its own that holds none of the host's streams, goes on
+keeping what it was told. It has the payload in memory: nothing unredacted is written anywhere.
+
+On a quiet machine a hook is done long before the deadline, and a fork would be a tenth of its cost. There, and where
+there is no fork (Windows), the work is done here and a thread speaks at the deadline.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from _thread import allocate_lock, start_new_thread
+
+from holdfast.domain.deadline import Deadline
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NOTHING = "{}"
+
+TICK_S = 0.05
+"""How often the clock is looked at. A waiting parent's alarm repeats so often, since one that rings just before a read
+begins does not end that read."""
+ATTENDED_S = 4.0
+"""How long a process that did not fork may go on after the deadline: the host has its answer, but may wait for the end.
+It ends as soon as it is done."""
+BUSY_FILE = "/proc/loadavg"
+"""Linux tells there how many processes run or want to run at this moment."""
+
+
+class Desk:
+    """The place of the answer in a process that did not fork: whoever speaks first has given the answer."""
+
+    def __init__(self, nothing: str = NOTHING) -> None:
+        self.nothing = nothing
+        self.deadline = Deadline(time.monotonic())
+        self.is_late = False
+        """Whether the host was told something else than the answer, because it came too late."""
+        self.give_up: Callable[[], None] = _nothing_to_do
+        """Called when the process ends although the work has not."""
+        self._is_answered = False
+        self._first = allocate_lock()
+        self._best = ""
+        self._is_patient = False
+
+    def limit(self, answer_s: float) -> None:
+        """Set when the answer is due, in seconds from the start."""
+        self.deadline = Deadline(self.deadline.began_s, answer_s)
+
+    def be_patient(self, patient: bool) -> None:
+        """Say whether an answer after the deadline is still worth giving; until then it may be."""
+        self._is_patient = patient
+
+    def offer(self, text: str) -> None:
+        """Leave the best answer so far: it is given when the deadline comes before a better one."""
+        self._best = text
+
+    def say(self, text: str) -> str | None:
+        """Give the answer; returns what the host was told, which is another text, or None, when this comes too late.
+
+        Only the first answer is given; later calls return None.
+        """
+        if self._is_answered:
+            return None
+        self._is_answered = True
+        if self._first.acquire(False):
+            return text if print_answer(text) else None
+        self.is_late = True
+        return self._best or None
+
+    def warn(self, text: str) -> None:
+        """Write to the host's stderr."""
+        write_all(2, text.encode("utf-8", "replace"))
+
+    def release(self) -> None:
+        """Say that the host need not wait for what follows."""
+
+    @property
+    def keep_by(self) -> float:
+        """Until when there is time for what can wait; here the host waits for it."""
+        return self.deadline.answer_by
+
+    def watch(self) -> None:
+        """Speak at the deadline, and end the process a little later; runs in a thread."""
+        while (left := self._until() - time.monotonic()) > 0:
+            time.sleep(min(left, TICK_S))
+        if self._first.acquire(False):
+            print_answer(self._best or self.nothing)
+        time.sleep(ATTENDED_S)
+        self.is_late = True
+        start_new_thread(_leave_soon, ())  # writing it down needs imports, and the other thread may be in one
+        self.give_up()
+        os._exit(0)
+
+    def _until(self) -> float:
+        return self.deadline.late_by if self._is_patient else self.deadline.answer_by
+
+
+def open_desk(nothing: str) -> Desk:
+    """The desk for this hook. Returns in the process that does the work; another one waits for its answer."""
+    deadline = Deadline(time.monotonic())
+    if not hasattr(os, "fork") or not is_busy():
+        return _watched(nothing)
+    from holdfast.surfaces.hooks.halves import split
+
+    try:
+        return split(nothing, deadline)
+    except OSError:  # no more processes or descriptors for this user
+        return _watched(nothing)
+
+
+def is_busy() -> bool:
+    """Whether more wants to run on this machine than has room, now or in the last minute."""
+    processors = os.cpu_count() or 1
+    try:
+        if os.getloadavg()[0] >= processors:
+            return True
+        with open(BUSY_FILE, "rb", buffering=0) as stream:
+            running = stream.read(64).split()[3].partition(b"/")[0]
+        return int(running) > processors
+    except (OSError, IndexError, ValueError):
+        return False  # not Linux: the last minute is all that is known
+
+
+def print_answer(text: str) -> bool:
+    """Print the hook's whole output, where a blank text is silence; False when the host has stopped listening."""
+    try:
+        if not text.isspace():
+            write_all(1, text.encode("utf-8", "replace"))
+    except OSError:
+        return False
+    return True
+
+
+def write_all(descriptor: int, rest: bytes) -> None:
+    """Write all of it. Raises OSError."""
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def _watched(nothing: str) -> Desk:
+    desk = Desk(nothing)
+    try:
+        start_new_thread(desk.watch, ())
+        os.setsid()  # out of reach of what ends the host with all it started
+    except (RuntimeError, OSError, AttributeError):
+        return desk  # no more threads for this user: each wait has its own limit; head of a group already; Windows
+    return desk
+
+
+def _nothing_to_do() -> None:
+    pass
+
+
+def _leave_soon() -> None:
+    time.sleep(TICK_S)
+    os._exit(0)

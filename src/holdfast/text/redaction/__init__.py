@@ -1,0 +1,242 @@
+"""Redaction: text without secrets. Runs before anything is stored, embedded, sent or exported.
+
+Keys of known issuers, private key blocks, logins in URLs, credentials in headers, values of names that announce a
+secret, passwords in commands, and long random words become `[redacted:<rule>]`; `<private>` spans become `[private]`.
+"""
+
+from __future__ import annotations
+
+from holdfast.text.redaction import keys, names, values
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.text.redaction.values import Span
+
+MARGIN = 2_048
+"""Characters next to a cut that are never kept: longer than any secret that is recognised only when whole."""
+
+BLOCK_MARGIN = 16_384
+"""Characters next to a cut in which a private key block is looked for: longer than any."""
+
+LEAST = 6
+"""Nothing shorter can hold a secret with what announces it."""
+
+ROUNDS = 8
+"""Most times that a text is searched: what a replacement uncovers is found by the next round."""
+
+_JOINED = frozenset(values.WORD)
+_ALNUM = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789")
+_PARTS = bytes(code if code in _ALNUM else 32 for code in range(256))
+_HIDDEN = "\u200b\u200c\u200d\u2060\u2063\ufeff\u00ad\u200e\u200f"
+_GLUES = (
+    ("+", ('" + "', "' + '", '"+"', "'+'", '" +\n', "' +\n")),
+    (" . ", ('" . "', "' . '")),
+    ('" "', ('" "',)),
+    ("' '", ("' '",)),
+    ("\\\n", ("\\\n", '" \\\n', "' \\\n")),
+)
+"""What stands between two halves of a literal; behind a line's end come blanks and, but for a backslash, a quote."""
+
+NEAR = 160
+"""Characters around such a joint that are looked at once more without it."""
+
+
+def redact(text: str) -> str:
+    """The text with `[redacted:<rule>]` and `[private]` in place of secrets and private spans.
+
+    Idempotent, and linear in the length of the text.
+    """
+    for _ in range(ROUNDS):
+        spans = _find(text)
+        if not spans:
+            break
+        text = _replace(text, spans)
+    return text
+
+
+def redact_to(text: str, limit: int) -> str:
+    """The text redacted and cut to about `limit` characters: its first three quarters and its end.
+
+    Only the parts that are kept are searched, with a margin, so that a secret across the cut leaves no part of
+    itself behind. Private spans are found in the whole text, key blocks in a wider margin.
+    """
+    if len(text) <= limit:
+        return redact(text)
+    text = _replace(text, _merge([*keys.find_private(text, fold(text))]))
+    head, tail = limit * 3 // 4, limit // 4
+    if len(text) > limit + 2 * (MARGIN + BLOCK_MARGIN):
+        first, last = text[: head + MARGIN + BLOCK_MARGIN], text[-tail - MARGIN - BLOCK_MARGIN :]
+        left_out = len(text) - len(first) - len(last)
+        first, last = _without_blocks(first), _without_blocks(last)
+        first = redact(first[: head + MARGIN])[:-MARGIN][:head]
+        last = redact(last[-tail - MARGIN :])[MARGIN:][-tail:]
+        return first + _gap(left_out + 2 * (MARGIN + BLOCK_MARGIN)) + last
+    text = _without_blocks(text)
+    if len(text) <= limit + 2 * MARGIN:
+        return _cut(redact(text), limit)
+    first = redact(text[: head + MARGIN])[:-MARGIN][:head]
+    last = redact(text[-tail - MARGIN :])[MARGIN:][-tail:]
+    return first + _gap(len(text) - len(first) - len(last)) + last
+
+
+def fold(text: str) -> str:
+    """The text in lower case, every character at its old index."""
+    return text.replace("İ", "I").lower()  # the one character whose lower case is two
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    head, tail = limit * 3 // 4, limit // 4
+    return text[:head] + _gap(len(text) - head - tail) + text[-tail:]
+
+
+def _gap(left_out: int) -> str:
+    return f"\n[… {left_out} characters left out …]\n"
+
+
+def _find(text: str) -> list[Span]:
+    if len(text) < LEAST:
+        return []
+    spans = _find_plain(text)
+    if "\x1b" in text or (not text.isascii() and any(mark in text for mark in _HIDDEN)):
+        spans += _find_through(text, _hidden_spans(text))
+    for begin, end in _areas(text, _joints(text)):
+        area = text[begin:end]
+        spans += [(begin + start, begin + stop, rule) for start, stop, rule in _find_through(area, _joints(area))]
+    return _merge([span for span in spans if not text.startswith(("[redacted:", "[private]"), span[0])])
+
+
+def _find_plain(text: str) -> list[Span]:
+    low = fold(text)
+    parts = frozenset(low.encode("ascii", "replace").translate(_PARTS).split())
+    long = keys.long_words(text)
+    found = [
+        *keys.find_private(text, low),
+        *names.find_values(text, low, parts),
+        *names.find_headers(text, low),
+    ]
+    found += keys.find_keys(text, long)
+    if long:
+        found += keys.find_words(text, low, long, redact)
+        found += keys.find_pem_parts(text, long)
+    if keys.BEGIN in text:
+        found += keys.find_pem(text)
+    if "eyJ" in text:
+        found += keys.find_jwts(text)
+    if "://" in text and "@" in text:
+        found += names.find_logins(text)
+    if not parts.isdisjoint(names.TRIGGERS) and any(hint in low for hint in names.HINTS):
+        from holdfast.text.redaction import forms
+
+        found += forms.find_forms(text, low, parts)
+    return found
+
+
+def _find_through(text: str, gaps: list[tuple[int, int]]) -> list[Span]:
+    """What is found where the gaps are left out: characters that nobody sees, signs that join two literals."""
+    plain, starts, shifts = [], [], []
+    here = size = 0
+    for start, end in gaps:
+        plain.append(text[here:start])
+        starts.append(size)
+        shifts.append(here - size)
+        size += start - here
+        here = end
+    plain.append(text[here:])
+    starts.append(size)
+    shifts.append(here - size)
+
+    def place(at: int) -> int:
+        from bisect import bisect_right
+
+        return at + shifts[bisect_right(starts, at) - 1]
+
+    whole = "".join(plain)
+    found = [(place(start), place(end - 1) + 1, rule) for start, end, rule in _find_plain(whole) if end > start]
+    across = [start for start, _ in gaps]
+    return [span for span in found if _holds_any(across, span)]
+
+
+def _holds_any(places: list[int], span: Span) -> bool:
+    from bisect import bisect_left
+
+    at = bisect_left(places, span[0])
+    return at < len(places) and places[at] < span[1]
+
+
+def _hidden_spans(text: str) -> list[tuple[int, int]]:
+    """Where terminal escapes and characters without width stand."""
+    gaps = []
+    at = text.find("\x1b")
+    while at >= 0:
+        end = at + 1
+        if text[end : end + 1] == "[":
+            end += 1
+            while end < len(text) and end - at < 32 and not "@" <= text[end] <= "~":
+                end += 1
+            end += 1
+        gaps.append((at, min(end, len(text))))
+        at = text.find("\x1b", end)
+    for mark in _HIDDEN:
+        at = text.find(mark)
+        while at >= 0:
+            gaps.append((at, at + 1))
+            at = text.find(mark, at + 1)
+    gaps.sort()
+    return [gap for number, gap in enumerate(gaps) if not number or gap[0] >= gaps[number - 1][1]]
+
+
+def _areas(text: str, joints: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What stands around the joints, each character once: from their line's beginning to a little behind them."""
+    areas: list[tuple[int, int]] = []
+    for start, end in joints:
+        if areas and start < areas[-1][1]:
+            areas[-1] = (areas[-1][0], end + NEAR)
+        else:
+            begin = max(text.rfind("\n", max(0, start - NEAR), start) + 1, start - NEAR, areas[-1][1] if areas else 0)
+            areas.append((begin, end + NEAR))
+    return areas
+
+
+def _joints(text: str) -> list[tuple[int, int]]:
+    """Where a word is broken in two literals or lines: `"AK" + "IA"`, `"AK" "IA"`, or a backslash at the line's end."""
+    joints: list[tuple[int, int]] = []
+    for glue in [glue for hint, glues in _GLUES if hint in text for glue in glues]:
+        at = text.find(glue)
+        while at >= 0:
+            end = at + len(glue)
+            if text[at - 1 : at] in _JOINED:
+                if glue[-1] == "\n":
+                    end += values.run(text, end, " \t+.", 80)
+                    end += glue[0] != "\\" and text[end : end + 1] == glue[0]
+                closed = glue[-1] != "\n" or glue[0] == "\\" or text[end - 1] == glue[0]
+                if closed and text[end : end + 1] in _JOINED:
+                    joints.append((at, end))
+            at = text.find(glue, at + len(glue))
+    joints.sort()
+    return [joint for number, joint in enumerate(joints) if not number or joint[0] >= joints[number - 1][1]]
+
+
+def _without_blocks(text: str) -> str:
+    return _replace(text, _merge([*keys.find_pem(text)])) if keys.BEGIN in text else text
+
+
+def _merge(spans: list[Span]) -> list[Span]:
+    """In order, overlaps joined under the rule of the one that begins first (of these, the longest)."""
+    merged: list[Span] = []
+    for start, end, rule in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]), merged[-1][2])
+        else:
+            merged.append((start, end, rule))
+    return merged
+
+
+def _replace(text: str, spans: list[Span]) -> str:
+    pieces: list[str] = []
+    here = 0
+    for start, end, rule in spans:
+        pieces += (text[here:start], f"[redacted:{rule}]" if rule else "[private]")
+        here = end
+    return "".join((*pieces, text[here:]))

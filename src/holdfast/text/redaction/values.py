@@ -1,0 +1,301 @@
+"""What a word looks like: a secret, a stand-in for one, a name, a piece of code, or noise; and how to walk over texts.
+
+Everything here is linear and without regular expressions: `re` costs a cold hook a fifth of its time and can
+backtrack; `str.find` and `str.lstrip` do neither.
+"""
+
+from __future__ import annotations
+
+from math import log2
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Span = tuple[int, int, str]
+    """(start, end, rule); the rule is empty for a private span."""
+
+DIGITS = "0123456789"
+HEX = DIGITS + "abcdefABCDEF"
+UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+ALNUM = DIGITS + UPPER + UPPER.lower()
+WORD = ALNUM + "_-"
+DOTTED = WORD + "."
+BASE64 = ALNUM + "+/="
+WIDE = DOTTED + "+/=~%"
+
+SPAN = 4_096
+"""Most characters looked at after a prefix or a name: longer than any key, so that the work is bounded."""
+
+STRONG, MEDIUM, WEAK = 3, 2, 1
+"""How surely a name's value is secret."""
+
+PLACEHOLDERS = frozenset(
+    (
+        "changeit", "changeme", "default", "disabled", "dummy", "empty", "enabled", "example", "fake", "false",
+        "foobar", "guest", "hidden", "hunter2?", "insert", "invalid", "masked", "missing", "mock", "mypassword",
+        "mysecret", "nil", "none", "null", "optional", "passwd", "password", "placeholder", "postgres", "pass",
+        "redacted", "removed", "replaceme", "required", "root", "sample", "secret", "string", "test", "testing",
+        "token", "true", "undefined", "unset", "user", "value", "your", "yourpassword", "todo", "number", "boolean",
+        "object", "str", "bool", "int", "bytes", "admin", "anything", "something", "wrong", "correct",
+    )
+)  # fmt: skip
+"""Values, lower-case and without separators, that stand for a secret."""
+
+STAND_INS = (
+    "example", "placeholder", "changeme", "change-me", "change_me", "your-", "your_", "yourpass", "redacted",
+    "replace-me", "replace_me", "xxxx", "****", "....", "••••", "…", "dummy", "insert-", "<", "todo",
+)  # fmt: skip
+"""Texts that make a value a stand-in wherever they occur in it."""
+
+TECHNICAL = frozenset(
+    (
+        "sha-1", "sha-256", "sha-384", "sha-512", "sha256", "sha384", "sha512", "base64", "utf-8", "utf-16", "oauth2",
+        "oauth2.0", "argon2", "argon2id", "argon2i", "pbkdf2", "bcrypt2", "scrypt2", "http/2", "ed25519", "aes-256",
+        "aes256", "aes-128", "rs256", "hs256", "es256", "x.509", "x509v3", "2fa/mfa", "tls1.2", "tls1.3", "web3",
+        "rfc6750", "rfc7519", "log4j", "python3", "base32", "base62", "base58", "md5-crypt", "auth0", "win32",
+        "argon2-cffi", "ipv4/6", "oauth1", "oauth-2",
+    )
+)  # fmt: skip
+"""Words of the trade that mix letters and digits as passwords do."""
+
+CODE_MARKS = "()[]{}<>$`|"
+SEPARATORS = "-_./:"
+RANDOM_BITS = 4.0
+"""Least Shannon entropy, in bits a character, of a bare random word of 32 characters or more (random base62: 4.5)."""
+RANDOM_CHANGES = 0.36
+"""Least share of neighbours of different class (lower, upper, digit); random base62 has .62, camelCase under .35."""
+
+RANDOM_SPELT = 0.5
+"""Share of characters in runs of three or more small letters that no random word reaches (random base62: .16)."""
+
+
+def places(text: str, needle: str) -> Iterator[int]:
+    """Where the needle begins, without overlaps."""
+    at = text.find(needle)
+    while at >= 0:
+        yield at
+        at = text.find(needle, at + len(needle))
+
+
+def run(text: str, at: int, alphabet: str, most: int = SPAN) -> int:
+    """How many characters from `at` on are of the alphabet, at most `most`."""
+    piece = text[at : at + most]
+    return len(piece) - len(piece.lstrip(alphabet))
+
+
+def starts_word(text: str, at: int) -> bool:
+    r"""Whether no letter or digit is glued before; `\n`, `%3D` and `\u003d` are glue of an encoding, not letters."""
+    if at == 0 or text[at - 1] not in ALNUM:
+        return True
+    if text[at - 2 : at] in ("\\n", "\\t", "\\r") or text[at - 6 : at - 4] == "\\u":
+        return True
+    return at >= 3 and text[at - 3] == "%" and run(text, at - 2, HEX, 2) == 2
+
+
+def decoded(value: str) -> bytes:
+    """What the base64 text stands for; empty when it is not base64."""
+    from binascii import Error, a2b_base64
+
+    plain = value.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return a2b_base64(plain + "=" * (-len(plain) % 4))
+    except (Error, ValueError):
+        return b""
+
+
+def entropy(value: str) -> float:
+    """Shannon entropy of the characters' frequencies, in bits a character, from 0."""
+    size = len(value)
+    counts = (value.count(char) for char in set(value))
+    return -sum(n / size * log2(n / size) for n in counts) if size else 0.0
+
+
+def has_digit(value: str) -> bool:
+    """Whether there is an ASCII digit."""
+    for digit in DIGITS:  # noqa: SIM110 - a third of the time of `any` with a generator, and asked of every long word
+        if digit in value:
+            return True
+    return False
+
+
+def has_letter(value: str) -> bool:
+    """Whether there is a letter."""
+    return value.lower() != value.upper()
+
+
+def is_stand_in(value: str) -> bool:
+    """Whether the value only stands for a secret: a placeholder, a variable, a mask, one character repeated."""
+    low = value.lower()
+    plain = low.translate(_NO_SEPARATORS)
+    if plain in PLACEHOLDERS or any(text in low for text in STAND_INS):
+        return True
+    return len(set(plain)) < 3 or _is_variable(value)
+
+
+def _is_variable(value: str) -> bool:
+    """`$NAME`, `${NAME}`, `$(…)`, `%NAME%`, `{{ name }}`, `{name}`, `%s`, `%(name)s`, `:name`, `@name`."""
+    if value[0] == "$":
+        return value[1:2] in ("{", "(") or value[1:].replace("_", "a").isalnum()
+    if value[0] == "{":
+        return value.rstrip()[-1:] == "}"
+    if value[0] == "%":
+        return value[-1:] == "%" or value[1:2] in ("s", "d", "(")
+    return False
+
+
+def is_secret(value: str, strength: int, quoted: bool, spoken: bool = False) -> bool:
+    """Whether the value of a name of that strength is to be hidden.
+
+    Strong names (password): nearly any literal. Medium (secret, api key): 8 characters or more with letters and
+    digits. Weak (token): 16 or more of them, and no readable name. Unquoted values must not read as code.
+    """
+    if len(value) < 4 or is_stand_in(value) or (not quoted and _is_code(value)):
+        return False
+    if " " in value or "\t" in value:
+        return spoken and len(value) >= 12
+    if strength == STRONG:
+        return _is_chosen(value, quoted)
+    return _is_issued(value, 8 if strength == MEDIUM else 16)
+
+
+def _is_chosen(value: str, quoted: bool) -> bool:
+    """A password as people choose them: not a plain word, unless it is quoted and long."""
+    if value[0] == "/" or value.endswith(":") or "://" in value:
+        return False
+    if value.isdigit():
+        return len(value) >= 4 if quoted else len(value) >= 6
+    if has_digit(value):
+        return len(value) >= 5
+    words = value.translate(_NO_SEPARATORS).lower()
+    if words.isalpha():
+        return quoted and len(value) >= 6 and not any(name in words for name in _READABLE)
+    return len(value) >= 6
+
+
+def _is_issued(value: str, least: int) -> bool:
+    """A secret as programs make them: long enough, letters and digits, no path, no readable name."""
+    if len(value) < least or not has_digit(value) or not has_letter(value):
+        return False
+    if value[0] in "/.~" or "://" in value or is_name(value):
+        return False
+    return entropy(value) >= (2.5 if least < 16 else 3.0)
+
+
+def is_name(value: str) -> bool:
+    """Whether it is words joined by separators: each all letters (with at most two digits at its end) or a short
+    number, e.g. `all-MiniLM-L6-v2`, `my-app-secret-2024`."""
+    plain = value
+    for mark in SEPARATORS:
+        plain = plain.replace(mark, " ")
+    parts = plain.split()
+    return bool(parts) and all(_is_word(part) for part in parts)
+
+
+def _is_word(part: str) -> bool:
+    if part.isdigit():
+        return len(part) <= 4
+    stem = part.rstrip(DIGITS)
+    if not stem.isalpha() or len(part) - len(stem) > 2:
+        return False
+    return len(stem) < 12 or stem.isupper() or _spelt(stem) >= RANDOM_SPELT
+
+
+def _is_code(value: str) -> bool:
+    """An unquoted value that reads as an expression: calls, subscripts, dotted names, plain identifiers."""
+    if any(mark in value for mark in CODE_MARKS):
+        return True
+    plain = value.replace("_", "a").replace(".", "a")
+    dotted = "." in value and not value[0].isdigit()
+    return plain.isalnum() and not value[0].isdigit() and (dotted or not has_digit(value))
+
+
+def is_typed(value: str) -> bool:
+    """Whether it can only be a password where a sentence or a table names one: no plain word, number, path or code."""
+    if not 5 <= len(value) <= 128 or not has_letter(value) or is_stand_in(value) or value.lower() in TECHNICAL:
+        return False
+    if value[0] in ".~-$@" or any(mark in value for mark in "()[]{}<>`|\\/"):
+        return False
+    if value[1:].isalpha() or not (has_digit(value) or any(mark in value for mark in "!#$%^&*@+=?~")):
+        return False
+    name, sign, rest = value.partition("=")
+    if sign and rest and (name.isalpha() or ("_" in name and name.replace("_", "").isalnum())):
+        return False  # a setting, such as `ok=%v`
+    _, dot, ending = value.rpartition(".")
+    if dot and (value.replace(".", "a").isalnum() or (len(ending) <= 4 and ending.isalpha() and ending.islower())):
+        return False  # a file's name, a version, a host
+    return not _is_measure(value)
+
+
+def _is_measure(value: str) -> bool:
+    """`128-bit`, `16kB`, `24h`, `1st`: a number with a unit."""
+    rest = value.lstrip(DIGITS + ".,")
+    return rest != value and len(rest.lstrip("-_")) <= 6 and rest.lstrip("-_").isalpha()
+
+
+def is_opaque(word: str, named: bool = False) -> bool:
+    """Whether a word of 14 characters or more looks issued by a program: no words in it, letters among digits.
+
+    Weaker than `is_random`: one case or hexadecimal is enough. Ask it only of words that something announces; `named`
+    is for those that a vendor's name announces, where a chance likeness to words counts for nothing.
+    """
+    core = word.translate(_NO_SEPARATORS).strip("=")
+    if len(core) < 12 or not has_digit(core):
+        return False
+    if core.isdigit():
+        return len(core) >= 15
+    if not core.lower().strip(HEX):
+        return entropy(core) >= 2.6
+    if is_name(word) or (not named and _has_words(core)):
+        return False
+    return entropy(core) >= 3.0 and _changes(core) >= (0.1 if named else 0.2)
+
+
+def _has_words(core: str) -> bool:
+    """Whether more than half of it is runs of letters, humps of camel case too, with vowels as languages have them."""
+    one_case = core.islower() or core.isupper()
+    humps = "".join(
+        char if char.islower() or (one_case and char.isalpha()) else " " + char if char.isupper() else " "
+        for char in core
+    ).split()
+    long = [hump for hump in humps if len(hump) >= (5 if one_case else 4)]
+    spelt = [hump for hump in long if 0.2 <= sum(char in "aeiouyAEIOUY" for char in hump) / len(hump) <= 0.67]
+    return sum(map(len, spelt)) * 2 > len(core)
+
+
+def is_random(word: str) -> bool:
+    """Whether a bare word of 32 characters or more looks drawn at random: letters of both cases, digits, high
+    entropy, and its classes change as often as chance would have it."""
+    if word.count("-") >= 4 and _holds_uuid(word):
+        return False
+    parts = word.replace("_", " ").replace("-", " ").replace("/", " ").replace("+", " ").split()
+    if any(len(part) >= 5 and part.isalpha() and part[1:].islower() for part in parts):
+        return False
+    core = "".join(parts)
+    if len(core) < 28 or core.lower() == core or core.upper() == core or not has_digit(core):
+        return False
+    if not core.lower().strip(HEX):
+        return False
+    return entropy(core) >= RANDOM_BITS and _changes(core) >= RANDOM_CHANGES and _spelt(core) < RANDOM_SPELT
+
+
+def _holds_uuid(word: str) -> bool:
+    sizes = [len(part.rpartition("/")[2]) for part in word.split("-")]
+    return any(sizes[at : at + 3] == [4, 4, 4] and sizes[at - 1] == 8 for at in range(1, len(sizes) - 3))
+
+
+def _changes(word: str) -> float:
+    """The share of neighbouring characters of different class, 0 to 1."""
+    kinds = ["d" if char.isdigit() else "u" if char.isupper() else "l" for char in word]
+    changed = sum(kinds[at] != kinds[at - 1] for at in range(1, len(kinds)))
+    return changed / max(1, len(kinds) - 1)
+
+
+def _spelt(word: str) -> float:
+    """The share of characters in runs of three or more small letters, as words have them, 0 to 1."""
+    runs = "".join(char if char.islower() else " " for char in word).split()
+    return sum(len(run) for run in runs if len(run) >= 3) / len(word)
+
+
+_NO_SEPARATORS = {ord(mark): None for mark in SEPARATORS + " "}
+_READABLE = ("password", "passwd", "secret", "token", "field", "input", "string", "enter", "current", "confirm")

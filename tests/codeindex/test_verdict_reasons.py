@@ -1,0 +1,74 @@
+"""A verdict's reason decides what is done with it; its words are only read by people."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.codeindex import verdictcache
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.lesson import Anchor
+from holdfast.domain.project import Place, Project
+from holdfast.domain.symbol import REASONS, Verdict
+from holdfast.domain.vocabulary import ProjectId
+
+ANCHOR = Anchor(path="src/store.py", symbol="Store.put", blob="git1:1", commit="c0ffee")
+PLACE = Place(project=Project(id=ProjectId("p"), name="p", source="git"), root="/p", commit="c0ffee")
+KEPT = {
+    "same", "annotations", "layout", "body", "signature", "signature_and_body", "moved", "moved_and_changed",
+    "file_changed", "deleted",
+}  # fmt: skip
+"""Reasons that hold while the file's content and HEAD stay; of an unverified anchor only two do."""
+
+
+class Marks:
+    """The one method of an index that the cache uses."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+
+    def mark(self, key: str, value: str | None = None) -> str:
+        if value is not None:
+            self.values[key] = value
+        return self.values.get(key, "")
+
+
+def is_kept(verdict: Verdict) -> bool:
+    marks = Marks()
+    verdictcache.keep(marks, PLACE, ANCHOR, "git1:2", verdict)  # type: ignore[arg-type]
+    loaded = verdictcache.load(marks, None, PLACE, ANCHOR, "git1:2")  # type: ignore[arg-type]
+    assert loaded in (None, verdict)
+    return loaded == verdict
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_only_verdicts_that_cannot_become_untrue_are_kept(reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(REASONS, reason, "quite other words {detail}")
+    unverified = reason not in KEPT | {"gone", "file_gone", "deleted_here"}
+    verdict = Verdict(freshness="unverified" if unverified else "drifted", reason=reason, detail="d", anchor=ANCHOR)
+    assert is_kept(verdict) is (reason in KEPT | {"other_branch", "other_version"})
+
+
+@pytest.mark.parametrize(("hides", "kept"), [("body", True), ("deleted", True), ("gone", False), ("file_gone", False)])
+def test_a_verdict_on_another_branchs_anchor_is_kept_by_what_it_hides(hides: str, kept: bool) -> None:
+    assert is_kept(Verdict(freshness="unverified", reason="other_branch", hides=hides, anchor=ANCHOR)) is kept
+
+
+def test_a_kept_verdict_that_is_damaged_is_asked_again() -> None:
+    marks = Marks()
+    verdictcache.keep(marks, PLACE, ANCHOR, "", Verdict(freshness="drifted", reason="body", anchor=ANCHOR))  # type: ignore[arg-type]
+    for damaged in ("bodx", "drixted"):
+        (key, value) = next(iter(marks.values.items()))
+        broken = Marks()
+        broken.values[key] = value.replace(damaged.replace("x", "y" if damaged == "bodx" else "f"), damaged)
+        assert verdictcache.load(broken, None, PLACE, ANCHOR, "") is None  # type: ignore[arg-type]
+
+
+def test_a_reason_is_one_of_the_set_and_has_words() -> None:
+    with pytest.raises(InvalidValueError):
+        Verdict(freshness="fresh", reason="because", anchor=ANCHOR)
+    for reason in REASONS:
+        words = Verdict(freshness="fresh", reason=reason, detail="D", anchor=ANCHOR).words
+        assert "{" not in words
+    assert Verdict(freshness="drifted", reason="body", where="moved to a.py", anchor=ANCHOR).words == (
+        "moved to a.py; body changed"
+    )
