@@ -1,4 +1,4 @@
-"""Labelled sentences for the judge of worth: from sessions in fetched repositories and the labels kept beside this file.
+"""Labelled sentences for the judge of worth: sessions in fetched repositories, and the labels beside this file.
 
 Labels hold no words of anybody: the repository, the transcript's git blob, and for each label a digest of the event's
 text and the span in it.

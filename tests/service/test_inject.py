@@ -254,3 +254,20 @@ def test_a_broken_store_gives_silence_and_says_why(memory: Memory) -> None:
     )
     found = inject(parts, memory.place, call)
     assert (found.text, found.degraded) == ("", "the file is not a database")
+
+
+def test_a_lesson_on_probation_is_told_only_where_it_fits_most_closely_and_says_so(memory: Memory) -> None:
+    waiting = {"state": "probation", "trust": "agent", "kind": "tooling"}
+    keep(memory, QUEUE, anchors=(Anchor(path="src/tides.py"),), **waiting)
+    keep(memory, TIDES, command="make tides", **waiting)
+    assert shown(deliver(memory, "before_file", paths=("src/tides.py",))) == []
+    assert shown(deliver(memory, "session_start", session="s2")) == []
+    told = deliver(memory, "before_command", command="make tides")
+    assert shown(told) == [TIDES]
+    assert "unconfirmed" in told.text
+
+
+def test_one_lesson_on_probation_a_delivery(memory: Memory) -> None:
+    for insight in (QUEUE, TIDES):
+        keep(memory, insight, state="probation", trust="agent", kind="tooling", command="make tides")
+    assert len(shown(deliver(memory, "before_command", command="make tides"))) == 1

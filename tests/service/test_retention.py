@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from holdfast import Memory
 from holdfast.domain.frozen import replace
+from holdfast.domain.lesson import Scope
 from holdfast.ports.store import EventFilter, Store
 from holdfast.service.parts import Parts
 from holdfast.service.retention import drop_old_texts
-from holdfast.testing.builders import FixedClock, make_event
+from holdfast.testing.builders import FixedClock, make_change, make_event, make_lesson
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -48,3 +50,18 @@ def test_a_window_of_no_days_keeps_everything(store: Store) -> None:
     keep(store)
     assert drop_old_texts(parts_of(store, days=0)) == 0
     assert ("said long ago", "x = 1") in texts(store)
+
+
+def test_a_lesson_that_nobody_confirmed_in_sixty_days_is_retired(memory: Memory) -> None:
+    old, young = (
+        make_lesson(
+            insight=f"Rule {days}", state="probation", recorded_at=datetime.now(UTC) - timedelta(days=days),
+            scope=Scope(project=memory.place.project.id),
+        )
+        for days in (61, 59)
+    )  # fmt: skip
+    memory.parts.store.put([old, young], {old.id: None, young.id: None}, make_change())
+    assert memory.end_probation() == 1
+    assert memory.end_probation() == 0
+    assert [lesson.insight for lesson in memory.lessons(states=("probation",))] == ["Rule 59"]
+    assert [lesson.insight for lesson in memory.lessons(states=("retired",))] == ["Rule 61"]

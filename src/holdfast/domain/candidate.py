@@ -39,5 +39,7 @@ class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links":
     """A model worded it, and its quote was found verbatim in what a person typed."""
     explicit: bool = False
     """A person asked for it in so many words: active at once."""
+    calibrated: bool = False
+    """The confidence is a calibrated probability that an engineer would keep it, and admission goes by it."""
     structured: bool = False
     """It rests on what happened (exit statuses, a rejection of work just done), not on words alone."""

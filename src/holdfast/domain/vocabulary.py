@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         "file_edit", "compaction", "session_end", "commit",
     ]  # fmt: skip
     Trust = Literal["person", "verified", "agent", "repository", "tool"]
-    State = Literal["candidate", "active", "superseded", "retired", "quarantined", "forgotten"]
+    State = Literal["candidate", "probation", "active", "superseded", "retired", "quarantined", "forgotten"]
     Freshness = Literal["fresh", "moved", "drifted", "changed", "orphaned", "unverified"]
     LinkKind = Literal["supersedes", "contradicts", "refines", "duplicates", "caused_by", "relates_to"]
     ScopeLevel = Literal["user", "project", "team"]
@@ -73,7 +73,8 @@ MOMENT_BUDGETS: dict[Moment, int] = {
 """Tokens a delivery may cost at each moment."""
 
 TRANSITIONS: dict[State, tuple[State, ...]] = {
-    "candidate": ("active", "quarantined", "retired", "superseded", "forgotten"),
+    "candidate": ("probation", "active", "quarantined", "retired", "superseded", "forgotten"),
+    "probation": ("active", "quarantined", "retired", "superseded", "forgotten"),
     "active": ("superseded", "retired", "quarantined", "forgotten"),
     "superseded": ("active", "forgotten"),
     "retired": ("active", "forgotten"),
@@ -83,5 +84,5 @@ TRANSITIONS: dict[State, tuple[State, ...]] = {
 """The lesson's state machine. Undo brings superseded and retired lessons back; a tombstone stays one."""
 
 STATES: tuple[State, ...] = tuple(TRANSITIONS)
-LIVING: tuple[State, ...] = ("active", "candidate", "quarantined")
+LIVING: tuple[State, ...] = ("active", "probation", "candidate", "quarantined")
 """States of a lesson that is used or may be yet: of these, one lesson states a rule."""

@@ -55,6 +55,12 @@ SESSIONS_ASKED = 3
 """Earlier sessions whose events are asked whether a rule's words were read there."""
 RECURRENCE = 2
 """Sessions that make a waiting lesson active."""
+LIKELY, PROBABLE = 0.75, 0.4
+"""Calibrated probability of worth from which a find is active, and from which it is on probation."""
+LEAST_WORTH = 0.2
+"""Below it a find is no lesson; its event stays and is read again when the judge gets better."""
+INBOX_A_SESSION = 5
+"""Finds by words alone that one session may leave waiting or on probation, the likeliest."""
 SURE = 0.6
 """Confidence from which a trusted source's word is active at once."""
 TRUSTED: tuple[Trust, ...] = ("person", "verified")
@@ -99,14 +105,18 @@ class Admission:
 
     def take(self, candidates: Iterable[Candidate]) -> None:
         """Decide on each, the surest first, so that a repetition joins the better one."""
+        left = INBOX_A_SESSION
         for proposed in sorted(candidates, key=lambda c: (not c.explicit, -c.confidence)):
             candidate = self._as_trusted(proposed)
+            if candidate.calibrated and (candidate.confidence < LEAST_WORTH or left <= 0):
+                continue
             draft = None if self._is_told(candidate) else self._draft(candidate)
             if draft is None or duplicate_key(draft.insight) in self._forgotten():
                 continue
             known = self._known(draft)
             if known is None:
                 self._add(draft)
+                left -= candidate.calibrated
             elif draft.trust != "repository":  # a file that repeats a lesson is no sighting of it
                 self._join(known, draft, explicit=candidate.explicit)
 
@@ -187,6 +197,12 @@ class Admission:
 
     def _known(self, draft: Lesson) -> Lesson | None:
         """The lesson that says the same, as it is after this session's changes; None when it is new."""
+        if draft.topic_key:
+            where = LessonFilter(project=draft.scope.project, states=STATES, topic_key=draft.topic_key)
+            same_topic = [self._now(lesson) for lesson in self.parts.store.find(where)]
+            same_topic += [lesson for lesson in self.changed.values() if lesson.topic_key == draft.topic_key]
+            if found := next((lesson for lesson in same_topic if _same_readers(lesson, draft)), None):
+                return found
         key = duplicate_key(draft.insight)
         where = LessonFilter(project=draft.scope.project, states=STATES, duplicate_key=key)
         equal = [self._now(lesson) for lesson in self.parts.store.find(where)]
@@ -230,7 +246,7 @@ class Admission:
             if lesson.state == "active" and opposed(lesson.insight, draft.insight)
         )
         disputed = any(link.kind == "contradicts" for link in links)
-        state: State = "candidate" if disputed and draft.state == "active" else draft.state
+        state: State = "candidate" if disputed and draft.state in ("active", "probation") else draft.state
         self._keep(replace(draft, links=links, state=state), None)
         self.added += 1
 
@@ -271,10 +287,20 @@ class Admission:
             return "active" if candidate.trust == "person" else "candidate"
         if candidate.quotes_person:
             return "candidate" if reservation("\n".join(words)) else "active"
+        if candidate.calibrated:
+            return self._state_by_worth(candidate, "\n".join(words))
         sure = candidate.structured and candidate.confidence >= SURE
         if not sure or candidate.trust not in TRUSTED:
             return "candidate"
         return "active" if candidate.trust == "person" or self._is_proved(candidate) else "candidate"
+
+    def _state_by_worth(self, candidate: Candidate, words: str) -> State:
+        """Where a find by its words alone begins: the likelier it is worth keeping, the nearer to active."""
+        if candidate.trust in UNTRUSTED or reservation(words) or candidate.confidence < PROBABLE:
+            return "candidate"
+        if self._material().holds(candidate.insight):
+            return "candidate"  # it repeats what was read
+        return "active" if candidate.confidence >= LIKELY else "probation"
 
     def _is_proved(self, candidate: Candidate) -> bool:
         """What exit statuses verified holds nothing that a person must decide, and no sentence that was read."""
@@ -295,7 +321,9 @@ class Admission:
         believed = draft.trust == "person" or known.trust not in UNTRUSTED
         if draft.state == "active" and believed and not linked:
             return "active"
-        recurs = known.state == "candidate" and len(set(seen)) >= RECURRENCE and not linked
+        if draft.state == "probation" and known.state == "candidate" and believed and not linked:
+            return "probation"
+        recurs = known.state in ("candidate", "probation") and len(set(seen)) >= RECURRENCE and not linked
         if not recurs or draft.trust in UNTRUSTED or known.trust in UNTRUSTED:
             return known.state
         if draft.trust != "person" and reservation("\n".join((known.insight, known.why, known.how))):

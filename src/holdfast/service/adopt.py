@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 PAGE = 1_000
 LIKE = 1 / 3
 """Share of words that an edited passage has in common with what it was, where the section holds several."""
-LIVING: tuple[State, ...] = ("active", "candidate", "quarantined")
-WAITING_OR_ACTIVE: tuple[State, ...] = ("active", "candidate")
+LIVING: tuple[State, ...] = ("active", "probation", "candidate", "quarantined")
+WAITING_OR_ACTIVE: tuple[State, ...] = ("active", "probation", "candidate")
 ENDED: tuple[State, ...] = ("superseded", "retired")
 """What a source may say of a passage that does not hold any more."""
 

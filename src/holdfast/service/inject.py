@@ -18,6 +18,8 @@ from holdfast.domain.vocabulary import MOMENT_BUDGETS, LessonId
 from holdfast.ports.store import LogFilter
 from holdfast.ranking.bar import CLOSELY_LINKED, PUSHED, is_decisive, is_linked, passes, passes_by_words
 from holdfast.ranking.compile import LINE_TOKENS, add_line, compile_line
+from holdfast.ranking.fuse import SURE_EXACT
+from holdfast.ranking.names import TELLING
 from holdfast.ranking.relevance import fit_of, weigh
 from holdfast.ranking.signature import alike, command_target, error_signature
 from holdfast.ranking.tokens import count_tokens
@@ -55,6 +57,8 @@ STRONG_WORDS = 2.0
 """Strength from which words alone link a lesson to a failure; the exception's type does not count."""
 STANDING_KINDS = ("constraint", "convention", "preference", "tooling", "decision")
 """Kinds that hold for all work; those without a place have no file or command to be shown at."""
+CLOSE_MOMENTS = ("prompt", "before_file", "before_command", "after_failure")
+"""Moments at which a lesson on probation may be told."""
 KNOWN_FAILURES = ("fix", "bug_cause", "failed_approach", "tooling", "constraint", "convention", "preference")
 
 
@@ -195,6 +199,7 @@ class _Turn:
             prefix=self.place.prefix,
             exclude=self.shown,
             at=self.parts.clock.now(),
+            states=("active", "probation") if self.moment in CLOSE_MOMENTS else ("active",),
             **fields,  # type: ignore[arg-type]
         )
 
@@ -210,6 +215,7 @@ class _Turn:
 
     def compose(self, drawn: Draw, extra: int = 0) -> Briefing:
         """Lessons and checkpoint within the budget."""
+        drawn = replace(drawn, found=_confirmed_first(drawn.found))
 
         def offer(unverified: list[tuple[Ranked, Found]]) -> None:
             if self.offer is not None:
@@ -408,6 +414,20 @@ def _opens(found: Found) -> bool:
         return False
     standing = lesson.kind in STANDING_KINDS and lesson.trust in ("person", "verified") and not lesson.anchors
     return lesson.pinned or standing or passes(found.shares, found.fit, PUSHED, found.chance)
+
+
+def _confirmed_first(found: Sequence[Found]) -> tuple[Found, ...]:
+    """What was found, with at most one lesson that is on probation, and that one only where it fits most closely."""
+    closest = next((one for one in found if one.lesson.state == "probation" and _is_closest(one)), None)
+    return tuple(one for one in found if one.lesson.state != "probation" or one is closest)
+
+
+def _is_closest(found: Found) -> bool:
+    """The very symbol, command or failure, or a distinctive name: nearer than the file or some words."""
+    lesson = found.lesson
+    by_place = any(share.lane == "symbol" and is_decisive(share) for share in found.shares)
+    by_name = any(share.lane == "exact" and share.raw >= SURE_EXACT for share in found.shares)
+    return by_place or by_name or found.named == TELLING or bool(lesson.command or lesson.error_signature)
 
 
 def _is_timely(found: Found, moment: Moment) -> bool:

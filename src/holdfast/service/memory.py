@@ -116,6 +116,12 @@ class Memory:
 
         return drop_old_texts(self.parts)
 
+    def end_probation(self) -> int:
+        """Retire lessons whose probation is over; returns how many."""
+        from holdfast.service.retention import end_probation
+
+        return end_probation(self.parts, self.place)
+
     # Delivery
 
     def answer_hook(self, host: str, payload: dict[str, Any]) -> str:

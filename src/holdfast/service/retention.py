@@ -1,15 +1,36 @@
-"""Retention: old raw text is dropped, lessons never are."""
+"""Retention: old raw text is dropped; lessons are not, but probation ends."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
+from holdfast.domain.lesson import in_state
+from holdfast.ports.store import LessonFilter
+from holdfast.service.ledger import write_change
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from holdfast.domain.project import Place
     from holdfast.service.parts import Parts
 
 TIDIED = "tidied"
 """Mark: the day on which old texts were last looked for."""
+
+
+PROBATION_DAYS = 60
+"""A lesson that stayed on probation for so long is retired."""
+
+
+def end_probation(parts: Parts, place: Place) -> int:
+    """Retire the project's lessons whose probation is over; returns how many."""
+    before = parts.clock.now() - timedelta(days=PROBATION_DAYS)
+    where = LessonFilter(project=place.project.id, states=("probation",))
+    over = [lesson for lesson in parts.store.find(where) if lesson.recorded_at < before]
+    retired = [in_state(lesson, "retired", at=parts.clock.now()) for lesson in over]
+    if retired:
+        expected = {lesson.id: lesson.recorded_at for lesson in over}
+        write_change(parts, place, "expire", retired, expected)
+    return len(retired)
 
 
 def drop_old_texts(parts: Parts) -> int:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import State
     from holdfast.service.parts import Parts
 
-WAITING: tuple[State, ...] = ("candidate", "quarantined")
+WAITING: tuple[State, ...] = ("probation", "candidate", "quarantined")
 ACCEPTED_CONFIDENCE = 0.9
 """A lesson a person has read and accepted is at least this sure."""
 
@@ -83,7 +83,7 @@ def _reject(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
 
 
 def _promise(lesson: Lesson) -> tuple[bool, float]:
-    return (lesson.state == "candidate", lesson.confidence * lesson.salience)
+    return (lesson.state != "quarantined", lesson.confidence * lesson.salience)
 
 
 def _not_waiting(lesson: Lesson) -> IllegalTransitionError:

@@ -76,7 +76,8 @@ def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: s
         )
     if draft.trust not in ("person", "verified") and old.state != "active":
         # What a person has not accepted, or has rejected, does not become active in another wording.
-        draft = replace(draft, state=old.state if old.state in ("candidate", "quarantined") else "candidate")
+        waits = old.state in ("probation", "candidate", "quarantined")
+        draft = replace(draft, state=old.state if waits else "candidate")
     elif (is_persons(old) and draft.trust != "person") or draft.state == "candidate":
         return _propose(parts, place, old, draft, author)
     at = next_instant(old.recorded_at, parts.clock.now())

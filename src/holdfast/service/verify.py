@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from holdfast.service.parts import Parts
 
 EVERY = 1_000_000
-WAITING: tuple[State, ...] = ("active", "candidate", "quarantined")
+WAITING: tuple[State, ...] = ("active", "probation", "candidate", "quarantined")
 SUMMARY_LIMIT = 300
 """Characters of a change's summary."""
 STALE: tuple[Freshness, ...] = ("drifted", "changed", "orphaned")

@@ -1,28 +1,34 @@
 """Detector `statements`: sentences in prompts and replies that state a decision, constraint, bug cause, failed
 approach, convention, tooling fact or preference.
 
-Cue phrases and the shape and place of a turn feed a small linear classifier, trained by
-`scripts/train_statements.py`; docs/explanation/statement-classifier.md tells on what, and how well it does.
+The judge of worth (`_worth`) gives every sentence the probability that an engineer of the project would keep it; the
+best of a session are proposed with that probability as their confidence, and admission decides by it. Their kind is
+named by the linear models of `_model`. docs/explanation/statement-classifier.md tells what both were trained on.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from holdfast.detectors.statements._features import Turn
-from holdfast.detectors.statements._model import Verdict, judge, judge_turn
-from holdfast.detectors.statements._reading import Sentence, read
+from holdfast.detectors.statements import _worth
+from holdfast.detectors.statements._features import Turn, describe_session
+from holdfast.detectors.statements._model import Verdict, judge, judge_turn, name_kind, shipped
+from holdfast.detectors.statements._reading import Sentence
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
 from holdfast.domain.speech import MASK, own_words
-from holdfast.domain.vocabulary import EventKind, Trust
+from holdfast.domain.vocabulary import EventKind, LessonKind, Trust
 from holdfast.domain.window import speaker_trust
+from holdfast.ranking.prompts import read_prompt
 
 __all__ = ["StatementsDetector", "Turn", "Verdict", "judge", "judge_turn", "make"]
 
-MOST_PER_TURN = 2
+MOST_PER_TURN, MOST_PER_SESSION = 2, 12
+LEAST_WORTH = 0.15
+"""Probability below which a sentence is no more than a part of its event."""
 INSIGHT_LENGTH = 300
 FILES_LIMIT = 5
 SYMBOLS_LIMIT = 8
@@ -50,20 +56,32 @@ _SYMBOL = re.compile(
 )
 
 
-class StatementsDetector:
-    """Finds turns that state something worth knowing next time, and the sentences that say it."""
+class Find(NamedTuple):
+    """A sentence that is worth proposing."""
 
-    id = "statements/1"
+    worth: float
+    at: int
+    """Place of its event among those that were read."""
+    start: int
+    end: int
+    kind: LessonKind
+
+
+class StatementsDetector:
+    """Finds the sentences of a session that state something worth knowing next time."""
+
+    id = "statements/2"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """At most two candidates for each prompt or reply that reads like a statement, in order."""
+        """At most two candidates for each prompt or reply and twelve for the session, in order of the events."""
         told = [event for event in window if event.kind in _ROLES and not event.agent]
-        verdicts = judge([_turn(event) for event in told])
-        found: list[Candidate] = []
-        for at, verdict in enumerate(verdicts):
-            if verdict and verdict.found:
-                found.extend(_candidates(told, at, verdict))
-        return found
+        chosen: list[Find] = []
+        for find in sorted(_finds(told), key=lambda find: (-find.worth, find.at, find.start)):
+            same_turn = [other for other in chosen if other.at == find.at]
+            apart = all(find.end <= other.start or find.start >= other.end for other in same_turn)
+            if apart and len(same_turn) < MOST_PER_TURN and len(chosen) < MOST_PER_SESSION:
+                chosen.append(find)
+        return [_candidate(told, find) for find in sorted(chosen, key=lambda find: (find.at, find.start))]
 
     def worth(self, window: Sequence[Event]) -> list[float]:
         """For each event the probability, 0 to 1, that its words state something worth keeping; 0 for a tool's."""
@@ -82,22 +100,41 @@ def _turn(event: Event) -> Turn:
     return Turn(role, text, edits=event.kind == "file_edit", failed=event.kind == "tool_failure")
 
 
-def _candidates(told: Sequence[Event], at: int, verdict: Verdict) -> list[Candidate]:
-    event = told[at]
-    spans: list[tuple[int, int]] = []
-    sentences = read(event.text).sentences
-    own = own_words(event.text)
-    for sentence in verdict.sentences:
-        start, end = _span(event.text, sentence, sentences)
-        if MASK in own[start:end] or end - start > LONGEST:
-            continue  # somebody else's words, or more than a lesson holds: half a sentence is no lesson
-        apart = all(end <= other_start or start >= other_end for other_start, other_end in spans)
-        if apart and len(_plain(event.text[start:end])) >= SHORTEST:
-            spans.append((start, end))
-        if len(spans) == MOST_PER_TURN:
-            break
-    edited = _edited_next(told, at) or _edited_before(told, at)
-    return [_candidate(told, event, span, verdict, edited) for span in spans]
+def _finds(told: Sequence[Event]) -> Iterator[Find]:
+    model, kinds = _worth.shipped(), shipped().kinds
+    for at, place in enumerate(describe_session([_turn(event) for event in told])):
+        if place is None:
+            continue
+        said, features = place
+        event, sentences = told[at], said.reading.sentences
+        role = "user" if event.kind == "prompt" else "agent"
+        own = _own(event)
+        for number, sentence in enumerate(sentences):
+            worth = model.probability(role, sentence.words, _worth.describe(said, features, number, event.text))
+            if worth < LEAST_WORTH or (role == "agent" and sentence.announces):
+                continue
+            start, end = _span(event.text, sentence, sentences)
+            if _stands_alone(event.text, start, sentence, own, end):
+                yield Find(worth, at, start, end, name_kind(place, kinds))
+
+
+def _own(event: Event) -> str:
+    """The event's text with what its speaker did not say masked, at the same offsets."""
+    if event.kind != "prompt":
+        return own_words(event.text)
+    persons = read_prompt(event.text).own
+    return "".join(
+        mine if not theirs.isspace() or mine.isspace() else MASK
+        for mine, theirs in zip(own_words(event.text), persons, strict=True)
+    )
+
+
+def _stands_alone(text: str, start: int, sentence: Sentence, own: str, end: int) -> bool:
+    """Whether the span is whole, its speaker's own, and does not lean on words outside of it."""
+    if MASK in own[start:end] or end - start > LONGEST or len(_plain(text[start:end])) < SHORTEST:
+        return False
+    leans = bool(sentence.words) and sentence.words[0] in _LEANS
+    return not leans or start < sentence.start
 
 
 def _span(text: str, sentence: Sentence, sentences: Sequence[Sentence]) -> tuple[int, int]:
@@ -110,22 +147,21 @@ def _span(text: str, sentence: Sentence, sentences: Sequence[Sentence]) -> tuple
     return start, end
 
 
-def _candidate(
-    told: Sequence[Event], event: Event, span: tuple[int, int], verdict: Verdict, edited: Sequence[str]
-) -> Candidate:
-    quote = event.text[span[0] : span[1]]
-    person = event.kind == "prompt"
-    named = _files_in(quote, told)
+def _candidate(told: Sequence[Event], find: Find) -> Candidate:
+    event = told[find.at]
+    quote = event.text[find.start : find.end]
+    edited = _edited_next(told, find.at) or _edited_before(told, find.at)
     return Candidate(
-        kind=verdict.kind,
+        kind=find.kind,
         insight=_plain(quote),
         detector=StatementsDetector.id,
-        evidence=(Evidence(event=event.id, quote=quote, start=span[0], end=span[1]),),
-        files=tuple(dict.fromkeys([*named, *edited]))[:FILES_LIMIT],
+        evidence=(Evidence(event=event.id, quote=quote, start=find.start, end=find.end),),
+        files=tuple(dict.fromkeys([*_files_in(quote, told), *edited]))[:FILES_LIMIT],
         symbols=_symbols_in(quote),
-        trust=_trust(event, own_words(event.text), span[0]),
-        confidence=round(verdict.probability, 3),
-        salience=0.6 if person else 0.5,
+        trust=_trust(event, own_words(event.text), find.start),
+        confidence=round(find.worth, 3),
+        calibrated=True,
+        salience=0.6 if event.kind == "prompt" else 0.5,
     )
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from math import exp, log1p, sqrt
 from typing import Any, NamedTuple
 
@@ -65,7 +66,7 @@ class Worth(NamedTuple):
 def grams(words: Sequence[str]) -> list[str]:
     """The sentence's words and pairs of neighbouring words; how it begins counts by itself."""
     first = ["^" + " ".join(words[:2])] if words else []
-    return [*words, *(f"{a} {b}" for a, b in zip(words, words[1:], strict=False)), *first]
+    return [*words, *(f"{a} {b}" for a, b in pairwise(words)), *first]
 
 
 def describe(said: Said, turn_features: Mapping[str, float], at: int, text: str) -> dict[str, float]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-SEARCHABLE = ("candidate", "active", "superseded", "retired", "quarantined")
+SEARCHABLE = ("candidate", "probation", "active", "superseded", "retired", "quarantined")
 """States whose lessons are in the indexes: all but the tombstone's."""
 TOKEN_LIMIT = 96
 """Exact tokens kept of one lesson."""

@@ -57,7 +57,7 @@ def _gather(memory: Memory) -> dict[str, Any]:
             "by_state": dict(Counter(lesson.state for lesson in lessons)),
             "by_kind": dict(Counter(lesson.kind for lesson in lessons if lesson.state == "active")),
         },
-        "inbox": sum(lesson.state in ("candidate", "quarantined") for lesson in lessons),
+        "inbox": sum(lesson.state in ("probation", "candidate", "quarantined") for lesson in lessons),
         "checkpoint": to_plain(checkpoint) if checkpoint else None,
         "capture": settings.capture,
         "deliver": list(settings.deliver),

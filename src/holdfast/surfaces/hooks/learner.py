@@ -57,7 +57,26 @@ def learn_all(settings: Settings, ended: HookCall) -> None:
                 note(settings.log_path, "learner", RuntimeError(why))
         _link(memory, ended.cwd, settings.log_path)
         _follow_moves(memory, ended.cwd, settings.log_path)
+        _distil(memory, ended, settings)
         memory.drop_old_texts()
+
+
+def _distil(memory: Memory, ended: HookCall, settings: Settings) -> None:
+    """Let the model that the user chose word the lessons of sessions that ended; nothing where none was chosen."""
+    if not (settings.distil_model and settings.distil_after_sessions):
+        return
+    from holdfast.bootstrap import worth_of_replies
+    from holdfast.distilling import distil_waiting, enqueue
+
+    try:
+        if ended.ends_session and os.path.isdir(ended.cwd):
+            enqueue(settings, ended.session, ended.cwd, memory.parts.clock.now())
+        for _ in distil_waiting(
+            memory, settings, worth_of_replies, lambda step, exc: note(settings.log_path, step, exc)
+        ):
+            pass
+    except Exception as exc:  # what was learnt without the model stays
+        note(settings.log_path, "distil", exc)
 
 
 def embed_all(settings: Settings) -> None:
@@ -99,7 +118,9 @@ def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
     if not os.path.isdir(folder):
         return
     try:
-        memory.at(folder).follow_moves()
+        here = memory.at(folder)
+        here.follow_moves()
+        here.end_probation()
     except Exception as exc:  # every read follows them anyway
         note(log_path, "learner", exc)
 
