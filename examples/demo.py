@@ -22,7 +22,16 @@ from player import Player, load_story
 import holdfast
 
 EXAMPLE = Path(__file__).resolve().parent / "ledger"
-ENTRY = Path(holdfast.__file__).parent / "surfaces" / "hooks" / "entry.py"
+PACKAGE = Path(holdfast.__file__).parent
+WAITING = """
+import runpy, sys
+sys.path.insert(0, sys.argv[1])
+from holdfast.domain.deadline import Deadline
+Deadline.answer_by = Deadline.late_by = property(lambda deadline: deadline.began_s + 20)
+sys.argv[:] = sys.argv[2:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+"""Starts a hook whose host waits until it has ended, so that a busy machine shows the same."""
 
 
 class Demo:
@@ -49,7 +58,8 @@ class Demo:
 
     def hook(self, what: str, payload: dict[str, object]) -> None:
         """One hook as the host would call it, and what it hands to the agent."""
-        called = [sys.executable, "-I", "-S", str(ENTRY), "claude-code"]
+        entry = PACKAGE / "surfaces" / "hooks" / "entry.py"
+        called = [sys.executable, "-I", "-S", "-c", WAITING, str(PACKAGE.parent), str(entry), "claude-code"]
         ran = subprocess.run(
             called,
             input=json.dumps(payload),

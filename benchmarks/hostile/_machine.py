@@ -158,14 +158,14 @@ class Machine:
 
     def settle(self) -> None:
         """Let everything that was put off be done: a command that opens the store, and a learner."""
-        wait_until(lambda: not self.learners(), LIMIT_S)
+        wait_until(lambda: not self.hooks_at_work(), LIMIT_S)
         self.cli("status")
         self.run([self.python, "-m", "holdfast.surfaces.hooks.learner"], folder=Path("/"))
-        wait_until(lambda: not self.learners(), LIMIT_S)
+        wait_until(lambda: not self.hooks_at_work(), LIMIT_S)
 
-    def learners(self) -> list[int]:
-        """Processes of this home that learn, where the system tells."""
-        return self.processes(b"--learn")
+    def hooks_at_work(self) -> list[int]:
+        """Learners, and hooks that keep their events after the host has its answer, where the system tells."""
+        return self.processes(b"hooks/entry.py")
 
     def processes(self, word: bytes = b"holdfast") -> list[int]:
         """Ids of processes of this home with that word in their command line, where the system tells."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.domain.hidden import folded, hides_something, is_hidden, without_hidden
@@ -48,7 +48,6 @@ def test_look_alikes_are_read_as_what_they_pass_for(text: str, plain: str) -> No
 
 
 @given(st.text(max_size=60))
-@settings(deadline=None)
 def test_folding_keeps_the_length_and_cleaning_leaves_nothing_hidden(text: str) -> None:
     assert len(folded(text)) == len(text)
     assert not any(is_hidden(char) for char in without_hidden(text))

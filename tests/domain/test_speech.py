@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.domain.speech import MASK, is_spoken, own_words, spoken_text
@@ -70,7 +70,6 @@ def test_a_text_of_tags_alone_is_not_spoken() -> None:
 
 
 @given(TEXTS)
-@settings(deadline=None)
 def test_offsets_stay_and_nothing_is_added(text: str) -> None:
     words = own_words(text)
     assert len(words) == len(text)
