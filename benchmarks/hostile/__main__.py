@@ -1,6 +1,6 @@
 """What Holdfast does when its processes are killed, its files are damaged and many hooks run at once.
 
-    python -m benchmarks.hostile NAME|all [--quick] [--python PATH] [--json FILE|FOLDER]
+    python -m benchmarks.hostile NAME|all [--quick] [--busy N] [--python PATH] [--json FILE|FOLDER]
 
 Every module of this package whose name does not begin with an underscore is one NAME. Each works in scratch homes of
 its own, starts the commands that `holdfast setup` registers as real processes, prints tables, and with --json writes
@@ -16,8 +16,11 @@ import argparse
 import importlib
 import os
 import pkgutil
+import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,25 +40,38 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", choices=[*names(), "all"])
     parser.add_argument("--quick", action="store_true", help="few rounds: a check that it runs, not a figure")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="keep N processes busy beside it: a load")
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has Holdfast installed")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     for name in names() if options.name == "all" else [options.name]:
         print(f"\n== hostile {name}", flush=True)
-        result = measure(name, options.quick, options.python)
+        result = measure(name, options.quick, options.python, options.busy)
         print_result(result)
         if options.json:
             write_result(result, options.json, single=options.name != "all")
     return 0
 
 
-def measure(name: str, quick: bool, python: str = sys.executable) -> dict[str, Any]:
+def measure(name: str, quick: bool, python: str = sys.executable, busy: int = 0) -> dict[str, Any]:
     """The result of one measurement: its tables and the circumstances."""
     module = importlib.import_module(f"benchmarks.hostile.{name}")
     load_before = os.getloadavg()[0]
-    with tempfile.TemporaryDirectory(prefix="hf", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="hf", ignore_cleanup_errors=True) as folder, busy_processes(busy):
         tables = module.run(Path(folder), quick, python)
-    return result_of(name, quick, load_before, tables)
+    return result_of(name, quick, busy, load_before, tables)
+
+
+@contextmanager
+def busy_processes(count: int) -> Iterator[None]:
+    """That many processes that only reckon, while a measurement runs."""
+    running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
 
 
 if __name__ == "__main__":

@@ -205,7 +205,7 @@ class Machine:
                 return connection.execute(statement).fetchall()
             finally:
                 connection.close()
-        except sqlite3.Error:
+        except (sqlite3.Error, UnicodeDecodeError):  # the latter when the driver's message quotes damaged text
             return []
 
     def doctor(self) -> str:

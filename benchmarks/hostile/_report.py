@@ -14,11 +14,11 @@ Row = dict[str, Any]
 Tables = dict[str, list[Row]]
 
 
-def result_of(name: str, quick: bool, load_before: float, tables: Tables) -> dict[str, Any]:
-    """What is printed and written; `load` is the machine's before and after."""
+def result_of(name: str, quick: bool, busy: int, load_before: float, tables: Tables) -> dict[str, Any]:
+    """What is printed and written; `load` is the machine's before and after, `busy` the processes that made some."""
     return {
-        "name": f"hostile.{name}", "quick": quick, "python": sys.version.split()[0], "cpus": os.cpu_count(),
-        "load": [round(load_before, 1), round(os.getloadavg()[0], 1)], "tables": tables,
+        "name": f"hostile.{name}", "quick": quick, "busy": busy, "python": sys.version.split()[0],
+        "cpus": os.cpu_count(), "load": [round(load_before, 1), round(os.getloadavg()[0], 1)], "tables": tables,
     }  # fmt: skip
 
 
@@ -27,7 +27,10 @@ def print_result(result: dict[str, Any]) -> None:
         print(f"\n{title}\n")
         print_table(rows)
     before, after = result["load"]
-    print(f"\nload {before} before, {after} after; {result['cpus']} processors", flush=True)
+    print(
+        f"\nload {before} before, {after} after; {result['busy']} busy processes; {result['cpus']} processors",
+        flush=True,
+    )
 
 
 def print_table(rows: Sequence[Row]) -> None:

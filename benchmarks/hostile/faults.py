@@ -8,6 +8,7 @@ what the commands of a person did.
 from __future__ import annotations
 
 import fcntl
+import itertools
 import os
 import random
 import shutil
@@ -68,17 +69,20 @@ def rule(number: int) -> str:
 class Trial:
     """Hooks that run into a fault on one machine, and what became of their events."""
 
+    _numbers = itertools.count(1)
+
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.runs: list[Run] = []
-        self._words: list[str] = []
+        self.words: list[str] = []
+        self._prefix = f"p{next(self._numbers)}n"  # no word is another trial's: two may work on one machine
         self._lock = threading.Lock()
 
     def prompt(self) -> Run:
         """Fire one hook."""
         with self._lock:
-            word = f"p{len(self._words)}x"
-            self._words.append(word)
+            word = f"{self._prefix}{len(self.words)}x"
+            self.words.append(word)
         done = self.machine.hook(self.machine.prompt(word, f"s-{word}"))
         with self._lock:
             self.runs.append(done)
@@ -88,12 +92,12 @@ class Trial:
         """The fault's row; events are looked for after the fault is over, once everything has settled."""
         if settle:
             self.machine.settle()
-        counts = counted(self._words, self.machine.event_texts())
+        counts = counted(self.words, self.machine.event_texts())
         return {
             "fault": fault, "hooks": len(self.runs), "exit not 0": sum(done.code != 0 for done in self.runs),
             "unreadable": sum(not done.is_valid_answer for done in self.runs),
             "longest s": round(max((done.took_s for done in self.runs), default=0.0), 2),
-            "lost": sum(counts[word] == 0 for word in self._words), "what": what,
+            "lost": sum(counts[word] == 0 for word in self.words), "what": what,
         }  # fmt: skip
 
 
@@ -266,9 +270,13 @@ def lost_file(ground: Ground) -> list[Row]:
         for _ in range(3):
             trial.prompt()
         recall, doctor = machine.cli("recall", "how are amounts rounded"), machine.doctor()
-        kept = not left or machine.database.read_bytes() == left
-        row = trial.row(fault, f"recall {_told(recall)}, doctor {doctor}" + ("" if kept else ", OVERWRITTEN"))
-        rows.append(row)
+        what = f"recall {_told(recall)}, doctor {doctor}"
+        if left and machine.database.read_bytes() != left:
+            what += ", OVERWRITTEN"
+        if left or machine.database.is_dir():  # nothing can be put into it: what waits goes into a new file
+            machine.database.rename(machine.database.with_name("useless"))
+            what += f", once it is moved away: {_told(machine.cli('status'))}"
+        rows.append(trial.row(fault, what))
     return rows
 
 
@@ -443,7 +451,7 @@ def older_schema(ground: Ground) -> list[Row]:
         for _ in range(6):
             trial.prompt()
         version = machine.query("PRAGMA user_version")[0][0]
-        kept = len(counted([f"p{number}x" for number in range(6)], machine.event_texts()))
+        kept = len(counted(trial.words, machine.event_texts()))
         row = trial.row(f"schema 1 with {lessons} lessons", "")
         what = f"after 6 hooks schema {version} and {kept} events, in the end schema "
         what += f"{machine.query('PRAGMA user_version')[0][0]}, lessons {len(machine.lessons())} of {lessons}"

@@ -77,12 +77,15 @@ class SystemClock:
 class Memory(_service.Memory):
     """The memory of a folder's project, wired to this machine: `with Memory() as memory: memory.recall("…")`."""
 
-    def __init__(self, folder: str = "", *, settings: Settings | None = None, cold: bool = False) -> None:
+    def __init__(
+        self, folder: str = "", *, settings: Settings | None = None, cold: bool = False, brief: bool = False
+    ) -> None:
         """Open the configured store (made on first use).
 
         `cold` is for short-lived hooks: no embedder is loaded, nothing is waited for long, no schema is upgraded. A
         store that cannot be opened is then no error here: `trouble` says why, and every use of it raises that.
-        Otherwise raises StoreError or InvalidValueError.
+        Otherwise raises StoreError or InvalidValueError. `brief` is for a command that soon ends: a store that cannot
+        be written, for want of room or of rights, is read.
         """
         from holdfast.service.parts import Parts
         from holdfast.workspace.local import LocalWorkspace
@@ -92,7 +95,7 @@ class Memory(_service.Memory):
         clock = SystemClock()
         embedders = _Embedders(self.settings)
         self.trouble: StoreError | None = None
-        store = self._open_cold_store() if cold else open_store(self.settings)
+        store = self._open_cold_store() if cold else open_store(self.settings, frozen=brief)
         workspace = LocalWorkspace(
             marks=store.mark,
             clock=clock,
@@ -149,7 +152,7 @@ class Memory(_service.Memory):
 
     def _open_cold_store(self) -> Store:
         try:
-            return open_store(self.settings, wait_of(self.settings), cold=True)
+            return open_store(self.settings, wait_of(self.settings), upgrade=False, frozen=True)
         except StoreError as exc:
             self.trouble = exc
             return _NoStore(exc)  # type: ignore[return-value]
@@ -193,16 +196,18 @@ def wait_of(settings: Settings) -> float:
     return Deadline(0.0, settings.hook_deadline_ms / 1000).store_s
 
 
-def open_store(settings: Settings, wait_s: float | None = None, cold: bool = False) -> Store:
+def open_store(settings: Settings, wait_s: float | None = None, *, upgrade: bool = True, frozen: bool = False) -> Store:
     """The store behind the settings' URL, opened; its scheme names the plug-in.
 
-    `wait_s` is how long a call may wait for another process; the store's own patience when it is not given. `cold`:
-    an older schema is left as it is, and a store that cannot be written is read.
+    `wait_s` is how long a call may wait for another process; the store's own patience when it is not given. Without
+    `upgrade` an older schema is refused. With `frozen` a store that cannot be written is read.
     """
     scheme = settings.store.partition(":")[0]
     options = {"url": settings.store} | ({} if wait_s is None else {"timeout_s": str(wait_s)})
-    if cold:
-        options |= {"upgrade": "no", "frozen": "yes"}
+    if not upgrade:
+        options["upgrade"] = "no"
+    if frozen:
+        options["frozen"] = "yes"
     store: Store = plugins.load("stores", scheme, options)
     return store.__enter__()
 

@@ -57,7 +57,7 @@ def test_without_the_files_beside_the_database_no_lesson_is_lost(ground: Ground)
 def test_a_file_that_is_no_database_is_named_and_left_alone(ground: Ground) -> None:
     rows = {row["fault"]: row["what"] for row in calm(faults.lost_file(ground))}
     for what in ("noise", "text", "a folder"):
-        assert rows[f"file replaced by {what}"] == "recall exit 1, doctor database"
+        assert rows[f"file replaced by {what}"] == "recall exit 1, doctor database, once it is moved away: works"
 
 
 def test_a_file_that_was_cut_is_an_error_in_words(ground: Ground) -> None:
@@ -71,6 +71,10 @@ def test_hooks_go_on_and_commands_end_in_words(ground: Ground, fault: Callable[[
     if any(row["what"].startswith("skipped") for row in rows):
         pytest.skip(rows[0]["what"])
     calm(rows)
+    if fault in (faults.read_only, faults.full_disk):
+        assert "recall works" in rows[-1]["what"]
+    if fault is faults.read_only:
+        assert "list works, remember exit 1" in rows[-1]["what"]
     if fault is faults.newer_schema:
         assert "has schema 99" in rows[0]["what"]
     if fault is faults.odd_names:  # an event may be late on a busy machine; the commands may not

@@ -266,3 +266,27 @@ def test_an_older_schema_is_refused_where_it_may_not_be_upgraded(tmp_path: Path)
 def test_a_new_file_is_made_also_where_none_may_be_upgraded(tmp_path: Path) -> None:
     with _opened(tmp_path / "memory.db", upgrade="no") as store:
         assert store.append_events([make_event()]) == 1
+
+
+NO_ROOM = """
+import resource, sys
+from holdfast.domain.errors import StoreFullError
+from holdfast.ports.store import EventFilter
+from holdfast.stores.sqlite import make
+from holdfast.testing.builders import make_event
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+with make({"url": "sqlite://" + sys.argv[1], "frozen": "yes"}) as store:
+    print(len(store.find_events(EventFilter())), end=" ")
+    try:
+        store.append_events([make_event(key="another")])
+    except StoreFullError:
+        print("full")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
+def test_a_file_without_room_for_its_log_is_read_and_told_to_be_full_by_a_write(tmp_path: Path) -> None:
+    with open_at(tmp_path / "memory.db") as store:
+        store.append_events([make_event()])
+    command = [sys.executable, "-c", NO_ROOM, str(tmp_path / "memory.db")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "1 full\n"

@@ -79,6 +79,8 @@ class Connection:
         self.timeout_s = timeout_s
         self._upgrade = upgrade
         self._frozen = frozen
+        self.frozen_by: StoreError | None = None
+        """Why the file is read as it lies there and cannot be written; None for a file that is open as usual."""
         self._turns = RLock()
         self._lock_file = -1
         self._sql: sqlite3.Connection | None = None
@@ -88,8 +90,8 @@ class Connection:
         """Open the file, made with mode 0600 when it is not there, and bring its schema up to date.
 
         Costs one pragma when the schema is current. With `frozen`, a file that SQLite cannot open because there is no
-        room or no right to make the files beside it is read as it lies there; writing then raises. Only for a process
-        that soon ends: it does not see what others write. Raises StoreError.
+        room or no right to make the files beside it is read as it lies there; writing then raises what SQLite said
+        first. Only for a process that soon ends: it does not see what others write. Raises StoreError.
         """
         if self._sql is not None:
             return
@@ -99,6 +101,7 @@ class Connection:
             if not self._frozen or isinstance(exc, LEFT_AS_IT_IS) or not self._is_whole_without_log():
                 raise
             self._open(f"file:{_in_uri(self.path)}?immutable=1")
+            self.frozen_by = exc
 
     def _open(self, name: str) -> None:
         try:
@@ -218,6 +221,8 @@ class Turn:
         try:
             sql = self._of.sql
             if self._begin != "BEGIN":
+                if self._of.frozen_by is not None:
+                    raise self._of.frozen_by
                 self._of.lock()
             if self._durable:
                 sql.execute("PRAGMA synchronous=FULL")

@@ -15,6 +15,8 @@ from holdfast.stores.sqlite.driver import sqlite3
 
 IOERR_WRITE = 778
 """A write the system refused for another reason than a full disk: a quota, a size limit, a failing disk."""
+IOERR_SHMSIZE = 4_874
+"""The index of the write-ahead log could not be made as long as it must be: the disk is full."""
 
 HINTS = {
     StoreLockedError: "try again; `holdfast status` shows what is running",
@@ -52,5 +54,5 @@ def translate(exc: BaseException, path: str) -> StoreError:
         kind = _BY_ERRNO.get(exc.errno or 0, StoreError)
     else:
         code = getattr(exc, "sqlite_errorcode", None) or 0
-        kind = StoreFullError if code == IOERR_WRITE else _BY_CODE.get(code & 0xFF, StoreError)
+        kind = StoreFullError if code in (IOERR_WRITE, IOERR_SHMSIZE) else _BY_CODE.get(code & 0xFF, StoreError)
     return kind(f"{path}: {exc}", hint=HINTS.get(kind, "holdfast doctor"))

@@ -35,7 +35,7 @@ class Call:
         from holdfast.domain.errors import StoreError
         from holdfast.spool import drain, waiting
 
-        memory = Memory(self.folder)
+        memory = Memory(self.folder, brief=True)
         _tell_of_loss(memory)
         if waiting(memory.settings.run_path):
             try:
