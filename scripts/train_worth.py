@@ -33,6 +33,8 @@ DENSE_WEIGHT = 0.15
 PENALTY = 0.3
 """Inverse strength of the L2 penalty."""
 FOLDS = 10
+CEILING = {"user": 0.6, "agent": 0.65}
+"""Share that the readers found worth keeping among the likeliest finds: no higher probability is claimed."""
 SECOND_READER = {"user": 0.0, "agent": 0.6}
 """Log-odds added to the calibration on the labels. A second reader judged 240 finds blind: of what persons said the
 share worth keeping was that of the labels, of what agents said it was about twice as high, since readers who list the
@@ -141,7 +143,7 @@ def calibrate(rows: list[Row], weighed: Any) -> dict[str, list[float]]:
         y = np.array([rows[i].grade >= GOOD for i in chosen])
         regression = LogisticRegression(C=1e6).fit(x, y)
         offset = float(regression.intercept_[0]) + SECOND_READER[role]
-        fitted[role] = [round(float(regression.coef_[0][0]), 4), round(offset, 4)]
+        fitted[role] = [round(float(regression.coef_[0][0]), 4), round(offset, 4), CEILING[role]]
     return fitted
 
 

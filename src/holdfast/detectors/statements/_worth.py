@@ -36,13 +36,13 @@ class Worth(NamedTuple):
     """Word or pair of words to its rarity (idf) and weight."""
     features: dict[str, tuple[float, float, float]]
     """Feature to mean, deviation and weight."""
-    calibration: dict[str, tuple[float, float]]
-    """Slope and offset by speaker: probability = sigmoid(slope x log-odds + offset)."""
+    calibration: dict[str, tuple[float, float, float]]
+    """Slope, offset and ceiling by speaker: probability = min(ceiling, sigmoid(slope x log-odds + offset))."""
 
     def probability(self, role: str, words: Sequence[str], described: Mapping[str, float]) -> float:
         """The calibrated probability, 0 to 1. `role`: user or agent."""
-        slope, offset = self.calibration[role]
-        return 1 / (1 + exp(-max(-30.0, min(30.0, slope * self.weigh(words, described) + offset))))
+        slope, offset, ceiling = self.calibration[role]
+        return min(ceiling, 1 / (1 + exp(-max(-30.0, min(30.0, slope * self.weigh(words, described) + offset)))))
 
     def weigh(self, words: Sequence[str], described: Mapping[str, float]) -> float:
         """The log-odds before calibration."""
@@ -94,5 +94,5 @@ def parse(stored: Mapping[str, Any]) -> Worth:
         stored["bias"],
         {gram: (idf, weight) for gram, (idf, weight) in stored["grams"].items()},
         {name: (mean, deviation, weight) for name, (mean, deviation, weight) in stored["features"].items()},
-        {role: (slope, offset) for role, (slope, offset) in stored["calibration"].items()},
+        {role: (slope, offset, ceiling) for role, (slope, offset, ceiling) in stored["calibration"].items()},
     )
