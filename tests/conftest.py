@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,8 @@ settings.load_profile("holdfast")
 def pytest_configure(config: pytest.Config) -> None:
     """Before any test module is imported: some read the environment when they are."""
     protect(config)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a run in the background, whose children would ignore Ctrl-C
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

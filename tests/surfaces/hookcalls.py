@@ -23,7 +23,7 @@ PATIENT = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from holdfast.domain.deadline import Deadline
-Deadline.answer_by = property(lambda deadline: deadline.began_s + 60)
+Deadline.answer_by = Deadline.late_by = property(lambda deadline: deadline.began_s + 60)
 Deadline.server_s = 20
 """
 """A host that waits for a minute: what a test sees does not depend on how busy the machine is."""

@@ -17,6 +17,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.surfaces.cli._transcriptfiles import SIZE_LIMIT
 from holdfast.surfaces.cli.main import cli
 from holdfast.transcripts import keep_turn
+from tests.hosts.golden import ROOT as GOLDEN
 
 RULE = "Remember that releases are signed with the blue key."
 INSIGHT = "releases are signed with the blue key"
@@ -207,7 +208,15 @@ def test_a_transcript_of_another_name_finds_its_reader(clone: Path, home: Path) 
     file = write(home.parent, "bag/moved.jsonl", "".join(json.dumps(line) + "\n" for line in told_lines))
     plain = told(str(file))
     assert [(one["host"], one["events"] > 0) for one in plain["hosts"]] == [("codex", True)]
-    assert f"read as codex's, for no other reader finds anything in it: {file}" in backfill(str(file)).stderr
+
+
+def test_a_transcript_that_neither_name_nor_beginning_tells_finds_its_reader(clone: Path, home: Path) -> None:
+    golden = GOLDEN / "copilot_cli" / "transcript_of_a_session" / "transcript.jsonl"
+    file = write(home.parent, "bag/moved.jsonl", golden.read_text("utf-8"))
+    plain = told(str(file), "--project", str(clone))
+    assert [(one["host"], one["events"] > 0) for one in plain["hosts"]] == [("copilot-cli", True)]
+    note = f"read as copilot-cli's, for no other reader finds anything in it: {file}"
+    assert note in backfill(str(file), "--project", str(clone)).stderr
 
 
 def test_what_no_reader_can_read_is_said_and_costs_the_others_nothing(clone: Path, home: Path) -> None:

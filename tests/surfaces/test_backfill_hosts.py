@@ -271,26 +271,34 @@ def test_hosts_whose_files_are_easily_mistaken_are_known_by_their_content(host: 
     assert {host_by_content(str(case), [adapter]) for case in cases} == {host}
 
 
-def test_a_file_of_no_known_form_is_asked_about(machine: Machine) -> None:
+def test_a_file_of_no_known_form_is_said(machine: Machine) -> None:
     file = machine.write("notes.jsonl", {"note": "nobody's"})
     result = machine.run(str(file))
     assert result.exit_code == 1
-    assert "--host" in result.stderr
+    assert f"not read: {file}: no host's reader finds an event in it" in result.stderr
 
 
-def test_files_of_no_known_form_in_a_folder_are_counted(machine: Machine) -> None:
-    file = machine.write("bag/notes.jsonl", {"note": "nobody's"})
-    result = machine.run(str(file.parent))
+def test_files_of_no_known_form_beside_a_transcript_are_counted(machine: Machine) -> None:
+    shutil.copy(machine.codex("from codex"), machine.write("bag/notes.jsonl", {"note": "nobody's"}).parent)
+    result = machine.run(str(machine.home / "bag"))
     assert result.exit_code == 0
-    assert "left out: 1 files in folders, of no form that is known" in result.stderr
+    assert "passed over: 1 file not known as transcripts" in result.stderr
+    assert machine.prompts() == ["from codex"]
 
 
-def test_a_file_in_which_nothing_is_found_is_told_of(machine: Machine) -> None:
+def test_a_file_in_which_its_host_finds_nothing_is_told_of(machine: Machine) -> None:
     file = machine.codex("from codex")
-    figures = machine.json(str(file), "--host", "claude-code")
+    result = machine.run(str(file), "--host", "claude-code", "--json")
+    assert result.exit_code == 1
+    figures = json.loads(result.stdout)
     assert figures["events"] == 0
-    assert figures["skipped"] == {"transcripts: no event was found in them": 1}
-    assert "left out: 1 transcripts, no event was found" in machine.run(str(file), "--host", "claude-code").stderr
+    assert figures["unread"] == [{"path": str(file), "reason": "claude-code's reader finds no event in it"}]
+
+
+def test_a_transcript_of_this_machine_without_an_event_is_counted(machine: Machine) -> None:
+    machine.codex()
+    assert machine.json()["skipped"] == {"transcripts: no event was found in them": 1}
+    assert "left out: 1 transcripts, no event was found" in machine.run().stderr
 
 
 def test_a_pipe_tells_nothing_and_is_not_waited_for(tmp_path: Path) -> None:
