@@ -1,0 +1,93 @@
+"""`python -m benchmarks.replay.distil --data DIR`: recorded answers to the distillation prompt, held against the gold.
+
+Each answer in `distilled/` goes through the shipped reader: a lesson whose quote does not stand in the session is
+dropped. What remains is scored as the replay scores lessons. The model itself is not asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from holdfast.bootstrap import SystemClock, load_host, worth_of_replies
+from holdfast.domain.candidate import Candidate
+from holdfast.service.distillation.answer import read_answer
+from holdfast.service.distillation.digest import make_digest
+
+ANSWERS = Path(__file__).with_name("distilled")
+FAMILIES = {
+    "constraint": "rule", "convention": "rule", "preference": "rule", "decision": "rule", "bug_cause": "cause",
+    "failed_approach": "cause", "tooling": "how-to", "fix": "how-to", "exploration": "how-to",
+}  # fmt: skip
+WORD = re.compile(r"[a-z0-9_]{3,}")
+SHARE, LEAST = 0.6, 4
+"""Share of the quote's or the lesson's words, and the least number of them, that make two statements one."""
+
+
+def words(text: str) -> set[str]:
+    return set(WORD.findall(text.lower()))
+
+
+def says(candidate: Candidate, lesson: dict[str, Any]) -> bool:
+    """Whether the candidate says what the gold lesson says, by the replay's measure."""
+    own = words(" ".join([candidate.insight, candidate.why, *(span.quote for span in candidate.evidence)]))
+    quote, wording = words(lesson["quote"]), words(lesson["lesson"])
+    shared = len(quote & own)
+    by_quote = shared >= LEAST and shared >= SHARE * min(len(quote), len(own))
+    return by_quote or len(wording & own) >= SHARE * max(1, len(wording))
+
+
+def measure(data: Path, repository: Path) -> dict[str, Any]:
+    catalog = {row["n"]: row for row in map(json.loads, (data / "replay/catalog.jsonl").read_text().splitlines())}
+    gold = json.loads((data / "replay/gold/numbered.json").read_text())
+    counts: Counter[str] = Counter()
+    found: set[str] = set()
+    host, clock = load_host("claude-code"), SystemClock()
+    sessions = sorted(int(path.stem) for path in ANSWERS.glob("*.json"))
+    for number in sessions:
+        blob = subprocess.run(
+            ["git", f"--git-dir={repository}", "cat-file", "blob", catalog[number]["blob"]],
+            capture_output=True,
+            check=True,
+        ).stdout.decode("utf-8", "replace")
+        events = list(host.parse_transcript(blob.splitlines(), catalog[number]["sid"], clock.new_id))
+        digest = make_digest(events, worth_of_replies)
+        answer = read_answer((ANSWERS / f"{number:03d}.json").read_text("utf-8"), digest, events, [])
+        counts["dropped"] += len(answer.dropped)
+        for candidate in answer.candidates:
+            hits = [g for g in gold if g["s"] == number and says(candidate, g)]
+            good = any(g["grade"] >= 2 for g in hits)
+            counts["lessons"] += 1
+            counts["gold"] += good
+            counts["matched"] += bool(hits)
+            counts["same family"] += any(FAMILIES[g["kind"]] == FAMILIES[candidate.kind] for g in hits)
+            counts["quote a person"] += candidate.quotes_person
+            counts["quote a person, gold"] += candidate.quotes_person and good
+            found |= {g["id"] for g in hits}
+    recall = {}
+    for least in (2, 3):
+        wanted = [g for g in gold if g["s"] in sessions and g["grade"] >= least]
+        recall[f"grade >= {least}"] = [sum(g["id"] in found for g in wanted), len(wanted)]
+    return {"sessions": len(sessions), **counts, "recall": recall}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--repository", type=Path, help="the bare repository; default: DATA/replay/repo")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    figures = measure(options.data, options.repository or options.data / "replay/repo")
+    for name, value in figures.items():
+        print(f"{name}: {value}")
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
