@@ -62,6 +62,7 @@ def _gather(memory: Memory) -> dict[str, Any]:
         "capture": settings.capture,
         "deliver": list(settings.deliver),
         "embedder": settings.embedder,
+        "distil": _distil_facts(memory),
         "heartbeat": [
             {"host": event.host, "event": event.kind, "at": render_instant(event.at)} for event in memory.heartbeat()
         ],
@@ -89,9 +90,28 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
             ["capture", "on" if told["capture"] else "off"],
             ["delivery", ", ".join(told["deliver"]) or "off"],
             ["embedder", told["embedder"] or "none: words, paths and identifiers"],
+            ["distil", _distil_words(told["distil"])],
             *_heartbeat(told["heartbeat"]),
         ]
     )
+
+
+def _distil_facts(memory: Memory) -> dict[str, Any]:
+    from holdfast.distilling import spent, waiting
+
+    settings = memory.settings
+    today = spent(settings, memory.parts.clock.now())
+    return {"model": settings.distil_model, "waiting": len(waiting(settings)), "last_24_hours": dict(today.__dict__)}
+
+
+def _distil_words(facts: dict[str, Any]) -> str:
+    if not facts["model"]:
+        return "off: no model is asked"
+    today = facts["last_24_hours"]
+    cost = f"${today['cost_usd']:.2f}" + (
+        f" + {today['unknown_costs']} of unknown cost" if today["unknown_costs"] else ""
+    )
+    return f"{facts['model']}: {today['calls']} calls within 24 hours ({cost}), {facts['waiting']} sessions waiting"
 
 
 def _heartbeat(events: list[dict[str, str]]) -> Iterator[list[str]]:
