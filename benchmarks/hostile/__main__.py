@@ -69,9 +69,9 @@ def busy_processes(count: int) -> Iterator[None]:
     try:
         yield
     finally:
-        for process in running:
-            process.kill()
-            process.wait()
+        for reckoner in running:
+            reckoner.kill()
+            reckoner.wait()
 
 
 if __name__ == "__main__":

@@ -42,9 +42,9 @@ def says(candidate: Candidate, lesson: dict[str, Any]) -> bool:
     return by_quote or len(wording & own) >= SHARE * max(1, len(wording))
 
 
-def measure(data: Path, repository: Path) -> dict[str, Any]:
-    catalog = {row["n"]: row for row in map(json.loads, (data / "replay/catalog.jsonl").read_text().splitlines())}
-    gold = json.loads((data / "replay/gold/numbered.json").read_text())
+def measure(folder: Path, repository: Path) -> dict[str, Any]:
+    catalog = {row["n"]: row for row in map(json.loads, (folder / "replay/catalog.jsonl").read_text().splitlines())}
+    gold = json.loads((folder / "replay/gold/numbered.json").read_text())
     counts: Counter[str] = Counter()
     found: set[str] = set()
     host, clock = load_host("claude-code"), SystemClock()
