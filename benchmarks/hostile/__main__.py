@@ -65,13 +65,13 @@ def measure(name: str, quick: bool, python: str = sys.executable, busy: int = 0)
 @contextmanager
 def busy_processes(count: int) -> Iterator[None]:
     """That many processes that only reckon, while a measurement runs."""
-    running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
         yield
     finally:
-        for reckoner in running:
-            reckoner.kill()
-            reckoner.wait()
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
 
 
 if __name__ == "__main__":
