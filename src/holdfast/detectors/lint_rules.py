@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 CONFIDENCE, SALIENCE = 0.65, 0.5
 MESSAGE_LIMIT = 140
+LEAST_WORDS = 4
+"""Words that a message must keep when details are left out of it."""
 MOST_RULES = 6
 """Rules of one session; a first run over an old code base reports dozens, and they are nobody's lesson."""
 READ_LIMIT = 16_000
@@ -49,7 +51,7 @@ _LINES = ((_GO, "golangci-lint"), (_CODE, ""), (_ESLINT, "eslint"), (_RUBOCOP, "
 _NOT_LINT = frozenset({"typecheck", "test", "tests", "error", "fail", "deprecated", "cached", "unused-ignore"})
 """Words in parentheses that close other tools' lines."""
 _WAIVERS = ("nolint", "noqa", "eslint-disable", "rubocop:disable", "shellcheck disable", "allow(clippy")
-_QUOTED = re.compile(r"`[^`\n]{1,120}`|'[^'\n]{1,120}'|\"[^\"\n]{1,120}\"")
+_QUOTED = re.compile(r"`[^`\n]{1,40}`|'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"")
 _LANGUAGES = {
     "go": "go",
     "py": "py",
@@ -173,10 +175,12 @@ def _candidate(window: Sequence[Event], report: _Report, last: int) -> Candidate
 
 
 def _general(message: str) -> str:
-    """The message with what it quotes from the one place left out, where enough of it remains."""
+    """The message without what only tells the one place: line numbers, short quoted names, details behind a colon."""
     message = " ".join(_PLACES.sub("", message).split())
     plain = " ".join(_QUOTED.sub("…", message).split())
-    return message if len(plain.replace("…", "").split()) < 4 else plain
+    message = message if len(plain.replace("…", "").split()) < LEAST_WORDS else plain
+    head, _, _ = message.partition(": ")
+    return head if len(head.split()) >= LEAST_WORDS else message
 
 
 def _waiver(window: Sequence[Event], last: int, rule: str) -> str:
