@@ -51,7 +51,7 @@ _LINES = ((_GO, "golangci-lint"), (_CODE, ""), (_ESLINT, "eslint"), (_RUBOCOP, "
 _NOT_LINT = frozenset({"typecheck", "test", "tests", "error", "fail", "deprecated", "cached", "unused-ignore"})
 """Words in parentheses that close other tools' lines."""
 _WAIVERS = ("nolint", "noqa", "eslint-disable", "rubocop:disable", "shellcheck disable", "allow(clippy")
-_QUOTED = re.compile(r"`[^`\n]{1,40}`|'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"")
+_QUOTED = re.compile(r"`[^`\n]{1,120}`|'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"")
 _LANGUAGES = {
     "go": "go",
     "py": "py",
