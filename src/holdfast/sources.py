@@ -30,6 +30,8 @@ LEFT_OUT = frozenset({
 })  # fmt: skip
 OTHERS = frozenset({"plugins", "marketplaces", "cache", "extensions", "skills"})
 """Folders in a hidden one in which agents keep what others wrote."""
+TELLING = 0.4
+"""Worth from which a passage's words tell its kind better than its place does."""
 ENDINGS = (".md", ".mdc", ".txt", ".json", ".jsonl", ".db", ".sqlite", ".sqlite3")
 """Endings of files that may be something; so may be files without one."""
 
@@ -181,7 +183,8 @@ def _with_kind(passage: Passage) -> Passage:
         return passage
     said = Event(id="", session="", host="", kind="prompt", at=EPOCH, key="said", text=passage.insight)  # type: ignore[arg-type]
     stated = _statements().detect([said])
-    return replace(passage, kind=stated[0].kind if stated else passage.usual_kind)
+    sure = stated and stated[0].confidence >= TELLING
+    return replace(passage, kind=stated[0].kind if sure else passage.usual_kind)
 
 
 @cache
