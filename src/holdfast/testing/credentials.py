@@ -225,7 +225,7 @@ FORMS: tuple[tuple[str, str], ...] = (
     ("flag", "openssl rsa -passin pass:{p}"),
     ("flag", "openssl enc -d -k {p} -in a"), ("flag", "vault login {t}"), ("flag", "echo {p} | sudo -S apt update"),
     ("flag", "echo '{p}' | docker login --password-stdin"), ("flag", "aws configure set aws_secret_access_key {t}"),
-    ("flag", "npm config set //registry.npmjs.org/:_authToken {t}"), ("flag", "smbclient //h/s -U ann%{p}"),
+    ("flag", "npm config set //packages.example.org/:_authToken {t}"), ("flag", "smbclient //h/s -U ann%{p}"),
     ("flag", "tool --token {p}"), ("flag", "tool --token={p}"), ("flag", "tool --api-key {p}"),
     ("flag", "tool --key {t}"),
     ("flag", "tool --password {p}"), ("flag", "tool -password {p}"), ("flag", "tool --secret={p}"),
