@@ -11,6 +11,7 @@ import time
 from math import isfinite, sqrt
 
 from holdfast.domain.errors import EmbedderError, InvalidValueError
+from holdfast.text.weburl import host_in, is_loopback
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ TRIES = 4
 ANSWER_BYTES, VECTOR_BYTES = 1_000_000, 500_000
 """An answer may be that long, and that much longer for each text: a vector of 16,000 numbers, written at length."""
 TOO_SLOW = "not in time"
-LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
 
 
 class _PassingError(Exception):
@@ -90,11 +90,10 @@ class Endpoint:
         """Status and body, whole by the monotonic instant `until` and no longer than that."""
         import httpx
 
-        direct = self.host.rpartition(":")[0] in LOOPBACK or self.host in LOOPBACK
         timeout = max(0.001, until - time.monotonic())
         try:
             with (
-                httpx.Client(timeout=timeout, headers=self._headers, trust_env=not direct) as client,
+                httpx.Client(timeout=timeout, headers=self._headers, trust_env=not is_loopback(self.host)) as client,
                 client.stream("POST", self.url, json=question) as answer,
             ):
                 if answer.status_code in RETRIED:
@@ -238,9 +237,8 @@ def _until(date: str, usual: float) -> float:
 
 def host_of(url: str) -> str:
     """Host and port of an http(s) URL, without a login. Raises InvalidValueError for anything else."""
-    scheme, found, rest = url.partition("://")
-    host = rest.partition("/")[0].partition("?")[0].rpartition("@")[2]
-    if not found or scheme not in ("http", "https") or not host:
+    host = host_in(url)
+    if not host:
         raise InvalidValueError(
             "an embedder's url must be http://... or https://...", hint="set `url` under [embedder]"
         )

@@ -7,6 +7,7 @@ httpx is imported at the first call, never before.
 from __future__ import annotations
 
 from holdfast.domain.errors import InvalidValueError, ModelError
+from holdfast.text.weburl import host_in, is_loopback
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,16 +60,10 @@ def post(url: str, question: Mapping[str, Any], headers: Mapping[str, str], time
 
 def host_of(url: str) -> str:
     """Host and port of an http(s) URL, without a login. Raises InvalidValueError for anything else."""
-    scheme, found, rest = url.partition("://")
-    host = rest.partition("/")[0].partition("?")[0].rpartition("@")[2]
-    if not found or scheme not in ("http", "https") or not host:
+    host = host_in(url)
+    if not host:
         raise InvalidValueError("a model's url must be http://... or https://...", hint="set `url` under [distil]")
     return host
-
-
-def is_loopback(host: str) -> bool:
-    """Whether the host is this machine, where no proxy is asked."""
-    return host.rpartition(":")[0] in ("localhost", "127.0.0.1", "[::1]") or host in ("localhost", "127.0.0.1", "[::1]")
 
 
 def bearer(options: Mapping[str, str]) -> dict[str, str]:

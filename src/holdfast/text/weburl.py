@@ -1,0 +1,17 @@
+"""Hosts in web addresses, read without a parser's imports."""
+
+from __future__ import annotations
+
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
+
+
+def host_in(url: str) -> str:
+    """Host and port of an http(s) URL, without a login; empty for anything else."""
+    scheme, found, rest = url.partition("://")
+    host = rest.partition("/")[0].partition("?")[0].rpartition("@")[2]
+    return host if found and scheme in ("http", "https") else ""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether the host, with or without a port, is this machine, where no proxy is asked."""
+    return host.rpartition(":")[0] in LOOPBACK or host in LOOPBACK
