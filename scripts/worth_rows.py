@@ -63,7 +63,7 @@ def parse_events(text: str, session: str, host: str) -> list[Event]:
         return list(adapter.read_transcript(str(path), clock.new_id))
 
 
-def find_span(events: list[Event], quote: str, near: int | None = None) -> tuple[int, int, int] | None:
+def find_span(events: list[Event], quote: str) -> tuple[int, int, int] | None:
     """Event number, start and end of the quote in a prompt or reply, letter for letter but for blanks."""
     words = quote.split()
     if not words:

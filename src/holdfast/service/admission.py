@@ -29,7 +29,8 @@ from holdfast.ranking.sameness import opposed, same
 from holdfast.ranking.words import duplicate_key
 from holdfast.service.anchoring import anchor_subject, subject_of
 from holdfast.service.ledger import write_change
-from holdfast.service.material import Material, session_events
+from holdfast.service.material import Material
+from holdfast.service.sessionevents import session_events
 from holdfast.service.statement import clean, doubtful_name, merged
 from holdfast.service.suspicion import suspicion
 
@@ -332,8 +333,9 @@ class Admission:
 
     def _is_read(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId]) -> bool:
         """The words stand in what one of the sessions has read."""
-        others = session_events(self.parts, self.place, [s for s in seen if s != self.source.session][-SESSIONS_ASKED:])
-        earlier = Material(self.parts, self.place, others)
+        others = [session for session in seen if session != self.source.session][-SESSIONS_ASKED:]
+        events = [e for session in others for e in session_events(self.parts, self.place.project.id, session)]
+        earlier = Material(self.parts, self.place, events)
         return any(m.holds(words) for m in (self._material(), earlier) for words in (known.insight, draft.insight))
 
     def _material(self) -> Material:

@@ -15,11 +15,12 @@ from holdfast.ports.store import EventFilter
 from holdfast.service.admission import Admission, Source
 from holdfast.service.associations import associate
 from holdfast.service.ledger import with_retries
-from holdfast.service.parts import LEARNED_POSITION
+from holdfast.service.parts import LEARNED_POSITION, learned_position
+from holdfast.service.sessionevents import session_events
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from holdfast.domain.candidate import Candidate
     from holdfast.domain.event import Event
@@ -63,7 +64,7 @@ class LearnReport(Frozen):
 
 def learn(parts: Parts, place: Place, session: SessionId) -> LearnReport:
     """Learn from a session's events of the place's project; nothing when there are none or nothing new is found."""
-    events = _events(parts, place.project.id, session)
+    events = session_events(parts, place.project.id, session)
     candidates, failed = _detect(parts, [_as_spoken(event) for event in events])
     if not candidates:
         return LearnReport(failed=failed)
@@ -82,7 +83,7 @@ def learn_pending(parts: Parts) -> LearnReport:
     that was begun twice and never ended is set aside and reported: it must not stop learning from all others.
     Sessions whose folder is gone, or is another project now, are passed over.
     """
-    waiting, newest = _waiting(parts, _learned_position(parts))
+    waiting, newest = _waiting(parts, learned_position(parts.store))
     reports: list[LearnReport] = []
     places: dict[ProjectId, Place] = {}
     for number, (project, session, cwd, _) in enumerate(waiting):
@@ -135,12 +136,6 @@ def _learn_guarded(parts: Parts, place: Place, session: SessionId) -> LearnRepor
         parts.store.mark(BEGUN, "")
 
 
-def _learned_position(parts: Parts) -> int:
-    """The position up to which events were learnt from; 0, so all are looked at again, where the mark is damaged."""
-    mark = parts.store.mark(LEARNED_POSITION)
-    return int(mark) if mark.isascii() and mark.isdigit() else 0
-
-
 def admit(parts: Parts, place: Place, candidates: Sequence[Candidate], session: SessionId, host: str) -> LearnReport:
     """Decide on candidates from anywhere, as if that session had shown them; equal ones are one sighting."""
     return _admit(parts, place, candidates, Source(session=session, host=host, events={}))
@@ -171,18 +166,6 @@ def _admit(parts: Parts, place: Place, candidates: Sequence[Candidate], source: 
         )
 
     return with_retries(step)
-
-
-def _events(parts: Parts, project: ProjectId, session: SessionId) -> list[Event]:
-    """The session's events in the order they happened: a transcript tells of replies after the hooks told of tools."""
-    return sorted(_pages(parts, project, session), key=lambda event: event.at)
-
-
-def _pages(parts: Parts, project: ProjectId, session: SessionId) -> Iterator[Event]:
-    after = 0
-    while page := parts.store.find_events(EventFilter(project=project, session=session, after=after, limit=PAGE)):
-        after = page[-1][0]
-        yield from (event for _, event in page)
 
 
 def _associate(parts: Parts, place: Place) -> LearnReport:

@@ -10,15 +10,14 @@ from holdfast.domain.hidden import folded, without_hidden
 from holdfast.domain.speech import MASK, own_words
 from holdfast.ports.store import EventFilter
 from holdfast.ranking.relevance import stems_of
-from holdfast.service.parts import LEARNED_POSITION
+from holdfast.service.parts import learned_position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from holdfast.domain.event import Event
     from holdfast.domain.project import Place
-    from holdfast.domain.vocabulary import SessionId
     from holdfast.service.parts import Parts
 
 COVERAGE = 0.7
@@ -79,15 +78,9 @@ class Material:
                 yield path, content[:FILE_BYTES].decode("utf-8", "replace")
 
 
-def session_events(parts: Parts, place: Place, sessions: Sequence[SessionId]) -> list[Event]:
-    """The events of those sessions in this project."""
-    found = (parts.store.find_events(EventFilter(project=place.project.id, session=session)) for session in sessions)
-    return [event for page in found for _, event in page]
-
-
 def recent_events(parts: Parts, place: Place) -> list[Event]:
     """The events of the sessions that are under way in this project, as near as the store can tell."""
-    learned = int(parts.store.mark(LEARNED_POSITION) or 0)
+    learned = learned_position(parts.store)
     where = EventFilter(project=place.project.id, after=max(0, learned - RECENT_EVENTS))
     return [event for _, event in parts.store.find_events(where)]
 

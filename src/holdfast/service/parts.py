@@ -37,6 +37,12 @@ LEARNED_POSITION = "learned_position"
 """Mark of the store: every event up to that position has been learnt from."""
 
 
+def learned_position(store: Store) -> int:
+    """The position up to which events were learnt from; 0, so all are looked at again, where the mark is damaged."""
+    mark = store.mark(LEARNED_POSITION)
+    return int(mark) if mark.isascii() and mark.isdigit() else 0
+
+
 class Parts(Frozen):
     """Everything the service room works with. Callables load what a hook would not want to pay for."""
 

@@ -108,12 +108,13 @@ def _finds(told: Sequence[Event]) -> Iterator[Find]:
         said, features = place
         event, sentences = told[at], said.reading.sentences
         role = "user" if event.kind == "prompt" else "agent"
-        own = _own(event)
+        own = ""
         for number, sentence in enumerate(sentences):
             worth = model.probability(role, sentence.words, _worth.describe(said, features, number, event.text))
             if worth < LEAST_WORTH or (role == "agent" and sentence.announces):
                 continue
             start, end = _span(event.text, sentence, sentences)
+            own = own or _own(event)  # most turns have no sentence of worth: their parts need not be told apart
             if _stands_alone(event.text, start, sentence, own, end):
                 yield Find(worth, at, start, end, name_kind(place, kinds))
 

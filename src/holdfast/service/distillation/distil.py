@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.vocabulary import LessonId
-from holdfast.ports.store import EventFilter, LessonFilter
+from holdfast.ports.store import LessonFilter
 from holdfast.ranking.words import terms
 from holdfast.service.distillation.answer import KNOWN_LIMIT, read_answer, render_prompt
 from holdfast.service.distillation.digest import make_digest
 from holdfast.service.learn import admit_from
+from holdfast.service.sessionevents import session_events
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,16 +46,6 @@ class DistilReport(Frozen):
     """Why the model was not asked; empty when it was."""
 
 
-def find_session(parts: Parts, place: Place, session: SessionId) -> list[Event]:
-    """The session's events of this project, in the order they happened."""
-    found: list[Event] = []
-    after = 0
-    while page := parts.store.find_events(EventFilter(project=place.project.id, session=session, after=after)):
-        after = page[-1][0]
-        found += [event for _, event in page]
-    return sorted(found, key=lambda event: event.at)
-
-
 def prepare(
     parts: Parts, place: Place, events: Sequence[Event], worth_of: Callable[[Sequence[Event]], Sequence[float]]
 ) -> tuple[Digest, list[Lesson], str]:
@@ -72,7 +63,7 @@ def distil(
     worth_of: Callable[[Sequence[Event]], Sequence[float]],
 ) -> DistilReport:
     """Ask the model about the session and admit what it says. Raises ModelError, having changed nothing."""
-    events = find_session(parts, place, session)
+    events = session_events(parts, place.project.id, session)
     if sum(event.kind == "reply" for event in events) < LEAST_TURNS:
         return DistilReport(skipped="too short")
     digest, known, prompt = prepare(parts, place, events, worth_of)

@@ -97,10 +97,11 @@ def run(call: Call, sessions: Sequence[SessionId] = ()) -> None:
 def digest(call: Call, session: SessionId) -> None:
     """Print everything that would be sent about a SESSION (default: this project's latest). Nothing is sent."""
     from holdfast.bootstrap import worth_of_replies
-    from holdfast.service.distillation.distil import find_session, prepare
+    from holdfast.service.distillation.distil import prepare
+    from holdfast.service.sessionevents import session_events
 
     with call.open() as memory:
-        events = find_session(memory.parts, memory.place, session or _latest(memory))
+        events = session_events(memory.parts, memory.place.project.id, session or _latest(memory))
         if not events:
             raise InvalidValueError(f"no session {session} in this project", hint="holdfast log")
         _, _, prompt = prepare(memory.parts, memory.place, events, worth_of_replies)

@@ -12,7 +12,7 @@ import time
 
 from holdfast.domain.errors import SchemaTooOldError, StoreError
 from holdfast.ports.store import EventFilter
-from holdfast.service.parts import LEARNED_POSITION
+from holdfast.service.parts import learned_position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ UPGRADE_EVERY_S = 60.0
 
 def has_leftovers(store: Store, session: str = "") -> bool:
     """Whether there are events nobody has learnt from, the first of them of another session."""
-    kept = store.mark(LEARNED_POSITION)
-    found = store.find_events(EventFilter(after=int(kept or 0), limit=1))
+    found = store.find_events(EventFilter(after=learned_position(store), limit=1))
     return bool(found) and found[0][1].session != session
 
 
