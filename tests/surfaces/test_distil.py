@@ -129,3 +129,10 @@ def test_a_key_is_never_kept_in_the_file(folder: Path) -> None:
 def test_models_lists_agents_and_endpoints(folder: Path) -> None:
     names = {row["name"] for row in json.loads(run(folder, "models", "--json").output)}
     assert {"claude-code", "codex", "anthropic", "ollama", "openai-compatible"} <= names
+
+
+def test_a_session_that_only_began_is_not_the_latest(folder: Path) -> None:
+    began = make_event(session="s2", key="b", kind="session_start", at=NOW, project="", cwd=str(folder), text="startup")
+    with Memory(str(folder)) as memory:
+        memory.append([began])
+    assert QUOTE in run(folder, "digest").output

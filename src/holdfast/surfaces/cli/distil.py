@@ -230,8 +230,9 @@ def status_rows(settings: Settings, facts: dict[str, Any]) -> list[list[str]]:
 
 
 def _latest(memory: Memory) -> SessionId:
-    """The session whose event this project received last."""
-    newest = [event for event in memory.heartbeat() if event.project == memory.place.project.id]
+    """The session of this project in which somebody said something last; one that only began has nothing to distil."""
+    spoken = [event for event in memory.heartbeat() if event.kind in ("prompt", "reply")]
+    newest = [event for event in spoken if event.project == memory.place.project.id]
     if not newest:
         raise InvalidValueError("no session of this project is known", hint="holdfast backfill")
     return newest[0].session
