@@ -132,7 +132,9 @@ def test_models_lists_agents_and_endpoints(folder: Path) -> None:
 
 
 def test_a_session_that_only_began_is_not_the_latest(folder: Path) -> None:
-    began = make_event(session="s2", key="b", kind="session_start", at=NOW, project="", cwd=str(folder), text="startup")
+    began = make_event(
+        session="s2", key="b", kind="session_start", at=datetime.now(UTC), project="", cwd=str(folder), text="startup"
+    )
     with Memory(str(folder)) as memory:
         memory.append([began])
     assert QUOTE in run(folder, "digest").output
