@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from holdfast.domain.errors import AmbiguousIdError, InvalidValueError, LessonNotFoundError
-from holdfast.domain.frozen import Frozen
+from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.ids import short_id
 from holdfast.domain.records import Change, Delivery, Outcome
-from holdfast.domain.vocabulary import LESSON_KINDS, STATES, LessonId, SessionId
+from holdfast.domain.vocabulary import LESSON_KINDS, STATES, TRUSTS, LessonId, SessionId
 from holdfast.ports.store import LessonFilter, LogFilter
 
 TYPE_CHECKING = False
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Place
-    from holdfast.domain.vocabulary import LessonKind, State
+    from holdfast.domain.vocabulary import LessonKind, State, Trust
     from holdfast.service.parts import Parts
 
 FULL_ID = 36
+PAGE = 1_000
+"""Lessons read at a time while sifting."""
 SHORTEST_REF = 4
 """Characters of an id's end that one has to give at least."""
 
@@ -30,6 +32,26 @@ class History(Frozen):
     changes: tuple[Change, ...] = ()
     deliveries: tuple[Delivery, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
+
+
+class Choice(Frozen):
+    """Which lessons, by what a store has no index of; what is empty takes any."""
+
+    tag: str = ""
+    host: str = ""
+    """Learnt in a session of that host."""
+    trust: Trust | None = None
+    since: datetime | None = None
+    """True since then or later."""
+
+    def takes(self, lesson: Lesson) -> bool:
+        """Whether all that is given holds of the lesson."""
+        return (
+            (not self.tag or self.tag.lower() in (tag.lower() for tag in lesson.tags))
+            and (not self.host or lesson.provenance.host == self.host)
+            and (self.trust is None or lesson.trust == self.trust)
+            and (self.since is None or lesson.validity.valid_from >= self.since)
+        )
 
 
 def resolve(parts: Parts, place: Place, ref: str, as_of: datetime | None = None) -> Lesson:
@@ -62,10 +84,12 @@ def list_lessons(
     all_projects: bool,
     as_of: datetime | None,
     limit: int,
+    choice: Choice = Choice(),  # noqa: B008  # immutable
 ) -> list[Lesson]:
     """Lessons that fit, newest first. No states means all but forgotten ones, no kinds means every kind."""
     _require_words("state", states, STATES)
     _require_words("kind", kinds, LESSON_KINDS)
+    _require_words("trust", (choice.trust,) if choice.trust else (), TRUSTS)
     where = LessonFilter(
         project=place.project.id,
         all_projects=all_projects,
@@ -75,7 +99,20 @@ def list_lessons(
         as_of=as_of,
         limit=limit,
     )
-    return parts.store.find(where)
+    return parts.store.find(where) if choice == Choice() else _sift(parts, where, choice)
+
+
+def _sift(parts: Parts, where: LessonFilter, choice: Choice) -> list[Lesson]:
+    """The newest of the filter's lessons that the choice takes, as many as the filter's limit."""
+    chosen: list[Lesson] = []
+    offset = 0
+    while len(chosen) < where.limit:
+        page = parts.store.find(replace(where, limit=PAGE, offset=offset))
+        chosen += [lesson for lesson in page if choice.takes(lesson)]
+        offset += PAGE
+        if len(page) < PAGE:
+            break
+    return chosen[: where.limit]
 
 
 def in_project(parts: Parts, place: Place, path: str) -> str:

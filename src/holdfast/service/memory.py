@@ -225,11 +225,19 @@ class Memory:
         all_projects: bool = False,
         as_of: datetime | None = None,
         limit: int = 1000,
+        tag: str = "",
+        host: str = "",
+        trust: Trust | None = None,
+        since: datetime | None = None,
     ) -> list[Lesson]:
-        """Lessons of the project and the user, newest first."""
-        from holdfast.service.lookup import list_lessons
+        """Lessons of the project and the user, newest first; all given conditions hold together.
 
-        return list_lessons(self.parts, self.place, states, kinds, path, all_projects, as_of, limit)
+        `host`: learnt in a session of that host. `since`: true since then or later.
+        """
+        from holdfast.service.lookup import Choice, list_lessons
+
+        choice = Choice(tag=tag, host=host, trust=trust, since=since)
+        return list_lessons(self.parts, self.place, states, kinds, path, all_projects, as_of, limit, choice)
 
     def verdicts(self, lessons: Sequence[Lesson]) -> list[tuple[Freshness, str]]:
         """Each lesson's freshness against the code as it is now, and what changed, in words."""
@@ -300,11 +308,14 @@ class Memory:
 
         return words_of(self.parts, self.place, ref)
 
-    def undo(self, *, author: str = "") -> Change:
-        """Take back the last change of this project's memory. Raises InvalidValueError when there is none."""
+    def undo(self, *, author: str = "", past_purges: bool = False) -> Change:
+        """Take back the last change of this project's memory.
+
+        Raises InvalidValueError when there is none, or when it is a purge; `past_purges` takes the one before instead.
+        """
         from holdfast.service.undo import undo
 
-        return undo(self.parts, self.place, author=author)
+        return undo(self.parts, self.place, author=author, past_purges=past_purges)
 
     # The inbox
 
@@ -365,6 +376,12 @@ class Memory:
         from holdfast.service.checkpoint import current
 
         return current(self.parts, self.place, task)
+
+    def checkpoints(self, limit: int = 50) -> list[Checkpoint]:
+        """Every saved state of this project's tasks, newest first, closed ones too."""
+        from holdfast.service.checkpoint import saved
+
+        return saved(self.parts, self.place, limit)
 
     def close_checkpoint(self, task: str = "") -> Checkpoint | None:
         """Mark the task finished: its checkpoint is not restored any more."""

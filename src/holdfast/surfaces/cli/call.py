@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -134,6 +135,26 @@ def read_text(text: str) -> str:
     if text != "-":
         return text
     return sys.stdin.buffer.read().decode("utf-8", "replace")
+
+
+def read_time(text: str) -> datetime | None:
+    """The instant a person typed: ISO 8601, or words as `yesterday`, `last week`, `3 days ago`; None for no text.
+
+    Of a span of time it is the beginning. Raises InvalidValueError.
+    """
+    from holdfast.domain.clocktext import parse_instant
+    from holdfast.domain.errors import InvalidValueError
+    from holdfast.ranking.timespan import span_in
+
+    if not text:
+        return None
+    try:
+        return parse_instant(text)
+    except InvalidValueError as exc:
+        begun = (span_in(text, datetime.now(UTC)) or (None, None))[0]
+        if begun is None:
+            raise InvalidValueError(str(exc), hint="2026-11-21, 2026-11-21T08:45Z, yesterday, '3 days ago'") from exc
+        return begun
 
 
 def examples(*lines: str) -> str:

@@ -19,7 +19,7 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-from holdfast.surfaces.cli.rows import table
+from holdfast.surfaces.cli.rows import pairs, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -206,7 +206,7 @@ def status(call: Call) -> None:
     if call.as_json:
         answer_json(facts)
         return
-    for line in table(status_rows(settings, facts)):
+    for line in pairs(status_rows(settings, facts)):
         say(line)
 
 

@@ -10,7 +10,7 @@ import click
 from holdfast.domain.errors import HoldfastError, InvalidValueError
 from holdfast.domain.ids import short_id
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
-from holdfast.surfaces.cli.rows import lesson_cells, lesson_json, table
+from holdfast.surfaces.cli.rows import LESSON_HEADS, lesson_cells, lesson_json, table
 from holdfast.surfaces.cli.show import lesson_lines
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _print(call: Call, lessons: list[Lesson], word: str) -> None:
     if call.as_json:
         answer_json({"lessons": [lesson_json(lesson) for lesson in lessons]})
         return
-    for line in table([lesson_cells(lesson, lesson.state) for lesson in lessons]):
+    for line in table([lesson_cells(lesson, lesson.state) for lesson in lessons], LESSON_HEADS):
         say(line)
     note(f"{len(lessons)} {word}")
 

@@ -156,7 +156,7 @@ def status(call: Call, choice: Choice) -> None:
     rows = [
         [os.path.relpath(file, work.root), state, *_cells(made.get(file))] for file, state in sorted(states.items())
     ]
-    for line in table([["file", "state", "hosts", "lessons", "tokens"], *rows]):
+    for line in table(rows, ("file", "state", "hosts", "lessons", "tokens")):
         say(line)
     _talk(plan)
     note("git hooks: " + (", ".join(hooks) or "none of ours; --install-git-hooks adds them"))

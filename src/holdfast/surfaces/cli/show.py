@@ -6,11 +6,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.domain.clocktext import parse_instant
 from holdfast.domain.ids import short_id
 from holdfast.domain.plain import to_plain
-from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say
-from holdfast.surfaces.cli.rows import coloured, lesson_json
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    examples,
+    folder_option,
+    json_option,
+    pass_call,
+    read_time,
+    say,
+)
+from holdfast.surfaces.cli.rows import coloured, labelled, lesson_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +37,7 @@ LABEL = 10
     )
 )
 @click.argument("ref", metavar="ID")
-@click.option("--as-of", default="", help="As known at that time, e.g. 2026-03-01T12:00:00Z.")
+@click.option("--as-of", default="", help="As known at that time, e.g. 2026-03-01T12:00:00Z or yesterday.")
 @json_option
 @folder_option
 @pass_call
@@ -39,7 +47,7 @@ def command(call: Call, ref: str, as_of: str) -> None:
     ID is the end of its id, at least four characters.
     """
     with call.open() as memory:
-        lesson = memory.get(ref, parse_instant(as_of) if as_of else None)
+        lesson = memory.get(ref, read_time(as_of))
         freshness, caveat = memory.verdicts([lesson])[0]
         history = memory.history(lesson.id)
     if call.as_json:
@@ -79,8 +87,7 @@ def _history_lines(history: History) -> Iterator[str]:
 
 
 def _lines(label: str, value: str) -> list[str]:
-    first, *rest = value.rstrip().splitlines() or [""]
-    return [f"{label:<{LABEL}}{first}", *(" " * LABEL + line for line in rest)]
+    return labelled(label, value, LABEL)
 
 
 def _where(lesson: Lesson) -> str:

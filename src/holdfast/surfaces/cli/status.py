@@ -12,7 +12,7 @@ from holdfast.domain.clocktext import render_instant
 from holdfast.domain.plain import to_plain
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say
 from holdfast.surfaces.cli.project import ACCEPT, claim_line, identity, plain
-from holdfast.surfaces.cli.rows import table
+from holdfast.surfaces.cli.rows import pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ def _gather(memory: Memory) -> dict[str, Any]:
 
 def _lines(told: dict[str, Any]) -> Iterator[str]:
     project, store = told["project"], told["store"]
-    yield from table(
+    yield from pairs(
         [
             ["project", f"{project['name']} ({told['identity']})"],
             *([["declared", f"{told['claim']}; {ACCEPT}"]] if told["claim"] else []),

@@ -18,7 +18,7 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-from holdfast.surfaces.cli.rows import coloured, lesson_json
+from holdfast.surfaces.cli.rows import coloured, lesson_json, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,11 @@ def command(call: Call, ref: str) -> None:
         answer_json(_json(told))
         return
     for line in _lines(told):
-        say(line)
+        indent = len(line) - len(line.lstrip())
+        first, *rest = wrapped(line.lstrip(), indent + 2)
+        say(" " * indent + first)
+        for more in rest:
+            say(" " * (indent + 2) + more)
 
 
 def _lines(told: Explanation) -> Iterator[str]:
