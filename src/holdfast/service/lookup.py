@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from holdfast.domain.clocktext import parse_instant
 from holdfast.domain.errors import AmbiguousIdError, InvalidValueError, LessonNotFoundError
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.ids import short_id
 from holdfast.domain.records import Change, Delivery, Outcome
 from holdfast.domain.vocabulary import LESSON_KINDS, STATES, TRUSTS, LessonId, SessionId
 from holdfast.ports.store import LessonFilter, LogFilter
+from holdfast.ranking.timespan import span_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,6 +115,20 @@ def _sift(parts: Parts, where: LessonFilter, choice: Choice) -> list[Lesson]:
         if len(page) < PAGE:
             break
     return chosen[: where.limit]
+
+
+def named_instant(text: str, now: datetime) -> datetime:
+    """The instant of ISO 8601 text, or of words as `yesterday` and `3 days ago`: of a span of time its beginning.
+
+    Raises InvalidValueError.
+    """
+    try:
+        return parse_instant(text)
+    except InvalidValueError as exc:
+        begun = (span_in(text, now) or (None, None))[0]
+        if begun is None:
+            raise InvalidValueError(str(exc), hint="2026-11-21, 2026-11-21T08:45Z, yesterday, '3 days ago'") from exc
+        return begun
 
 
 def in_project(parts: Parts, place: Place, path: str) -> str:

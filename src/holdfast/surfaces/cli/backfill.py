@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.domain.errors import InvalidValueError
+from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -22,6 +23,7 @@ from holdfast.surfaces.cli.call import (
     note,
     pass_call,
     say,
+    size,
     work_tree,
 )
 
@@ -57,7 +59,9 @@ ANYBODYS = "so anybody may have written it (name it to let it wait in the inbox;
     help="Take all of them as sessions in this folder.",
 )  # fmt: skip
 @click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="Leave out what happened before this day (UTC).")
-@click.option("--host", metavar="NAME", help="Whose transcripts they are; all hosts' without it.")
+@click.option(
+    "--host", metavar="NAME", shell_complete=host_names, help="Whose transcripts they are; all hosts' without it."
+)
 @click.option("--accept", is_flag=True, help="Vouch for transcripts that a repository brings: their words are yours.")
 @click.option("--dry-run", is_flag=True, help="Count what is there; keep nothing.")
 @folder_option
@@ -254,7 +258,7 @@ def _tell(run: _Run, dry_run: bool) -> None:
         _tell_hosts(run.tallies)
     tally = run.total()
     verb = "would keep" if dry_run else "kept"
-    read = f"{tally.files} transcripts, {tally.sessions} sessions, {tally.bytes / 1e6:.1f} MB"
+    read = f"{counted(tally.files, 'transcript')}, {counted(tally.sessions, 'session')}, {size(tally.bytes)}"
     say(f"{read}: {verb} {tally.events} events")
     if tally.unchanged:
         say(f"{tally.unchanged} transcripts have not changed since the last time")

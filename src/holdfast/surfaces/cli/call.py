@@ -130,6 +130,13 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def size(count: int) -> str:
+    """Bytes as people read them: `812 bytes`, `4.2 kB`, `17.0 MB`."""
+    if count < 1_000:
+        return counted(count, "byte")
+    return f"{count / 1e3:.1f} kB" if count < 1_000_000 else f"{count / 1e6:.1f} MB"
+
+
 def read_text(text: str) -> str:
     """The text, or all of stdin for `-`."""
     if text != "-":
@@ -142,19 +149,9 @@ def read_time(text: str) -> datetime | None:
 
     Of a span of time it is the beginning. Raises InvalidValueError.
     """
-    from holdfast.domain.clocktext import parse_instant
-    from holdfast.domain.errors import InvalidValueError
-    from holdfast.ranking.timespan import span_in
+    from holdfast.service.lookup import named_instant
 
-    if not text:
-        return None
-    try:
-        return parse_instant(text)
-    except InvalidValueError as exc:
-        begun = (span_in(text, datetime.now(UTC)) or (None, None))[0]
-        if begun is None:
-            raise InvalidValueError(str(exc), hint="2026-11-21, 2026-11-21T08:45Z, yesterday, '3 days ago'") from exc
-        return begun
+    return named_instant(text, datetime.now(UTC)) if text else None
 
 
 def examples(*lines: str) -> str:

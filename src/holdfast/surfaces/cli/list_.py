@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.domain.vocabulary import LESSON_KINDS, STATES, TRUSTS, LessonKind, State
+from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(LESSON_KINDS), help="Only lessons of this kind.")
 @click.option("--path", "--file", "path", default="", help="Only lessons about this file.")
 @click.option("--tag", default="", help="Only lessons with this tag.")
-@click.option("--host", default="", help="Only lessons learnt in this host's sessions.")
+@click.option("--host", default="", shell_complete=host_names, help="Only lessons learnt in this host's sessions.")
 @click.option("--trust", type=click.Choice(TRUSTS), help="Only lessons of this source.")
 @click.option("--since", default="", help="Only lessons since then, e.g. 2026-03-01, yesterday, '2 weeks ago'.")
 @click.option("--all-projects", is_flag=True, help="Lessons of every project on this machine.")
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 @pass_call
 def command(
     call: Call,
+    /,
     states: tuple[State, ...],
     kinds: tuple[LessonKind, ...],
     path: str,

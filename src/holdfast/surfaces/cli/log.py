@@ -11,6 +11,7 @@ from holdfast.domain.errors import LessonNotFoundError
 from holdfast.domain.ids import short_id
 from holdfast.domain.plain import to_plain
 from holdfast.domain.vocabulary import LessonId, SessionId
+from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -41,7 +42,9 @@ NAMED = 3
     )
 )
 @click.option("--session", default="", help="Only this session's deliveries.")
-@click.option("--lesson", "ref", default="", help="Only deliveries of the lesson whose id ends so.")
+@click.option(
+    "--lesson", "ref", default="", shell_complete=lesson_ids, help="Only deliveries of the lesson whose id ends so."
+)
 @click.option("--why", is_flag=True, help="Also what each was shown for, and the reason; always there in a pipe.")
 @click.option("--changes", "only_changes", is_flag=True, help="Changes of memory instead of deliveries.")
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="Most lines to print.")

@@ -133,7 +133,7 @@ class Holdfast(click.Group):
         except BaseException as exc:
             if isinstance(exc, (SystemExit, GeneratorExit)):
                 raise
-            sys.exit(_report(exc))
+            sys.exit(_report(exc, "--json" in (sys.argv[1:] if args is None else args)))
         sys.exit(answer if isinstance(answer, int) else 0)
 
 
@@ -170,12 +170,14 @@ def main() -> None:
     cli.main()
 
 
-def _report(exc: BaseException) -> int:
-    """Say on stderr what went wrong and what to do; returns the exit code."""
+def _report(exc: BaseException, as_json: bool = False) -> int:
+    """Say on stderr what went wrong and what to do, to a program as one JSON object; returns the exit code."""
     if isinstance(exc, click.exceptions.NoArgsIsHelpError):  # `holdfast checkpoint` alone asks for help
         click.echo(exc.format_message())
         return 0
     code = next((code for kind, code in EXIT_CODES.items() if isinstance(exc, kind)), EXIT_BUG)
+    if as_json and code in (EXIT_FAILED, EXIT_USAGE):
+        return _report_json(exc, code)
     if isinstance(exc, click.ClickException):
         _say("error", exc.format_message(), "red")
         if isinstance(exc, click.UsageError) and exc.ctx:
@@ -189,6 +191,16 @@ def _report(exc: BaseException) -> int:
         hint = exc.hint if isinstance(exc, HoldfastError) else "holdfast doctor says what is wrong with this machine"
         if hint:
             _say("hint", hint, "cyan")
+    return code
+
+
+def _report_json(exc: BaseException, code: int) -> int:
+    import json
+
+    message = exc.format_message() if isinstance(exc, click.ClickException) else _message(exc)
+    hint = exc.hint if isinstance(exc, HoldfastError) else ""
+    told = {"error": without_hidden(message), "hint": without_hidden(hint), "exit_code": code}
+    click.echo(json.dumps(told, ensure_ascii=False), err=True)
     return code
 
 

@@ -8,6 +8,7 @@ import click
 
 from holdfast.domain.ids import short_id
 from holdfast.domain.plain import to_plain
+from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -36,7 +37,7 @@ LABEL = 10
         "holdfast show 1f0c9a2b", "holdfast show 1f0c9a2b --json", "holdfast show 1f0c9a2b --as-of 2026-03-01"
     )
 )
-@click.argument("ref", metavar="ID")
+@click.argument("ref", metavar="ID", shell_complete=lesson_ids)
 @click.option("--as-of", default="", help="As known at that time, e.g. 2026-03-01T12:00:00Z or yesterday.")
 @json_option
 @folder_option
@@ -62,7 +63,8 @@ def command(call: Call, ref: str, as_of: str) -> None:
 
 def lesson_lines(lesson: Lesson, freshness: str, caveat: str) -> list[str]:
     """The lesson in lines of label and value, its evidence quoted."""
-    rows = [("id", lesson.id), ("title", lesson.title), ("insight", lesson.insight)]
+    rows = [("id", f"{short_id(lesson.id)} ({lesson.id})"), ("title", lesson.title)]
+    rows += [("insight", lesson.insight)] if lesson.insight != lesson.title else []
     rows += [("why", lesson.why), ("how", lesson.how), *(("snippet", snippet) for snippet in lesson.snippets)]
     rows += [("kind", f"{lesson.kind} ({lesson.memory_type})"), ("state", coloured(lesson.state))]
     rows += [("freshness", coloured(freshness) + (f": {caveat}" if caveat else ""))]

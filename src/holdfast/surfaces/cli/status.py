@@ -10,7 +10,7 @@ import click
 
 from holdfast.domain.clocktext import render_instant
 from holdfast.domain.plain import to_plain
-from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say
+from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say, size
 from holdfast.surfaces.cli.project import ACCEPT, claim_line, identity, plain
 from holdfast.surfaces.cli.rows import pairs
 
@@ -127,4 +127,4 @@ def _counts(counts: dict[str, int]) -> str:
 
 
 def _size(count: int | None) -> str:
-    return "" if count is None else f"  {count / 1e6:.1f} MB"
+    return "" if count is None else f"  {size(count)}"

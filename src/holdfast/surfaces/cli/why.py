@@ -8,6 +8,7 @@ import click
 
 from holdfast.domain.ids import short_id
 from holdfast.domain.plain import to_plain
+from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -34,7 +35,7 @@ UNCOMMITTED = "-"
 
 
 @click.command(epilog=examples("holdfast why 1f0c9a2b", "holdfast why 1f0c9a2b --json"))
-@click.argument("ref", metavar="ID")
+@click.argument("ref", metavar="ID", shell_complete=lesson_ids)
 @json_option
 @folder_option
 @pass_call
