@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.service.adopt import Adopting, Reading, Step
     from holdfast.service.comparison import Comparison
     from holdfast.service.explain import Explanation
+    from holdfast.service.githistory.backfill import GitBackfill, GitReport
     from holdfast.service.inject import Handover
     from holdfast.service.learn import LearnReport
     from holdfast.service.lookup import History
@@ -417,6 +418,18 @@ class Memory:
         from holdfast.service.adopt import adopt
 
         return adopt(self.parts, self.place, readings, how, progress)
+
+    def backfill_git(self, how: GitBackfill, progress: Callable[[int], None] | None = None) -> GitReport:
+        """Lessons from the commits of the project's repository; what became of them. Idempotent."""
+        from holdfast.service.githistory.backfill import backfill_git
+
+        return backfill_git(self.parts, self.place, how, progress)
+
+    def take_back_git(self, *, author: str = "") -> int:
+        """Retire the lessons from commits that nobody has accepted; how many."""
+        from holdfast.service.githistory.backfill import take_back
+
+        return take_back(self.parts, self.place, author=author)
 
     def export_lessons(self, *, states: Sequence[State] = ("active",), all_projects: bool = False) -> Iterator[str]:
         """Lessons as JSON lines, redacted again, without the private ones."""
