@@ -105,11 +105,13 @@ def backfill_git(
     run = _Reader(parts, place, history, how)
     stopped = run.read(progress or (lambda count: None))
     finds = [find for find in find_all(run.commits, history.lines) if find.worth >= LEAST_WORTH]
-    own = how.accept or run.is_own()
+    own = run.is_own()
     chosen, report = _choose(parts, place, finds, MOST_KEPT if own else MOST_WAITING)
     readings = list(_readings(chosen, "probation" if own else "candidate"))
     steps = adopt(parts, place, readings, Adopting(dry=how.dry, verb="backfill")) if readings else ()
     if not how.dry:
+        if how.accept:
+            with_retries(lambda: _vouch(parts, place))
         run.keep()
     return replace(
         report, commits=len(run.commits), found=len(finds), own=own, complete=run.complete, stopped=stopped,
@@ -129,6 +131,15 @@ def take_back(parts: Parts, place: Place, *, author: str = "") -> int:
         return len(after)
 
     return with_retries(step)
+
+
+def _vouch(parts: Parts, place: Place) -> None:
+    """Put what waits from commits on probation, but for what a person must see first."""
+    waiting = [lesson for lesson in git_lessons(parts, place) if lesson.state == "candidate"]
+    fit = [lesson for lesson in waiting if not reservation(f"{lesson.title}\n{lesson.insight}")]
+    if fit:
+        after = [in_state(lesson, "probation", at=parts.clock.now()) for lesson in fit]
+        write_change(parts, place, "backfill", after, {lesson.id: lesson.recorded_at for lesson in fit})
 
 
 def git_lessons(parts: Parts, place: Place) -> Iterator[Lesson]:
@@ -153,6 +164,9 @@ class _Reader:
         known = bool(newest) and count.isdigit() and history.holds(newest) is True
         self._newest, self._count = (newest, int(count)) if known else ("", 0)
         self._was_own = known and own == "own"
+        if how.accept and not self._was_own:
+            self._newest, self._count = "", 0  # more may be kept now than when it was read
+            self._was_own = True
 
     def read(self, progress: Callable[[int], None]) -> bool:
         """Read as far as the limits allow; whether the user stopped it."""
