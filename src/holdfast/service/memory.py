@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from holdfast.service.learn import LearnReport
     from holdfast.service.lookup import History
     from holdfast.service.parts import Parts
+    from holdfast.service.rejudge import RejudgeReport
     from holdfast.service.transfer import ImportReport
     from holdfast.service.verify import VerifyReport
     from holdfast.service.watch import Watch
@@ -122,6 +123,24 @@ class Memory:
         from holdfast.service.retention import end_probation
 
         return end_probation(self.parts, self.place)
+
+    def rejudge(self, *, dry: bool = False) -> RejudgeReport:
+        """Judge again what an older version took for lessons by words alone; what became of them."""
+        from holdfast.service.rejudge import rejudge
+
+        return rejudge(self.parts, self.place, dry=dry)
+
+    def rejudge_once(self) -> RejudgeReport | None:
+        """As `rejudge`, unless it was done here since the judge changed; then None."""
+        from holdfast.service.rejudge import rejudge_once
+
+        return rejudge_once(self.parts, self.place)
+
+    def undo_rejudging(self, *, author: str = "") -> Change:
+        """Every lesson that was judged again as it was before."""
+        from holdfast.service.rejudge import undo_rejudging
+
+        return undo_rejudging(self.parts, self.place, author=author)
 
     # Delivery
 

@@ -34,6 +34,7 @@ COMMANDS = {
     "forget": "Put a lesson out of use for good, or erase it.",
     "undo": "Take back the last change of this project's memory.",
     "review": "Go through the lessons that wait for a person.",
+    "rejudge": "Judge again what an older version learnt by words alone.",
     "feedback": "Say whether a lesson helped.",
     "checkpoint": "Save, show or close the working state of a task.",
     "log": "Print what was shown when and why, or what changed.",

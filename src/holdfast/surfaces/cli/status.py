@@ -58,6 +58,7 @@ def _gather(memory: Memory) -> dict[str, Any]:
             "by_kind": dict(Counter(lesson.kind for lesson in lessons if lesson.state == "active")),
         },
         "inbox": sum(lesson.state in ("probation", "candidate", "quarantined") for lesson in lessons),
+        "rejudged": _rejudged_facts(memory),
         "checkpoint": to_plain(checkpoint) if checkpoint else None,
         "capture": settings.capture,
         "deliver": list(settings.deliver),
@@ -86,6 +87,7 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
             ["lessons", _counts(told["lessons"]["by_state"])],
             ["active", _counts(told["lessons"]["by_kind"])],
             ["inbox", f"{told['inbox']} waiting" + (": holdfast review" if told["inbox"] else "")],
+            *([["rejudged", _rejudged_words(told["rejudged"])]] if told["rejudged"] else []),
             ["task", told["checkpoint"]["goal"] if told["checkpoint"] else "none"],
             ["capture", "on" if told["capture"] else "off"],
             ["delivery", ", ".join(told["deliver"]) or "off"],
@@ -94,6 +96,19 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
             *_heartbeat(told["heartbeat"]),
         ]
     )
+
+
+def _rejudged_facts(memory: Memory) -> dict[str, Any] | None:
+    """What became of the lessons of an older version; None where nothing did."""
+    from holdfast.service.rejudge import last_rejudging
+
+    retired, demoted, at = last_rejudging(memory.parts, memory.place)
+    return {"retired": retired, "on_probation": demoted, "at": at} if retired or demoted else None
+
+
+def _rejudged_words(facts: dict[str, Any]) -> str:
+    counts = f"{facts['retired']} lessons of an older version retired, {facts['on_probation']} put on probation"
+    return f"{counts} on {facts['at'][:10]}: holdfast rejudge --undo"
 
 
 def _distil_facts(memory: Memory) -> dict[str, Any]:
