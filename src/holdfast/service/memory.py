@@ -219,6 +219,7 @@ class Memory:
         pinned: bool = False,
         private: bool = False,
         author: str = "",
+        quote: str = "",
         trust: Trust = "person",
     ) -> Lesson:
         """Keep a lesson somebody states; a topic_key that is already there is revised instead of added."""
@@ -227,7 +228,7 @@ class Memory:
         return remember(
             self.parts, self.place, insight=insight, kind=kind, title=title, why=why, how=how,
             snippets=snippets, files=files, symbols=symbols, tags=tags, topic_key=topic_key, scope=scope,
-            pinned=pinned, private=private, author=author, trust=trust,
+            pinned=pinned, private=private, author=author, quote=quote, trust=trust,
         )  # fmt: skip
 
     def get(self, ref: str, as_of: datetime | None = None) -> Lesson:
