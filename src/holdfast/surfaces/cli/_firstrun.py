@@ -33,6 +33,8 @@ def begin(call: Call, settings: Settings, hosts: Sequence[str], *, from_git: boo
         _offer_commits(call, ask=can_ask and from_git is None, sure=bool(from_git) or (yes and not call.as_json))
     if can_ask and not settings.distil_model:
         _offer_model(settings, hosts)
+    if can_ask and not settings.wrap_up:
+        _offer_wrap_up(settings, hosts)
 
 
 def _has_commits(folder: str) -> bool:
@@ -84,3 +86,18 @@ def _offer_model(settings: Settings, hosts: Sequence[str]) -> None:
         choose_model(settings, {"model_from": host, "after_sessions": True})
     else:
         note("nothing is sent; `holdfast distil models` lists what there is")
+
+
+def _offer_wrap_up(settings: Settings, hosts: Sequence[str]) -> None:
+    """Ask whether the agent may be asked once a session; where no host can be, nothing is asked."""
+    from holdfast.bootstrap import load_host
+    from holdfast.surfaces.cli._configfile import load_text, save_text
+
+    if not any(load_host(host).profile.stop_reply for host in hosts):
+        return
+    note("Once a session, after real work, the agent can be asked to note what it learnt; that costs one of its turns.")
+    if not click.confirm("Ask the agent at a session's end?", default=False, err=True):
+        return
+    path = settings.config_path
+    save_text(path, "wrap_up = true\n" + load_text(path))  # before every table, where it belongs to none
+    note(f"kept in {path}: wrap_up = false there ends it")
