@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.surfaces.terminal import told, told_json
 
 from holdfast import Memory
 from holdfast.domain.errors import InvalidValueError
@@ -20,7 +21,6 @@ from holdfast.domain.vocabulary import STATES, SessionId
 from holdfast.service.rejudge import last_rejudging
 from holdfast.settings import load_settings
 from holdfast.surfaces.hooks import learner
-from tests.surfaces.terminal import told, told_json
 
 OLD = Path(__file__).parents[1] / "golden" / "stores" / "before_worth.db.gz"
 JUNK = ("All tests pass", "Now I understand the issue")
@@ -101,7 +101,9 @@ def test_without_the_texts_of_the_events_a_lesson_is_judged_by_its_own_words(mem
 def test_the_learner_does_it_after_a_session_and_opening_the_store_does_not(folder: Path) -> None:
     with Memory(str(folder), cold=True) as cold:
         assert state_of(cold, JUNK[0]) == "active"
-    learner.learn_all(load_settings(), HookCall(host="claude-code", name="SessionEnd", session=SessionId("s"), cwd=str(folder)))
+    learner.learn_all(
+        load_settings(), HookCall(host="claude-code", name="SessionEnd", session=SessionId("s"), cwd=str(folder))
+    )
     with Memory(str(folder)) as memory:
         assert state_of(memory, JUNK[0]) == "retired"
         assert last_rejudging(memory.parts, memory.place)[0] >= 2

@@ -21,6 +21,7 @@ from holdfast.ranking.words import duplicate_key
 from holdfast.service.adopt import Adopting, Reading, adopt
 from holdfast.service.githistory.finds import find_all
 from holdfast.service.ledger import with_retries, write_change
+from holdfast.service.statement import doubtful_name
 from holdfast.service.suspicion import suspicion
 
 TYPE_CHECKING = False
@@ -192,7 +193,7 @@ class _Reader:
     def is_own(self) -> bool:
         """Whether the user wrote one of the commits, by the address in the user's own configuration of git."""
         address = self._history.own_address().casefold()
-        return self._was_own or bool(address) and any(commit.email.casefold() == address for commit in self.commits)
+        return self._was_own or (bool(address) and any(commit.email.casefold() == address for commit in self.commits))
 
     def keep(self) -> None:
         """Write down what was read; after the lessons, so that a crash between loses nothing."""
@@ -232,7 +233,7 @@ def _choose(parts: Parts, place: Place, finds: Sequence[Find], most: int) -> tup
         files = tuple(name for name in find.files if parts.workspace.exists(place, name))
         if not files:
             counts["gone"] += 1
-        elif suspicion("\n".join((find.title, find.insight, find.commit.author))):
+        elif suspicion("\n".join((find.title, find.insight, find.commit.author))) or doubtful_name(files):
             counts["suspicious"] += 1
         elif known.has(find.insight):
             counts["known"] += 1

@@ -39,28 +39,40 @@ AGED = ((1460, 0.15), (730, 0.07), (365, 0.03))
 """Days before the newest commit, and what they take from the worth."""
 
 _BOT = re.compile(
-    r"\[bot\]|\b(?:dependabot|renovate|greenkeeper|semantic-release|release-please|github-actions|snyk-bot|pre-commit-ci"
+    r"\[bot\]|\b(?:dependabot|renovate|greenkeeper|semantic-release|release-please|github-actions|snyk-bot"
+    r"|pre-commit-ci"
     r"|allcontributors|crowdin|weblate|imgbot|codecov|mergify|copybara)\b",
     re.IGNORECASE,
 )
 _ROUTINE = re.compile(
-    r"(?:release|bump|prepare (?:for )?(?:next|release)|version|v?\d+\.\d+|merge\b|changelog|update (?:dependenc|changelog"
-    r"|lock|readme|translations?)|chore\(release|chore\(deps|wip\b|initial commit|squash|typo|format|lint|apply suggestions)",
+    r"(?:release|bump|prepare (?:for )?(?:next|release)|version|v?\d+\.\d+|merge\b|changelog"
+    r"|update (?:dependenc|changelog"
+    r"|lock|readme|translations?)|chore\(release|chore\(deps|wip\b|initial commit|squash|typo|format|lint"
+    r"|apply suggestions)",
     re.IGNORECASE,
 )
-_ABOUT_REVIEW = re.compile(r"(?:address|apply|resolve)\w* (?:\w+ ){0,3}(?:review|feedback|comments?|suggestions?|findings)", re.IGNORECASE)
+_ABOUT_REVIEW = re.compile(
+    r"(?:address|apply|resolve)\w* (?:\w+ ){0,3}(?:review|feedback|comments?|suggestions?|findings)", re.IGNORECASE
+)
 
-_VAGUE = re.compile(r"(?:updat(?:e|es|ed)|chang(?:e|es)|improv(?:e|es)|minor|misc|various|small|cleanups?|fix(?:es)?|tweaks?) (?:\S+ ?){0,2}$", re.IGNORECASE)
+_VAGUE = re.compile(
+    r"(?:updat(?:e|es|ed)|chang(?:e|es)|improv(?:e|es)|minor|misc|various|small|cleanups?|fix(?:es)?"
+    r"|tweaks?) (?:\S+ ?){0,2}$",
+    re.IGNORECASE,
+)
 """A subject that does not say what was done."""
 
 _CAUSE = re.compile(
-    r"\broot cause\b|\b(?:was|were|is|are|been|which) caused by\b|\bthe (?:bug|problem|issue|culprit|cause|reason)\b.{0,40}"
+    r"\broot cause\b|\b(?:was|were|is|are|been|which) caused by\b|\bthe (?:bug|problem|issue|culprit|cause"
+    r"|reason)\b.{0,40}"
     r"\b(?:was|is|were)\b|\bturn(?:s|ed) out\b|\bbecause\b|\bdue to\b|\bcaus(?:es|ed|ing)\b|\bleads? to\b|\bled to\b"
-    r"|\bresult(?:s|ed|ing) in\b|\bso (?:it|they|the|a|an|no|every)\b.{3,60}\b(?:never|always|fail|lost|stale|wrong|silently)",
+    r"|\bresult(?:s|ed|ing) in\b|\bso (?:it|they|the|a|an|no|every)\b.{3,60}\b(?:never|always|fail|lost|stale"
+    r"|wrong|silently)",
     re.IGNORECASE,
 )
 _REASON = re.compile(
-    r"\bbecause\b|\bso that\b|\binstead of\b|\brather than\b|\bto avoid\b|\bto prevent\b|\botherwise\b|\bsince\b(?! v?\d)"
+    r"\bbecause\b|\bso that\b|\binstead of\b|\brather than\b|\bto avoid\b|\bto prevent\b|\botherwise\b"
+    r"|\bsince\b(?! v?\d)"
     r"|\bin order to\b|\bthe other option\b|\bwithout (?:this|it|that)\b|\bon purpose\b|\bdeliberate|\bintentional"
     r"|\bprevents?\b|\bavoids?\b|\btrade-?off\b|\bnot worth\b|\bdoes not work\b|\bdoesn't work\b",
     re.IGNORECASE,
@@ -76,43 +88,59 @@ _RULE = re.compile(
     re.IGNORECASE,
 )
 _HARM = re.compile(
-    r"\b(?:panic|crash|deadlock|race|leak|hang|hung|stale|silently|corrupt|lost|loses|overwrit|truncat|out of memory|oom"
-    r"|timeout|time out|fails?|failed|failure|breaks?|broke|broken|wrong|incorrect|regress|flaky|infinite|duplicate|slow"
+    r"\b(?:panic|crash|deadlock|race|leak|hang|hung|stale|silently|corrupt|lost|loses|overwrit|truncat"
+    r"|out of memory|oom"
+    r"|timeout|time out|fails?|failed|failure|breaks?|broke|broken|wrong|incorrect|regress|flaky|infinite"
+    r"|duplicate|slow"
     r"|ignored|missing|swallow|nil|null|undefined)\w*",
     re.IGNORECASE,
 )
 _DOING = re.compile(
-    r"(?:also |then |and )?(?:this (?:commit|pr|patch|change|pull request)\b|add(?:s|ed)?\b|updat(?:e|es|ed)\b|remov(?:e|es|ed)\b"
-    r"|renam(?:e|es|ed)\b|mov(?:e|es|ed)\b|refactor|introduc|implement|extract|replac(?:e|es|ed)\b|includ(?:e|es)\b|creat"
+    r"(?:also |then |and )?(?:this (?:commit|pr|patch|change|pull request)\b|add(?:s|ed)?\b|updat(?:e|es|ed)\b"
+    r"|remov(?:e|es|ed)\b"
+    r"|renam(?:e|es|ed)\b|mov(?:e|es|ed)\b|refactor|introduc|implement|extract|replac(?:e|es|ed)\b|includ(?:e"
+    r"|es)\b|creat"
     r"|bump|tests?\b|cover|verif|document|clean|tidy|fold|wire|rewrite|convert|migrat)",
     re.IGNORECASE,
 )
 """A sentence that opens so says what was done."""
 _PASSING = re.compile(
-    r"\bcurrently fails\b|\bfailing test\b|\bTDD\b|\bvalidated via\b|\bbenchmark\w*\b.{0,60}\bop\b|\bin this (?:branch|pr|commit)\b"
-    r"|\bparent branch\b|\bthis pr\b|\bthis session\b|\bfollow[- ]up\b|\bBREAKING CHANGE\b|\bpre-existing\b|\btests? (?:pass|verif)",
+    r"\bcurrently fails\b|\bfailing test\b|\bTDD\b|\bvalidated via\b|\bbenchmark\w*\b.{0,60}\bop\b"
+    r"|\bin this (?:branch|pr|commit)\b"
+    r"|\bparent branch\b|\bthis pr\b|\bthis session\b|\bfollow[- ]up\b|\bBREAKING CHANGE\b|\bpre-existing\b"
+    r"|\btests? (?:pass|verif)",
     re.IGNORECASE,
 )
 """What held while the commit was made and does not any more."""
-_FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|i'll|me|my|maybe|hopefully|not sure|let me know|hmm|todo)\b", re.IGNORECASE)
+_FIRST_PERSON = re.compile(
+    r"\b(?:i|i'm|i've|i'll|me|my|maybe|hopefully|not sure|let me know|hmm|todo)\b", re.IGNORECASE
+)
 _NAME = re.compile(r"`[^`\n]+`|\b\w+[a-z][A-Z]\w*|\b\w+_\w+|\b\w+\.\w{2,}\b|\b\w+\(\)|--[a-z][\w-]+|\b[A-Z]{2,}\w*")
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[\"')`]*\s+(?=[A-Z`\"(\[])")
 _LEAN = re.compile(
     r"(?:this|that|it|its|these|those|they|them|which|so|but|and|also|then|therefore|thus|hence|both|neither|same|here"
-    r"|there|now|instead|otherwise|however|additionally|similarly|as a result|such|without (?:it|this|that|them)|including (?:it|them)|since (?:then|pr\b)|the (?:former|latter|fix|change|bug|issue|problem))\b",
+    r"|there|now|instead|otherwise|however|additionally|similarly|as a result|such|without (?:it|this|that"
+    r"|them)|including (?:it|them)|since (?:then|pr\b)|the (?:former|latter|fix|change|bug|issue|problem))\b",
     re.IGNORECASE,
 )
 _LEANS_INSIDE = re.compile(
-    r"\b(?:the same (?:problem|issue|suite|scenario|way|reason|bug)|that (?:first|second|last)|the (?:former|latter|user brief)"
+    r"\b(?:the same (?:problem|issue|suite|scenario|way|reason|bug)|that (?:first|second|last)|the (?:former"
+    r"|latter|user brief)"
     r"|as (?:before|above)|above|(?:first|second|third) (?:fallback|one))\b",
     re.IGNORECASE,
 )
 """Words that point at a sentence that is not there."""
 _MEND = re.compile(r"\b(?:fix(?:e[sd])?|bug|regression|hotfix|broke|broken|repair|correct|mend)\b", re.IGNORECASE)
 _BOLD = re.compile(r"\*\*|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
-_LABEL = re.compile(r"(?:fix(?:ed|es)?(?: \d)?|root cause|cause|reason|why|problem|issue|note|bug|background|motivation|changed|added)\s*:\s+(?=\S)", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?:fix(?:ed|es)?(?: \d)?|root cause|cause|reason|why|problem|issue|note|bug|background|motivation|changed"
+    r"|added)\s*:\s+(?=\S)",
+    re.IGNORECASE,
+)
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{0,400}\)")
-_CODE_FILE = re.compile(r"\.(?:md|rst|txt|lock|sum|svg|png|jpg|snap|json|csv|pot?|adoc)$|(?:^|/)(?:CHANGELOG|LICENSE)|(?:^|/)\.changeset/")
+_CODE_FILE = re.compile(
+    r"\.(?:md|rst|txt|lock|sum|svg|png|jpg|snap|json|csv|pot?|adoc)$|(?:^|/)(?:CHANGELOG|LICENSE)|(?:^|/)\.changeset/"
+)
 """Files that say less about what a commit is about than the others."""
 
 
@@ -261,8 +289,15 @@ def _find(commit: Commit, kind: LessonKind, source: str, title: str, quote: str,
 
 def subject_files(files: Sequence[str]) -> tuple[str, ...]:
     """The files that a commit is most likely about: code before tests, and those before documents and data."""
+
     def rank(name: str) -> int:
-        return 2 if _CODE_FILE.search(name) else 1 if re.search(r"(?:^|[/_.-])tests?(?:[/_.-]|$)|_test\.|\.spec\.", name) else 0
+        return (
+            2
+            if _CODE_FILE.search(name)
+            else 1
+            if re.search(r"(?:^|[/_.-])tests?(?:[/_.-]|$)|_test\.|\.spec\.", name)
+            else 0
+        )
 
     return tuple(sorted(files, key=rank)[:FILES_KEPT])
 

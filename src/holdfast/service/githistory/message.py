@@ -35,12 +35,15 @@ _TEMPLATE = re.compile(
 """Headings of sections that say nothing about the code."""
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _NOISE = re.compile(
-    r"\s*(?:https?://\S+\s*$|>|\||\$ |<!--|@@ |diff --git|index [0-9a-f]{7}|[-=_*~]{3,}\s*$|On branch |Your branch |Conflicts:|#\s)"
+    r"\s*(?:https?://\S+\s*$|>|\||\$ |<!--|@@ |diff --git|index [0-9a-f]{7}|[-=_*~]{3,}\s*$|On branch "
+    r"|Your branch |Conflicts:|#\s)"
     r"|\s{4,}\S|\t\S|\s*at \S+\(|.{0,80}Generated with|.{0,20}\U0001f916|\s*bumps? .{0,80} from \S+ to \S+"
 )
 _BULLET = re.compile(r"(\s{0,8})(?:[-*+•]|\d{1,2}[.)])\s+(?=\S)")
 _PREFIX = re.compile(r"(?:revert:\s+)?(?P<type>[a-zA-Z]{2,12})(?:\((?P<scope>[^)\n]{1,60})\))?!?:\s+(?=\S)")
-_NUMBER = re.compile(r"\s*\((?:[A-Za-z-]*\s*)?(?:#|gh-|!)\d+(?:,\s*#\d+)*\)\s*$|\s*\[[A-Z]{2,10}-\d+(?:[,\s][^\]]*)?\]\s*$")
+_NUMBER = re.compile(
+    r"\s*\((?:[A-Za-z-]*\s*)?(?:#|gh-|!)\d+(?:,\s*#\d+)*\)\s*$|\s*\[[A-Z]{2,10}-\d+(?:[,\s][^\]]*)?\]\s*$"
+)
 _TICKET = re.compile(r"^\s*(?:\[?[A-Z]{2,10}-\d+\]?[:\s-]+|\[[^\]\n]{1,30}\]\s*)")
 _REVERT = re.compile(r"^revert(?:s|ed|ing)?\b[:(\s]", re.IGNORECASE)
 _REVERTED = re.compile(r"[Tt]his (?:partially )?reverts commit\s+([0-9a-f]{7,40})[^\n]*")
@@ -74,7 +77,8 @@ def read_message(message: str) -> tuple[Part, ...]:
     lines = list(_own_lines(body.split("\n")[:LINES_LIMIT]))
     squashed = _is_squash(lines)
     parts: list[Part] = []
-    subject, below = first, []
+    subject = first
+    below: list[str] = []
     for line in lines:
         if squashed and line.startswith("* "):
             parts.append(_part(subject, below, text if not parts else ""))
@@ -136,7 +140,7 @@ def _headline(subject: str, prefix: re.Match[str] | None) -> str:
     text = _NUMBER.sub("", _NUMBER.sub("", text.strip()))
     text = _TICKET.sub("", text).strip().rstrip(".").strip()
     scope = (prefix["scope"] or "").strip() if prefix else ""
-    if scope and len(scope) <= 30 and not scope.casefold() in text.casefold():
+    if scope and len(scope) <= 30 and scope.casefold() not in text.casefold():
         return f"{scope}: {text}" if text else scope
     return text[:1].upper() + text[1:]
 

@@ -167,7 +167,10 @@ def _take_back(call: Call) -> int:
     if call.as_json:
         answer_json({"retired": retired})
     else:
-        say(f"retired {counted(retired, 'lesson')} from commits" + ("; holdfast undo brings them back" if retired else ""))
+        say(
+            f"retired {counted(retired, 'lesson')} from commits"
+            + ("; holdfast undo brings them back" if retired else "")
+        )
     return 0
 
 

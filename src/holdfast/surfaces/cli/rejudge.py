@@ -20,9 +20,7 @@ from holdfast.surfaces.cli.rows import lesson_cells, table
 SHOWN = 20
 
 
-@click.command(
-    "rejudge", epilog=examples("holdfast rejudge --dry-run", "holdfast rejudge", "holdfast rejudge --undo")
-)
+@click.command("rejudge", epilog=examples("holdfast rejudge --dry-run", "holdfast rejudge", "holdfast rejudge --undo"))
 @click.option("--dry-run", is_flag=True, help="Say what would be retired; change nothing.")
 @click.option("--undo", "take_back", is_flag=True, help="Bring back every lesson as it was before.")
 @json_option
