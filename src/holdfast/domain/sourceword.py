@@ -19,6 +19,10 @@ GIT_HISTORY = "git_history/"
 
 def source_word(lesson: Lesson) -> str:
     """`user`, `proved`, `agent`, `file`, `commit` or `tool output`; `agent, unconfirmed` for one that is not active."""
-    from_commit = lesson.trust == "repository" and lesson.provenance.detector.startswith(GIT_HISTORY)
-    word = "commit" if from_commit else SOURCE_WORDS[lesson.trust]
+    word = "commit" if is_from_commit(lesson) else SOURCE_WORDS[lesson.trust]
     return word if lesson.state == "active" else f"{word}, unconfirmed"
+
+
+def is_from_commit(lesson: Lesson) -> bool:
+    """Whether a commit's message says it and no person has accepted it."""
+    return lesson.trust == "repository" and lesson.provenance.detector.startswith(GIT_HISTORY)

@@ -242,7 +242,8 @@ def _choose(parts: Parts, place: Place, finds: Sequence[Find], most: int) -> tup
         else:
             chosen.append(replace(find, files=files))
             known.add(find.insight)
-    return chosen, GitReport(**counts)
+    report = GitReport(known=counts["known"], gone=counts["gone"], suspicious=counts["suspicious"], over=counts["over"])
+    return chosen, report
 
 
 class _Known:

@@ -10,6 +10,7 @@ import click
 
 from holdfast.domain.clocktext import render_instant
 from holdfast.domain.plain import to_plain
+from holdfast.domain.sourceword import is_from_commit
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say
 from holdfast.surfaces.cli.project import ACCEPT, claim_line, identity, plain
 from holdfast.surfaces.cli.rows import table
@@ -40,6 +41,7 @@ def command(call: Call) -> None:
 def _gather(memory: Memory) -> dict[str, Any]:
     place, settings = memory.place, memory.settings
     lessons = memory.lessons(states=(), limit=EVERYTHING)
+    waiting = [lesson for lesson in lessons if lesson.state in ("probation", "candidate", "quarantined")]
     checkpoint = memory.checkpoint()
     path = settings.database_path
     loss = memory.find_loss()
@@ -57,7 +59,8 @@ def _gather(memory: Memory) -> dict[str, Any]:
             "by_state": dict(Counter(lesson.state for lesson in lessons)),
             "by_kind": dict(Counter(lesson.kind for lesson in lessons if lesson.state == "active")),
         },
-        "inbox": sum(lesson.state in ("probation", "candidate", "quarantined") for lesson in lessons),
+        "inbox": len([lesson for lesson in waiting if not is_from_commit(lesson)]),
+        "from_commits": len([lesson for lesson in waiting if is_from_commit(lesson)]),
         "rejudged": _rejudged_facts(memory),
         "checkpoint": to_plain(checkpoint) if checkpoint else None,
         "capture": settings.capture,
@@ -87,6 +90,7 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
             ["lessons", _counts(told["lessons"]["by_state"])],
             ["active", _counts(told["lessons"]["by_kind"])],
             ["inbox", f"{told['inbox']} waiting" + (": holdfast review" if told["inbox"] else "")],
+            *([["commits", f"{told['from_commits']} lessons, unconfirmed"]] if told["from_commits"] else []),
             *([["rejudged", _rejudged_words(told["rejudged"])]] if told["rejudged"] else []),
             ["task", told["checkpoint"]["goal"] if told["checkpoint"] else "none"],
             ["capture", "on" if told["capture"] else "off"],
