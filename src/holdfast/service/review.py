@@ -24,7 +24,7 @@ ACCEPTED_CONFIDENCE = 0.9
 
 
 def inbox(parts: Parts, place: Place) -> list[Lesson]:
-    """Lessons that wait, by confidence x salience, then newest first; those of commits behind them, quarantined last."""
+    """Lessons that wait, by confidence x salience, then newest; behind them those of commits, then quarantined ones."""
     waiting = parts.store.find(LessonFilter(project=place.project.id, states=WAITING, limit=10_000))
     return sorted(waiting, key=_promise, reverse=True)  # stable: the store's order, newest first, breaks ties
 
