@@ -68,6 +68,8 @@ class Settings(Frozen):
     """Globs of paths that are never captured, relative to a project's root."""
     retention_days: int = 90
     """Raw event text older than this is dropped; lessons never are."""
+    wrap_up: bool = False
+    """The agent is asked once a session, after real work, to note what it learnt."""
     hook_deadline_ms: int = 500
     host_folders: tuple[tuple[str, str], ...] = ()
     """Hosts that were told to keep their files elsewhere than usual, and where: see HOST_FOLDERS."""
@@ -206,6 +208,7 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
         distil_dollars_a_day=float(take(distil, "dollars_a_day", (int, float), 1.0)),
         ignore=tuple(take(file, "ignore", list, [])),
         retention_days=take(file, "retention_days", int, 90),
+        wrap_up=not off and take(file, "wrap_up", bool, False),
         hook_deadline_ms=min(500, take(file, "hook_deadline_ms", int, 500)),
         host_folders=tuple((host, env[name]) for host, name in HOST_FOLDERS if env.get(name)),
     )

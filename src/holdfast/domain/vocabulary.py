@@ -75,7 +75,7 @@ MOMENT_BUDGETS: dict[Moment, int] = {
 TRANSITIONS: dict[State, tuple[State, ...]] = {
     "candidate": ("probation", "active", "quarantined", "retired", "superseded", "forgotten"),
     "probation": ("active", "quarantined", "retired", "superseded", "forgotten"),
-    "active": ("superseded", "retired", "quarantined", "forgotten"),
+    "active": ("probation", "superseded", "retired", "quarantined", "forgotten"),
     "superseded": ("active", "forgotten"),
     "retired": ("active", "forgotten"),
     "quarantined": ("candidate", "active", "retired", "forgotten"),

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from holdfast.service.adopt import Adopting, Reading, Step
     from holdfast.service.comparison import Comparison
     from holdfast.service.explain import Explanation
+    from holdfast.service.githistory.backfill import GitBackfill, GitReport
     from holdfast.service.inject import Handover
     from holdfast.service.learn import LearnReport
     from holdfast.service.lookup import History
     from holdfast.service.parts import Parts
+    from holdfast.service.rejudge import RejudgeReport
     from holdfast.service.transfer import ImportReport
     from holdfast.service.verify import VerifyReport
     from holdfast.service.watch import Watch
@@ -122,6 +124,24 @@ class Memory:
 
         return end_probation(self.parts, self.place)
 
+    def rejudge(self, *, dry: bool = False) -> RejudgeReport:
+        """Judge again what an older version took for lessons by words alone; what became of them."""
+        from holdfast.service.rejudge import rejudge
+
+        return rejudge(self.parts, self.place, dry=dry)
+
+    def rejudge_once(self) -> RejudgeReport | None:
+        """As `rejudge`, unless it was done here since the judge changed; then None."""
+        from holdfast.service.rejudge import rejudge_once
+
+        return rejudge_once(self.parts, self.place)
+
+    def undo_rejudging(self, *, author: str = "") -> Change:
+        """Every lesson that was judged again as it was before."""
+        from holdfast.service.rejudge import undo_rejudging
+
+        return undo_rejudging(self.parts, self.place, author=author)
+
     # Delivery
 
     def answer_hook(self, host: str, payload: dict[str, Any]) -> str:
@@ -199,6 +219,7 @@ class Memory:
         pinned: bool = False,
         private: bool = False,
         author: str = "",
+        quote: str = "",
         trust: Trust = "person",
     ) -> Lesson:
         """Keep a lesson somebody states; a topic_key that is already there is revised instead of added."""
@@ -207,7 +228,7 @@ class Memory:
         return remember(
             self.parts, self.place, insight=insight, kind=kind, title=title, why=why, how=how,
             snippets=snippets, files=files, symbols=symbols, tags=tags, topic_key=topic_key, scope=scope,
-            pinned=pinned, private=private, author=author, trust=trust,
+            pinned=pinned, private=private, author=author, quote=quote, trust=trust,
         )  # fmt: skip
 
     def get(self, ref: str, as_of: datetime | None = None) -> Lesson:
@@ -434,6 +455,18 @@ class Memory:
         from holdfast.service.adopt import adopt
 
         return adopt(self.parts, self.place, readings, how, progress)
+
+    def backfill_git(self, how: GitBackfill, progress: Callable[[int], None] | None = None) -> GitReport:
+        """Lessons from the commits of the project's repository; what became of them. Idempotent."""
+        from holdfast.service.githistory.backfill import backfill_git
+
+        return backfill_git(self.parts, self.place, how, progress)
+
+    def take_back_git(self, *, author: str = "") -> int:
+        """Retire the lessons from commits that nobody has accepted; how many."""
+        from holdfast.service.githistory.backfill import take_back
+
+        return take_back(self.parts, self.place, author=author)
 
     def export_lessons(self, *, states: Sequence[State] = ("active",), all_projects: bool = False) -> Iterator[str]:
         """Lessons as JSON lines, redacted again, without the private ones."""

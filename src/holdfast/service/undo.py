@@ -46,12 +46,34 @@ def undo(parts: Parts, place: Place, *, author: str, past_purges: bool = False) 
     return with_retries(lambda: _take_back(parts, place, change, author))
 
 
+def undo_latest(parts: Parts, place: Place, verb: str, *, author: str) -> Change:
+    """As `undo`, for the newest change of that verb, whatever came after it.
+
+    Raises InvalidValueError when there is none that has not been taken back.
+    """
+    change = find_latest(parts, place, verb)
+    if change is None:
+        raise InvalidValueError(f"no {verb} to undo in project {place.project.name}", hint="holdfast log --changes")
+    return with_retries(lambda: _take_back(parts, place, change, author))
+
+
+def find_latest(parts: Parts, place: Place, verb: str) -> Change | None:
+    """The newest change of that verb that has not been taken back, or None."""
+    entries, undone = _entries(parts, place)
+    return next((entry for entry in entries if entry.verb == verb and entry.id not in undone), None)
+
+
 def last_change(parts: Parts, place: Place, past_purges: bool = False) -> Change | None:
     """The newest change of the project that has not been taken back, or None. `past_purges`: leaves purges out."""
-    entries = parts.store.find_records(Change, LogFilter(project=place.project.id, limit=LOOK_BACK))
-    undone = {entry.undone for entry in entries if entry.verb == "undo"}
+    entries, undone = _entries(parts, place)
     left_out = (*NOT_CHANGES, FINAL) if past_purges else NOT_CHANGES
     return next((entry for entry in entries if entry.verb not in left_out and entry.id not in undone), None)
+
+
+def _entries(parts: Parts, place: Place) -> tuple[list[Change], set[str]]:
+    """The project's changes, newest first, and the ids of those that have been taken back."""
+    entries = parts.store.find_records(Change, LogFilter(project=place.project.id, limit=LOOK_BACK))
+    return entries, {entry.undone for entry in entries if entry.verb == "undo"}
 
 
 def _take_back(parts: Parts, place: Place, change: Change, author: str) -> Change:

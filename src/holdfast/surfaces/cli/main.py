@@ -40,6 +40,7 @@ GROUPS = {
         "revise": "Replace a lesson by a better one.",
         "forget": "Put a lesson out of use for good, or erase it.",
         "undo": "Take back the last change of this project's memory.",
+        "rejudge": "Judge again what an older version learnt by words alone.",
     },
     "Set up and fill": {
         "setup": "Register hooks and the MCP server with a host.",

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         "holdfast setup --list",
         "holdfast setup claude-code codex --dry-run",
         "holdfast setup claude-code --project",
+        "holdfast setup --yes --no-git",
     ),
 )
 @click.argument("hosts", nargs=-1, metavar="[HOST]...", shell_complete=host_names)
@@ -48,20 +49,26 @@ if TYPE_CHECKING:
 @click.option("--user", "scope", flag_value="user", default="user", help="For all your projects (the default).")
 @click.option("--project", "scope", flag_value="project", help="For this work tree only, and for you alone.")
 @click.option("--trust", is_flag=True, help="Approve our hooks in Codex, which skips them until somebody has.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--git/--no-git", "from_git", default=None, help="Learn from this repository's commits, or do not.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask; nothing is sent to a model without an answer.")
 @click.option("--dry-run", is_flag=True, help="Print what would change, a line a file; change nothing.")
 @click.option("--diff", "with_diff", is_flag=True, help="With --dry-run: also print each change as a diff.")
 @folder_option
 @json_option
 @pass_call
 def command(
-    call: Call, hosts: tuple[str, ...], listed: bool, scope: str, trust: bool, yes: bool, dry_run: bool, with_diff: bool
-) -> int:
+    call: Call, hosts: tuple[str, ...], listed: bool, scope: str, trust: bool, from_git: bool | None, yes: bool,
+    dry_run: bool, with_diff: bool,
+) -> int:  # fmt: skip
     """Register hooks and the MCP server with HOST, or with every host found on this machine.
 
     Your files keep their formatting; a backup of each is kept, and `holdfast uninstall` brings it back. Running it
     again changes nothing, or mends what is missing. A file that cannot be changed safely is left as it is: what to
     add by hand is shown, and the other hosts go on.
+
+    In a repository it also learns from the commits (`holdfast backfill --git`): on a terminal it asks first, with
+    --yes or --git it does not. On a terminal it also asks whether a model may word the lessons of your sessions; the
+    answer is no unless you say yes.
     """
     from holdfast.settings import load_settings
     from holdfast.surfaces.cli._hostfiles import HostFiles, set_up
@@ -93,6 +100,10 @@ def command(
         if launcher.needed:
             say(f"{what_happens(launcher):9} {launcher.file}")
         _tell(wirings, dry_run, with_diff)
+    if not dry_run and not all(wiring.error for wiring in wirings):
+        from holdfast.surfaces.cli._firstrun import begin
+
+        begin(call, settings, [wiring.host for wiring in wirings if not wiring.error], from_git=from_git, yes=yes)
     return 1 if any(wiring.error for wiring in wirings) else 0
 
 

@@ -114,13 +114,17 @@ def _link(memory: Memory, folder: str, log_path: str) -> None:
 
 
 def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
-    """Write down where the session's work has moved the code that lessons are about."""
+    """Write down where the session's work has moved the code that lessons are about, and end what is over.
+
+    What an older version learnt is judged again here, once a project: a hook never does.
+    """
     if not os.path.isdir(folder):
         return
     try:
         here = memory.at(folder)
         here.follow_moves()
         here.end_probation()
+        here.rejudge_once()
     except Exception as exc:  # every read follows them anyway
         note(log_path, "learner", exc)
 
