@@ -29,6 +29,7 @@ from holdfast.hosts._shared.toolcalls import (
     response_text,
     said,
     shorten,
+    summed_up,
     text_of,
 )
 
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 TOLD_BY = frozenset({"user", "assistant", "attachment", "system"})
 """Types of lines that may hold something; the others are the host's own book-keeping."""
 
-SKIPPED = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+SKIPPED = ("isMeta", "isSidechain", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """Marks of lines that neither a person nor the session's own agent said."""
 
 PENDING_LIMIT = 1_000
@@ -97,6 +98,10 @@ class _Reading:
         kind = told["type"]
         if kind != "assistant" or text_of(message.get("id")) != self.reply_id:
             yield from self.flush_reply()
+        if told.get("isCompactSummary") is True:
+            self._stamp(told)
+            yield from summed_up(self.source, response_text(message.get("content")))
+            return
         if any(told.get(mark) is True for mark in SKIPPED):
             return
         self._stamp(told)
