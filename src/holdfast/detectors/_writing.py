@@ -58,6 +58,11 @@ _CAUSE = re.compile(
     r"|cause|look|not)|must|which (?:broke|meant|made|would|could|breaks|means))\b",
     re.IGNORECASE,
 )
+_GENERIC = re.compile(
+    r"\bto (?:avoid|prevent) (?:(?:code|pattern|any|the|further) )?(?:duplicat|repeat|redundan|unnecessar"
+    r"|excessiv|re-?read|needless|extra|confus)\w*|\b(?:instead of|rather than) silently \w+",
+    re.IGNORECASE,
+)
 _DUTY = re.compile(
     r"\b(?:must(?: not|n't)?|never|always|do not|don't|should(?: not|n't)?|required?|needs? to|avoid|prefer|make sure"
     r"|ensure|instead of|rather than|only|before|after|forbidden)\b",
@@ -211,8 +216,11 @@ def gives_reason(text: str) -> bool:
 
 
 def names_cause(text: str) -> bool:
-    """Whether a phrase of the text names a cause, a purpose or a duty: what a change alone does not show."""
-    return bool(_CAUSE.search(text))
+    """Whether a phrase of the text names a cause, a purpose or a duty: what a change alone does not show.
+
+    That code is not repeated or work not done twice is every programmer's purpose, and tells nothing of this project.
+    """
+    return bool(_CAUSE.search(_GENERIC.sub("", text)))
 
 
 def states_duty(text: str) -> bool:

@@ -37,6 +37,8 @@ _MARK = re.compile(r"(?:NOTE|IMPORTANT|WARNING|CAUTION|CRITICAL|HACK|SAFETY|XXX|
 _TODO = re.compile(
     r"(?:TODO|@\w+|eslint|nolint|noqa|type:|pylint|prettier|Step \d|\d+[.)]|Example|e\.g\.)", re.IGNORECASE
 )
+_STEP = re.compile(r"\s(?:\d{1,2}[.)]|[-*])\s")
+"""Where a list begins inside of a comment."""
 _DEFINES = re.compile(
     r"[ \t]*(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|internal|static|async|abstract|final"
     r"|override|readonly|unsafe|inline|virtual|declare)\s+){0,5}"
@@ -102,13 +104,13 @@ def _comments(event: Event) -> Iterator[_Comment]:
 
 def _with_line(texts: list[str], line: str) -> list[str]:
     """The comment with one more line; a line without a full stop before a capital letter is a sentence of its own."""
-    if texts and texts[-1][-1:].isalnum() and line[:1].isupper() and line[1:2].islower():
+    if texts and (texts[-1][-1:].isalnum() or texts[-1].endswith(")")) and line[:1].isupper() and line[1:2].islower():
         texts[-1] += "."
     return [*texts, line]
 
 
 def _candidate(event: Event, comment: _Comment) -> Candidate | None:
-    text = _MARK.sub("", comment.text, count=1)
+    text = _STEP.split(_MARK.sub("", comment.text, count=1))[0]
     if _TODO.match(text) or not names_cause(text):
         return None
     told = _telling(text)

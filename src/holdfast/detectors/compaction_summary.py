@@ -22,6 +22,7 @@ from holdfast.detectors._writing import (
     is_status,
     leans,
     name_kind,
+    names_cause,
     read_pieces,
     symbols_named,
     worth_of,
@@ -33,9 +34,6 @@ from holdfast.domain.window import capital, clip
 
 MOST, MOST_PER_SESSION = 6, 12
 """Lessons of one summary and of a session, the likeliest."""
-
-LEAST_ERROR_WORDS = 5
-"""Words of an error that says enough without its cause."""
 
 _CURE = re.compile(
     r"(?:the )?(?:fix(?:ed)?|solution|solved|resolved|resolution)(?: (?:by|with|was|in))?\b[ :\u2014-]*", re.IGNORECASE
@@ -60,6 +58,12 @@ _DONE = re.compile(
     r"|ongoing|in progress|final|no errors|user|current)(?:ed|ied|ying|ing|es|s)?\b",
     re.IGNORECASE,
 )
+_EPISODE = re.compile(
+    r"\bPRs? #?\d+|\bbecause:|\b(?:was|were) never\b|\b(?:this|the) session (?:was|had|is)\b|\bworking tree\b"
+    r"|\bbranch (?:was|is) (?:behind|ahead)|\b(?:I|we) (?:was|were|had|then|also)\b|\bInvalid \w+ ID\b",
+    re.IGNORECASE,
+)
+"""What tells of this one session or pull request."""
 
 _SECTIONS: tuple[tuple[re.Pattern[str], LessonKind], ...] = (
     (re.compile(r"\berrors?\b|\bfix(?:es)?\b|\bproblem", re.IGNORECASE), "bug_cause"),
@@ -106,7 +110,13 @@ def _statements(event: Event, window: Sequence[Event]) -> Iterator[Candidate]:
             yield from _mended(event, window, piece, parts)
         else:
             text = _LEAD.sub("", piece.text)
-            if fits(text) and not leans(text) and not _DONE.match(text) and gives_reason(text):
+            if (
+                fits(text)
+                and not leans(text)
+                and not _DONE.match(text)
+                and not _EPISODE.search(text)
+                and gives_reason(text)
+            ):
                 yield _candidate(event, window, piece, piece.end, Wording("", text, ""), kind)
 
 
@@ -129,7 +139,7 @@ def _mended(event: Event, window: Sequence[Event], piece: Piece, parts: Sequence
     cause = next((part for part in causes if _CAUSE.match(part.text) or gives_reason(part.text)), None)
     cause = cause or next(iter(causes), None)
     error = _LEAD.sub("", piece.text).rstrip(":. ")
-    if cure is None or not (cause or len(error.split()) >= LEAST_ERROR_WORDS):
+    if cure is None or not (cause or names_cause(error)) or _EPISODE.search(error):
         return
     insight = f"{error}. {_CAUSE.sub('', cause.text)}" if cause else error
     how = _CURE.sub("", cure.text)
