@@ -65,7 +65,7 @@ _GENERIC = re.compile(
 )
 _DUTY = re.compile(
     r"\b(?:must(?: not|n't)?|never|always|do not|don't|should(?: not|n't)?|required?|needs? to|avoid|prefer|make sure"
-    r"|ensure|instead of|rather than|only|before|after|forbidden)\b",
+    r"|ensure|instead of|rather than|forbidden)\b|^before [a-z]+ing\b",
     re.IGNORECASE,
 )
 _LEANING = re.compile(

@@ -37,8 +37,8 @@ _MARK = re.compile(r"(?:NOTE|IMPORTANT|WARNING|CAUTION|CRITICAL|HACK|SAFETY|XXX|
 _TODO = re.compile(
     r"(?:TODO|@\w+|eslint|nolint|noqa|type:|pylint|prettier|Step \d|\d+[.)]|Example|e\.g\.)", re.IGNORECASE
 )
-_STEP = re.compile(r"\s(?:\d{1,2}[.)]|[-*])\s")
-"""Where a list begins inside of a comment."""
+_STEP = re.compile(r"\s\d{1,2}[.)]\s")
+"""Where a list of steps begins inside of a comment."""
 _DEFINES = re.compile(
     r"[ \t]*(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|internal|static|async|abstract|final"
     r"|override|readonly|unsafe|inline|virtual|declare)\s+){0,5}"

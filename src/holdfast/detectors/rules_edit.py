@@ -42,8 +42,12 @@ _RULES_FILE = re.compile(
     r"|\.continue/rules|\.kiro/steering|\.junie|\.amazonq/rules)/[^\n]+\.(?:md|mdc)$",
     re.IGNORECASE,
 )
-_NO_SUBJECT = re.compile(r"[\w-]{2,30}: (?:always|never|only|not|added|used|required)\b", re.IGNORECASE)
-_EXAMPLE = re.compile(r"(?:example|e\.g\.|for example|see also|usage)\b", re.IGNORECASE)
+_NO_RULE = re.compile(
+    r"(?:example|e\.g\.|for example|see also|usage)\b|`[^`]{1,80}` - "
+    r"|[\w-]{2,30}: (?:always|never|only|not)? ?(?:added|used|set|required)\b",
+    re.IGNORECASE,
+)
+"""An example, or what a name of a list stands for."""
 
 
 class RulesEdit:
@@ -75,7 +79,7 @@ def _rules(event: Event, window: Sequence[Event]) -> Iterator[Candidate]:
         if " ".join(written.split()) in old or not (states_duty(piece.text) or names_cause(piece.text)):
             continue
         insight = _worded(piece)
-        if not fits(insight) or leans(insight) or is_status(piece.text) or _EXAMPLE.match(piece.text):
+        if not fits(insight) or leans(insight) or is_status(piece.text) or _NO_RULE.match(piece.text):
             continue
         section = " > ".join(piece.above)
         yield Candidate(
@@ -97,4 +101,4 @@ def _rules(event: Event, window: Sequence[Event]) -> Iterator[Candidate]:
 def _worded(piece: Piece) -> str:
     """The rule under the heading or item above it, where it leans on that."""
     text = without_lead(piece.text)
-    return joined(piece.above[-1], text) if piece.above and (leans(text) or _NO_SUBJECT.match(text)) else text
+    return joined(piece.above[-1], text) if piece.above and leans(text) else text
