@@ -17,6 +17,7 @@ from holdfast.domain.lesson import Evidence
 from holdfast.domain.vocabulary import LessonKind
 
 READ_LIMIT = 16_000
+HEADING_LIMIT = 300
 SHORTEST, LONGEST = 40, 420
 """Characters of a lesson made of a written text."""
 LEAST_WORDS = 7
@@ -159,7 +160,7 @@ class _Reader:
                 lines = []
             elif fenced or _TABLE.match(row):
                 continue
-            elif heading := _HEADING.match(row.strip()):
+            elif heading := _HEADING.match(row.strip()[:HEADING_LIMIT]):
                 yield from self._piece(lines, indent)
                 lines, indent = [], -1
                 self._open_heading(len(heading[1]), plain(heading[2]))

@@ -46,6 +46,9 @@ _FORGE = re.compile(
     r"|\bglab\s+(?:mr|issue)\s+(?:create|update|note)\b"
 )
 _HEREDOC = re.compile(r"<<-?\s*(?:'(\w+)'|\"(\w+)\"|\\?(\w+))[^\n]*\n")
+_TAKES_TEXT = re.compile(
+    r"(?<!\S)(?:-a?m|-F|-b|-f|--(?:message|file|body|body-file|notes|field|raw-field|input|description))(?![\w-])"
+)
 _ARGUMENT = re.compile(
     r"(?:(?<!\S)(?:-m|-am|--message|-b|--body|-t|--title)(?:\s+|=)|(?<!\S)(?:-f|-F|--field|--raw-field)\s+body=)"
     r"(?:\"((?:[^\"\\]|\\.){0,4000})\"|'([^']{0,4000})')",
@@ -116,6 +119,9 @@ def _messages(command: str) -> Iterator[_Message]:
     """The texts in a command: here-documents, else the arguments that hold a message."""
     spans: list[_Message] = []
     for opening in _HEREDOC.finditer(command):
+        line = command[command.rfind("\n", 0, opening.start()) + 1 : opening.end()]
+        if not _TAKES_TEXT.search(line):
+            continue  # it writes a file or feeds another program
         word = next(filter(None, opening.groups()))
         closing = re.compile(rf"^[ \t]*{re.escape(word)}[ \t]*$", re.MULTILINE).search(command, opening.end())
         spans.append(_Message(opening.end(), closing.start() if closing else len(command)))

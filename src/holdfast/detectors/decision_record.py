@@ -34,7 +34,7 @@ _RECORD = re.compile(
     r"|(?:^|/)(?:adr|decision)[-_ ]?\d{1,6}[-_. ][^/\n]*\.md$",
     re.IGNORECASE,
 )
-_TITLE = re.compile(r"^#[ \t]+(.+?)[ \t]*$", re.MULTILINE)
+_TITLE = re.compile(r"^#[ \t]{1,4}(\S[^\n]{0,200})$", re.MULTILINE)
 _NUMBER = re.compile(r"^(?:adr[-_ ]?)?\d+[.:\s-]+\s*", re.IGNORECASE)
 _DECISION = re.compile(r"(?:the )?(?:decision(?: outcome)?|solution|resolution)$", re.IGNORECASE)
 _REASON = re.compile(

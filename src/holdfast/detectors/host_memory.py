@@ -33,8 +33,8 @@ MOST, MOST_PER_SESSION = 4, 12
 
 _FRONT = re.compile(r"\A(?P<name>[^\n]*\n)(?P<front>---\n(?:[^\n]*\n){0,20}?---\n)")
 _LABEL = re.compile(r"(why|reason|how(?: to apply)?|instead)[ :\u2014-]+(?=\S)", re.IGNORECASE)
-_TYPE = re.compile(r"^\s*type:\s*(\w+)", re.MULTILINE)
-_TITLE = re.compile(r"^\s*description:\s*(.+)$", re.MULTILINE)
+_TYPE = re.compile(r"^[ \t]{0,8}type:[ \t]*(\w+)", re.MULTILINE)
+_TITLE = re.compile(r"^[ \t]{0,8}description:[ \t]*(\S.{0,200})$", re.MULTILINE)
 _POINTER = re.compile(r"\[[^\]\n]{1,120}\]\([^)\s]{1,200}\.md\)")
 _KINDS: dict[str, LessonKind] = {"user": "preference", "feedback": "preference", "reference": "tooling"}
 """Kinds of Claude Code's memory types; a project's fact may be anything."""
