@@ -18,6 +18,7 @@ from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import EventId, SessionId
 from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.service import learn as learning
+from holdfast.service.admission import INBOX_A_SESSION, WRITTEN_A_SESSION
 from holdfast.service.learn import BEGUN, LearnReport, admit, learn
 from holdfast.service.parts import LEARNED_POSITION, Parts
 from holdfast.testing.builders import START, make_event, make_id
@@ -229,6 +230,80 @@ def test_a_session_leaves_its_five_likeliest_finds_waiting(memory: Memory) -> No
     finds = [make_candidate(insight=rule, confidence=0.2 + n / 100, calibrated=True) for n, rule in enumerate(rules)]
     admitted(memory, *finds)
     assert {lesson.insight for lesson in all_lessons(memory)} == set(rules[-5:])
+
+
+COMMENT = "Fetch with the git program because the library ignores the global configuration of remotes"
+
+
+def write_then_read(memory: Memory, *, read_before: bool) -> Candidate:
+    """A session in which an agent writes the comment, and its words come back in a tool's output after it or before."""
+    output = make_event(session=ONE, kind="tool_result", tool="Bash", command="git log -1", text=f"abc\n    {COMMENT}")
+    edit = make_event(session=ONE, kind="file_edit", tool="Edit", files=("tests/conftest.py",), new=f"# {COMMENT}")
+    events = [output, edit] if read_before else [edit, output]
+    times = [START + timedelta(seconds=n) for n in range(len(events))]
+    memory.append(
+        [replace(e, cwd=memory.folder, project="", trust="agent", at=at) for e, at in zip(events, times, strict=True)]
+    )
+    span = (Evidence(event=edit.id, quote=COMMENT, start=2, end=2 + len(COMMENT)),)
+    return make_candidate(insight=COMMENT, evidence=span, confidence=0.6, calibrated=True, written=True, trust="agent")
+
+
+class Finds:
+    """A detector that finds what it was given."""
+
+    id = "says/1"
+
+    def __init__(self, *candidates: Candidate) -> None:
+        self.candidates = candidates
+
+    def detect(self, window: Sequence[Event]) -> list[Candidate]:
+        return list(self.candidates)
+
+
+@pytest.mark.parametrize(("read_before", "state"), [(False, "probation"), (True, "candidate")])
+def test_what_an_agent_wrote_is_not_held_against_it_when_it_reads_it_again(
+    memory: Memory, folder: Path, read_before: bool, state: str
+) -> None:
+    use(memory, Finds(write_then_read(memory, read_before=read_before)))
+    (folder / "tests" / "conftest.py").write_text(f"# {COMMENT}\nimport time\n")
+    memory.learn(ONE)
+    assert [lesson.state for lesson in all_lessons(memory)] == [state]
+
+
+def test_the_lines_of_a_file_that_the_session_wrote_are_its_own(memory: Memory, folder: Path) -> None:
+    candidate = write_then_read(memory, read_before=False)
+    (folder / "CLAUDE.md").write_text(f"{COMMENT}\n")
+    edit = make_event(session=ONE, kind="file_edit", tool="Edit", files=("CLAUDE.md",), new=f"{COMMENT}")
+    memory.append([replace(edit, cwd=memory.folder, project="", trust="agent", at=START - timedelta(seconds=1))])
+    use(memory, Finds(candidate))
+    memory.learn(ONE)
+    assert [lesson.state for lesson in all_lessons(memory)] == ["probation"]
+
+
+def test_words_that_stood_in_a_rules_file_before_stay_that_files(memory: Memory, folder: Path) -> None:
+    use(memory, Finds(write_then_read(memory, read_before=False)))
+    (folder / "CLAUDE.md").write_text(f"{COMMENT}\n")
+    memory.learn(ONE)
+    assert [lesson.state for lesson in all_lessons(memory)] == ["candidate"]
+
+
+def test_finds_of_written_texts_have_a_share_of_their_own(memory: Memory) -> None:
+    things = ["clock", "queue", "pool", "cache", "index", "parser", "lexer", "router", "broker", "mailer"]
+    finds = [
+        make_candidate(insight=f"The {thing} of the {thing} module must be closed by its {thing} owner first",
+                       confidence=0.6, calibrated=True, written=written)
+        for thing in things for written in (True, False)
+    ]  # fmt: skip
+    finds = [replace(find, insight=f"{find.insight} {'here' if find.written else 'there'} {n}")
+             for n, find in enumerate(finds)]  # fmt: skip
+    admitted(memory, *finds)
+    endings = [lesson.insight.split()[-2] for lesson in all_lessons(memory)]
+    assert (endings.count("here"), endings.count("there")) == (WRITTEN_A_SESSION, INBOX_A_SESSION)
+
+
+def test_a_find_says_where_its_words_stand(memory: Memory) -> None:
+    admitted(memory, make_candidate(origin="CLAUDE.md#Tests", confidence=0.6, calibrated=True, written=True))
+    assert [lesson.provenance.origin for lesson in all_lessons(memory)] == ["CLAUDE.md#Tests"]
 
 
 def test_one_topic_of_two_sessions_is_one_lesson(memory: Memory) -> None:

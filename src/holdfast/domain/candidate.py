@@ -33,6 +33,8 @@ class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links":
     command: str = ""
     when: Triggers = Triggers()
     """When it is to be told, where that is known at capture."""
+    origin: str = ""
+    """`file#section` where the words stand now, as an importer of that file would name it."""
     links: tuple[Link, ...] = ()
     """Known lessons it refines or contradicts."""
     quotes_person: bool = False
@@ -41,5 +43,7 @@ class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links":
     """A person asked for it in so many words: active at once."""
     calibrated: bool = False
     """The confidence is a calibrated probability that an engineer would keep it, and admission goes by it."""
+    written: bool = False
+    """Its words were written to be kept: a commit message, a comment, a rules file, a host's memory, a summary."""
     structured: bool = False
     """It rests on what happened (exit statuses, a rejection of work just done), not on words alone."""

@@ -62,7 +62,8 @@ class Scope(Frozen):
 
 
 class Evidence(Frozen):
-    """The quoted span a lesson rests on: characters [start, end) of that event's text."""
+    """The quoted span a lesson rests on: characters [start, end) of that event's text, or of its command or new text
+    where the words stand there."""
 
     event: EventId
     quote: str

@@ -62,6 +62,8 @@ LEAST_WORTH = 0.2
 """Below it a find is no lesson; its event stays and is read again when the judge gets better."""
 INBOX_A_SESSION = 5
 """Finds by words alone that one session may leave waiting or on probation, the likeliest."""
+WRITTEN_A_SESSION = 8
+"""The same of finds whose words were written to be kept; they are on probation, for less likely ones are no finds."""
 SURE = 0.6
 """Confidence from which a trusted source's word is active at once."""
 TRUSTED: tuple[Trust, ...] = ("person", "verified")
@@ -106,10 +108,10 @@ class Admission:
 
     def take(self, candidates: Iterable[Candidate]) -> None:
         """Decide on each, the surest first, so that a repetition joins the better one."""
-        left = INBOX_A_SESSION
+        left = {False: INBOX_A_SESSION, True: WRITTEN_A_SESSION}
         for proposed in sorted(candidates, key=lambda c: (not c.explicit, -c.confidence)):
             candidate = self._as_trusted(proposed)
-            if candidate.calibrated and (candidate.confidence < LEAST_WORTH or left <= 0):
+            if candidate.calibrated and (candidate.confidence < LEAST_WORTH or left[candidate.written] <= 0):
                 continue
             draft = None if self._is_told(candidate) else self._draft(candidate)
             if draft is None or duplicate_key(draft.insight) in self._forgotten():
@@ -117,7 +119,7 @@ class Admission:
             known = self._known(draft)
             if known is None:
                 self._add(draft)
-                left -= candidate.calibrated
+                left[candidate.written] -= candidate.calibrated
             elif draft.trust != "repository":  # a file that repeats a lesson is no sighting of it
                 self._join(known, draft, explicit=candidate.explicit)
 
@@ -191,8 +193,9 @@ class Admission:
     def _provenance(self, candidate: Candidate) -> Provenance:
         spans = tuple(replace(span, quote=clean(span.quote)) for span in candidate.evidence[:EVIDENCE_KEPT])
         return Provenance(
-            host=self.source.host, session=self.source.session, detector=candidate.detector, evidence=spans
-        )
+            host=self.source.host, session=self.source.session, detector=candidate.detector, evidence=spans,
+            origin=clean(candidate.origin),
+        )  # fmt: skip
 
     # What is known already
 
@@ -296,10 +299,11 @@ class Admission:
         return "active" if candidate.trust == "person" or self._is_proved(candidate) else "candidate"
 
     def _state_by_worth(self, candidate: Candidate, words: str) -> State:
-        """Where a find by its words alone begins: the likelier it is worth keeping, the nearer to active."""
+        """Where a find by its words begins: the likelier it is worth keeping, the nearer to active."""
         if candidate.trust in UNTRUSTED or reservation(words) or candidate.confidence < PROBABLE:
             return "candidate"
-        if self._material().holds(candidate.insight):
+        written_in = candidate.evidence[0].event if candidate.written and candidate.evidence else None
+        if self._material().holds(candidate.insight, written_in):
             return "candidate"  # it repeats what was read
         return "active" if candidate.confidence >= LIKELY else "probation"
 

@@ -24,6 +24,7 @@ from holdfast.ranking.relevance import fit_of, weigh
 from holdfast.ranking.signature import alike, command_target, error_signature
 from holdfast.ranking.tokens import count_tokens
 from holdfast.ranking.words import terms
+from holdfast.service.ignoring import fits as fits_glob
 from holdfast.service.notice import find_news, keep_found
 from holdfast.service.recall import Draw, Found, admissible, brief, draw, question, weigh_up, with_vector
 from holdfast.service.surroundings import linked_files, symbols_at
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.briefing import Ranked
     from holdfast.domain.hookcall import HookCall
+    from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Place
     from holdfast.domain.records import Checkpoint
     from holdfast.domain.vocabulary import Moment
@@ -213,9 +215,19 @@ class _Turn:
         drawn = draw(self.parts, query, lanes, admit=lambda found: _is_timely(found, self.moment) and admit(found))
         return self.compose(drawn, extra)
 
+    def _host_reads(self, lesson: Lesson) -> bool:
+        """Whether the host reads the rules file that an agent wrote the lesson into: it tells its rules by itself."""
+        path = lesson.provenance.origin.partition("#")[0].replace("%23", "#") if lesson.trust == "agent" else ""
+        if not path:
+            return False
+        profile = self.parts.host(self.call.host).profile
+        files = (*(target.file.replace("{slug}", "*") for target in profile.rules), *profile.reads)
+        return any(fits_glob(path, file) for file in files)
+
     def compose(self, drawn: Draw, extra: int = 0) -> Briefing:
         """Lessons and checkpoint within the budget."""
-        drawn = replace(drawn, found=_confirmed_first(drawn.found))
+        found = [found for found in drawn.found if not self._host_reads(found.lesson)]
+        drawn = replace(drawn, found=_confirmed_first(found))
 
         def offer(unverified: list[tuple[Ranked, Found]]) -> None:
             if self.offer is not None:

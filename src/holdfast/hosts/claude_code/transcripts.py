@@ -29,6 +29,7 @@ from holdfast.hosts._shared.toolcalls import (
     response_text,
     said,
     shorten,
+    summed_up,
     text_of,
 )
 
@@ -42,8 +43,8 @@ if TYPE_CHECKING:
 TOLD_BY = frozenset({"user", "assistant", "attachment", "system"})
 """Types of lines that may hold something; the others are the host's own book-keeping."""
 
-SKIPPED = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
-"""Marks of lines that neither a person nor the session's own agent said."""
+SKIPPED = ("isMeta", "isSidechain", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+"""Marks of lines that neither a person nor the session's own agent said; a compaction's summary is read anyway."""
 
 PENDING_LIMIT = 1_000
 """Calls without a result that are remembered; an older one was interrupted and never answered."""
@@ -97,13 +98,16 @@ class _Reading:
         kind = told["type"]
         if kind != "assistant" or text_of(message.get("id")) != self.reply_id:
             yield from self.flush_reply()
-        if any(told.get(mark) is True for mark in SKIPPED):
+        summary = told.get("isCompactSummary") is True and told.get("isSidechain") is not True
+        if not summary and any(told.get(mark) is True for mark in SKIPPED):
             return
         self._stamp(told)
         if not self.started and told.get("cwd"):
             self.started = True
             yield self.source.event("session_start", start_key("startup", self.source.at), "startup")
-        if kind == "assistant":
+        if summary:
+            yield from summed_up(self.source, response_text(message.get("content")))
+        elif kind == "assistant":
             self._assistant(message)
         elif kind == "user":
             yield from self._user(told, message)
