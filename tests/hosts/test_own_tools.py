@@ -47,6 +47,22 @@ def test_an_error_that_repeats_a_refusal_holds_no_words_of_the_user(tool: str, w
 
 
 def test_a_refusal_that_the_host_marks_holds_the_words_of_the_user() -> None:
-    (event,) = refusal(source(), f"{REFUSED}never edit generated files")
-    assert (event.kind, event.trust, event.text) == ("prompt", "person", "never edit generated files")
-    assert refusal(source(), "Exit code 1") == []
+    call, words = refusal(source(), "Edit", {"file_path": "gen.py"}, f"{REFUSED}never edit generated files", "u1")
+    assert (words.kind, words.trust, words.text) == ("prompt", "person", "never edit generated files")
+    assert (call.kind, call.trust, call.files) == ("tool_failure", "tool", ("gen.py",))
+    assert "generated" not in call.text
+    assert refusal(source(), "Edit", {}, "Exit code 1", "u1") == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["The user wants to clarify these questions.\n    This means they may have questions for you.", "  \n"],
+)
+def test_a_refusal_without_the_users_words_holds_none(words: str) -> None:
+    assert refusal(source(), "AskUserQuestion", {}, REFUSED + words, "u1") == []
+
+
+def test_a_note_of_the_host_behind_the_users_words_is_not_theirs() -> None:
+    note = "\n\nNote: The user's next message may contain a correction or preference. Pay close attention."
+    _, words = refusal(source(), "Bash", {"command": "make"}, REFUSED + "use make gen" + note, "u1")
+    assert words.text == "use make gen"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from holdfast.domain.hidden import folded, without_hidden
 from holdfast.domain.speech import MASK, own_words
+from holdfast.domain.window import refused
 from holdfast.ports.store import EventFilter
 from holdfast.ranking.relevance import stems_of
 from holdfast.service.parts import learned_position
@@ -61,11 +62,12 @@ class Material:
     def _texts(self) -> Iterator[tuple[str, str]]:
         """(name, text) of tool output, failures, pasted text, replaced text and the files that were read."""
         files: dict[str, None] = {}
+        persons = [event.text for event in self._events if event.kind == "prompt" and event.trust == "person"]
         for event in self._events:
             if event.command.startswith(OWN_COMMAND):
                 continue  # it prints lessons: memory is no evidence for or against itself
             if event.kind in ("tool_result", "tool_failure") and event.trust != "person":
-                yield event.tool or "a tool", event.text
+                yield event.tool or "a tool", _without_refusal(event, persons)
                 files.update(dict.fromkeys(event.files))
             elif event.kind == "file_edit":
                 yield (event.files or ("a file",))[0], event.old
@@ -83,6 +85,13 @@ def recent_events(parts: Parts, place: Place) -> list[Event]:
     learned = learned_position(parts.store)
     where = EventFilter(project=place.project.id, after=max(0, learned - RECENT_EVENTS))
     return [event for _, event in parts.store.find_events(where)]
+
+
+def _without_refusal(event: Event, persons: Iterable[str]) -> str:
+    """A tool's text; of a refused call without the user's words behind it, which are a prompt of their own."""
+    if not refused(event):
+        return event.text
+    return next((event.text.removesuffix(words) for words in persons if event.text.endswith(words)), event.text)
 
 
 def _not_spoken(event: Event) -> str:

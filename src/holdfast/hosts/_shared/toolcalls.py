@@ -34,7 +34,13 @@ INJECTED = (
 """Blocks that no person, agent or tool wrote: opening, closing, and whether an unclosed one runs to the end."""
 
 REJECTED = "The user doesn't want to "
+REFUSAL = REJECTED + "proceed with this tool use. The tool use was rejected"
+"""How Claude Code begins the result of a call that the user refused."""
 SAID = "the user said:"
+CLARIFIES = "The user wants to clarify these questions."
+"""Stands in the place of the user's words when they left the agent's questions unanswered."""
+HOST_NOTE = "\n\nNote: The user's next message may contain a correction or preference."
+"""How a note of the host behind the user's words begins."""
 NOT_RUN = ("Sibling tool call errored", "Cancelled: parallel tool call")
 """Failures of calls that never ran because another one failed: nothing was learnt from them."""
 
@@ -169,14 +175,19 @@ def call_failed(source: Source, tool: str, given: Mapping[str, Any], error: str,
     return [event], "" if refused else error
 
 
-def refusal(source: Source, content: str) -> list[Event]:
-    """What the user typed while refusing a call; nothing when they gave no words.
+def refusal(source: Source, tool: str, given: Mapping[str, Any], content: str, use: str) -> list[Event]:
+    """The call that the user refused, without their words, and these as a prompt; nothing when they gave none.
 
-    Only for a reader whose host marks the refusal outside of the text.
+    Only for a reader whose host marks the refusal in a place that no tool writes to.
     """
     if not content.startswith(REJECTED):
         return []
-    return said(source, "prompt", content.partition(SAID)[2], trust="person")
+    sentence, _, words = content.partition(SAID)
+    words = words.partition(HOST_NOTE)[0].strip()
+    if not words or words.startswith(CLARIFIES):
+        return []
+    refused, _ = call_failed(source, tool, given, sentence + SAID, use)
+    return [*refused, *said(source, "prompt", words, trust="person")]
 
 
 def exit_code(error: str) -> tuple[int | None, str]:
