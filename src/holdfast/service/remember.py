@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson, Provenance, Scope, Validity
+from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import LIVING, TRUSTS, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
 from holdfast.ranking.orders import reservation
@@ -12,7 +13,7 @@ from holdfast.ranking.words import duplicate_key
 from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.material import Material, recent_events
 from holdfast.service.revise import is_persons, succeed
-from holdfast.service.statement import anchors_of, clean_all, doubt, merged, texts, with_title
+from holdfast.service.statement import anchors_of, clean, clean_all, doubt, merged, texts, with_title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ def _draft(parts: Parts, place: Place, stated: dict[str, Any], *, trust: Trust, 
             "a lesson for every project cannot be about one project's files", hint="leave out the files or the scope"
         )
     at = parts.clock.now()
+    person = parts.workspace.person(place) if trust == "person" else Person()
     return Lesson(
         id=LessonId(parts.clock.new_id()),
         scope=Scope(level=level, project=ProjectId("") if level == "user" else place.project.id),
@@ -138,7 +140,7 @@ def _draft(parts: Parts, place: Place, stated: dict[str, Any], *, trust: Trust, 
         recorded_at=at,
         anchors=anchors,
         globs=globs,
-        provenance=Provenance(author=author),
+        provenance=Provenance(author=author, person=person.id, person_name=clean(person.name)),
         trust=trust,
         confidence=CONFIDENCE[trust],
         salience=SALIENCE,
