@@ -41,5 +41,7 @@ class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links":
     """A person asked for it in so many words: active at once."""
     calibrated: bool = False
     """The confidence is a calibrated probability that an engineer would keep it, and admission goes by it."""
+    to_judge: bool = False
+    """The confidence tells what its form is worth; a judge of words (`ports.detector.Judge`) is to calibrate it."""
     structured: bool = False
     """It rests on what happened (exit statuses, a rejection of work just done), not on words alone."""

@@ -23,7 +23,7 @@ from holdfast.domain.lesson import (
     title_of,
 )
 from holdfast.domain.project import Person
-from holdfast.domain.vocabulary import STATES, TRUSTS, LessonId, ProjectId
+from holdfast.domain.vocabulary import REVIEW, STATES, TRUSTS, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
 from holdfast.ranking.orders import is_order, reservation
 from holdfast.ranking.sameness import opposed, same
@@ -309,11 +309,12 @@ class Admission:
 
     def _state_by_worth(self, candidate: Candidate, words: str) -> State:
         """Where a find by its words alone begins: the likelier it is worth keeping, the nearer to active."""
-        if candidate.trust in UNTRUSTED or reservation(words) or candidate.confidence < PROBABLE:
+        reviewed = candidate.trust == "tool" and REVIEW in candidate.tags
+        if (candidate.trust in UNTRUSTED and not reviewed) or reservation(words) or candidate.confidence < PROBABLE:
             return "candidate"
         if self._material().holds(candidate.insight):
             return "candidate"  # it repeats what was read
-        return "active" if candidate.confidence >= LIKELY else "probation"
+        return "active" if candidate.confidence >= LIKELY and not reviewed else "probation"
 
     def _is_proved(self, candidate: Candidate) -> bool:
         """What exit statuses verified holds nothing that a person must decide, and no sentence that was read."""
