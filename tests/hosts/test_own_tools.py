@@ -71,7 +71,10 @@ def test_a_note_of_the_host_behind_the_users_words_is_not_theirs() -> None:
 ASKED = [
     {
         "question": "Where should the key be shown?",
-        "options": [{"label": "Settings page", "description": "Always there."}, {"label": "Profile", "description": ""}],
+        "options": [
+            {"label": "Settings page", "description": "Always there."},
+            {"label": "Profile", "description": ""},
+        ],
     }
 ]
 

@@ -52,9 +52,9 @@ def test_a_question_without_a_rule_is_no_statement(said: str) -> None:
         ("2. the index is rebuilt on every start", "The index is rebuilt on every start."),
         ("the cache is shared between workers, can you check?", "The cache is shared between workers."),
         ("the cache is shared between workers :)", "The cache is shared between workers."),
-        ("(we use the library for reads to not depend on a checkout)", "We use the library for reads to not depend on a checkout."),
-        ("no longer needed flags stay in the parser for one release", "No longer needed flags stay in the parser for one release."),
-        ("now that Go 1.24 is out the tests run in parallel by default", "Now that Go 1.24 is out the tests run in parallel by default."),
+        ("(we use the library to not need a checkout)", "We use the library to not need a checkout."),
+        ("no longer needed flags stay for one release", "No longer needed flags stay for one release."),
+        ("now that Go 1.24 is out tests run in parallel", "Now that Go 1.24 is out tests run in parallel."),
         ("parseArgs() returns null on an empty line", "parseArgs() returns null on an empty line."),
     ],
 )  # fmt: skip
@@ -88,7 +88,9 @@ def test_a_leaning_sentence_takes_the_one_before_along() -> None:
     assert wording.with_before
 
 
-@pytest.mark.parametrize("before", ["", "That is how it goes.", "Is the pool full?", "There are two reasons:", "x" * 300])
+@pytest.mark.parametrize(
+    "before", ["", "That is how it goes.", "Is the pool full?", "There are two reasons:", "x" * 300]
+)
 def test_a_leaning_sentence_does_not_take_a_leaning_one_along(before: str) -> None:
     assert stand_alone("It drops the connection after a failure.", before).text == ""
 

@@ -510,3 +510,52 @@ def test_who_said_it_survives_export_and_import(memory: Memory, monkeypatch: pyt
     memory.import_lessons(lines, accept=True)
     (back,) = all_lessons(memory)
     assert (back.provenance.person, back.provenance.person_name) == ("a" * 16, "Ada")
+
+
+class Judges:
+    """A detector that finds nothing and rates what others found."""
+
+    id = "judges/1"
+
+    def __init__(self, probability: float) -> None:
+        self.probability = probability
+
+    def detect(self, window: Sequence[Event]) -> list[Candidate]:
+        return []
+
+    def calibrate(self, window: Sequence[Event], candidates: Sequence[Candidate]) -> list[Candidate]:
+        return [
+            replace(candidate, confidence=self.probability, calibrated=True, to_judge=False)
+            if candidate.to_judge
+            else candidate
+            for candidate in candidates
+        ]
+
+
+@pytest.mark.parametrize(
+    ("probability", "state"), [(0.8, ["active"]), (0.5, ["probation"]), (0.3, ["candidate"]), (0.1, [])]
+)
+def test_a_correction_goes_by_what_the_judge_of_words_says(
+    memory: Memory, probability: float, state: list[str]
+) -> None:
+    use(memory, Says(trust="person", structured=True, confidence=0.9, to_judge=True), Judges(probability))
+    say(memory, ONE, RULE)
+    memory.learn(ONE)
+    assert [lesson.state for lesson in all_lessons(memory)] == state
+
+
+def test_what_a_person_asked_to_remember_is_not_judged(memory: Memory) -> None:
+    use(memory, Says(trust="person", explicit=True), Judges(0.1))
+    say(memory, ONE, RULE)
+    memory.learn(ONE)
+    assert [lesson.state for lesson in all_lessons(memory)] == ["active"]
+
+
+def test_a_reviewers_words_are_at_most_on_probation(memory: Memory) -> None:
+    pasted = make_candidate(trust="tool", tags=("review",), calibrated=True, confidence=0.9)
+    admitted(memory, pasted)
+    admitted(memory, replace(pasted, evidence=()), session=TWO)
+    assert [lesson.state for lesson in all_lessons(memory)] == ["probation"]
+    admitted(memory, make_candidate(trust="tool", insight="Jobs run in UTC on the build host", calibrated=True,
+                                    confidence=0.9))  # fmt: skip
+    assert sorted(lesson.state for lesson in all_lessons(memory)) == ["candidate", "probation"]

@@ -29,7 +29,8 @@ QUESTION_LIMIT, TITLE_LIMIT, REASON_LIMIT = 240, 100, 240
 
 _RECOMMENDED = re.compile(r"\s*\((?:recommended|default)\)\s*$", re.IGNORECASE)
 _UNDECIDED = re.compile(
-    r"(?:you (?:decide|choose|pick)|(?:your|up to you)|either|any|skip|other|none|next(?: area| topic)?|done|more questions"
+    r"(?:you (?:decide|choose|pick)|(?:your|up to you)|either|any|skip|other|none|next(?: area| topic)?|done"
+    r"|more questions"
     r"|continue|proceed|go ahead|not sure|i don't know|let me|later|ok(?:ay)?|yes|no|looks good|approve[sd]?|work on)\b"
     r"(?:[^\w,].*|$)",
     re.IGNORECASE,
@@ -37,13 +38,15 @@ _UNDECIDED = re.compile(
 _PROCEDURE = re.compile(
     r"^(?:(?:do|would) you (?:want|like)|want me|ready)\b|\b(?:like me to|want me to|would you like to|should I|shall I"
     r"|can I|may I|proceed|continue|next steps?|what (?:next|now)|move (?:on|to)|more questions|discuss|this todo"
-    r"|how (?:much|deep|detailed)|approve|apply|own (?:change|pr|commit)|scope it|before (?:I|we) (?:start|begin|continue)"
+    r"|how (?:much|deep|detailed)|approve|apply|own (?:change|pr|commit)|scope it|before (?:I|we) (?:start|begin"
+    r"|continue)"
     r"|(?:this|the) (?:plan|phase|pr|session|branch|commit|review|sweep)\b)",
     re.IGNORECASE,
 )
 """How questions speak that ask about the work at hand: how to go on, what to do first, what to put into one change."""
 _LEANS = re.compile(
-    r"(?:based on|given (?:this|that|the)|which (?:\w+ )?(?:one|option|approach|direction)\b|(?:this|that|it|these)\b|and\b|so\b"
+    r"(?:based on|given (?:this|that|the)|which (?:\w+ )?(?:one|option|approach|direction)\b|(?:this|that|it"
+    r"|these)\b|and\b|so\b"
     r"|thoughts|what do you think)",
     re.IGNORECASE,
 )

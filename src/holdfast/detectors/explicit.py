@@ -171,7 +171,9 @@ def _asked_in(event: Event, said: str, files: tuple[str, ...]) -> list[Candidate
         # "Always ..." in a later paragraph is as likely a line of something pasted as the user's rule.
         doubtful = stated.is_standing and "\n\n" in said[:start].strip()
         trust = "tool" if doubtful else speaker_trust(said, start)
-        found += _candidate(event, rule, (event.text[start : max(end, start + len(sentence))], start), files, trust, stated.is_casual)
+        found += _candidate(
+            event, rule, (event.text[start : max(end, start + len(sentence))], start), files, trust, stated.is_casual
+        )
     return found
 
 

@@ -31,8 +31,10 @@ class Wording(NamedTuple):
 
 
 _LEAD = re.compile(
-    r"(?:(?:ok(?:ay)?|so|and|but|also|then|please|actually|basically|honestly|hmm+|note that|btw|however|additionally|moreover|furthermore)\b[\s,.!:;\u2014\u2013-]*\s"
-    r"|(?:yes|yeah|yep|no|nope|no wait|wait|right|well|ah|oh|now|sorry|fyi|good|great|perfect|excellent|note|important|hey"
+    r"(?:(?:ok(?:ay)?|so|and|but|also|then|please|actually|basically|honestly|hmm+|note that|btw|however"
+    r"|additionally|moreover|furthermore)\b[\s,.!:;\u2014\u2013-]*\s"
+    r"|(?:yes|yeah|yep|no|nope|no wait|wait|right|well|ah|oh|now|sorry|fyi|good|great|perfect|excellent|note"
+    r"|important|hey"
     r"|claude|q|just to be sure|stop for a second|hold on|in general|got it|i see|you're right|key insight"
     r"|on top of that|in fact|(?:the|my|your) (?:point|answer|rule) is)[,.!:;\u2014\u2013-]+\s*"
     r"|I (?:think|mean|believe|feel like|feel)(?: that)?,?\s+"
@@ -52,7 +54,24 @@ _CAN = re.compile(
     r"(?P<no>not )?(?:(?:please|just) )*(?P<verb>[a-z]+)\b(?P<rest>.*)",
     re.IGNORECASE,
 )
-_RULE_VERBS = frozenset("use keep avoid prefer stop leave stick always never follow name call put treat".split())
+_RULE_VERBS = frozenset(
+    [
+        "use",
+        "keep",
+        "avoid",
+        "prefer",
+        "stop",
+        "leave",
+        "stick",
+        "always",
+        "never",
+        "follow",
+        "name",
+        "call",
+        "put",
+        "treat",
+    ]
+)
 """Verbs by which a request says how something is to be, not only what is to be done next."""
 _EVERYWHERE = re.compile(
     r"\b(?:everywhere|always|in (?:all|every|each) \w+|every time|each time|whenever|from now on|in (?:the )?future"
@@ -60,7 +79,8 @@ _EVERYWHERE = re.compile(
     re.IGNORECASE,
 )
 _WHY_NOT = re.compile(
-    r"why (?:not|don't (?:we|you)|can'?t we|couldn't we|do we not)(?: not)?(?: just| simply)? (?P<rest>.+)", re.IGNORECASE
+    r"why (?:not|don't (?:we|you)|can'?t we|couldn't we|do we not)(?: not)?(?: just| simply)? (?P<rest>.+)",
+    re.IGNORECASE,
 )
 _SHOULD_WE = re.compile(
     r"(?:(?:I(?:'m| am)? |we )?wonder(?:ing)?(?: now)? (?:if|whether) )?(?:should(?P<no>n't| not)? we|we should)"
@@ -68,7 +88,8 @@ _SHOULD_WE = re.compile(
     re.IGNORECASE,
 )
 _SHOULD_BE = re.compile(
-    r"should(?:n't| not)? (?P<subject>(?:the|all|every|each|our|any|no) [^,;?]{2,60}?) (?P<verb>(?:always |only |never )?"
+    r"should(?:n't| not)? (?P<subject>(?:the|all|every|each|our|any|no) [^,;?]{2,60}?) (?P<verb>(?:always |only "
+    r"|never )?"
     r"(?:be|have|use|go|return|live|contain|include|come|stay|start|end|call|take))\b(?P<rest>.*)",
     re.IGNORECASE,
 )
@@ -87,14 +108,17 @@ _THIS_PROJECT = re.compile(
 )
 _LEANS = re.compile(
     rf"(?:{_PRONOUN}|which|whose|here|therefore|thus|hence|otherwise|instead[,.]|because|both|neither|same|the same"
-    r"|one of|the (?:first|second|third|latter|former|other|last|previous|next) (?:one|part|point|option|approach|case|two)"
+    r"|one of|the (?:first|second|third|latter|former|other|last|previous|next) (?:one|part|point|option|approach"
+    r"|case|two)"
     r"|ditto|as (?:above|before|said)|not (?:as|that|like)|like if|for example|e\.g\.|what we more)\b",
     re.IGNORECASE,
 )
 """How a sentence begins that cannot be understood without the one before it."""
 _POINTS = re.compile(
-    r"\b(?:the (?:above|below|following)|(?:above|below|following) (?:is|are)|option [0-9A-C]\b|(?:item|point|step|issue"
-    r"|finding|comment|phase) #?[0-9]+|as (?:mentioned|discussed|described)|the two(?=[,.;]|$)|this (?:is|was|one|way|change|line"
+    r"\b(?:the (?:above|below|following)|(?:above|below|following) (?:is|are)|option [0-9A-C]\b|(?:item|point"
+    r"|step|issue"
+    r"|finding|comment|phase) #?[0-9]+|as (?:mentioned|discussed|described)|the two(?=[,.;]|$)|this (?:is|was|one"
+    r"|way|change|line"
     r"|function|method|file|test|error|issue|branch|commit|pr|session|case|thing|approach|plan)\b"
     r"|(?:your|the) (?:last|previous|latest) (?:\w+ )?(?:message|change|commit|edit)"
     r"|you (?:did|made|just|added|wrote|said|mentioned|were|have (?:just )?(?:done|made|added)))",
@@ -110,8 +134,34 @@ _MOMENT = re.compile(
 """What tells of the moment: no rule, and soon untrue."""
 _NOUN = re.compile(r"^(?i:the|a|an|our|each|every|all|any|no|some)$|[`_./\\]|[a-z][A-Z]|\d")
 _BEFORE_THAT = frozenset(
-    "now so given such sure ensure note provided know means mean remember assume says said say seems is was check"
-    " verify fact except prefer want like".split()
+    [
+        "now",
+        "so",
+        "given",
+        "such",
+        "sure",
+        "ensure",
+        "note",
+        "provided",
+        "know",
+        "means",
+        "mean",
+        "remember",
+        "assume",
+        "says",
+        "said",
+        "say",
+        "seems",
+        "is",
+        "was",
+        "check",
+        "verify",
+        "fact",
+        "except",
+        "prefer",
+        "want",
+        "like",
+    ]
 )
 """Words behind which "that" joins two clauses and stands for nothing."""
 _WORD = re.compile(r"\S+")
@@ -123,27 +173,33 @@ _CONDITION = re.compile(
     r" (?P<condition>(?:if|when|unless) [^,;:()]{8,80})",
     re.IGNORECASE,
 )
-_BREAKS = (". ", "; ", " \u2014 ", " \u2013 ", " - ", ", because ", " because ", ", since ", ", so that ", " so that ", ", which ",
-           ", so ", ", otherwise ", ", not ", " (", ", and ", ", but ", ": ")  # fmt: skip
+_BREAKS = (
+    ". ", "; ", " \u2014 ", " \u2013 ", " - ", ", because ", " because ", ", since ", ", so that ", " so that ",
+    ", which ", ", so ", ", otherwise ", ", not ", " (", ", and ", ", but ", ": ",
+)  # fmt: skip
 
 _NORM = re.compile(
     r"(?<!if )(?<!so )(?<!that )(?<!where )(?<!when )(?<!because )(?<!since )(?<!what )(?<!why )(?<!how )"
-    r"\bwe (?:(?:also|really|still|explicitly|generally|only|all) )?(?:should(?:n't| not)?|must(?:n't| not)?|never|always"
+    r"\bwe (?:(?:also|really|still|explicitly|generally|only|all) )?(?:should(?:n't| not)?|must(?:n't| not)?"
+    r"|never|always"
     r"|don't|do not|only|use|want(?: to)?|don't want|need to (?:make sure|ensure|support|accept|keep|be able)"
     r"|no longer|prefer)\b"
     r"|^(?:never|always|do not|don't|avoid|prefer)\b|^use\b.+\b(?:instead of|rather than|not|everywhere|whenever)\b",
     re.IGNORECASE,
 )
 _ONCE = re.compile(
-    r"\bshould (?:now |then )?(?:add|update|start|include|make|create|write|fix|change|remove|delete|do|look|try|check|test"
+    r"\bshould (?:now |then )?(?:add|update|start|include|make|create|write|fix|change|remove|delete|do|look|try"
+    r"|check|test"
     r"|go|merge|move|rename|implement|build|run|see|find|get|ask)\b"
-    r"|^(?:do not|don't) (?:fix|change|edit|touch|implement|write|create|start|do|make|run)\b|\b(?:properly|correctly)\b",
+    r"|^(?:do not|don't) (?:fix|change|edit|touch|implement|write|create|start|do|make|run)\b|\b(?:properly"
+    r"|correctly)\b",
     re.IGNORECASE,
 )
 """One change to be made, or one fault, in the form of a rule."""
 _GENERAL = re.compile(r"\b(?:any|every|each|all|always|never|wherever|whenever|everywhere)\b", re.IGNORECASE)
 _DOUBT = re.compile(
-    r"\b(?:guess|wonder(?:ing)?|maybe|perhaps|might|not sure|unsure|could be|probably|I suppose|seems?|don't (?:know|have|see"
+    r"\b(?:guess|wonder(?:ing)?|maybe|perhaps|might|not sure|unsure|could be|probably|I suppose|seems?"
+    r"|don't (?:know|have|see"
     r"|think|need|understand|remember|get|always)|if you)\b|\?|\.\.\.",
     re.IGNORECASE,
 )

@@ -256,7 +256,9 @@ class Admission:
         links = draft.links + tuple(
             Link(kind="contradicts", target=lesson.id)
             for lesson in self._neighbours(draft)
-            if lesson.state == "active" and opposed(lesson.insight, draft.insight) and not _differ_in_taste(lesson, draft)
+            if lesson.state == "active"
+            and opposed(lesson.insight, draft.insight)
+            and not _differ_in_taste(lesson, draft)
         )
         disputed = any(link.kind == "contradicts" for link in links)
         state: State = "candidate" if disputed and draft.state in ("active", "probation") else draft.state

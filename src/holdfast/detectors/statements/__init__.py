@@ -18,10 +18,10 @@ from holdfast.detectors.statements._model import Verdict, judge, judge_turn, nam
 from holdfast.detectors.statements._reading import Sentence
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
+from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import TITLE_LIMIT, Evidence
 from holdfast.domain.speech import MASK, own_words
 from holdfast.domain.vocabulary import REVIEW, EventKind, LessonKind, Trust
-from holdfast.domain.frozen import replace
 from holdfast.domain.window import speaker_trust
 from holdfast.ranking.prompts import read_prompt
 from holdfast.ranking.wording import headline, is_norm, stand_alone
@@ -95,7 +95,9 @@ class StatementsDetector:
     def calibrate(self, window: Sequence[Event], candidates: Sequence[Candidate]) -> list[Candidate]:
         """The candidates in order; those that are `to_judge` with the probability that their words are worth it."""
         told = [event for event in window if event.kind in _ROLES and not event.agent]
-        places = dict(zip((event.id for event in told), describe_session([_turn(event) for event in told]), strict=True))
+        places = dict(
+            zip((event.id for event in told), describe_session([_turn(event) for event in told]), strict=True)
+        )
         texts = {event.id: event for event in told}
         return [
             replace(
