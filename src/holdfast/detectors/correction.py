@@ -11,7 +11,7 @@ import re
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.lesson import TITLE_LIMIT
 from holdfast.domain.window import clip, interrupted, quote, refused, sentences, speaker_trust, spoken, unmasked
-from holdfast.ranking.wording import headline, stand_alone
+from holdfast.ranking.wording import headline, is_norm, stand_alone
 from holdfast.ranking.words import terms
 
 TYPE_CHECKING = False
@@ -85,6 +85,8 @@ _OURS = re.compile(
     r"\b(?:we|our|us|repo|repository|project|codebase|code base|package|module|everywhere|always|never|convention)\b",
     re.IGNORECASE,
 )
+_STANDING = re.compile(r"\b(?:always|never|in this (?:repo|repository|project|codebase|code base))\b", re.IGNORECASE)
+"""Says in so many words that it holds from now on."""
 _LEAD = re.compile(
     r"(?:(?:no|nope|wait|actually|please|ok(?:ay)?|so|and|but|well|hmm+|omf?g|ffs|dude|hey|I think|also)[\s,.!:;-]+)+",
     re.IGNORECASE,
@@ -165,6 +167,7 @@ def _candidate(event: Event, rule: str, span: tuple[str, int], turn: Sequence[Ev
     if not wording.text:
         return None
     general = bool(_OURS.search(rule))
+    standing = bool(_STANDING.search(wording.text)) and is_norm(wording.text)
     stopped = any(interrupted(done) for done in turn)
     after = f"edits of {', '.join(files[:3])}" if files else f"`{_last_command(turn)}`"
     return Candidate(
@@ -177,8 +180,8 @@ def _candidate(event: Event, rule: str, span: tuple[str, int], turn: Sequence[Ev
         files=files,
         trust="person",
         structured=True,
-        confidence=round(0.45 + 0.1 * stopped, 2),
-        to_judge=True,
+        confidence=0.6 if standing else round(0.45 + 0.1 * stopped, 2),
+        to_judge=not standing,
         salience=0.6,
     )
 

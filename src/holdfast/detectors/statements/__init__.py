@@ -21,7 +21,7 @@ from holdfast.domain.event import Event
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import TITLE_LIMIT, Evidence
 from holdfast.domain.speech import MASK, own_words
-from holdfast.domain.vocabulary import REVIEW, EventKind, LessonKind, Trust
+from holdfast.domain.vocabulary import REVIEW, EventId, EventKind, LessonKind, Trust
 from holdfast.domain.window import speaker_trust
 from holdfast.ranking.prompts import read_prompt
 from holdfast.ranking.wording import headline, is_norm, stand_alone
@@ -187,7 +187,7 @@ def _before(text: str, sentences: Sequence[Sentence], number: int) -> tuple[str,
 
 
 def _worth_of_span(
-    texts: Mapping[str, Event], places: Mapping[str, tuple[Said, dict[str, float]] | None], span: Evidence
+    texts: Mapping[EventId, Event], places: Mapping[EventId, tuple[Said, dict[str, float]] | None], span: Evidence
 ) -> float:
     """The probability of the best sentence in the quoted span; 0 where the judge reads none there."""
     place, event = places.get(span.event), texts.get(span.event)
