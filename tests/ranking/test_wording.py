@@ -55,6 +55,11 @@ def test_a_question_without_a_rule_is_no_statement(said: str) -> None:
         ("(we use the library to not need a checkout)", "We use the library to not need a checkout."),
         ("no longer needed flags stay for one release", "No longer needed flags stay for one release."),
         ("now that Go 1.24 is out tests run in parallel", "Now that Go 1.24 is out tests run in parallel."),
+        ("Good - the parser reads the whole file", "The parser reads the whole file."),
+        ("well-known names come first", "well-known names come first."),
+        ("I see the issue - the hook runs twice on a merge", "The hook runs twice on a merge."),
+        ("the issue is that the hook runs twice on a merge", "The hook runs twice on a merge."),
+        ("an id in the paths package is not fully correct", "An id in the paths package is not fully correct."),
         ("parseArgs() returns null on an empty line", "parseArgs() returns null on an empty line."),
     ],
 )  # fmt: skip
@@ -75,6 +80,8 @@ def test_openings_and_endings_of_talk_go(said: str, left: str) -> None:
         "there are three ways to mend the parser:",
         "which removes the folder from the list",
         "let me run the tests again",
+        "I can see the tests are failing because of the old format",
+        "3, but enabled by default",
         "the changes you made break the parser",
     ],
 )
@@ -139,6 +146,9 @@ def test_a_headline_ends_where_the_reason_begins() -> None:
     long = "Use the library's plumbing for other branches, because a checkout of them would touch the files of the user"
     assert headline(long, 60) == "Use the library's plumbing for other branches"
     assert headline("Use tabs.", 60) == "Use tabs."
+    assert headline("The cache (one a worker, since 2.0) is shared by all of the tests", 60) == (
+        "The cache is shared by all of the tests"
+    )
     assert headline("word " * 40, 60).endswith("word…")
 
 

@@ -36,15 +36,18 @@ _LEAD = re.compile(
     r"|(?:yes|yeah|yep|no|nope|no wait|wait|right|well|ah|oh|now|sorry|fyi|good|great|perfect|excellent|note"
     r"|important|hey"
     r"|claude|q|just to be sure|stop for a second|hold on|in general|got it|i see|you're right|key insight"
-    r"|on top of that|in fact|(?:the|my|your) (?:point|answer|rule) is)[,.!:;\u2014\u2013-]+\s*"
+    r"|on top of that|in fact|(?:the|my|your) (?:point|answer|rule) is)\s*(?:[,.!:;]|[\u2014\u2013-](?=\s))+\s*"
+    r"|I (?:can )?see(?: that| the (?:issue|problem))?\b\s*(?:[,.:;]|[\u2014\u2013-](?=\s))*\s+"
+    r"|the (?:(?:real|actual|main) )?(?:issue|problem|bug|root cause) (?:is|was) that\s+|looking at [^,]{2,60},\s+"
     r"|I (?:think|mean|believe|feel like|feel)(?: that)?,?\s+"
     r"|(?:for )?(?:[0-9]{1,2}|[A-Da-d])[.):]\s+)+",
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"(?:[\s,;.-]+(?:right|or|yeah|no|ok(?:ay)?|correct|isn't it|agreed|does (?:this|that|it) make sense|please|thanks?"
-    r"|thank you|can you (?:take a look|check|confirm|fix (?:it|this|that)|do (?:it|this|that)))\s*[?!.]*"
-    r"|\s*\((?:does (?:this|that) make sense|right)\?*\)|\s*(?::-?[)|(D]|;-?\)))+$",
+    r"(?:[\s,;.-]+(?:right|or|yeah|no|ok(?:ay)?|correct|isn't it|agreed|does (?:this|that|it) make sense)\s*\?[?!.]*"
+    r"|\s*[,;.-]+\s*(?:right|or|yeah|no|ok(?:ay)?|agreed|please|thanks?|thank you)[!.]*"
+    r"|[\s,;.-]+can you (?:take a look|check|confirm|fix (?:it|this|that)|do (?:it|this|that))\s*[?!.]*"
+    r"|\s*\((?:does (?:this|that) make sense|right)\?*\)|\s+(?::-?[)|(D]|;-?\)))+$",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"\s*\((?:does (?:this|that) make sense|right)\?*\)", re.IGNORECASE)
@@ -107,7 +110,8 @@ _THIS_PROJECT = re.compile(
     re.IGNORECASE,
 )
 _LEANS = re.compile(
-    rf"(?:{_PRONOUN}|which|whose|here|therefore|thus|hence|otherwise|instead[,.]|because|both|neither|same|the same"
+    rf"(?:[0-9]+(?=,)|{_PRONOUN}|which|whose|here|therefore|thus|hence|otherwise|instead[,.]|because|both|neither"
+    r"|same|the same"
     r"|one of|the (?:first|second|third|latter|former|other|last|previous|next) (?:one|part|point|option|approach"
     r"|case|two)"
     r"|ditto|as (?:above|before|said)|not (?:as|that|like)|like if|for example|e\.g\.|what we more)\b",
@@ -128,7 +132,8 @@ _POINTS = re.compile(
 _MOMENT = re.compile(
     r"\b(?:I(?:'ll| will|'m going to| am going to| was| just| did| had| have just|'ve just| want to see| need you)"
     r"|let me|let's (?:see|look|check|start|do|try|go|discuss)|right now|at the moment|for now|just now|today|yesterday"
-    r"|first,? let|next,? I|still (?:fails?|failing|broken|seeing|not working))\b",
+    r"|first,? let|next,? I|tests? (?:is|are) (?:now |still )?(?:failing|passing)"
+    r"|still (?:fails?|failing|broken|seeing|not working))\b",
     re.IGNORECASE,
 )
 """What tells of the moment: no rule, and soon untrue."""
@@ -174,9 +179,11 @@ _CONDITION = re.compile(
     re.IGNORECASE,
 )
 _BREAKS = (
-    ". ", "; ", " \u2014 ", " \u2013 ", " - ", ", because ", " because ", ", since ", ", so that ", " so that ",
-    ", which ", ", so ", ", otherwise ", ", not ", " (", ", and ", ", but ", ": ",
+    ". ", "; ", " \u2014 ", " \u2013 ", ", because ", " because ", ", since ", ", so that ", " so that ", ", which ",
+    ", so ", ", otherwise ",
 )  # fmt: skip
+"""Where a statement ends and what is said beside it begins."""
+_BRACKETED = re.compile(r"\s*\([^()]*\)")
 
 _NORM = re.compile(
     r"(?<!if )(?<!so )(?<!that )(?<!where )(?<!when )(?<!because )(?<!since )(?<!what )(?<!why )(?<!how )"
@@ -233,6 +240,9 @@ def is_norm(text: str) -> bool:
 
 def headline(text: str, limit: int) -> str:
     """The text's first statement within the limit; cut where a reason or an aside begins, else at a word."""
+    if len(text) <= limit:
+        return text
+    text = _BRACKETED.sub("", text)
     if len(text) <= limit:
         return text
     ends = [text.find(sign, limit // 3, limit + len(sign)) for sign in _BREAKS]
