@@ -13,7 +13,7 @@ from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Evidence, Lesson
-from holdfast.domain.project import Place
+from holdfast.domain.project import Person, Place
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import EventId, SessionId
 from holdfast.ports.store import EventFilter, LogFilter
@@ -541,3 +541,96 @@ def test_a_defect_at_one_session_stops_no_other(memory: Memory, monkeypatch: pyt
     report = memory.learn_pending()
     assert (report.admitted, report.failed) == (1, (f"session {ONE}: IndexError: a defect",))
     assert memory.learn_pending() == LearnReport()
+
+
+PREFERENCE = "Prefer short functions in tests/conftest.py over long ones"
+
+
+def works_here(memory: Memory, monkeypatch: pytest.MonkeyPatch, person: Person) -> None:
+    monkeypatch.setattr(type(memory.parts.workspace), "person", lambda workspace, place: person)
+
+
+def test_a_persons_word_names_who_said_it(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    works_here(memory, monkeypatch, Person(id="a" * 16, name="Ada"))
+    admitted(memory, make_candidate(kind="preference", insight=PREFERENCE, trust="person"))
+    admitted(memory, make_candidate(insight="Tests need Docker 24 for the harness", trust="agent"))
+    persons = {lesson.kind: (lesson.provenance.person, lesson.provenance.person_name) for lesson in all_lessons(memory)}
+    assert persons == {"preference": ("a" * 16, "Ada"), "convention": ("", "")}
+
+
+def test_a_preference_of_two_persons_is_nobodys_own(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(memory, Says(kind="preference", trust="person"))
+    for session, name in ((ONE, "a"), (TWO, "b")):
+        works_here(memory, monkeypatch, Person(id=name * 16, name=name))
+        say(memory, session, PREFERENCE)
+        memory.learn(session)
+    (lesson,) = all_lessons(memory)
+    assert (lesson.provenance.person, lesson.provenance.person_name) == ("", "")
+
+
+def test_opposite_preferences_of_two_persons_do_not_contradict(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    for session, name, rule in ((ONE, "a", "Always squash commits before a merge"),
+                                (TWO, "b", "Never squash commits before a merge")):  # fmt: skip
+        works_here(memory, monkeypatch, Person(id=name * 16, name=name))
+        candidate = make_candidate(kind="preference", insight=rule, trust="person", explicit=True)
+        admitted(memory, candidate, session=session)
+    assert [lesson.state for lesson in all_lessons(memory)] == ["active", "active"]
+
+
+def test_who_said_it_survives_export_and_import(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    works_here(memory, monkeypatch, Person(id="a" * 16, name="Ada"))
+    lesson = memory.remember("Ada likes tabs in tests/conftest.py", kind="preference")
+    lines = list(memory.export_lessons())
+    memory.purge(lesson.id)
+    memory.import_lessons(lines, accept=True)
+    (back,) = all_lessons(memory)
+    assert (back.provenance.person, back.provenance.person_name) == ("a" * 16, "Ada")
+
+
+class Judges:
+    """A detector that finds nothing and rates what others found."""
+
+    id = "judges/1"
+
+    def __init__(self, probability: float) -> None:
+        self.probability = probability
+
+    def detect(self, window: Sequence[Event]) -> list[Candidate]:
+        return []
+
+    def calibrate(self, window: Sequence[Event], candidates: Sequence[Candidate]) -> list[Candidate]:
+        return [
+            replace(candidate, confidence=self.probability, calibrated=True, to_judge=False)
+            if candidate.to_judge
+            else candidate
+            for candidate in candidates
+        ]
+
+
+@pytest.mark.parametrize(
+    ("probability", "state"), [(0.8, ["active"]), (0.5, ["probation"]), (0.3, ["candidate"]), (0.1, [])]
+)
+def test_a_correction_goes_by_what_the_judge_of_words_says(
+    memory: Memory, probability: float, state: list[str]
+) -> None:
+    use(memory, Says(trust="person", structured=True, confidence=0.9, to_judge=True), Judges(probability))
+    say(memory, ONE, RULE)
+    memory.learn(ONE)
+    assert [lesson.state for lesson in all_lessons(memory)] == state
+
+
+def test_what_a_person_asked_to_remember_is_not_judged(memory: Memory) -> None:
+    use(memory, Says(trust="person", explicit=True), Judges(0.1))
+    say(memory, ONE, RULE)
+    memory.learn(ONE)
+    assert [lesson.state for lesson in all_lessons(memory)] == ["active"]
+
+
+def test_a_reviewers_words_are_at_most_on_probation(memory: Memory) -> None:
+    pasted = make_candidate(trust="tool", tags=("review",), calibrated=True, confidence=0.9)
+    admitted(memory, pasted)
+    admitted(memory, replace(pasted, evidence=()), session=TWO)
+    assert [lesson.state for lesson in all_lessons(memory)] == ["probation"]
+    admitted(memory, make_candidate(trust="tool", insight="Jobs run in UTC on the build host", calibrated=True,
+                                    confidence=0.9))  # fmt: skip
+    assert sorted(lesson.state for lesson in all_lessons(memory)) == ["candidate", "probation"]

@@ -45,5 +45,7 @@ class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links":
     """The confidence is a calibrated probability that an engineer would keep it, and admission goes by it."""
     written: bool = False
     """Its words were written to be kept: a commit message, a comment, a rules file, a host's memory, a summary."""
+    to_judge: bool = False
+    """The confidence tells what its form is worth; a judge of words (`ports.detector.Judge`) is to calibrate it."""
     structured: bool = False
     """It rests on what happened (exit statuses, a rejection of work just done), not on words alone."""

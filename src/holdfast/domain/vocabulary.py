@@ -59,6 +59,9 @@ EVENT_KINDS: tuple[EventKind, ...] = (
 TRUSTS: tuple[Trust, ...] = ("person", "verified", "agent", "repository", "tool")
 """Who said it, most trusted first: a person, verified code, the agent, repository text, tool output or web."""
 
+REVIEW = "review"
+"""The tag of what a reviewer said in a comment that the user pasted: probation at most, without a person."""
+
 FRESHNESSES: tuple[Freshness, ...] = ("fresh", "moved", "unverified", "drifted", "changed", "orphaned")
 
 MOMENT_BUDGETS: dict[Moment, int] = {

@@ -22,7 +22,8 @@ from holdfast.domain.lesson import (
     Validity,
     title_of,
 )
-from holdfast.domain.vocabulary import STATES, TRUSTS, LessonId, ProjectId
+from holdfast.domain.project import Person
+from holdfast.domain.vocabulary import REVIEW, STATES, TRUSTS, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
 from holdfast.ranking.orders import is_order, reservation
 from holdfast.ranking.sameness import opposed, same
@@ -105,6 +106,7 @@ class Admission:
         self._near: list[Lesson] | None = None
         self._gone: frozenset[str] | None = None
         self._read: Material | None = None
+        self._person: Person | None = None
 
     def take(self, candidates: Iterable[Candidate]) -> None:
         """Decide on each, the surest first, so that a repetition joins the better one."""
@@ -192,10 +194,20 @@ class Admission:
 
     def _provenance(self, candidate: Candidate) -> Provenance:
         spans = tuple(replace(span, quote=clean(span.quote)) for span in candidate.evidence[:EVIDENCE_KEPT])
+        person = self._speaker(candidate)
         return Provenance(
             host=self.source.host, session=self.source.session, detector=candidate.detector, evidence=spans,
             origin=clean(candidate.origin),
+            person=person.id, person_name=clean(person.name),
         )  # fmt: skip
+
+    def _speaker(self, candidate: Candidate) -> Person:
+        """Who said what the candidate quotes: the person who works here, where a person said it."""
+        if candidate.trust != "person":
+            return Person()
+        if self._person is None:
+            self._person = self.parts.workspace.person(self.place)
+        return self._person
 
     # What is known already
 
@@ -247,7 +259,9 @@ class Admission:
         links = draft.links + tuple(
             Link(kind="contradicts", target=lesson.id)
             for lesson in self._neighbours(draft)
-            if lesson.state == "active" and opposed(lesson.insight, draft.insight)
+            if lesson.state == "active"
+            and opposed(lesson.insight, draft.insight)
+            and not _differ_in_taste(lesson, draft)
         )
         disputed = any(link.kind == "contradicts" for link in links)
         state: State = "candidate" if disputed and draft.state in ("active", "probation") else draft.state
@@ -274,7 +288,7 @@ class Admission:
         after = replace(
             known, **{**changes, "state": state, "sessions_seen": seen, "recorded_at": self.parts.clock.now(),
                       "trust": _merged_trust(known.trust, draft.trust),
-                      "provenance": replace(source, evidence=evidence)}
+                      "provenance": replace(source, evidence=evidence, **_persons(source, draft.provenance))}
         )  # fmt: skip
         if state == "active" and known.validity.valid_to is not None:
             after = replace(after, validity=Validity(valid_from=known.validity.valid_from))
@@ -300,12 +314,13 @@ class Admission:
 
     def _state_by_worth(self, candidate: Candidate, words: str) -> State:
         """Where a find by its words begins: the likelier it is worth keeping, the nearer to active."""
-        if candidate.trust in UNTRUSTED or reservation(words) or candidate.confidence < PROBABLE:
+        reviewed = candidate.trust == "tool" and REVIEW in candidate.tags
+        if (candidate.trust in UNTRUSTED and not reviewed) or reservation(words) or candidate.confidence < PROBABLE:
             return "candidate"
         written_in = candidate.evidence[0].event if candidate.written and candidate.evidence else None
         if self._material().holds(candidate.insight, written_in):
             return "candidate"  # it repeats what was read
-        return "active" if candidate.confidence >= LIKELY else "probation"
+        return "active" if candidate.confidence >= LIKELY and not reviewed else "probation"
 
     def _is_proved(self, candidate: Candidate) -> bool:
         """What exit statuses verified holds nothing that a person must decide, and no sentence that was read."""
@@ -357,6 +372,20 @@ def _merged_trust(known: Trust, draft: Trust) -> Trust:
     if known in UNTRUSTED or draft in UNTRUSTED:
         return "person" if "person" in (known, draft) else max(known, draft, key=TRUSTS.index)
     return min(known, draft, key=TRUSTS.index)
+
+
+def _persons(known: Provenance, draft: Provenance) -> dict[str, str]:
+    """Whose rule it is after a further sighting: nobody's own once another person says so, too."""
+    another = bool(known.person and draft.person and known.person != draft.person)
+    return {"person": "", "person_name": ""} if another else {}
+
+
+def _differ_in_taste(lesson: Lesson, draft: Lesson) -> bool:
+    """Two persons prefer opposite things: neither is wrong."""
+    if not lesson.kind == draft.kind == "preference":
+        return False
+    one, other = lesson.provenance.person, draft.provenance.person
+    return bool(one and other and one != other)
 
 
 def _is_cut(candidate: Candidate, insight: str) -> bool:

@@ -197,11 +197,18 @@ def _detect(parts: Parts, events: Sequence[Event]) -> tuple[list[Candidate], tup
     """Every detector's candidates, and which detectors raised: one bad plug-in must not silence the others."""
     found: list[Candidate] = []
     failed: list[str] = []
-    for detector in parts.detectors() if events else ():
+    detectors = parts.detectors() if events else ()
+    for detector in detectors:
         try:
             found += detector.detect(events)
         except Exception as exc:
             failed.append(f"{detector.id}: {type(exc).__name__}: {exc}")
+    judges = [detector for detector in detectors if hasattr(detector, "calibrate")]
+    for judge in judges if any(candidate.to_judge for candidate in found) else ():
+        try:
+            found = judge.calibrate(events, found)
+        except Exception as exc:
+            failed.append(f"{judge.id}: {type(exc).__name__}: {exc}")
     return found, tuple(failed)
 
 

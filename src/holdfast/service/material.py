@@ -9,6 +9,7 @@ from __future__ import annotations
 from holdfast.domain.event import MEMORY_TOOL
 from holdfast.domain.hidden import folded, without_hidden
 from holdfast.domain.speech import MASK, own_words
+from holdfast.domain.window import refused
 from holdfast.ports.store import EventFilter
 from holdfast.ranking.relevance import stems_of
 from holdfast.service.parts import learned_position
@@ -69,13 +70,14 @@ class Material:
     def _texts(self) -> Iterator[tuple[int, str, str]]:
         """(position, name, text) of tool output, failures, pasted text, replaced text and the files that were read."""
         files: dict[str, int] = {}
+        persons = [event.text for event in self._events if event.kind == "prompt" and event.trust == "person"]
         for at, event in enumerate(self._events):
             if event.command.startswith(OWN_COMMAND):
                 continue  # it prints lessons: memory is no evidence for or against itself
             if event.tool == MEMORY_TOOL:
                 continue  # the agent's own words
             if event.kind in ("tool_result", "tool_failure") and event.trust != "person":
-                yield at, event.tool or "a tool", event.text
+                yield at, event.tool or "a tool", _without_refusal(event, persons)
                 for path in event.files:
                     files.setdefault(path, at)
             elif event.kind == "file_edit":
@@ -101,6 +103,13 @@ def recent_events(parts: Parts, place: Place) -> list[Event]:
     learned = learned_position(parts.store)
     where = EventFilter(project=place.project.id, after=max(0, learned - RECENT_EVENTS))
     return [event for _, event in parts.store.find_events(where)]
+
+
+def _without_refusal(event: Event, persons: Iterable[str]) -> str:
+    """A tool's text; of a refused call without the user's words behind it, which are a prompt of their own."""
+    if not refused(event):
+        return event.text
+    return next((event.text.removesuffix(words) for words in persons if event.text.endswith(words)), event.text)
 
 
 def _not_spoken(event: Event) -> str:

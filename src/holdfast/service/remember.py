@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Evidence, Lesson, Provenance, Scope, Validity
+from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import LIVING, TRUSTS, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
 from holdfast.ranking.orders import reservation
@@ -146,6 +147,7 @@ def _draft(parts: Parts, place: Place, stated: dict[str, Any], *, trust: Trust, 
             "a lesson for every project cannot be about one project's files", hint="leave out the files or the scope"
         )
     at = parts.clock.now()
+    person = parts.workspace.person(place) if trust == "person" else Person()
     return Lesson(
         id=LessonId(parts.clock.new_id()),
         scope=Scope(level=level, project=ProjectId("") if level == "user" else place.project.id),
@@ -153,7 +155,7 @@ def _draft(parts: Parts, place: Place, stated: dict[str, Any], *, trust: Trust, 
         recorded_at=at,
         anchors=anchors,
         globs=globs,
-        provenance=Provenance(author=author, evidence=evidence),
+        provenance=Provenance(author=author, evidence=evidence, person=person.id, person_name=clean(person.name)),
         trust=trust,
         confidence=CONFIDENCE[trust],
         salience=SALIENCE,

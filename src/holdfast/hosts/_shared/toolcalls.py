@@ -12,11 +12,13 @@ from holdfast.domain.vocabulary import EventId, EventKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
     from typing import Any
 
 EDIT_TOOLS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
+QUESTION_TOOL = "AskUserQuestion"
+"""Asks the user; the answers are the user's own words."""
 PATCH_TOOL = "apply_patch"
 """Edits several files at once; its argument `patch` is the text that `_shared.patch` reads."""
 MEMORY_TOOLS = frozenset({"save_memory", "update_memory", "create_memory", "write_memory"})
@@ -43,7 +45,13 @@ INJECTED = (
 """Blocks that no person, agent or tool wrote: opening, closing, and whether an unclosed one runs to the end."""
 
 REJECTED = "The user doesn't want to "
+REFUSAL = REJECTED + "proceed with this tool use. The tool use was rejected"
+"""How Claude Code begins the result of a call that the user refused."""
 SAID = "the user said:"
+CLARIFIES = "The user wants to clarify these questions."
+"""Stands in the place of the user's words when they left the agent's questions unanswered."""
+HOST_NOTE = "\n\nNote: The user's next message may contain a correction or preference."
+"""How a note of the host behind the user's words begins."""
 NOT_RUN = ("Sibling tool call errored", "Cancelled: parallel tool call")
 """Failures of calls that never ran because another one failed: nothing was learnt from them."""
 
@@ -171,10 +179,10 @@ def call_finished(source: Source, tool: str, given: Mapping[str, Any], response:
         return [_look(source, tool, given, fields_of(response), key)]
     if tool == "TodoWrite":
         return [source.event("tool_result", key, todo_text(given.get("todos")), tool=tool)]
-    # An answer to the agent's question is the user's own word.
-    trust = "person" if tool == "AskUserQuestion" else "tool"
+    if tool == QUESTION_TOOL:
+        return _answers(source, given, response, key)
     text = clean(response_text(response))
-    return [source.event("tool_result", key, text, tool=tool, trust=trust, files=call_files(given))]
+    return [source.event("tool_result", key, text, tool=tool, trust="tool", files=call_files(given))]
 
 
 def call_failed(source: Source, tool: str, given: Mapping[str, Any], error: str, use: str) -> tuple[list[Event], str]:
@@ -195,14 +203,19 @@ def call_failed(source: Source, tool: str, given: Mapping[str, Any], error: str,
     return [event], "" if refused else error
 
 
-def refusal(source: Source, content: str) -> list[Event]:
-    """What the user typed while refusing a call; nothing when they gave no words.
+def refusal(source: Source, tool: str, given: Mapping[str, Any], content: str, use: str) -> list[Event]:
+    """The call that the user refused, without their words, and these as a prompt; nothing when they gave none.
 
-    Only for a reader whose host marks the refusal outside of the text.
+    Only for a reader whose host marks the refusal in a place that no tool writes to.
     """
     if not content.startswith(REJECTED):
         return []
-    return said(source, "prompt", content.partition(SAID)[2], trust="person")
+    sentence, _, words = content.partition(SAID)
+    words = words.partition(HOST_NOTE)[0].strip()
+    if not words or words.startswith(CLARIFIES):
+        return []
+    refused, _ = call_failed(source, tool, given, sentence + SAID, use)
+    return [*refused, *said(source, "prompt", words, trust="person")]
 
 
 def exit_code(error: str) -> tuple[int | None, str]:
@@ -235,13 +248,59 @@ def response_text(response: object) -> str:
     if isinstance(response, list):
         return "\n".join(filter(None, (text_of(fields_of(block).get("text")) for block in response)))
     held = fields_of(response)
-    if "answers" in held:
-        return "\n".join(f"{question} = {answer}" for question, answer in fields_of(held["answers"]).items())
     for name in ("content", "text", "result", "message", "error", "stdout"):
         found = response_text(held[name]) if name in held else ""
         if found:
             return found
     return ""
+
+
+def _answers(source: Source, given: Mapping[str, Any], response: object, key: str) -> list[Event]:
+    """What the user chose, as `question = answer` and below it what the agent wrote of the option; and as a prompt
+    each answer that is none of the options: the user typed it."""
+    held = fields_of(response)
+    answers = fields_of(held.get("answers"))
+    if not answers:
+        return [source.event("tool_result", key, clean(response_text(response)), tool=QUESTION_TOOL, trust="person")]
+    options = _options(held.get("questions") or given.get("questions"))
+    lines: list[str] = []
+    typed: list[str] = []
+    for question, answer in answers.items():
+        words = clean(", ".join(map(text_of, answer)) if isinstance(answer, list) else text_of(answer))
+        lines.append(f"{' '.join(question.split())} = {' '.join(words.split())}")
+        labels = options.get(question, {})
+        if labels.get(words):
+            lines.append(f"{OPTION_MARK}{' '.join(labels[words].split())}")
+        if labels and not _is_chosen(words, labels):
+            typed.append(words)
+    chosen = source.event("tool_result", key, "\n".join(lines), tool=QUESTION_TOOL, trust="person")
+    return [chosen, *(event for words in typed for event in said(source, "prompt", words, trust="person"))]
+
+
+OPTION_MARK = "  option: "
+"""Before what the agent wrote of the option that the user chose."""
+
+
+def _options(questions: object) -> dict[str, dict[str, str]]:
+    """By question: the labels of its options and what is said of each."""
+    return {
+        text_of(question.get("question")): {
+            text_of(option.get("label")): text_of(option.get("description"))
+            for option in map(fields_of, _listed(question.get("options")))
+        }
+        for question in map(fields_of, _listed(questions))
+    }
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _is_chosen(answer: str, labels: Iterable[str]) -> bool:
+    """Whether the answer is made of labels; several are parted by commas, which labels may hold, too."""
+    for label in sorted(labels, key=len, reverse=True):
+        answer = answer.replace(label, "")
+    return not answer.strip(" ,;")
 
 
 def todo_text(todos: object) -> str:

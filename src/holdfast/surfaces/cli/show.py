@@ -108,7 +108,8 @@ def _marks(lesson: Lesson) -> str:
 
 def _source(lesson: Lesson) -> str:
     source = lesson.provenance
-    named = [source.detector or source.author or "a person", source.origin, source.host, source.session]
+    stated = f"said by {source.person_name}" if source.person_name else ""
+    named = [source.detector or source.author or "a person", stated, source.origin, source.host, source.session]
     seen = f"seen in {len(lesson.sessions_seen)} sessions" if len(lesson.sessions_seen) > 1 else ""
     return "  ".join(filter(None, [*named, seen]))
 
