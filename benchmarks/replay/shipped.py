@@ -127,7 +127,7 @@ class SessionClock(bootstrap.SystemClock):
 def open_shipped(home: Path, folder: Path) -> Iterator[Shipped]:
     """The product with a scratch home, for sessions in that folder; environment and clock are put back afterwards."""
     environment, system_clock, clock = dict(os.environ), bootstrap.SystemClock, SessionClock()
-    os.environ.update(HOME=str(home), HOLDFAST_HOME=str(home / ".holdfast"))
+    os.environ.update(HOME=str(home), HOLDFAST_HOME=str(home / ".holdfast"), HOLDFAST_HOLDOUT="0")
     bootstrap.SystemClock = lambda: clock  # type: ignore[misc, assignment]
     try:
         shipped = Shipped(str(folder), clock)

@@ -66,3 +66,5 @@ class Parts(Frozen):
     deliver: tuple[Moment, ...] = ()
     ignore: tuple[str, ...] = ()
     retention_days: int = 90
+    holdout: float = 0.0
+    """Share of deliveries that are withheld at random, to learn what happens without them."""

@@ -26,17 +26,27 @@ from holdfast.surfaces.cli.rows import table
 if TYPE_CHECKING:
     from holdfast.bootstrap import Memory
     from holdfast.domain.records import Change, Delivery
+    from holdfast.service.outcomes.bill import Bill
 
+LATEST = "latest"
+"""What `--session` stands for without an id."""
 NAMED = 3
 """Lessons of a change that are named; an import has thousands."""
 
 
 @click.command(
     epilog=examples(
-        "holdfast log", "holdfast log --session 4f5a --json", "holdfast log --lesson 1f0c9a2b", "holdfast log --changes"
+        "holdfast log",
+        "holdfast log --session",
+        "holdfast log --session 4f5a --json",
+        "holdfast log --lesson 1f0c9a2b",
+        "holdfast log --changes",
     )
 )
-@click.option("--session", default="", help="Only this session's deliveries.")
+@click.option(
+    "--session", is_flag=False, flag_value=LATEST, default="",
+    help="Only this session's deliveries, and what they came to; without an id the latest session's.",
+)  # fmt: skip
 @click.option("--lesson", "ref", default="", help="Only deliveries of the lesson whose id ends so.")
 @click.option("--changes", "only_changes", is_flag=True, help="Changes of memory instead of deliveries.")
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="Most lines to print.")
@@ -53,12 +63,16 @@ def command(call: Call, session: str, ref: str, only_changes: bool, limit: int) 
             _print_changes(call, memory, memory.changes(limit))
             return
         lesson = memory.get(ref).id if ref else LessonId("")
-        _print_deliveries(call, memory, memory.log(session=SessionId(session), lesson=lesson, limit=limit))
+        bill = memory.bill(SessionId("" if session == LATEST else session)) if session else None
+        if session == LATEST:
+            session = bill.session if bill else LATEST
+        _print_deliveries(call, memory, memory.log(session=SessionId(session), lesson=lesson, limit=limit), bill)
 
 
-def _print_deliveries(call: Call, memory: Memory, deliveries: list[Delivery]) -> None:
+def _print_deliveries(call: Call, memory: Memory, deliveries: list[Delivery], bill: Bill | None) -> None:
     if call.as_json:
-        answer_json({"deliveries": [to_plain(entry) for entry in deliveries]})
+        sums = {"bill": dict(bill.__dict__) | {"words": bill.words}} if bill else {}
+        answer_json({"deliveries": [to_plain(entry) for entry in deliveries]} | sums)
         return
     titles = _titles(memory, [entry.lesson for entry in deliveries])
     rows = [
@@ -67,6 +81,8 @@ def _print_deliveries(call: Call, memory: Memory, deliveries: list[Delivery]) ->
     ]
     for line in table(rows):
         say(line)
+    if bill:
+        say(f"session {bill.session}: {bill.words}")
     note(counted(len(deliveries), "delivery", "deliveries") + " (UTC)")
 
 

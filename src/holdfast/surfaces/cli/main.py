@@ -37,6 +37,7 @@ COMMANDS = {
     "feedback": "Say whether a lesson helped.",
     "checkpoint": "Save, show or close the working state of a task.",
     "log": "Print what was shown when and why, or what changed.",
+    "stats": "Print what deliveries came to: heeded, overridden, missed, with and without.",
     "graph": "List the files linked to a file.",
     "index": "Bring the code index up to the files as they are now.",
     "watch": "Say which lessons' code changes, as it happens.",

@@ -57,6 +57,8 @@ def _gather(memory: Memory) -> dict[str, Any]:
             "by_state": dict(Counter(lesson.state for lesson in lessons)),
             "by_kind": dict(Counter(lesson.kind for lesson in lessons if lesson.state == "active")),
         },
+        "last_session": _bill_facts(memory),
+        "for_review": len(memory.for_review()),
         "inbox": sum(lesson.state in ("probation", "candidate", "quarantined") for lesson in lessons),
         "checkpoint": to_plain(checkpoint) if checkpoint else None,
         "capture": settings.capture,
@@ -86,6 +88,8 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
             ["lessons", _counts(told["lessons"]["by_state"])],
             ["active", _counts(told["lessons"]["by_kind"])],
             ["inbox", f"{told['inbox']} waiting" + (": holdfast review" if told["inbox"] else "")],
+            *([["review", f"{told['for_review']} in doubt: holdfast stats"]] if told["for_review"] else []),
+            *([["session", f"last: {told['last_session']['words']}"]] if told["last_session"] else []),
             ["task", told["checkpoint"]["goal"] if told["checkpoint"] else "none"],
             ["capture", "on" if told["capture"] else "off"],
             ["delivery", ", ".join(told["deliver"]) or "off"],
@@ -94,6 +98,11 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
             *_heartbeat(told["heartbeat"]),
         ]
     )
+
+
+def _bill_facts(memory: Memory) -> dict[str, Any] | None:
+    bill = memory.bill()
+    return dict(bill.__dict__) | {"words": bill.words} if bill else None
 
 
 def _distil_facts(memory: Memory) -> dict[str, Any]:
