@@ -337,7 +337,7 @@ class Memory:
     def feedback(
         self, ref: str, verdict: Verdict, note: str = "", session: SessionId = NO_SESSION, *, judge: str = ""
     ) -> Outcome:
-        """Record what became of a lesson that was shown, and let it count; `judge` is `agent` where an agent says it."""
+        """Record what became of a lesson that was shown, and let it count; `judge` is `agent` for an agent's word."""
         from holdfast.service.feedback import feedback
 
         return feedback(self.parts, self.place, ref, verdict, note, session, judge)

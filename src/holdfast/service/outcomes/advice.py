@@ -52,8 +52,9 @@ _TESTS = re.compile(
 )
 _NO_TESTS = re.compile(r"\b(?:no|without|don't|do not|never|skip)\b[^.\n]{0,30}\btests?\b", re.IGNORECASE)
 _DEMAND = re.compile(
-    r"^(?:\W*(?:always|never|please|to [^,]{3,60},)?\s*)(?:use|call|wrap|prefer|return|add|keep|put|check|go through"
-    r"|make|derive|run|pass)\b|\b(?:must|should|have to|has to|always|never|only with|only through|instead of|rather than)\b",
+    r"^(?:\W*(?:always|never|please|to [^,]{3,60},)?\s*)"
+    r"(?:use|call|wrap|prefer|return|add|keep|put|check|go through|make|derive|run|pass)\b"
+    r"|\b(?:must|should|have to|has to|always|never|only with|only through|instead of|rather than)\b",
     re.IGNORECASE,
 )
 """A sentence that tells its reader to use what it names."""

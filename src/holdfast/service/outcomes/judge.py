@@ -36,7 +36,8 @@ LEAST_EDITS = 3
 """Edits after a delivery, with nothing done that it says, from which an order counts as ignored."""
 _COMPLAINT = re.compile(
     r"\b(?:that|this|the|your|a|holdfast(?:'s)?)\s+(?:\w+\s+){0,2}(?:note|memory|lesson|reminder|hint)s?\b"
-    r"[^.!?\n]{0,40}\b(?:wrong|outdated|obsolete|stale|not true|untrue|incorrect|false|no longer (?:true|holds|right|valid)|nonsense)\b"
+    r"[^.!?\n]{0,40}\b(?:wrong|outdated|obsolete|stale|not true|untrue|incorrect|false|nonsense"
+    r"|no longer (?:true|holds|right|valid))\b"
     r"|\b(?:ignore|forget|drop|disregard)\s+(?:that|this|the)\s+(?:\w+\s+)?(?:note|memory|lesson|reminder|hint)\b",
     re.IGNORECASE,
 )
