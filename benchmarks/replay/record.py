@@ -1,4 +1,5 @@
-"""What happened in a replay, as JSON lines in a folder: `deliveries`, `sessions`, `lessons`, `outcomes`, `map` in gold."""
+"""What happened in a replay, as JSON lines in a folder: `deliveries`, `sessions`, `lessons`, `outcomes`, and `map` in
+gold mode."""
 
 from __future__ import annotations
 

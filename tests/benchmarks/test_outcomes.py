@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-
 from benchmarks.outcomes import simulate_coverage, simulate_estimates, simulate_movement
+
 from holdfast.service.outcomes import estimate
 
 

@@ -7,6 +7,7 @@ every delivery reads it, and it is empty for most projects, so nothing here is i
 
 from __future__ import annotations
 
+from holdfast.domain.errors import StoreError
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.jsontext import dumps, loads
 from holdfast.ranking.fuse import is_exact
@@ -80,8 +81,11 @@ NO_WEIGHTS = Weights(lessons={}, shifts={})
 
 
 def load_weights(store: Store, project: ProjectId) -> Weights:
-    """The project's weights; none where there are none or they cannot be read."""
-    mark = store.mark(key_of(project))
+    """The project's weights; none where there are none or they cannot be read: a delivery goes without."""
+    try:
+        mark = store.mark(key_of(project))
+    except StoreError:
+        return NO_WEIGHTS
     if not mark:
         return NO_WEIGHTS
     try:
