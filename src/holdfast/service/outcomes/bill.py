@@ -55,13 +55,16 @@ def bill_of(parts: Parts, place: Place, session: SessionId) -> Bill | None:
     outcomes = parts.store.find_records(Outcome, where)
     judged = [one for one in outcomes if one.id.startswith("judged:") and not one.withheld]
     lessons = parts.store.find(LessonFilter(project=place.project.id, states=STATES, limit=LOG_MOST))
+    learnt = sum(lesson.provenance.session == session for lesson in lessons)
+    if not (deliveries or outcomes or learnt):
+        return None  # nobody knows the session
     return Bill(
         session=session,
         told=len({delivery.lesson for delivery in deliveries}),
         judged=len(judged),
         missed=sum(outcome.verdict == "missed" for outcome in outcomes),
         withheld=sum(outcome.verdict == "withheld" for outcome in outcomes),
-        learnt=sum(lesson.provenance.session == session for lesson in lessons),
+        learnt=learnt,
         tokens=sum(delivery.tokens for delivery in deliveries),
         **{word: sum(one.verdict == word for one in judged) for word in ("heeded", "ignored", "overridden", "failed")},
     )
