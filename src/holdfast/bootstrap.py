@@ -120,6 +120,7 @@ class Memory(_service.Memory):
             ignore=self.settings.ignore,
             retention_days=self.settings.retention_days,
             wrap_up=self.settings.wrap_up,
+            holdout=self.settings.holdout,
         )
         super().__init__(parts, os.path.abspath(folder or os.getcwd()))
 

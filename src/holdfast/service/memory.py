@@ -27,11 +27,17 @@ if TYPE_CHECKING:
     from holdfast.service.inject import Handover
     from holdfast.service.learn import LearnReport
     from holdfast.service.lookup import History
+    from holdfast.service.outcomes.bill import Bill
+    from holdfast.service.outcomes.settle import SettleReport
+    from holdfast.service.outcomes.stats import Stats
     from holdfast.service.parts import Parts
     from holdfast.service.rejudge import RejudgeReport
     from holdfast.service.transfer import ImportReport
     from holdfast.service.verify import VerifyReport
     from holdfast.service.watch import Watch
+
+
+NO_SESSION = SessionId("")
 
 
 class Memory:
@@ -360,11 +366,37 @@ class Memory:
 
     # What happened
 
-    def feedback(self, ref: str, verdict: Verdict, note: str = "", session: SessionId = "") -> Outcome:  # type: ignore[assignment]
-        """Record what became of a lesson that was shown."""
+    def feedback(
+        self, ref: str, verdict: Verdict, note: str = "", session: SessionId = NO_SESSION, *, judge: str = ""
+    ) -> Outcome:
+        """Record what became of a lesson that was shown, and let it count; `judge` is `agent` for an agent's word."""
         from holdfast.service.feedback import feedback
 
-        return feedback(self.parts, self.place, ref, verdict, note, session)
+        return feedback(self.parts, self.place, ref, verdict, note, session, judge)
+
+    def settle_pending(self) -> SettleReport:
+        """Judge what sessions of any project were told, by what followed, and let it move lessons. Idempotent."""
+        from holdfast.service.outcomes.settle import settle_pending
+
+        return settle_pending(self.parts)
+
+    def for_review(self) -> list[tuple[Lesson, str]]:
+        """Lessons that outcomes speak against and only a person closes, each with the reason."""
+        from holdfast.service.outcomes.settle import for_review
+
+        return for_review(self.parts, self.place)
+
+    def bill(self, session: SessionId = NO_SESSION) -> Bill | None:
+        """What a session was told, missed and taught, by default the project's latest; None where there is none."""
+        from holdfast.service.outcomes.bill import bill_of
+
+        return bill_of(self.parts, self.place, session)
+
+    def stats(self, *, all_projects: bool = False) -> list[Stats]:
+        """What deliveries came to: of this project, or of each project and all of them together, first."""
+        from holdfast.service.outcomes.stats import stats_of
+
+        return stats_of(self.parts, self.place, all_projects)
 
     def log(self, *, session: SessionId = "", lesson: LessonId = "", limit: int = 50) -> list[Delivery]:  # type: ignore[assignment]
         """Deliveries in this project, newest first."""

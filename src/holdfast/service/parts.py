@@ -68,3 +68,5 @@ class Parts(Frozen):
     """The agent is asked once a session, after real work, to note what it learnt: only where the user wants it."""
     ignore: tuple[str, ...] = ()
     retention_days: int = 90
+    holdout: float = 0.0
+    """Share of deliveries that are withheld at random, to learn what happens without them."""

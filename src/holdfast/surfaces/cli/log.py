@@ -28,20 +28,30 @@ from holdfast.surfaces.cli.rows import table
 if TYPE_CHECKING:
     from holdfast.bootstrap import Memory
     from holdfast.domain.records import Change, Delivery
+    from holdfast.service.outcomes.bill import Bill
 
 CHECKPOINTS = 1_000
 """Checkpoints looked through for those that were restored."""
 HEADS = ("time (UTC)", "moment", "id", "title", "shown for", "because")
+LATEST = "latest"
+"""What `--session` stands for without an id."""
 NAMED = 3
 """Lessons of a change that are named; an import has thousands."""
 
 
 @click.command(
     epilog=examples(
-        "holdfast log", "holdfast log --session 4f5a --json", "holdfast log --lesson 1f0c9a2b", "holdfast log --changes"
+        "holdfast log",
+        "holdfast log --session",
+        "holdfast log --session 4f5a --json",
+        "holdfast log --lesson 1f0c9a2b",
+        "holdfast log --changes",
     )
 )
-@click.option("--session", default="", help="Only this session's deliveries.")
+@click.option(
+    "--session", is_flag=False, flag_value=LATEST, default="",
+    help="Only this session's deliveries, and what they came to; without an id the latest session's.",
+)  # fmt: skip
 @click.option(
     "--lesson", "ref", default="", shell_complete=lesson_ids, help="Only deliveries of the lesson whose id ends so."
 )
@@ -61,12 +71,17 @@ def command(call: Call, session: str, ref: str, why: bool, only_changes: bool, l
             _print_changes(call, memory, memory.changes(limit))
             return
         lesson = memory.get(ref).id if ref else LessonId("")
-        _print_deliveries(call, memory, memory.log(session=SessionId(session), lesson=lesson, limit=limit), why)
+        bill = memory.bill(SessionId("" if session == LATEST else session)) if session else None
+        if session == LATEST:
+            session = bill.session if bill else LATEST
+        deliveries = memory.log(session=SessionId(session), lesson=lesson, limit=limit)
+        _print_deliveries(call, memory, deliveries, bill, why)
 
 
-def _print_deliveries(call: Call, memory: Memory, deliveries: list[Delivery], why: bool) -> None:
+def _print_deliveries(call: Call, memory: Memory, deliveries: list[Delivery], bill: Bill | None, why: bool) -> None:
     if call.as_json:
-        answer_json({"deliveries": [to_plain(entry) for entry in deliveries]})
+        sums = {"bill": dict(bill.__dict__) | {"words": bill.words}} if bill else {}
+        answer_json({"deliveries": [to_plain(entry) for entry in deliveries]} | sums)
         return
     titles = _titles(memory, [entry.lesson for entry in deliveries])
     rows = [
@@ -77,6 +92,8 @@ def _print_deliveries(call: Call, memory: Memory, deliveries: list[Delivery], wh
         rows = [[f"{d.at:%m-%d %H:%M}", d.moment, short_id(d.lesson), titles[d.lesson]] for d in deliveries]
     for line in table(rows, HEADS[: len(rows[0])] if rows else ()):
         say(line)
+    if bill:
+        say(f"session {bill.session}: {bill.words}")
     note(counted(len(deliveries), "delivery", "deliveries") + " (UTC)")
 
 

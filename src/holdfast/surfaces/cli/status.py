@@ -62,6 +62,8 @@ def _gather(memory: Memory) -> dict[str, Any]:
         "inbox": len([lesson for lesson in waiting if not is_from_commit(lesson)]),
         "from_commits": len([lesson for lesson in waiting if is_from_commit(lesson)]),
         "rejudged": _rejudged_facts(memory),
+        "last_session": _bill_facts(memory),
+        "for_review": len(memory.for_review()),
         "checkpoint": to_plain(checkpoint) if checkpoint else None,
         "capture": settings.capture,
         "deliver": list(settings.deliver),
@@ -92,6 +94,8 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
             ["inbox", f"{told['inbox']} waiting" + (": holdfast review" if told["inbox"] else "")],
             *([["commits", f"{told['from_commits']} lessons, unconfirmed"]] if told["from_commits"] else []),
             *([["rejudged", _rejudged_words(told["rejudged"])]] if told["rejudged"] else []),
+            *([["review", f"{told['for_review']} in doubt: holdfast stats"]] if told["for_review"] else []),
+            *([["session", f"last: {told['last_session']['words']}"]] if told["last_session"] else []),
             ["task", told["checkpoint"]["goal"] if told["checkpoint"] else "none"],
             ["capture", "on" if told["capture"] else "off"],
             ["delivery", ", ".join(told["deliver"]) or "off"],
@@ -113,6 +117,11 @@ def _rejudged_facts(memory: Memory) -> dict[str, Any] | None:
 def _rejudged_words(facts: dict[str, Any]) -> str:
     counts = f"{facts['retired']} lessons of an older version retired, {facts['on_probation']} put on probation"
     return f"{counts} on {facts['at'][:10]}: holdfast rejudge --undo"
+
+
+def _bill_facts(memory: Memory) -> dict[str, Any] | None:
+    bill = memory.bill()
+    return dict(bill.__dict__) | {"words": bill.words} if bill else None
 
 
 def _distil_facts(memory: Memory) -> dict[str, Any]:

@@ -229,7 +229,7 @@ def _checkpoint(asked: Asked, given: Checkpoint) -> Named:
 
 
 def _feedback(asked: Asked, given: Feedback) -> Named:
-    outcome = asked.memory.feedback(given.id, given.verdict, given.note)
+    outcome = asked.memory.feedback(given.id, given.verdict, given.note, judge="agent")
     return Named(text=render.judged(outcome), id=outcome.lesson)
 
 
