@@ -46,7 +46,8 @@ WORTH = {"absent": 0.8, "protected": 0.8, "variable": 0.75, "folder": 0.6, "befo
 _SLIP = re.compile(
     r"undefined: |declared and not used|imported and not used|is not defined|cannot find (?:name|symbol|module)"
     r"|\bTS\d{4,5}\b|cannot use |syntax error|SyntaxError|expected [';(]|unused|mismatched types|not enough arguments"
-    r"|too many arguments|could not apply|CONFLICT|Merge conflict|missing import|error\[E\d+\]|IndentationError|NameError",
+    r"|too many arguments|could not apply|CONFLICT|Merge conflict|missing import|error\[E\d+\]|IndentationError"
+    r"|NameError",
     re.IGNORECASE,
 )
 """What a compiler says of a slip in new code, or git of a conflict: its cure is that one edit."""

@@ -62,7 +62,8 @@ _DANGLES = re.compile(r"\b(?:it|them|this|that|these|those|one)[\s`*]*(?:[.,;:()
 """A pronoun that stands for what was said before."""
 _LEAD = re.compile(
     r"^(?:\*\*)?(?:(?:the )?(?:root cause|actual (?:issue|problem|cause)|issue|problem|cause|bug|reason)(?: here)?"
-    r"(?: is|:)(?: that)?|(?:I see|found it|got it|ah|right|good catch|interesting|aha|actually|turns out)[,:;.!\u2014-]*"
+    r"(?: is|:)(?: that)?|(?:I see|found it|got it|ah|right|good catch|interesting|aha|actually|turns out)"
+    r"[,:;.!\u2014-]*"
     r"(?: that)?)(?:\*\*)?[:,]?\s+",
     re.IGNORECASE,
 )

@@ -24,7 +24,7 @@ _PERSONAL = re.compile(
 """Paths of one machine, one person or one occasion."""
 _ONE_OFF = re.compile(
     r"^(?:#?\d+|v?\d+(?:\.\d+){1,3}|[0-9a-f]{7,40}|[0-9a-f]{8}-[0-9a-f-]{27}|\S*\d{4}-\d\d-\d\d\S*|\S*\d{8,}\S*"
-    r"|HEAD(?:[~^@]\S*)?|https?://\S+|\S+@\S+|\S+\.\.\S+)$"
+    r"|HEAD(?:[~^@]\S*)?|https?://\S+|\w\S*@\S+|\w\S*\.\.\S+)$"
 )
 """Numbers of pull requests, revisions, ids, times, addresses."""
 _SECRET = re.compile(
@@ -43,9 +43,15 @@ _NOISE = word_set(
     " --watch=false --watchall=false --silent --reporter=verbose --reporter=dot --runinband --progress -count=1"
 )
 """Flags that only change how much is shown."""
-_FILE = re.compile(r"^(?:\./)?(?:[\w@.()\[\]-]+/)*[\w@.()\[\]-]+\.(?:go|py|pyi|rs|tsx?|jsx?|mjs|cjs|rb|java|kt|cs|php|ex|"
-                   r"exs|swift|c|cc|cpp|h|vue|svelte|md|mdx|json|ya?ml|toml|sql|sh|txt|css|html)(?:::\S*|:\d+)?$")  # fmt: skip
+_FILE = re.compile(
+    r"^(?:\./)?(?:[\w@.()\[\]-]+/)*[\w@.()\[\]-]+\.(?:go|py|pyi|rs|tsx?|jsx?|mjs|cjs|rb|java|kt|cs|php|exs?"
+    r"|swift|c|cc|cpp|h|vue|svelte|md|mdx|json|ya?ml|toml|sql|sh|txt|css|html)(?:::\S*|:\d+)?$"
+)
+_CONFIGURATION = re.compile(r"\.(?:json|ya?ml|toml|txt)$|\.config\.|manage\.py$|docker-compose")
 _FOLDER = re.compile(r"^(?:\./)?[\w@.-]+(?:/[\w@.-]+)*/(?:\.\.\.|\*\*?)?$|^(?:\./)?[\w@.-]+(?:/[\w@.-]+)+$")
+_ALWAYS = word_set("-run --run -timeout --timeout --grep --testnamepattern --testpathpattern")
+_PARTS_OF = {"pnpm": ("--filter", "-F"), "turbo": ("--filter",), "npm": ("-w", "--workspace"), "nx": ("-t",)}
+"""Flags that name a part of the project, where others name a test."""
 _ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=")
 _BRANCHED = word_set("git gh")
 """Programs whose positional words behind the sub-command name branches, revisions and requests."""
@@ -63,15 +69,22 @@ def general_line(line: str, *, keep_files: bool = False) -> str:
     if not words or _PERSONAL.search(" ".join(words)):
         return ""
     kept = _kept(words, keep_files=keep_files)
-    text = " ".join(kept)
+    text = " ".join(kept).removesuffix(" --")
     bare = [word for word in kept if not _ASSIGNMENT.match(word)]
     balanced = text.count('"') % 2 == 0 and text.count("'") % 2 == 0
+    if text.startswith(("(", "command ")) or "--list" in text:
+        return ""
     return text if bare and balanced and len(text) <= LINE_LIMIT and not bare[0].startswith("-") else ""
 
 
 def is_personal(text: str) -> bool:
     """The text names a path of one machine, one person or one occasion."""
     return bool(_PERSONAL.search(text))
+
+
+def is_source_file(word: str) -> bool:
+    """The word names one file that is worked on, and no configuration."""
+    return bool(_FILE.match(word)) and not _CONFIGURATION.search(word)
 
 
 def is_one_off(word: str) -> bool:
@@ -92,7 +105,13 @@ def _kept(words: list[str], *, keep_files: bool) -> list[str]:
             break  # what follows is handed to another program, for this run
         flag, equals, _ = word.partition("=")
         if word.startswith("-") and len(word) > 1:
-            selecting = flag.lower() in _SELECTING and not (program == "make" or (flag == "-m" and "python" in program))
+            aims = not keep_files or depth or flag.lower() in _ALWAYS
+            selecting = (
+                aims
+                and flag.lower() in _SELECTING
+                and flag not in _PARTS_OF.get(program, ())
+                and not (program == "make" or (flag == "-m" and "python" in program))
+            )
             skip = selecting and not equals
             if selecting or word.lower() in _NOISE:
                 continue

@@ -14,6 +14,7 @@ from holdfast.domain.vocabulary import LessonId
 from holdfast.ports.store import EventFilter
 from holdfast.service.admission import Admission, Source
 from holdfast.service.associations import associate
+from holdfast.service.commandcard import update_cards
 from holdfast.service.ledger import with_retries
 from holdfast.service.parts import LEARNED_POSITION, learned_position
 from holdfast.service.sessionevents import session_events
@@ -68,12 +69,28 @@ def learn(parts: Parts, place: Place, session: SessionId) -> LearnReport:
     candidates, failed = _detect(parts, [_as_spoken(event) for event in events])
     if not candidates:
         return LearnReport(failed=failed)
+    cards = [candidate for candidate in candidates if candidate.runs]
+    candidates = [candidate for candidate in candidates if not candidate.runs]
     decided = _Decided(parts, session)
     new = [candidate for candidate in candidates if decided.is_new(candidate)]
     source = Source(session=session, host=events[-1].host, events={event.id: event for event in events})
     report = _admit(parts, place, new, source) if new else LearnReport()
     decided.keep()
-    return _sum([LearnReport(found=len(candidates) - len(new), failed=failed), report])
+    counted = _count_commands(parts, place, session, cards, events)
+    return _sum([LearnReport(found=len(candidates) - len(new), failed=failed), report, counted])
+
+
+def _count_commands(
+    parts: Parts, place: Place, session: SessionId, cards: Sequence[Candidate], events: Sequence[Event]
+) -> LearnReport:
+    """Add the session's commands to the project's card; a transcript that lies in a repository counts for nothing."""
+    if any(event.trust == "repository" for event in events):
+        return LearnReport()
+    written = update_cards(parts, place, session, cards)
+    fresh = [lesson for lesson in written if len(lesson.sessions_seen) == 1]
+    return LearnReport(
+        found=len(written), admitted=len(fresh), merged=len(written) - len(fresh), active=tuple(x.id for x in written)
+    )
 
 
 def learn_pending(parts: Parts) -> LearnReport:
