@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SHORTEST, LONGEST = 40, 300
 READ_LIMIT = 6_000
 LEAST_WORDS = 7
-LEAST_SHARED = 4
+LEAST_SHARED = 3
 """Words that a sentence without a name must share with the failure or the edit."""
 
 _CAUSE = re.compile(
@@ -61,10 +61,12 @@ _LEANS = re.compile(
 _DANGLES = re.compile(r"\b(?:it|them|this|that|these|those|one)[\s`*]*(?:[.,;:()\u2014-]|$)", re.IGNORECASE)
 """A pronoun that stands for what was said before."""
 _LEAD = re.compile(
-    r"^(?:\*\*)?(?:(?:the )?(?:root cause|actual (?:issue|problem|cause)|issue|problem|cause|bug|reason)(?: here)?"
-    r"(?: is|:)(?: that)?|(?:I see|found it|got it|ah|right|good catch|interesting|aha|actually|turns out)"
-    r"[,:;.!\u2014-]*"
-    r"(?: that)?)(?:\*\*)?[:,]?\s+",
+    r"^(?:\*\*)?(?:(?:(?:the |this |that )?(?:tests?|build|linter|lint|run|job) (?:fails?|failed|is failing)"
+    r" (?:because|since|as)|that (?:doesn't|does not|didn't) (?:help|work)"
+    r"|(?:the )?(?:root cause|actual (?:issue|problem|cause)|issue|problem|cause|bug|reason)(?: here)?"
+    r"(?: is|:)(?: that)?)"
+    r"|(?:I see|found it|got it|ah|right|good catch|interesting|aha|actually|turns out)[,:;.!\u2014-]*(?: that)?)"
+    r"(?:\*\*)?[:,]?\s+",
     re.IGNORECASE,
 )
 """What only announces the cause that follows."""
@@ -93,6 +95,16 @@ def stated_cause(window: Sequence[Event], first: int, last: int, about: str) -> 
 def names_in(sentence: str) -> list[str]:
     """What of the code a sentence names: quoted in backticks, or written like an identifier or a flag."""
     return [quoted or plain for quoted, plain in _NAME.findall(sentence)]
+
+
+def stands_alone(sentence: str) -> bool:
+    """The sentence does not lean on what was said before it."""
+    return not _LEANS.match(sentence) and not _DANGLES.search(sentence)
+
+
+def tells_work(sentence: str) -> bool:
+    """The sentence doubts, plans, or tells of the speaker's own work in progress."""
+    return bool(_OWN_WORK.search(sentence))
 
 
 def _causes(span: Sequence[Event], about: frozenset[str]) -> Iterator[tuple[bool, str, Evidence]]:

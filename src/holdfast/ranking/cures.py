@@ -40,10 +40,10 @@ _UNKNOWN_FLAG = re.compile(
     re.IGNORECASE,
 )
 _PROTECTED = re.compile(
-    r"(?:GH006|GL-HOOK-ERR|protected branch)[^\n]{0,120}?(?:refs/heads/|branch[ '\"]+)(?P<branch>[\w./-]+)"
-    r"|refusing to allow|protected branch hook declined",
-    re.IGNORECASE,
+    r"GH006|GL-HOOK-ERR: You are not allowed to push|protected branch (?:hook declined|update failed)", re.IGNORECASE
 )
+_UNKNOWN_FIELD = re.compile(r'Unknown JSON field: "(?P<field>\w+)"')
+_BRANCH = re.compile(r"refs/heads/(?P<branch>[\w./-]+)")
 _PREPARES = re.compile(
     r"\b(?:install|sync|generate|gen|codegen|migrate|upgrade|init|tidy|download|vendor|bootstrap|setup|link|start|up"
     r"|login|build|restore|clean|prune|enable|trust|compile|ci|prisma|submodule|seed|createdb|reset)\b"
@@ -132,11 +132,10 @@ def is_preparing(line: str) -> bool:
 def _protected(failure: Attempt, run: Attempt) -> Cure | None:
     if not failure.target.startswith("git push") or not run.line.startswith(("git push", "gh pr create")):
         return None
-    said = _PROTECTED.search(failure.event.text)
-    if said is None:
+    if not _PROTECTED.search(failure.event.text):
         return None
-    branch = (said["branch"] or "").rstrip(".") or "The branch"
-    subject = f"`{branch}`" if said["branch"] else branch
+    branch = _BRANCH.search(failure.event.text)
+    subject = f"`{branch['branch'].rstrip('.')}`" if branch else "The branch"
     return Cure(
         rule=f"{subject} is protected: push a branch and open a pull request",
         how="git push -u origin HEAD, then gh pr create", sort="protected",
@@ -224,6 +223,9 @@ def _flag(failure: Attempt, run: Attempt) -> Cure | None:
         return None
     wanted, got = _flags(failure.line), _flags(run.line)
     added = [flag for flag in got if flag not in wanted and not _RISKY.match(flag)]
+    field = _UNKNOWN_FIELD.search(failure.event.text)
+    if field:
+        return _field(failure, run, subject, field["field"])
     unknown = _UNKNOWN_FLAG.search(failure.event.text)
     if unknown:
         flag = unknown["flag"] or unknown["go"] or unknown["bun"]
@@ -231,6 +233,16 @@ def _flag(failure: Attempt, run: Attempt) -> Cure | None:
             return None
         return Cure(rule=f"`{subject}` has no `{flag}`: use `{added[0]}`", how=f"{subject} {added[0]}", sort="flag")
     return None
+
+
+def _field(failure: Attempt, run: Attempt, subject: str, field: str) -> Cure | None:
+    """A field that gh does not know, and the one that was asked for instead."""
+    asked, got = ({f for word in line.split() for f in word.split(",")} for line in (failure.line, run.line))
+    added = [name for name in got - asked if name.isalpha()]
+    if field not in asked or field in got or len(added) != 1:
+        return None
+    rule = f"`{subject} --json` has no field `{field}`: use `{added[0]}`"
+    return Cure(rule=rule, how=f"{subject} --json {added[0]}", sort="flag")
 
 
 def _subject(line: str) -> str:

@@ -299,7 +299,7 @@ class Admission:
         """Where a find by its words alone begins: the likelier it is worth keeping, the nearer to active."""
         if candidate.trust in UNTRUSTED or reservation(words) or candidate.confidence < PROBABLE:
             return "candidate"
-        if self._material().holds(candidate.insight):
+        if not self._is_proved(candidate) if candidate.structured else self._material().holds(candidate.insight):
             return "candidate"  # it repeats what was read
         return "active" if candidate.confidence >= LIKELY else "probation"
 
@@ -332,7 +332,9 @@ class Admission:
         return "active" if _is_distinctive(known) and not self._is_read(known, draft, seen) else known.state
 
     def _is_read(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId]) -> bool:
-        """The words stand in what one of the sessions has read."""
+        """The words stand in what one of the sessions has read; what exit statuses verified stands there by nature."""
+        if known.trust == draft.trust == "verified":
+            return False
         others = [session for session in seen if session != self.source.session][-SESSIONS_ASKED:]
         events = [e for session in others for e in session_events(self.parts, self.place.project.id, session)]
         earlier = Material(self.parts, self.place, events)
