@@ -84,12 +84,9 @@ def stated_cause(window: Sequence[Event], first: int, last: int, about: str) -> 
     """
     words = frozenset(word.lower() for word in _WORD.findall(about))
     found = list(_causes(window[first + 1 : last], words))
-    persons = [cause for by_person, *cause in found if by_person]
-    chosen = persons or [cause for _, *cause in found]
-    if not chosen:
-        return None
-    sentence, evidence = chosen[-1]
-    return sentence, evidence
+    persons = [(sentence, evidence) for by_person, sentence, evidence in found if by_person]
+    chosen = persons or [(sentence, evidence) for _, sentence, evidence in found]
+    return chosen[-1] if chosen else None
 
 
 def names_in(sentence: str) -> list[str]:

@@ -105,7 +105,7 @@ def _kept(words: list[str], *, keep_files: bool) -> list[str]:
             break  # what follows is handed to another program, for this run
         flag, equals, _ = word.partition("=")
         if word.startswith("-") and len(word) > 1:
-            aims = not keep_files or depth or flag.lower() in _ALWAYS
+            aims = not keep_files or depth > 0 or flag.lower() in _ALWAYS
             selecting = (
                 aims
                 and flag.lower() in _SELECTING
