@@ -13,7 +13,16 @@ from holdfast.domain.plain import to_plain
 from holdfast.testing.builders import START, make_event
 
 ROOT = Path(__file__).parents[1] / "golden" / "detectors"
-DETECTORS = ("commands", "correction", "explicit", "exploration", "fail_fix", "lint_rules", "red_green", "reverted_work")
+DETECTORS = (
+    "commands",
+    "correction",
+    "explicit",
+    "exploration",
+    "fail_fix",
+    "lint_rules",
+    "red_green",
+    "reverted_work",
+)
 
 
 def cases(kind: str) -> list[Path]:

@@ -43,12 +43,12 @@ START_SESSIONS = 2
 """Sessions in which a start command must have passed: starting parts of a program is everyday work on it."""
 OTHERS = 3
 """Further commands of one purpose that its line names."""
-OTHERS_SHARE = 0.08
+OTHERS_SHARE = 0.05
 """Least share of the first one's passes that a further command has."""
 WRAPPED, NAMED, AIMED = 1.5, 2.0, 0.2
 """How much more a script of the project and a command that its people name count, and how much less an aimed run."""
 WORTH = 0.85
-"""Measured share of cards worth keeping."""
+"""Estimated share of cards worth keeping, read by eye for five repositories."""
 SALIENCE = 0.6
 FORMS_KEPT = 6
 SIGHTINGS_KEPT = 50
@@ -79,10 +79,14 @@ class _Form(Frozen):
     named: bool
 
     @property
+    def passes(self) -> float:
+        """Runs that passed, aimed ones counting less."""
+        return self.passed + AIMED * self.aimed
+
+    @property
     def score(self) -> float:
         """How much it is the way things are done here."""
-        passes = self.passed + AIMED * self.aimed
-        return passes * (WRAPPED if is_wrapper(self.line) else 1) * (NAMED if self.named else 1)
+        return self.passes * (WRAPPED if is_wrapper(self.line) else 1) * (NAMED if self.named else 1)
 
     def is_proved(self, purpose: str) -> bool:
         """It passed twice, in one session or in two."""
@@ -191,7 +195,7 @@ def _lesson(
 ) -> Lesson:  # fmt: skip
     """The purpose's line of the card as a lesson of now."""
     first, purpose = forms[0], candidates[0].topic_key.rpartition("/")[2]
-    others = [form for form in forms[1:] if form.score >= OTHERS_SHARE * first.score and form.sessions > 1][:OTHERS]
+    others = [form for form in forms[1:] if form.passes >= OTHERS_SHARE * first.passes and form.sessions > 1][:OTHERS]
     before = clean(next((c.runs.before for c in candidates if c.runs and c.runs.line == first.line), ""))
     line, at = clean(first.line), parts.clock.now()
     how = f"{before} && {line}" if before else (known.how if known and known.how.endswith(f"&& {line}") else line)
