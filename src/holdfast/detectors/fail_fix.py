@@ -41,7 +41,7 @@ MOST = 5
 UNSURE = 0.35
 """Probability at which a find only waits for a person."""
 WORTH = {"absent": 0.8, "protected": 0.8, "variable": 0.75, "folder": 0.6, "before": 0.6, "flag": 0.6, "edit": 0.45}
-"""Estimated share of finds worth keeping, read by eye in sessions of five repositories, by the sort of cure."""
+"""Estimated share of finds worth keeping (read by eye, five repositories), by the sort of cure."""
 
 _SLIP = re.compile(
     r"undefined: |declared and not used|imported and not used|is not defined|cannot find (?:name|symbol|module)"

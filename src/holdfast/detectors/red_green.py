@@ -33,7 +33,7 @@ AFTER = 3
 NAME_LIMIT = 80
 """Characters of a test's name that is told."""
 WORTH, WORTH_IN_TESTS = 0.5, 0.4
-"""Estimated share of finds worth keeping, read by eye in sessions of five repositories, for cures in code and in tests."""
+"""Estimated share of finds worth keeping (read by eye, five repositories), for cures in code and in tests."""
 OPEN = 8
 """Red runs that are remembered at a time."""
 

@@ -32,7 +32,7 @@ LEAST_WORDS, REASON_LIMIT = 6, 240
 TELLING, TRIED_LIMIT = 12, 100
 """Characters of the line that shows what was tried."""
 WORTH_OF_USERS, WORTH_OF_AGENTS = 0.6, 0.4
-"""Estimated share of finds worth keeping, read by eye in sessions of five repositories, by who gave the reason."""
+"""Estimated share of finds worth keeping (read by eye, five repositories), by who gave the reason."""
 AFTER = 4
 """Events behind the undoing in which the agent may say why."""
 

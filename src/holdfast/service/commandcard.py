@@ -48,7 +48,7 @@ OTHERS_SHARE = 0.05
 WRAPPED, NAMED, AIMED = 1.5, 2.0, 0.2
 """How much more a script of the project and a command that its people name count, and how much less an aimed run."""
 WORTH = 0.85
-"""Estimated share of cards worth keeping, read by eye for five repositories."""
+"""Estimated share of cards worth keeping (read by eye, five repositories)."""
 SALIENCE = 0.6
 FORMS_KEPT = 6
 SIGHTINGS_KEPT = 50

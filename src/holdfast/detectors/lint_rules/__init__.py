@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from holdfast.domain.event import Event
 
 WORTH, SALIENCE = 0.5, 0.5
-"""Estimated share of finds worth keeping, read by eye in sessions of five repositories."""
+"""Estimated share of finds worth keeping (read by eye, five repositories)."""
 MESSAGE_LIMIT = 140
 LEAST_WORDS = 4
 """Words that a message must keep when details are left out of it."""
