@@ -318,7 +318,9 @@ class Admission:
         if (candidate.trust in UNTRUSTED and not reviewed) or reservation(words) or candidate.confidence < PROBABLE:
             return "candidate"
         written_in = candidate.evidence[0].event if candidate.written and candidate.evidence else None
-        if self._material().holds(candidate.insight, written_in):
+        if candidate.structured and not self._is_proved(candidate):
+            return "candidate"
+        if not candidate.structured and self._material().holds(candidate.insight, written_in):
             return "candidate"  # it repeats what was read
         return "active" if candidate.confidence >= LIKELY and not reviewed else "probation"
 
@@ -351,7 +353,9 @@ class Admission:
         return "active" if _is_distinctive(known) and not self._is_read(known, draft, seen) else known.state
 
     def _is_read(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId]) -> bool:
-        """The words stand in what one of the sessions has read."""
+        """The words stand in what one of the sessions has read; what exit statuses verified stands there by nature."""
+        if known.trust == draft.trust == "verified":
+            return False
         others = [session for session in seen if session != self.source.session][-SESSIONS_ASKED:]
         events = [e for session in others for e in session_events(self.parts, self.place.project.id, session)]
         earlier = Material(self.parts, self.place, events)

@@ -1,17 +1,20 @@
 """Lint rules that cost this session a round trip: stated once as the rule, not as the one place it was broken at.
 
 A rule counts when a command reported it and, after an edit, the same rule was not reported again where the linter
-passed or ran on. Compilers' and type checkers' errors are about one place and are left to `fail_fix`.
+passed or ran on. One session makes it probable, a second one makes it active. Of compilers and type checkers only what
+a project's strict settings ask for counts: their other errors are about one place.
 """
 
 from __future__ import annotations
 
 import re
 
+from holdfast.detectors.lint_rules._sentences import COMPILERS, SENTENCES, SLIPS
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Evidence, Triggers
 from holdfast.domain.window import clip, edits_between, ended_well, failed
+from holdfast.ranking.orders import instructs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +22,8 @@ if TYPE_CHECKING:
 
     from holdfast.domain.event import Event
 
-CONFIDENCE, SALIENCE = 0.65, 0.5
+WORTH, SALIENCE = 0.5, 0.5
+"""Estimated share of finds worth keeping (read by eye, five repositories)."""
 MESSAGE_LIMIT = 140
 LEAST_WORDS = 4
 """Words that a message must keep when details are left out of it."""
@@ -46,11 +50,21 @@ _RUBOCOP = re.compile(
 _SHELLCHECK = re.compile(r"^\s{0,4}\^-{2,} (?P<rule>SC\d{4})(?: \(\w+\))?: (?P<message>[^\n]{8,300})$")
 _CLIPPY = re.compile(r"^\s*= (?:note|help): [^\n]{0,120}#(?:\[\w+\()?(?P<rule>clippy::\w+)")
 _CLIPPY_HEAD = re.compile(r"^(?:warning|error): (?P<message>[^\n]{8,300})$")
-_LINES = ((_GO, "golangci-lint"), (_CODE, ""), (_ESLINT, "eslint"), (_RUBOCOP, "rubocop"), (_SHELLCHECK, "shellcheck"))
+_BIOME = re.compile(r"^(?P<file>[\w./-]{1,200}):\d+:\d+ (?P<rule>lint/\w{3,20}/\w{3,60})\b[^\n]{0,120}$")
+_TSC = re.compile(
+    r"^(?P<file>[\w./-]{1,200}\.[cm]?tsx?)(?:\(\d+,\d+\)|:\d+:\d+)(?:: | - )"
+    r"error (?P<rule>TS\d{4,5}): (?P<message>[^\n]{8,400})$"
+)
+_MYPY = re.compile(
+    r"^(?P<file>[\w./-]{1,200}\.pyi?):\d+(?::\d+)?: error: (?P<message>[^\n]{8,400}?)"
+    r"  ?\[(?P<rule>[a-z][a-z-]{3,40})\]$"
+)
+_LINES = ((_GO, "golangci-lint"), (_CODE, ""), (_ESLINT, "eslint"), (_RUBOCOP, "rubocop"), (_SHELLCHECK, "shellcheck"),
+          (_BIOME, "biome"), (_TSC, "tsc"), (_MYPY, "mypy"))  # fmt: skip
 
 _NOT_LINT = frozenset({"typecheck", "test", "tests", "error", "fail", "deprecated", "cached", "unused-ignore"})
 """Words in parentheses that close other tools' lines."""
-_WAIVERS = ("nolint", "noqa", "eslint-disable", "rubocop:disable", "shellcheck disable", "allow(clippy")
+_WAIVERS = ("nolint", "noqa", "eslint-disable", "rubocop:disable", "shellcheck disable", "allow(clippy", "biome-ignore")
 _QUOTED = re.compile(r"`[^`\n]{1,120}`|'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"")
 _LANGUAGES = {
     "go": "go",
@@ -80,7 +94,7 @@ class _Report(Frozen):
 class LintRules:
     """Finds the lint rules that a session broke and then kept."""
 
-    id = "lint_rules/1"
+    id = "lint_rules/2"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """One candidate a rule, in the order the rules were first reported."""
@@ -112,12 +126,18 @@ def _reports(at: int, event: Event) -> Iterator[_Report]:
             message = groups.get("message") or head
             part = _PART.match(message) if tool == "golangci-lint" else None
             rule, message = (f"{found['rule']} {part['part']}", part["message"]) if part else (found["rule"], message)
-            if message:
+            message = SENTENCES.get(rule) or SENTENCES.get(found["rule"], message)
+            if message and not _is_everywhere(found["rule"], rule, tool):
                 yield _Report(
                     at=at, rule=rule, tool=tool, message=message.strip(), file=groups.get("file") or "",
                     start=start, end=start + len(line),
                 )  # fmt: skip
         start += len(line) + 1
+
+
+def _is_everywhere(linter: str, rule: str, tool: str) -> bool:
+    """The rule is no news: every project has it, or the compiler's message is about one place."""
+    return bool({linter, rule} & SLIPS) or (tool in ("tsc", "mypy") and rule not in COMPILERS)
 
 
 def _match(line: str) -> tuple[re.Match[str] | None, str]:
@@ -151,14 +171,17 @@ def _candidate(window: Sequence[Event], report: _Report, last: int) -> Candidate
     event = window[report.at]
     message = clip(report.message.rstrip("."), MESSAGE_LIMIT)
     waiver = _waiver(window, last, report.rule)
-    how = f"Where it is meant: `{waiver}`" if waiver else ""
+    how = waiver
     suffix = report.file.rsplit(".", 1)[-1] if "." in report.file else ""
     pattern = (f"**/*.{_LANGUAGES[suffix]}",) if suffix in _LANGUAGES else ()
-    name = f"{report.tool} ({report.rule})" if report.tool else f"the linter ({report.rule})"
+    is_known = report.rule in SENTENCES or report.rule.split(" ")[0] in SENTENCES
+    told = message if is_known else _general(message)
+    name = f"{report.tool} `{report.rule}`" if report.tool else f"Lint `{report.rule}`"
+    where = f"; where it is meant: `{waiver}`" if waiver and "nolint" not in told else ""
     return Candidate(
-        kind="tooling",
-        title=clip(f"Lint {report.rule}: {_general(message)}", 100),
-        insight=f"Lint here fails by {name}: {_general(message)}.",
+        kind="convention",
+        title=clip(f"{name}: {told}", 100),
+        insight=f"{name} is on here: {told}{where}.",
         how=how,
         detector=LintRules.id,
         evidence=(
@@ -166,8 +189,10 @@ def _candidate(window: Sequence[Event], report: _Report, last: int) -> Candidate
         ),
         tags=("lint",),
         topic_key=f"lint:{report.rule.replace(' ', ':')}",
-        trust="verified",
-        confidence=CONFIDENCE,
+        # A message that gives orders may be somebody else's voice: it waits for a person, however often it comes.
+        trust="verified" if is_known or not instructs(message) else "tool",
+        calibrated=True,
+        confidence=WORTH,
         salience=SALIENCE,
         when=Triggers(paths=pattern),
         structured=True,
@@ -191,5 +216,13 @@ def _waiver(window: Sequence[Event], last: int, rule: str) -> str:
         for line in edit.new.splitlines():
             if short in line and line not in edit.old and any(mark in line for mark in _WAIVERS):
                 mark = min(line.find(mark) for mark in _WAIVERS if mark in line)
-                return clip(line[max(0, mark - 2) :].strip(), 100)
+                return _without_reason(line[max(0, mark - 2) :].strip(" /#*{}"))
     return ""
+
+
+def _without_reason(waiver: str) -> str:
+    """The waiver with a word in place of the one reason it was written for."""
+    directive, mark, _ = waiver.partition(" //")
+    directive, dashes, _ = directive.partition(" -- ")
+    sign = "//" if directive.startswith("nolint") else ""
+    return f"{sign}{directive.strip()}{' // reason' if mark else ' -- reason' if dashes else ''}"[:100]
