@@ -68,6 +68,7 @@ def parse_hook(host: str, payload: Mapping[str, Any], at: datetime, new_id: Call
     cwd, agent = text_of(held.get("cwd")), text_of(held.get("agent_id"))
     source = Source(host, session, at, new_id)
     source.stamp.update(cwd=cwd, agent=agent)
+    source.occasion = text_of(held.get("timestamp"))
     parser = PARSERS.get(name)
     told = parser(source, held) if parser else {}
     if told.get("ends_turn") or told.get("ends_session"):
