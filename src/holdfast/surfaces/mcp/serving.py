@@ -1,7 +1,7 @@
-"""`python -m holdfast.surfaces.mcp`: the MCP server over stdio, the hooks' private socket meanwhile, and a watch.
+"""The MCP server over stdio, the hooks' private socket meanwhile, and a watch.
 
 It ends when the host closes its standard input; nothing of it stays behind. With `--http` it serves loopback HTTP
-instead, until it is interrupted.
+instead, until it is interrupted. What `door` has answered before is told to the SDK's server again, unanswered.
 """
 
 from __future__ import annotations
@@ -15,55 +15,50 @@ from mcp.server.stdio import stdio_server
 
 from holdfast.surfaces.mcp import watching
 from holdfast.surfaces.mcp.opening import MemoryOnce
+from holdfast.surfaces.mcp.replaying import Replayed, Unrepeated
 from holdfast.surfaces.mcp.server import build
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from mcp.server import Server
 
-
-def main() -> None:
-    """Serve until the host hangs up, or until interrupted."""
-    options = _parse(sys.argv[1:])
-    memory = MemoryOnce(os.getcwd())
-    server = build(memory, options["host"], hooked=options["hooked"])
-    threading.Thread(target=_open_socket, args=(memory,), daemon=True, name="holdfast-hooks").start()
-    ended = watching.start(memory)
-    try:
-        _serve(server, memory, options)
-    finally:
-        ended.set()
-        memory.close()
+    from holdfast.surfaces.mcp.door import Opening
 
 
-def _serve(server: Server[None], memory: MemoryOnce, options: dict[str, Any]) -> None:
-    if not options["http"]:
-        anyio.run(_serve_stdio, server)
-        return
-    from holdfast.surfaces.mcp import loopback
+class Serving:
+    """The server of this process, made while `door` still answers."""
 
-    sys.exit(loopback.serve(server, memory, options["port"]))
+    def __init__(self, host: str, hooked: bool) -> None:
+        self.memory = MemoryOnce(os.getcwd())
+        self.server = build(self.memory, host, hooked=hooked)
+        threading.Thread(target=_open_socket, args=(self.memory,), daemon=True, name="holdfast-hooks").start()
+        self._ended = watching.start(self.memory)
+
+    def serve(self, opening: Opening) -> None:
+        """Serve over stdio until the host hangs up."""
+        try:
+            anyio.run(_serve_stdio, self.server, opening)
+        finally:
+            self._close()
+
+    def serve_http(self, port: int | None) -> None:
+        """Serve loopback HTTP until interrupted."""
+        from holdfast.surfaces.mcp import loopback
+
+        try:
+            sys.exit(loopback.serve(self.server, self.memory, port))
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        self._ended.set()
+        self.memory.close()
 
 
-async def _serve_stdio(server: Server[None]) -> None:
+async def _serve_stdio(server: Server[None], opening: Opening) -> None:
     async with stdio_server() as (reading, writing):
-        await server.run(reading, writing, server.create_initialization_options())
-
-
-def _parse(arguments: list[str]) -> dict[str, Any]:
-    """What `holdfast mcp` passes on; `argparse` is only paid for where there is something to parse."""
-    if not arguments:
-        return {"http": False, "port": None, "host": "", "hooked": False}
-    from argparse import ArgumentParser
-
-    parser = ArgumentParser(prog="holdfast mcp")
-    parser.add_argument("--http", action="store_true")
-    parser.add_argument("--port", type=int)
-    parser.add_argument("--for", dest="host", default="")
-    parser.add_argument("--hooked", action="store_true")
-    return vars(parser.parse_args(arguments))
+        options = server.create_initialization_options()
+        await server.run(Replayed(reading, opening), Unrepeated(writing, opening), options)
 
 
 def _open_socket(memory: MemoryOnce) -> None:
@@ -76,6 +71,3 @@ def _open_socket(memory: MemoryOnce) -> None:
     except Exception as exc:  # the server's tools must work, or report the same error, without it
         print(f"holdfast: hooks answer alone: {exc}", file=sys.stderr)
 
-
-if __name__ == "__main__":
-    main()
