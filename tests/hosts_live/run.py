@@ -48,10 +48,16 @@ def main() -> int:
         results[program.name] = row
         print(f"{program.name} {row['version']}", flush=True)
         print("\n".join(f"    {row[name]:5} {title}" for name, title in COLUMNS.items()), flush=True)
-    if options.write:
-        RESULTS.write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        if options.write:
+            RESULTS.write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     print("\n".join(worse) or "hosts-live: nothing is worse than in results.json")
     return 1 if worse and not options.write else 0
+
+
+def recorded_row(name: str) -> dict[str, str]:
+    """What results.json says of a host; empty for one that was never played."""
+    results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    return dict(results.get(name, {}))
 
 
 def play_apart(program: Program, payloads: Path | None, verbose: bool) -> dict[str, Any]:

@@ -271,3 +271,13 @@ def test_one_lesson_on_probation_a_delivery(memory: Memory) -> None:
     for insight in (QUEUE, TIDES):
         keep(memory, insight, state="probation", trust="agent", kind="tooling", command="make tides")
     assert len(shown(deliver(memory, "before_command", command="make tides"))) == 1
+
+
+def test_a_resumed_session_is_not_told_what_it_taught_itself(memory: Memory) -> None:
+    taught = make_lesson(project=memory.place.project.id, insight=QUEUE)
+    taught = replace(taught, provenance=replace(taught.provenance, session=SessionId("s1")))
+    memory.parts.store.put([taught], {taught.id: None})
+    asked = "why does the retry queue lose jobs at shutdown?"
+    assert shown(deliver(memory, "prompt", prompt=asked)) == []
+    assert shown(deliver(memory, "prompt", agent="helper", prompt=asked)) == [QUEUE]
+    assert shown(deliver(memory, "prompt", session="s2", prompt=asked)) == [QUEUE]

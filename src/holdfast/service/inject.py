@@ -215,7 +215,7 @@ class _Turn:
 
     def compose(self, drawn: Draw, extra: int = 0) -> Briefing:
         """Lessons and checkpoint within the budget."""
-        drawn = replace(drawn, found=_confirmed_first(drawn.found))
+        drawn = replace(drawn, found=_confirmed_first([one for one in drawn.found if not self._was_taught_here(one)]))
 
         def offer(unverified: list[tuple[Ranked, Found]]) -> None:
             if self.offer is not None:
@@ -225,6 +225,14 @@ class _Turn:
         weighed = weigh_up(self.parts, self.place, drawn.found, because, offer if self.offer else None)
         self.read += [ranked for ranked, _ in weighed]
         return self._brief(weighed, drawn, extra)
+
+    def _was_taught_here(self, found: Found) -> bool:
+        """Whether the session taught the lesson itself: a resumed one has it in its own transcript."""
+        if self.moment not in ("session_start", "prompt") or self.call.agent:
+            return False
+        return found.lesson.provenance.session == self.call.session and not any(
+            told.moment == "after_compaction" for told in self.told
+        )
 
     def _brief(self, weighed: Sequence[tuple[Ranked, Found]], drawn: Draw, extra: int) -> Briefing:
         return brief(

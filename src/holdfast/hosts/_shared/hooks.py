@@ -182,7 +182,8 @@ def _stop(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
 
 def _subagent_start(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
     prompt = clean(text_of(held.get("prompt")))
-    return {"moment": "prompt", "prompt": prompt} if prompt else {}
+    # Claude Code does not say what the sub-agent is asked; it is told what a session is told at its start.
+    return {"moment": "prompt", "prompt": prompt} if prompt else {"moment": "session_start"}
 
 
 def _subagent_stop(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
