@@ -3,7 +3,8 @@
     python benchmarks/mcp_start.py [--rounds 15] [--json FILE]
 
 "With hooks" is the server of a host that has hooks of ours, whose first answers are constants; without hooks the
-instructions hold what matters and need the memory. All are started in turn, so that a busy machine slows all. Also: resident memory after a recall.
+instructions hold what matters and need the memory. All are started in turn, so that
+a busy machine slows all. Also: resident memory after a recall.
 """
 
 from __future__ import annotations

@@ -55,10 +55,8 @@ a correction, "Remember that ..."), then sessions that are told. `make hosts-liv
 """
 
 LIVE_NOTES = """
-- "no" under *a bug's cause* or *correction*: the words wait in the inbox, or the program cannot resume a session without
-  a terminal (Cline), so that the correction comes as a session of its own.
-- Codex hides MCP tools behind a search of its own and lists only servers that are up: with a model that answers at once a
-  session can be over before.
+- Cline resumes a session in a terminal only, so that each prompt is a session of its own here.
+- Codex hides MCP tools behind a search of its own, which the scripted model does when a tool is not listed.
 - Continue has no hooks: nothing is handed over but through its MCP tools, and `holdfast backfill` learns.
 """
 

@@ -44,12 +44,13 @@ def main() -> int:
 
 def render() -> str:
     """The whole file's text."""
+    discover = ask({"method": "server/discover", "params": {"_meta": ENVELOPE}})
     initialize = ask({"method": "initialize", "params": HANDSHAKE})
     offers = {
         "initialize": {key: held for key, held in initialize.items() if key not in ("instructions", "protocolVersion")},
         "tools/list": ask({"method": "tools/list"}, greeted=True),
         "modern tools/list": ask({"method": "tools/list", "params": {"_meta": ENVELOPE}}),
-        "modern server/discover": without_instructions(ask({"method": "server/discover", "params": {"_meta": ENVELOPE}})),
+        "modern server/discover": without_instructions(discover),
     }
     return json.dumps(offers, indent=1, ensure_ascii=False).replace(json.dumps(__version__), f'"{VERSION}"') + "\n"
 

@@ -118,8 +118,8 @@ def test_without_the_hosts_time_another_outcome_is_another_event() -> None:
 def test_clines_answer_tells_which_command_failed() -> None:
     parts = [
         {"query": "a", "result": "fine\n", "success": True},
-        {"query": TESTS, "result": "[Command exited with code 2]\n\n[stderr]\nno", "error": "Command exited with code 2",
-         "success": False},
+        {"query": TESTS, "result": "[Command exited with code 2]\n\n[stderr]\nno",
+         "error": "Command exited with code 2", "success": False},
     ]  # fmt: skip
     one = events("cline", tool_name="run_commands", tool_input={"commands": [TESTS]}, tool_use_id="c",
                  tool_response={"output": parts[1:]})[0]  # fmt: skip

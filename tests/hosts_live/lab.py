@@ -62,13 +62,13 @@ class Machine:
     def close(self) -> None:
         """Stop the model, and what a host left running in the background of this home."""
         self.model.close()
-        for process in Path("/proc").glob("[0-9]*"):
+        for folder in Path("/proc").glob("[0-9]*"):
             try:
-                environment = (process / "environ").read_bytes().split(b"\0")
+                environment = (folder / "environ").read_bytes().split(b"\0")
             except OSError:
                 continue
             if f"HOME={self.home}".encode() in environment:
-                os.kill(int(process.name), 15)
+                os.kill(int(folder.name), 15)
 
     def environment(self) -> dict[str, str]:
         """What every program of this machine inherits."""
@@ -188,9 +188,5 @@ def handed_over(requests: list[dict[str, Any]]) -> str:
 
 
 def offers_recall(requests: list[dict[str, Any]]) -> bool:
-    """Whether the model saw our `recall` among its tools."""
-    for request in requests:
-        names = [text for text in strings(request["body"].get("tools", [])) if len(text) < 100]
-        if any(TOOL.search(text) for text in (*names, *strings(request["body"]))) or "recall" in names:
-            return True
-    return False
+    """Whether the model saw our `recall` among its tools, also behind a search for tools."""
+    return any(text == "recall" or TOOL.search(text) for request in requests for text in strings(request["body"]))

@@ -28,7 +28,7 @@ def render_label(name, city, weight_g):
     return "\\n".join([name, city, f"{weight_g} g", f"{fee_for(weight_g)} ct"])
 ''',
     "tests/__init__.py": "",
-    "tests/test_price.py": '''import unittest
+    "tests/test_price.py": """import unittest
 
 from parcel.label import render_label
 from parcel.price import fee_for
@@ -40,7 +40,7 @@ class PriceTest(unittest.TestCase):
 
     def test_a_label_has_four_lines(self):
         self.assertEqual(render_label("Ada", "Turin", 300).count("\\n"), 3)
-''',
+""",
 }
 
 TESTS = "python3 -m unittest discover -s tests -t ."
@@ -57,7 +57,10 @@ BREAK = "Let fee_for compare strictly again, and run the tests."
 WRONG = "        if weight_g < limit_g:\n"
 FLOATS = "        if weight_g / 1000.0 <= limit_g / 1000.0:\n"
 RIGHT = "        if weight_g <= limit_g:\n"
-CAUSE = "The root cause was that `fee_for` in parcel/price.py compared with `<`, so a parcel at the limit fell into the next band."
+CAUSE = (
+    "The root cause was that `fee_for` in parcel/price.py compared with `<`, "
+    "so a parcel at the limit fell into the next band."
+)
 
 
 def _edit(file: str, old: str, new: str) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from typing import Any
 
 from tests.hosts_live import parcels
 from tests.hosts_live.lab import Machine, handed_over, offers_recall, strings
-from tests.hosts_live.programs import Program
 
 Facts = dict[str, Any]
 

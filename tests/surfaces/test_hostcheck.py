@@ -31,9 +31,7 @@ HOOKED = HostProfile(title="Some host", hooks="~/.some/hooks.json")
         (HOOKED, HostActivity(heard_at=NOW, kinds=("prompt",), commands=9), "ok", "nothing handed over yet"),
     ],
 )  # fmt: skip
-def test_a_host_is_judged_by_what_was_heard(
-    profile: HostProfile, heard: HostActivity, level: str, words: str
-) -> None:
+def test_a_host_is_judged_by_what_was_heard(profile: HostProfile, heard: HostActivity, level: str, words: str) -> None:
     finding = judge("some", profile, heard, NOW)
     assert finding.status == level
     assert words in finding.what

@@ -15,7 +15,6 @@ import anyio
 import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
-
 from scripts.render_mcp_offers import ENVELOPE, HANDSHAKE, SERVE, TARGET, render
 
 START = str(Path(__file__).parents[2] / "src" / "holdfast" / "surfaces" / "start.py")

@@ -71,7 +71,7 @@ class Cline(Adapter):
                 RulesTarget(file="AGENTS.md"),
             ),
             notes=("Restart Cline: its background hub keeps plug-ins it has loaded.",),
-            sources=("@cline/shared 0.0.86"),
+            sources=("@cline/shared 0.0.86",),
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -131,7 +131,7 @@ def outcome(response: object) -> tuple[str, bool]:
     code stands before its output. MCP tools give `content` and `isError`. In hooks it is the field `output`.
     """
     about = fields_of(response)
-    answer = about["output"] if "output" in about else response
+    answer = about.get("output", response)
     parts = [fields_of(part) for part in answer] if isinstance(answer, list) else [fields_of(answer)]
     if not any("success" in part for part in parts):
         return response_text(answer), any(part.get("isError") is True for part in parts)

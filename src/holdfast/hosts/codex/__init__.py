@@ -88,7 +88,7 @@ class Codex(Adapter):
             ),
             rules=(RulesTarget(file="AGENTS.md", limit_chars=32 * 1024),),
             notes=("Codex skips a hook until it is trusted: type /hooks in Codex and approve Holdfast's.",),
-            sources=("developers.openai.com/codex/hooks, 2026-11-21"),
+            sources=("developers.openai.com/codex/hooks, 2026-11-21",),
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:

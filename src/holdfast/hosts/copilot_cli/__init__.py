@@ -100,7 +100,7 @@ class CopilotCli(Adapter):
             ),
             reads=("CLAUDE.md", "GEMINI.md", ".claude/rules/*.md"),
             notes=("Copilot's cloud agent reads neither: it takes hooks from .github/hooks only.",),
-            sources=("docs.github.com, hooks reference, 2026-11-21"),
+            sources=("docs.github.com, hooks reference, 2026-11-21",),
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from holdfast.bootstrap import load_host
 from holdfast.domain.errors import HoldfastError
 from holdfast.service.heartbeat import HostActivity
 from holdfast.surfaces.cli._hostfiles import HostFiles, set_up
-from holdfast.surfaces.cli.findings import NOTE, OK, Finding
+from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,7 +48,9 @@ def check_heard(settings: Settings, heard: Mapping[str, HostActivity]) -> Iterat
 
 def judge(name: str, profile: HostProfile, activity: HostActivity, now: datetime) -> Finding:
     """What is to be said of one host."""
-    version = version_of(profile)
+    version, fault = version_of(profile)
+    if fault:
+        return Finding(BAD, name, fault)
     head = f"{version}; " if version else ""
     if not profile.hooks:
         return Finding(OK, name, f"{head}no hooks: `holdfast backfill` learns from its sessions")
@@ -63,17 +65,20 @@ def judge(name: str, profile: HostProfile, activity: HostActivity, now: datetime
     return Finding(OK, name, line)
 
 
-def version_of(profile: HostProfile) -> str:
-    """The number its program tells; empty where it has none on the PATH or does not say."""
-    program = shutil.which(profile.headless.program) if profile.headless else None
+def version_of(profile: HostProfile) -> tuple[str, str]:
+    """The number its program tells, or what is wrong with it; both empty where it has none on the PATH."""
+    name = profile.headless.program if profile.headless else ""
+    program = shutil.which(name) if name else None
     if program is None:
-        return ""
+        return "", ""
     try:
         ran = subprocess.run([program, "--version"], capture_output=True, timeout=VERSION_TIMEOUT_S, check=False)
-    except (OSError, subprocess.SubprocessError):
-        return ""
+    except (OSError, subprocess.SubprocessError) as exc:
+        return "", f"{name} --version: {exc}"
+    if ran.returncode:
+        return "", f"{name} --version ended with exit {ran.returncode}"
     number = re.search(r"\d+(?:\.\d+)+", ran.stdout.decode("utf-8", "replace"))
-    return number[0] if number else ""
+    return (number[0] if number else ""), ""
 
 
 def _last_delivery(activity: HostActivity, now: datetime) -> str:

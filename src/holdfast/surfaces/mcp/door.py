@@ -209,10 +209,10 @@ def _is_modern(params: Json) -> bool:
 
 def _write(line: str) -> bool:
     """Send a line; whether the client is still there. An empty one is nothing to send."""
-    data = f"{line}\n".encode() if line else b""
+    unsent = f"{line}\n".encode() if line else b""
     try:
-        while data:
-            data = data[os.write(1, data) :]
+        while unsent:
+            unsent = unsent[os.write(1, unsent) :]
     except OSError:
         sys.exit(0)
     return True

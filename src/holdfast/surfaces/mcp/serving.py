@@ -70,4 +70,3 @@ def _open_socket(memory: MemoryOnce) -> None:
         serve(opened, opened.settings.run_path)
     except Exception as exc:  # the server's tools must work, or report the same error, without it
         print(f"holdfast: hooks answer alone: {exc}", file=sys.stderr)
-
