@@ -123,7 +123,9 @@ class Door:
             self._handshake.append(dumps(message).encode())
             self._is_open = True
             return ""
-        if not _is_id(number) or not isinstance(params, dict) or set(message) - {"jsonrpc", "id", "method", "params"}:
+        if not isinstance(number, (str, int)) or isinstance(number, bool):
+            return None
+        if not isinstance(params, dict) or set(message) - {"jsonrpc", "id", "method", "params"}:
             return None
         result = self._result(method, params, offers)
         if result is None:
@@ -168,10 +170,6 @@ class Door:
         from holdfast.surfaces.mcp.serving import Serving
 
         return Serving(self._host, self._hooked)
-
-
-def _is_id(number: object) -> bool:
-    return isinstance(number, str) or (isinstance(number, int) and not isinstance(number, bool))
 
 
 def _is_handshake(params: Json) -> bool:
