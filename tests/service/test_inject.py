@@ -291,3 +291,13 @@ def test_what_an_agent_wrote_into_a_rules_file_that_the_host_reads_is_not_told_a
     memory.parts.store.put([lesson], {lesson.id: None})
     found = deliver(memory, "prompt", prompt="why does the retry queue lose jobs at shutdown?")
     assert shown(found) == ([QUEUE] if is_told else [])
+
+
+def test_a_resumed_session_is_not_told_what_it_taught_itself(memory: Memory) -> None:
+    taught = make_lesson(project=memory.place.project.id, insight=QUEUE)
+    taught = replace(taught, provenance=replace(taught.provenance, session=SessionId("s1")))
+    memory.parts.store.put([taught], {taught.id: None})
+    asked = "why does the retry queue lose jobs at shutdown?"
+    assert shown(deliver(memory, "prompt", prompt=asked)) == []
+    assert shown(deliver(memory, "prompt", agent="helper", prompt=asked)) == [QUEUE]
+    assert shown(deliver(memory, "prompt", session="s2", prompt=asked)) == [QUEUE]

@@ -240,7 +240,8 @@ class _Turn:
 
     def compose(self, drawn: Draw, extra: int = 0) -> Briefing:
         """Lessons and checkpoint within the budget."""
-        found = [found for found in drawn.found if not self._host_reads(found.lesson)]
+        known = (self._host_reads, self._was_taught_here)
+        found = [found for found in drawn.found if not any(holds(found.lesson) for holds in known)]
         drawn = replace(drawn, found=_confirmed_first(found))
 
         def offer(unverified: list[tuple[Ranked, Found]]) -> None:
@@ -258,6 +259,14 @@ class _Turn:
         if self._weights is None:
             self._weights = load_weights(self.parts.store, self.place.project.id)
         return self._weights
+
+    def _was_taught_here(self, lesson: Lesson) -> bool:
+        """Whether the session taught the lesson itself: a resumed one has it in its own transcript."""
+        if self.moment not in ("session_start", "prompt") or self.call.agent:
+            return False
+        return lesson.provenance.session == self.call.session and not any(
+            told.moment == "after_compaction" for told in self.told
+        )
 
     def _brief(self, weighed: Sequence[tuple[Ranked, Found]], drawn: Draw, extra: int) -> Briefing:
         """The briefing without what is withheld from the session, in whose place the next best is told."""

@@ -68,6 +68,7 @@ def parse_hook(host: str, payload: Mapping[str, Any], at: datetime, new_id: Call
     cwd, agent = text_of(held.get("cwd")), text_of(held.get("agent_id"))
     source = Source(host, session, at, new_id)
     source.stamp.update(cwd=cwd, agent=agent)
+    source.occasion = text_of(held.get("timestamp"))
     parser = PARSERS.get(name)
     told = parser(source, held) if parser else {}
     if told.get("ends_turn") or told.get("ends_session"):
@@ -181,7 +182,8 @@ def _stop(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
 
 def _subagent_start(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
     prompt = clean(text_of(held.get("prompt")))
-    return {"moment": "prompt", "prompt": prompt} if prompt else {}
+    # Claude Code does not say what the sub-agent is asked; it is told what a session is told at its start.
+    return {"moment": "prompt", "prompt": prompt} if prompt else {"moment": "session_start"}
 
 
 def _subagent_stop(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
