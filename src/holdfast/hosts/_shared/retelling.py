@@ -11,7 +11,14 @@ from datetime import UTC, datetime
 from holdfast.domain.speech import is_spoken
 from holdfast.hosts._shared.hooks import PARSERS, compaction_key, start_key
 from holdfast.hosts._shared.toolcalls import (
-    UNKNOWN_EXIT, Source, clean, fields_of, said, shorten, summed_up, text_of,
+    UNKNOWN_EXIT,
+    Source,
+    clean,
+    fields_of,
+    said,
+    shorten,
+    summed_up,
+    text_of,
 )  # fmt: skip
 from holdfast.hosts._shared.wrapping import persons_words
 
