@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import replace
-from holdfast.domain.lesson import Lesson, Provenance, Scope, Validity
+from holdfast.domain.lesson import Lesson, Provenance, Scope, Triggers, Validity
 from holdfast.domain.vocabulary import LIVING, TRUSTS, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
 from holdfast.ranking.orders import reservation
+from holdfast.ranking.triggers import derive_triggers, united
 from holdfast.ranking.words import duplicate_key
 from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.material import Material, recent_events
@@ -131,6 +132,8 @@ def _draft(parts: Parts, place: Place, stated: dict[str, Any], *, trust: Trust, 
             "a lesson for every project cannot be about one project's files", hint="leave out the files or the scope"
         )
     at = parts.clock.now()
+    derived = derive_triggers(stated["kind"], trust, stated["insight"], stated["how"])
+    when = united(stated.pop("when", None) or Triggers(), derived)
     return Lesson(
         id=LessonId(parts.clock.new_id()),
         scope=Scope(level=level, project=ProjectId("") if level == "user" else place.project.id),
@@ -138,6 +141,7 @@ def _draft(parts: Parts, place: Place, stated: dict[str, Any], *, trust: Trust, 
         recorded_at=at,
         anchors=anchors,
         globs=globs,
+        when=when,
         provenance=Provenance(author=author),
         trust=trust,
         confidence=CONFIDENCE[trust],

@@ -31,6 +31,7 @@ COMMANDS = {
     "diff": "Print the code a lesson is about, then and now.",
     "confirm": "Say that a lesson still holds for the code as it is now.",
     "revise": "Replace a lesson by a better one.",
+    "edit": "Change when a lesson is told.",
     "forget": "Put a lesson out of use for good, or erase it.",
     "undo": "Take back the last change of this project's memory.",
     "review": "Go through the lessons that wait for a person.",
