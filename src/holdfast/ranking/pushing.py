@@ -1,0 +1,69 @@
+"""How relevant a lesson is to what is told unasked, and how relevant it has to be.
+
+Who asked wants the best there is; who did not ask is better served by nothing than by something beside the point. So
+what is told unasked is held against real prompts of the same project: long ones, full of the project's own words. Two
+measures decide together, both of which grow with how rare the shared words are here: BM25, as it is and not as a share
+of a long prompt, and the cosine of prompt and lesson. The more lessons there are, the likelier one of them is near any
+prompt, so the least grows with the logarithm of their number.
+
+With few lessons no word's rarity is known yet. Then the words themselves have to be enough: telling ones, more of them
+the longer the prompt is, and a good part of what the lesson says.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.domain.briefing import LaneShare
+    from holdfast.ranking.bar import Chance
+    from holdfast.ranking.relevance import Fit
+
+BM25_UNIT = 60.0
+"""BM25 that weighs as much as a cosine of 1."""
+LEAST, STEP = 0.45, 0.09
+"""Relevance asked for at least, and what it grows by for each e-fold of lessons."""
+FEW, FEWEST = 20, 4
+"""Fewer lessons than that know no word's rarity well, and not at all."""
+FEW_WORDS, MORE_WORDS = 2.7, 0.04
+"""With few lessons: weight of the shared words, and how much more for each word of the prompt."""
+PART, PART_OF_PROMPT = 0.3, 0.5
+"""With few lessons: share of the lesson's words, or of the prompt's, that are shared."""
+NEAR, NEAR_LEAST = 0.4, 0.25
+"""For a lesson about a file in play: least score of its place, and least relevance before STEP."""
+
+
+def relevance_of(shares: Sequence[LaneShare], weight: float) -> float:
+    """BM25 and cosine on one scale."""
+    return weight / BM25_UNIT + _score(shares, "vector")
+
+
+def is_about(shares: Sequence[LaneShare], weight: float, fit: Fit, chance: Chance) -> bool:
+    """Whether a lesson may be told unasked, for its words and meaning alone."""
+    lessons = chance.lessons
+    if lessons < FEW and not _has_words(fit, chance):
+        return False
+    return lessons < FEWEST or relevance_of(shares, weight) >= LEAST + STEP * log(1 + lessons)
+
+
+def agrees(shares: Sequence[LaneShare], weight: float, fit: Fit, chance: Chance) -> bool:
+    """Whether a lesson about a file in play, or about one beside it, may be told: the session's words agree with it."""
+    near = max(_score(shares, "path"), _score(shares, "symbol"))
+    if near < NEAR:
+        return False
+    if chance.lessons < FEWEST:
+        return _has_words(fit, chance) or near >= 1.0
+    return weight / BM25_UNIT >= NEAR_LEAST + STEP * log(1 + chance.lessons)
+
+
+def _has_words(fit: Fit, chance: Chance) -> bool:
+    prompt = fit.strength / fit.coverage if fit.coverage else 0.0
+    enough = fit.strength >= FEW_WORDS + MORE_WORDS * prompt
+    return enough and (fit.coverage >= PART_OF_PROMPT or fit.strength >= PART * chance.stems)
+
+
+def _score(shares: Sequence[LaneShare], lane: str) -> float:
+    return next((share.raw for share in shares if share.lane == lane), 0.0)
