@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from holdfast.ranking.bar import Chance
     from holdfast.ranking.relevance import Fit
 
-BM25_UNIT = 60.0
+BM25_UNIT = 30.0
 """BM25 that weighs as much as a cosine of 1."""
-LEAST, STEP = 0.45, 0.09
+LEAST, STEP = 0.54, 0.07
 """Relevance asked for at least, and what it grows by for each e-fold of lessons."""
 FEW, FEWEST = 20, 4
 """Fewer lessons than that know no word's rarity well, and not at all."""
@@ -32,8 +32,11 @@ FEW_WORDS, MORE_WORDS = 2.7, 0.04
 """With few lessons: weight of the shared words, and how much more for each word of the prompt."""
 PART, PART_OF_PROMPT = 0.3, 0.5
 """With few lessons: share of the lesson's words, or of the prompt's, that are shared."""
-NEAR, NEAR_LEAST = 0.4, 0.25
-"""For a lesson about a file in play: least score of its place, and least relevance before STEP."""
+NEAR = 0.6
+"""Least score of the place of a lesson about a file in play: the file, the symbol or the folder that it names."""
+FILE_LEAST, SYMBOL_LEAST = 0.75, 0.25
+"""BM25, in units, that the session's words have to give it besides STEP: to one about the file, and to one about the
+very definition."""
 
 
 def relevance_of(shares: Sequence[LaneShare], weight: float) -> float:
@@ -49,14 +52,15 @@ def is_about(shares: Sequence[LaneShare], weight: float, fit: Fit, chance: Chanc
     return lessons < FEWEST or relevance_of(shares, weight) >= LEAST + STEP * log(1 + lessons)
 
 
-def agrees(shares: Sequence[LaneShare], weight: float, fit: Fit, chance: Chance) -> bool:
-    """Whether a lesson about a file in play, or about one beside it, may be told: the session's words agree with it."""
-    near = max(_score(shares, "path"), _score(shares, "symbol"))
-    if near < NEAR:
+def agrees(shares: Sequence[LaneShare], weight: float, chance: Chance) -> bool:
+    """Whether a lesson about a file in play may be told: the session's words agree with it."""
+    at_symbol = _score(shares, "symbol") >= NEAR
+    if not at_symbol and _score(shares, "path") < NEAR:
         return False
-    if chance.lessons < FEWEST:
-        return _has_words(fit, chance) or near >= 1.0
-    return weight / BM25_UNIT >= NEAR_LEAST + STEP * log(1 + chance.lessons)
+    if chance.lessons < FEWEST:  # no word's rarity is known: the place has to do
+        return True
+    least = SYMBOL_LEAST if at_symbol else FILE_LEAST
+    return weight / BM25_UNIT >= least + STEP * log(1 + chance.lessons)
 
 
 def _has_words(fit: Fit, chance: Chance) -> bool:

@@ -7,7 +7,7 @@ from holdfast.domain.frozen import replace
 from holdfast.ranking.bar import is_decisive
 from holdfast.ranking.occasions import language_of, linters_in
 from holdfast.ranking.pushing import agrees, relevance_of
-from holdfast.service.moments.turn import Pick, as_found
+from holdfast.service.moments.turn import Pick, as_found, telling
 from holdfast.service.recall import draw, get_readable
 from holdfast.service.surroundings import linked_files, symbols_at
 
@@ -87,13 +87,13 @@ def _about(turn: Turn, files: Sequence[str]) -> list[Pick]:
     if not near:
         return []
     edit = "\n".join((*call.excerpts, *call.writes))[:EDIT_CHARACTERS]
-    subject = f"{turn.subject()}\n{edit}"
+    subject = f"{turn.subject()} {telling(edit)}"
     query = replace(places, text=subject)
     if call.edits and not turn.parts.hasty:
         query = replace(query, linked=linked_files(turn.parts, turn.place, files))
     drawn = draw(turn.parts, query, ("text", "path", "symbol", "graph"))
     turn.degraded = drawn.degraded
-    found = [one for one in drawn.found if agrees(one.shares, one.weight, one.fit, one.chance)]
+    found = [one for one in drawn.found if agrees(one.shares, one.weight, one.chance)]
     return [
         Pick(found=one, reason=_reason(one))
         for one in sorted(found, key=lambda one: -relevance_of(one.shares, one.weight))

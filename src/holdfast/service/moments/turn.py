@@ -8,6 +8,7 @@ rules files. A lesson on probation is told only where it fits most closely, one 
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import islice
 
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.errors import StoreError
@@ -21,7 +22,9 @@ from holdfast.ranking.compile import LINE_TOKENS, add_line, compile_line, frame_
 from holdfast.ranking.fuse import SURE_EXACT
 from holdfast.ranking.names import TELLING
 from holdfast.ranking.occasions import group_keys
+from holdfast.ranking.relevance import EVERYDAY, Fit, stem
 from holdfast.ranking.tokens import count_tokens
+from holdfast.ranking.words import terms
 from holdfast.service.notice import find_news
 from holdfast.service.recall import Found, damage_words, get_readable, weigh_up
 
@@ -47,8 +50,8 @@ CLOSE_MOMENTS = ("prompt", "before_file", "before_command", "after_failure")
 """Moments at which a lesson on probation may be told."""
 OCCASION_DEPTH = 80
 """Lessons of an occasion that are read, the oldest."""
-SUBJECT_CHARACTERS = 2_000
-"""Characters of each prompt and reply that tell what a session is about."""
+SUBJECT_CHARACTERS, SUBJECT_WORDS = 2_000, 24
+"""Characters of each prompt and reply that tell what a session is about, and telling words of them."""
 
 
 class Pick(Frozen):
@@ -108,9 +111,9 @@ class Turn:
         return self._keys
 
     def subject(self) -> str:
-        """What the session is about now: its last two prompts, the last reply."""
+        """The telling words of what the session is about now: of its last two prompts and the last reply."""
         texts = [*self.said("prompt", 2), *self.said("reply", 1)]
-        return "\n".join(text[:SUBJECT_CHARACTERS] for text in texts)
+        return " ".join(telling(text[:SUBJECT_CHARACTERS]) for text in texts)
 
     def said(self, kind: EventKind, last: int) -> list[str]:
         """The texts of the last few prompts or replies of this session."""
@@ -283,6 +286,12 @@ class Turn:
         return bool(set(checkpoint.files).intersection(self.parts.workspace.dirty(self.place)))
 
 
+def telling(text: str, most: int = SUBJECT_WORDS) -> str:
+    """The first so many words of a text that are not everyday ones: each costs a look-up."""
+    found = (term for term in terms(text) if stem(term) not in EVERYDAY and len(term) > 2)
+    return " ".join(islice(found, most))
+
+
 def _warning(ranked: Ranked) -> str:
     """What became of the lesson's code, and what to do about it."""
     worse = ranked.freshness in ("drifted", "changed", "orphaned")
@@ -291,8 +300,6 @@ def _warning(ranked: Ranked) -> str:
 
 def as_found(lessons: Iterable[Lesson]) -> list[Found]:
     """Lessons that no question found."""
-    from holdfast.ranking.relevance import Fit
-
     return [Found(lesson=lesson, shares=(), fit=Fit(), stems=frozenset()) for lesson in lessons]
 
 
