@@ -46,7 +46,8 @@ def test_a_standing_rule_is_marked_so() -> None:
 
 
 def test_a_beginning_ends_before_flags_and_placeholders() -> None:
-    assert beginning_of("go test -run X ./...") == "go test"
+    assert beginning_of("go test -run X ./...") == ""
+    assert beginning_of("gh pr diff -R a/b") == "gh pr diff"
     assert beginning_of("mise run test:integration -- -run X") == "mise run test:integration"
     assert beginning_of("pytest") == ""
     assert beginning_of("the quick fox") == ""

@@ -67,7 +67,7 @@ def compile_line(
     """`- [id8] Rule. Why. How. (source, date; where; caveat)` in at most `budget` tokens.
 
     What to do is left out where the rule says it already; so is a difference of two texts that ran into a lesson.
-    `places`: name what it is about. `at`: now, for a line that says since when; a date of the same year goes without it.
+    `places`: name what it is about. `at`: now, for a line with a date; one of this year goes without it.
 
     The id, the rule, the source and the caveat stay. The reason gives way first, in a line of more than REASONED_TOKENS
     already, then what to do, then the place, then the rule's end, at a word. A place that the rule names is not named

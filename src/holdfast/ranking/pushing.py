@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BM25_UNIT = 30.0
 """BM25 that weighs as much as a cosine of 1."""
-LEAST, STEP = 0.54, 0.07
+LEAST, STEP = 0.64, 0.07
 """Relevance asked for at least, and what it grows by for each e-fold of lessons."""
 FEW, FEWEST = 20, 4
 """Fewer lessons than that know no word's rarity well, and not at all."""

@@ -109,6 +109,8 @@ def beginning_of(piece: str) -> str:
         if any(sign in word for sign in _PLACEHOLDERS) or word in ("|", "&&", "--", ";"):
             break
         if len(kept) > 1 and word.startswith("-") and not word.startswith("--"):
+            if len(kept) == 2:  # the flag is what makes it more than an everyday command: `go build -o ...`
+                return ""
             break
         kept.append(word)
     return " ".join(kept) if len(kept) > 1 else ""

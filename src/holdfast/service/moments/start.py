@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 STANDING_LINES = 4
 """Rules told at a session's start."""
-RESTORED_LINES = 2
+RESTORED_LINES = 1
 """Lessons about a task's files that are told with its state."""
 COUNTED = 100
 """How far further lessons are counted."""

@@ -93,7 +93,7 @@ class Turn:
     @property
     def room(self) -> int:
         """Lines that may still be told."""
-        return max(0, SESSION_LIMIT - self.count())
+        return max(0, SESSION_LIMIT - self.count() - (self.news is not None))
 
     def count(self, moment: str = "", reason: str = "") -> int:
         """Lines told at that moment, for a reason that begins so; a group is one line."""
@@ -153,6 +153,8 @@ class Turn:
 
     def take_news(self) -> None:
         """Make room for a lesson whose code got worse in this session, if there is one."""
+        if not self.room:
+            return
         try:
             self.news = find_news(self.parts, self.place, self.call, self.told)
         except StoreError:
