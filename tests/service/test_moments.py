@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -194,9 +195,29 @@ def test_a_person_edits_when_a_lesson_is_told_and_an_export_takes_it_along(memor
     path = f"{memory.place.root}/src/tides.py"
     assert shown(deliver(memory, "before_file", paths=(path,))) == ["Ports are charted by hand."]
     (line,) = memory.export_lessons()
-    memory.forget(lesson.id)
-    assert '"when"' in line
-    assert memory.history(lesson.id)
+    when = json.loads(line)["when"]
+    assert when == {"paths": ["src/**"], "literals": ["chart("], "edited": True}
+    memory.purge(lesson.id)
+    memory.import_lessons([line])
+    assert memory.get(lesson.id).when == Triggers(paths=("src/**",), literals=("chart(",), edited=True)
+
+
+def test_who_takes_a_lessons_triggers_away_is_obeyed(memory: Memory) -> None:
+    rule = memory.remember(PLAIN, kind="preference")
+    memory.edit(rule.id, standing=False)
+    assert shown(deliver(memory, "session_start")) == []
+    code = memory.remember("Do not call exec.Command; use exec.CommandContext.", kind="constraint")
+    assert memory.get(code.id).when.literals == ("exec.Command",)
+    memory.edit(code.id, literals=[])
+    assert shown(edit(memory, "a.py", new="exec.Command(name)")) == []
+    assert memory.undo().verb == "undo"
+    assert shown(edit(memory, "a.py", new="exec.Command(name)")) != []
+
+
+def test_words_that_a_person_revises_bring_their_own_triggers(memory: Memory) -> None:
+    code = memory.remember("Do not call exec.Command; use exec.CommandContext.", kind="constraint")
+    revised = memory.revise(code.id, insight="Do not call os.Getwd(); use the root.")
+    assert revised.when.literals == ("os.Getwd(",)
 
 
 # What is left unsaid

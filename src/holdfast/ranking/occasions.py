@@ -93,8 +93,8 @@ _HABIT_WORDS = 24
 
 def is_standing(lesson: Lesson) -> bool:
     """Whether the lesson is a rule for all work: marked so, or by who said it and how."""
-    if lesson.when.standing:
-        return True
+    if lesson.when.standing or lesson.when.edited:
+        return lesson.when.standing
     return is_standing_rule(lesson.kind, lesson.trust, lesson.insight)
 
 

@@ -47,7 +47,8 @@ def relevance_of(shares: Sequence[LaneShare], weight: float) -> float:
 def is_about(shares: Sequence[LaneShare], weight: float, fit: Fit, chance: Chance) -> bool:
     """Whether a lesson may be told unasked, for its words and meaning alone."""
     lessons = chance.lessons
-    if lessons < FEW and not _has_words(fit, chance):
+    is_named = _score(shares, "path") >= 1.0  # the prompt names the very file that the lesson is about
+    if lessons < FEW and not is_named and not _has_words(fit, chance):
         return False
     return lessons < FEWEST or relevance_of(shares, weight) >= LEAST + STEP * log(1 + lessons)
 

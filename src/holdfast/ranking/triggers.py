@@ -80,11 +80,14 @@ def united(one: Triggers, other: Triggers) -> Triggers:
         commands=_joined(one.commands, other.commands),
         work=_joined(one.work, other.work),
         standing=one.standing or other.standing,
+        edited=one.edited or other.edited,
     )
 
 
 def restated(when: Triggers, before: Triggers, after: Triggers) -> Triggers:
     """The triggers of a lesson whose words changed: those that the old words gave make way for the new words'."""
+    if when.edited:
+        return when
     kept = Triggers(
         paths=when.paths,
         symbols=when.symbols,

@@ -41,8 +41,8 @@ def edit(parts: Parts, place: Place, ref: str, changes: Mapping[str, Any], *, au
         if old.state not in LIVING:
             hint = f"holdfast show {short_id(old.id)}"
             raise IllegalTransitionError(f"lesson {short_id(old.id)} is {old.state}: it is never told", hint=hint)
-        when = replace(old.when, **fields)
-        if when == old.when:
+        when = replace(old.when, **fields, edited=True)
+        if when == replace(old.when, edited=True):
             raise InvalidValueError("nothing to edit: every trigger is as it was", hint="give a new one")
         after = replace(old, when=when, recorded_at=parts.clock.now())
         return write_change(parts, place, "revise", [after], {old.id: old.recorded_at}, actor=author).lessons[0]
@@ -58,9 +58,9 @@ def triggers_of(stated: Mapping[str, Any]) -> Triggers:
 def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for name, value in changes.items():
-        if name == "standing":
+        if name in ("standing", "edited"):
             if not isinstance(value, bool):
-                raise InvalidValueError("standing must be true or false")
+                raise InvalidValueError(f"{name} must be true or false")
             fields[name] = value
             continue
         if name not in Triggers.fields_:

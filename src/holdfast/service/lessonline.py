@@ -274,7 +274,7 @@ def _when(stated: dict[str, Any], authority: str) -> Triggers:
     if not isinstance(stated.get("when", {}), dict):
         raise InvalidValueError("when must be an object")
     when = triggers_of(stated.get("when", {}))
-    return replace(when, standing=False) if authority == "file" else when
+    return replace(when, standing=False, edited=False) if authority == "file" else when
 
 
 def _trust(own: Any) -> Trust:
