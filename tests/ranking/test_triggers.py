@@ -21,6 +21,7 @@ from holdfast.ranking.triggers import (
         ("os.Getwd() is forbidden in production code: use paths.RepoRoot().", ("os.Getwd(",)),
         ("Use a constant instead of `[:7]`.", ("[:7]",)),
         ("Do not pass --stat to gh; the diff is cut.", ("--stat",)),
+        ("`gh pr diff <n> --stat` does not exist.", ()),
         ("paths.RepoRoot() caches the root.", ()),
         ("Never write `<name>` or `...` into it.", ()),
         ("Do not edit metadata.json by hand.", ()),

@@ -60,7 +60,10 @@ def derive_triggers(kind: LessonKind, trust: Trust, insight: str, how: str = "")
                 literal = _literal(piece)
                 if literal and not beginning_of(piece):
                     literals[literal] = None
+        commanding = " ".join(piece for piece in _quoted(clause) if beginning_of(piece))
         for word in clause.replace("`", " ").split():
+            if word in commanding:
+                continue  # a flag of that command: of another one it may be right
             flag = word.strip(".,;:()\"'")
             if denied and kind in FORBIDDING and word in denied and flag.startswith("--") and len(flag) > LEAST:
                 literals[flag] = None

@@ -17,7 +17,6 @@ from holdfast.domain.jsontext import dumps, loads
 from holdfast.domain.plain import from_plain, to_plain
 from holdfast.domain.vocabulary import FRESHNESSES, Freshness, LessonId
 from holdfast.ports.store import LessonFilter
-from holdfast.ranking.occasions import is_standing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -251,11 +250,6 @@ def _is_news(known: KnownState, call: HookCall, told: Sequence[Delivery]) -> boo
     return known.by != FOUND and (known.by != call.session or call.agent in (known.agent, ""))
 
 
-def _is_general(lesson: Lesson) -> bool:
-    """Whether the lesson is a rule for all work: that a file of its changed says nothing about it."""
-    return is_standing(lesson) and not lesson.symbols
-
-
 def _first_true(parts: Parts, place: Place, due: Sequence[KnownState]) -> Ranked | None:
     """The first of them that still is so, as it is to be delivered."""
     check = _check(parts, place) if due else None
@@ -264,8 +258,9 @@ def _first_true(parts: Parts, place: Place, due: Sequence[KnownState]) -> Ranked
             (lesson,) = parts.store.get([known.lesson])
         except LessonNotFoundError:
             continue
-        judged = check is not None and lesson.state == "active" and not _is_general(lesson)
-        freshness, words = check.judge(lesson) if check and judged else ("fresh", "")
+        freshness, words = check.judge(lesson) if check and lesson.state == "active" else ("fresh", "")
+        if freshness == "drifted" and not lesson.symbols:
+            continue  # somewhere in its file something differs: that is no news of the lesson
         if freshness in WORSE:
             now = replace(known, freshness=freshness)
             told = f"the code it is about has just changed: {words}; confirm, revise or forget it"

@@ -76,7 +76,7 @@ def grouped(lessons: Sequence[Lesson], reason: str) -> list[Pick]:
             continue
         told |= own
         also = tuple(other.id for other in lessons if other is not lesson and keys[other.id] <= own)
-        general = is_standing(lesson)
+        general = is_standing(lesson) or not lesson.symbols  # a file where it once bit says nothing
         picks.append(Pick(found=found, reason=PINNED if lesson.pinned else reason, also=also, general=general))
     return picks
 
