@@ -58,7 +58,7 @@ def agrees(shares: Sequence[LaneShare], weight: float, chance: Chance) -> bool:
     at_symbol = _score(shares, "symbol") >= NEAR
     if not at_symbol and _score(shares, "path") < NEAR:
         return False
-    if chance.lessons < FEWEST:  # no word's rarity is known: the place has to do
+    if chance.lessons < (FEW if at_symbol else FEWEST):  # no word's rarity is known: the place has to do
         return True
     least = SYMBOL_LEAST if at_symbol else FILE_LEAST
     return weight / BM25_UNIT >= least + STEP * log(1 + chance.lessons)

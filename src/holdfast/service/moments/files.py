@@ -9,7 +9,7 @@ from holdfast.ranking.occasions import language_of, linters_in
 from holdfast.ranking.pushing import agrees, relevance_of
 from holdfast.service.moments.turn import Pick, as_found, telling
 from holdfast.service.recall import draw, get_readable
-from holdfast.service.surroundings import linked_files, symbols_at
+from holdfast.service.surroundings import symbols_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,9 +89,7 @@ def _about(turn: Turn, files: Sequence[str]) -> list[Pick]:
     edit = "\n".join((*call.excerpts, *call.writes))[:EDIT_CHARACTERS]
     subject = f"{turn.subject()} {telling(edit)}"
     query = replace(places, text=subject)
-    if call.edits and not turn.parts.hasty:
-        query = replace(query, linked=linked_files(turn.parts, turn.place, files))
-    drawn = draw(turn.parts, query, ("text", "path", "symbol", "graph"))
+    drawn = draw(turn.parts, query, ("text", "path", "symbol"))
     turn.degraded = drawn.degraded
     found = [one for one in drawn.found if agrees(one.shares, one.weight, one.chance)]
     return [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.speech import MACHINE_OPENINGS
+from holdfast.ranking.names import TELLING
 from holdfast.ranking.pushing import is_about, relevance_of
 from holdfast.service.moments.turn import Pick
 from holdfast.service.recall import draw, question, with_vector
@@ -59,5 +60,9 @@ def _picks(turn: Turn) -> list[Pick]:
     words = own_words(turn.call.prompt)
     if not words.strip():
         return []
-    found = candidates(turn, words)
-    return [Pick(found=one) for one in found if is_about(one.shares, one.weight, one.fit, one.chance)]
+    found = [one for one in candidates(turn, words) if one.lesson.kind != "exploration" or one.lesson.pinned]
+    return [
+        Pick(found=one)
+        for one in found
+        if one.named == TELLING or is_about(one.shares, one.weight, one.fit, one.chance)
+    ]
