@@ -83,8 +83,10 @@ def test_before_a_file_its_own_lessons_come_and_no_neighbours(memory: Memory, pr
     keep(memory, "Python files in src are formatted with four spaces.", globs=("src/*.py",))
     (project / "src" / "tides.py").write_text("HIGH = 5\n")
     found = deliver(memory, "before_file", paths=(f"{project}/src/tides.py",))
-    assert sorted(shown(found)) == [TIDES, "Python files in src are formatted with four spaces."]
-    assert "src/tides.py changed since" in found.text
+    assert shown(found) == ["Python files in src are formatted with four spaces."]
+    found = deliver(memory, "before_file", paths=(f"{project}/src/tides.py",))
+    assert shown(found) == [TIDES]
+    assert "src/tides.py changed since: check before relying on it" in found.text
     assert shown(deliver(memory, "before_file", session="s2", paths=(f"{project}/README.md",))) == []
     assert shown(deliver(memory, "before_file", session="s2", paths=("/etc/passwd",))) == []
 
@@ -192,7 +194,7 @@ def test_a_prompt_never_restores_what_its_own_session_saved(memory: Memory) -> N
 @pytest.mark.parametrize(
     "moment", ["session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction"]
 )
-def test_no_delivery_exceeds_three_lessons_or_the_moments_budget(memory: Memory, project: Path, moment: str) -> None:
+def test_no_delivery_exceeds_its_lines_or_the_moments_budget(memory: Memory, project: Path, moment: str) -> None:
     for n in range(9):
         keep(
             memory, f"{QUEUE} {'It has long reasons. ' * 40} Number {n}.", title=f"Rule {n}", kind="fix",
@@ -208,7 +210,8 @@ def test_no_delivery_exceeds_three_lessons_or_the_moments_budget(memory: Memory,
         command="make test",
         error=OUTPUT,
     )
-    assert 1 <= len(found.items) <= 3
+    assert found.text
+    assert len(found.items) <= {"prompt": 1, "before_file": 3}.get(moment, 6)
     assert count_tokens(found.text) == found.tokens <= MOMENT_BUDGETS[moment]  # type: ignore[index]
 
 

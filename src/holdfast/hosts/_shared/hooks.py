@@ -126,7 +126,11 @@ def _before_tool(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
     if not paths:
         return {}
     told: dict[str, Any] = {"moment": "before_file", "paths": paths}
-    return told | (_lines_read(given) if tool == "Read" else {"edits": True, "excerpts": _replaced(given)})
+    return told | (
+        _lines_read(given)
+        if tool == "Read"
+        else {"edits": True, "excerpts": _replaced(given), "writes": _written(given)}
+    )
 
 
 def _replaced(given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -138,6 +142,18 @@ def _replaced(given: Mapping[str, Any]) -> tuple[str, ...]:
     edits = given.get("edits")
     every = [given, *(fields_of(edit) for edit in edits[:EXCERPTS])] if isinstance(edits, list) else [given]
     return tuple(old for edit in every if (old := text_of(edit.get("old_string"))))
+
+
+def _written(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The texts an edit is about to write."""
+    if "patch" in given:
+        from holdfast.hosts._shared.patch import parse_patch
+
+        return tuple(part.new for part in parse_patch(text_of(given["patch"])) if part.new)[:EXCERPTS]
+    edits = given.get("edits")
+    every = [given, *(fields_of(edit) for edit in edits[:EXCERPTS])] if isinstance(edits, list) else [given]
+    found = (text_of(edit.get(name)) for edit in every for name in ("new_string", "content", "new_source"))
+    return tuple(filter(None, found))
 
 
 def _lines_read(given: Mapping[str, Any]) -> dict[str, Any]:
