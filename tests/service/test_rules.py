@@ -12,6 +12,8 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson, Provenance, Scope, Validity
+from holdfast.domain.records import Outcome
+from holdfast.domain.vocabulary import SessionId
 from holdfast.ports.host import RulesTarget
 from holdfast.ranking.tokens import count_tokens
 from holdfast.service.rules import MARK, Budget, Outlet, Rules, RulesFile, compile_rules, is_read
@@ -129,8 +131,27 @@ def test_the_worthiest_have_first_claim_on_the_budget_and_the_rest_is_counted(me
 
 
 def test_what_did_harm_is_withheld(memory: Memory, keep: Any) -> None:
-    memory.feedback(keep("Reef the sail").id, "hurt")
-    assert [left.reason for left in compiled(memory).withheld] == ["it did harm"]
+    found, stated = keep("Reef the sail"), keep("Furl the sail", trust="person")
+    for lesson in (found, stated):
+        memory.feedback(lesson.id, "hurt")
+    rules = compiled(memory)
+    assert rules.files == ()
+    assert [(left.lesson.id, left.reason) for left in rules.withheld] == [(stated.id, "it did harm")]
+    assert memory.parts.store.get([found.id])[0].state == "retired"
+
+
+def test_a_rule_that_was_ignored_or_missed_has_not_helped(memory: Memory, keep: Any) -> None:
+    for number in range(30):
+        keep(f"Rule {number} of the harbour is about as long as a rule of a harbour usually is", confidence=0.5)
+    ignored = keep("Reef the sail", confidence=0.1)
+    judged = Outcome(
+        id="o1", at=memory.parts.clock.now(), project=memory.place.project.id, session=SessionId("s1"),
+        lesson=ignored.id, verdict="ignored", judge="judge/1",
+    )  # fmt: skip
+    memory.parts.store.record([judged, replace(judged, id="o2", verdict="missed")])
+    rules = compiled(memory, budget=Budget(always=300))
+    assert rules.files
+    assert ignored.id in rules.unfit
 
 
 def test_lessons_about_a_folder_go_to_its_file_and_the_rest_is_always_read(

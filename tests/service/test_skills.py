@@ -10,7 +10,8 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson, Provenance, Scope
-from holdfast.domain.vocabulary import SessionId
+from holdfast.domain.records import Outcome
+from holdfast.domain.vocabulary import SessionId, Verdict
 from holdfast.service.skills import Skill, Skills, compile_skills, is_unedited
 from holdfast.testing.builders import make_lesson
 
@@ -125,9 +126,38 @@ def test_private_lessons_and_those_of_other_branches_or_of_the_user_stay_out(mem
 
 
 def test_what_did_harm_stays_out(memory: Memory, keep: Any) -> None:
-    lesson = keep("Build first", "s1", "s2", "s3", command="make")
-    memory.feedback(lesson.id, "hurt", session=SessionId("s4"))
-    assert [left.reason for left in compiled(memory).withheld] == ["it did harm"]
+    found = keep("Build first", "s1", "s2", "s3", command="make")
+    stated = keep("Lint first", "s1", "s2", "s3", command="make lint", trust="person")
+    for lesson in (found, stated):
+        memory.feedback(lesson.id, "hurt", session=SessionId("s4"))
+    skills = compiled(memory)
+    assert skills.skills == ()
+    assert [(left.lesson.id, left.reason) for left in skills.withheld] == [(stated.id, "it did harm")]
+    assert memory.parts.store.get([found.id])[0].state == "retired"
+
+
+def test_only_sessions_that_bore_a_lesson_out_count_for_its_skill(memory: Memory, keep: Any) -> None:
+    lesson = keep("Build first", "s1", "s2", command="make")
+    verdicts: list[tuple[Verdict, bool]] = [("ignored", False), ("unclear", False), ("heeded", True)]
+    memory.parts.store.record(outcome(memory, lesson, verdict, withheld) for verdict, withheld in verdicts)
+    assert compiled(memory).skills == ()
+    memory.parts.store.record([outcome(memory, lesson, "heeded", False)])
+    assert only(memory).sessions == 3
+
+
+def outcome(memory: Memory, lesson: Lesson, verdict: Verdict, withheld: bool) -> Outcome:
+    """An outcome that was judged in a session of its own."""
+    number = memory.parts.clock.new_id()
+    return Outcome(
+        id=number,
+        at=memory.parts.clock.now(),
+        project=memory.place.project.id,
+        session=SessionId(f"session-{number}"),
+        lesson=lesson.id,
+        verdict=verdict,
+        withheld=withheld,
+        judge="judge/1",
+    )
 
 
 def test_secrets_are_redacted_and_no_comment_is_opened(memory: Memory, keep: Any) -> None:

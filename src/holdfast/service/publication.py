@@ -10,9 +10,10 @@ import re
 
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.records import Outcome
+from holdfast.domain.records import Change, Outcome
 from holdfast.ports.store import LogFilter
 from holdfast.ranking.compile import clean
+from holdfast.service.outcomes.standing import Standing, since_of, standing_of
 from holdfast.service.suspicion import suspicion
 from holdfast.service.verify import EVERY, STALE
 from holdfast.text.redaction import redact
@@ -42,7 +43,7 @@ def is_public(lesson: Lesson, place: Place) -> bool:
     return not lesson.private and scope.project == place.project.id and scope.branch in ("", place.branch)
 
 
-def reason_against(lesson: Lesson, verdicts: Sequence[Verdict], outcomes: Sequence[Outcome]) -> str:
+def reason_against(lesson: Lesson, verdicts: Sequence[Verdict], standing: Standing) -> str:
     """Why a lesson may not be written; empty when it may."""
     told = (lesson.title, lesson.insight, lesson.why, lesson.how, lesson.command, lesson.error_signature)
     doubt = next(filter(None, map(suspicion, told)), "")
@@ -51,8 +52,7 @@ def reason_against(lesson: Lesson, verdicts: Sequence[Verdict], outcomes: Sequen
     stale = next((verdict for verdict in verdicts if verdict.freshness in STALE), None)
     if stale:
         return f"{stale.anchor.path}: {stale.words or stale.freshness}"
-    hurt = sum(outcome.verdict == "hurt" for outcome in outcomes)
-    return "it did harm" if hurt and hurt >= len(outcomes) - hurt else ""
+    return "it did harm" if standing.is_harmful else ""
 
 
 def outcomes_of(parts: Parts, place: Place) -> dict[LessonId, list[Outcome]]:
@@ -61,6 +61,14 @@ def outcomes_of(parts: Parts, place: Place) -> dict[LessonId, list[Outcome]]:
     for outcome in parts.store.find_records(Outcome, LogFilter(project=place.project.id, limit=EVERY)):
         outcomes.setdefault(outcome.lesson, []).append(outcome)
     return outcomes
+
+
+def standing_in(parts: Parts, lesson: Lesson, outcomes: Sequence[Outcome]) -> Standing:
+    """The lesson's standing by these outcomes, those before somebody last vouched for it left out."""
+    if not outcomes:
+        return Standing()
+    changes = parts.store.find_records(Change, LogFilter(lesson=lesson.id, limit=EVERY))
+    return standing_of(lesson, outcomes, since_of(changes))
 
 
 def publishable(text: str) -> str:

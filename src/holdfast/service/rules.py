@@ -28,6 +28,7 @@ from holdfast.service.publication import (
     outcomes_of,
     publishable,
     reason_against,
+    standing_in,
     unreferring,
 )
 from holdfast.service.verify import EVERY
@@ -38,9 +39,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.project import Place
-    from holdfast.domain.records import Outcome
     from holdfast.domain.symbol import Verdict
     from holdfast.domain.vocabulary import LessonId, LessonKind
+    from holdfast.service.outcomes.standing import Standing
     from holdfast.service.parts import Parts
 
 KINDS: tuple[LessonKind, ...] = (
@@ -156,11 +157,12 @@ def _entries(parts: Parts, place: Place, own: bool) -> tuple[list[_Entry], list[
         and (lesson.validity.valid_to is None or now < lesson.validity.valid_to)
     ]
     outcomes = outcomes_of(parts, place)
+    standings = {lesson.id: standing_in(parts, lesson, outcomes.get(lesson.id, ())) for lesson in lessons}
     check = FreshnessCheck(parts, place, within_s=inf)
     entries, withheld = [], []
-    for lesson in sorted(lessons, key=lambda lesson: _worth(lesson, outcomes.get(lesson.id, [])), reverse=True):
+    for lesson in sorted(lessons, key=lambda lesson: _worth(lesson, standings[lesson.id]), reverse=True):
         verdicts = [verdict for _, verdict in check.looks(lesson)]
-        reason = reason_against(lesson, verdicts, outcomes.get(lesson.id, [])) or _doubt(lesson, verdicts)
+        reason = reason_against(lesson, verdicts, standings[lesson.id]) or _doubt(lesson, verdicts)
         if reason:
             withheld.append(Withheld(lesson=lesson, reason=reason))
         else:
@@ -176,11 +178,10 @@ def _doubt(lesson: Lesson, verdicts: Sequence[Verdict]) -> str:
     return "" if publishable(lesson.insight) else "it has no words"
 
 
-def _worth(lesson: Lesson, outcomes: Sequence[Outcome]) -> tuple[Any, ...]:
-    helped = sum(-1 if outcome.verdict == "hurt" else 1 for outcome in outcomes)
+def _worth(lesson: Lesson, standing: Standing) -> tuple[Any, ...]:
     known = dict(multipliers(lesson, "fresh", lesson.recorded_at))
     learnt = known["trust"] * known["confidence"] * known["salience"]
-    return lesson.pinned, helped, len(lesson.sessions_seen), learnt, lesson.validity.valid_from, lesson.id
+    return lesson.pinned, standing.credit - standing.harm, len(lesson.sessions_seen), learnt, lesson.validity.valid_from, lesson.id
 
 
 def _entry(lesson: Lesson, verdicts: Sequence[Verdict]) -> _Entry:

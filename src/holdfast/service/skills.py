@@ -17,7 +17,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Outcome
 from holdfast.ports.store import LessonFilter
 from holdfast.service.freshness import FreshnessCheck, worst
-from holdfast.service.publication import Withheld, is_public, outcomes_of, publishable, reason_against
+from holdfast.service.publication import Withheld, is_public, outcomes_of, publishable, reason_against, standing_in
 from holdfast.service.verify import EVERY
 
 TYPE_CHECKING = False
@@ -92,7 +92,8 @@ def compile_skills(parts: Parts, place: Place) -> Skills:
     met, withheld = [], []
     for lesson in sorted(lessons, key=lambda lesson: (lesson.validity.valid_from, lesson.id)):
         looks, became = check.looks(lesson), outcomes.get(lesson.id, [])
-        reason = reason_against(lesson, [verdict for _, verdict in looks], became)
+        verdicts = [verdict for _, verdict in looks]
+        reason = reason_against(lesson, verdicts, standing_in(parts, lesson, became))
         if reason:
             withheld.append(Withheld(lesson=lesson, reason=reason))
         else:
@@ -112,7 +113,7 @@ def is_unedited(text: str, place: Place) -> bool:
 
 def _sessions(lesson: Lesson, outcomes: Sequence[Outcome]) -> frozenset[str]:
     """The sessions in which it was seen, heeded or helped; what a person said counts as one of its own."""
-    borne_out = (one.session for one in outcomes if one.verdict != "hurt")
+    borne_out = (one.session for one in outcomes if one.verdict in ("heeded", "helped") and not one.withheld)
     seen = frozenset(filter(None, (*lesson.sessions_seen, lesson.provenance.session, *borne_out)))
     return seen or frozenset([lesson.id])
 

@@ -56,6 +56,11 @@ class Standing(Frozen):
     words: str = ""
     """What its state rests on, and what would change it."""
 
+    @property
+    def is_harmful(self) -> bool:
+        """Whether enough outcomes speak against the lesson, and more than speak for it."""
+        return self.harm >= HARM_TO_RETIRE and self.harm > self.credit
+
 
 def standing_of(lesson: Lesson, outcomes: Sequence[Outcome], since: datetime | None = None) -> Standing:
     """The standing of a lesson by its outcomes, in any order; those up to `since` are not counted."""
@@ -98,13 +103,12 @@ def _worth(outcome: Outcome) -> int:
 
 
 def _with_consequence(lesson: Lesson, standing: Standing) -> Standing:
-    is_harmful = standing.harm >= HARM_TO_RETIRE and standing.harm > standing.credit
     is_idle = standing.ignored_in_a_row >= IGNORED_TO_RETIRE
     reasons = _reasons(standing)
     fields = {**standing.__dict__, "words": reasons}
     if lesson.state not in ("active", "probation"):
         return Standing(**fields)
-    if is_harmful or is_idle:
+    if standing.is_harmful or is_idle:
         if lesson.trust == "person" or lesson.pinned:
             return Standing(**{**fields, "for_review": True, "words": f"{reasons}; a person decides"})
         return Standing(**{**fields, "becomes": "retired"})
