@@ -178,12 +178,15 @@ def _is_under(path: str, folder: str) -> bool:
 
 
 def _with_kind(passage: Passage) -> Passage:
-    """The passage with the kind that its words state, where they state one, else the usual one of its place."""
+    """The passage with the kind that its words state, where they state one, else the usual one of its place.
+
+    What a project's file says is nobody's preference, however it is worded: a preference belongs to a person.
+    """
     if passage.kind:
         return passage
     said = Event(id="", session="", host="", kind="prompt", at=EPOCH, key="said", text=passage.insight)  # type: ignore[arg-type]
     stated = _statements().detect([said])
-    sure = stated and stated[0].confidence >= TELLING
+    sure = stated and stated[0].confidence >= TELLING and (stated[0].kind != "preference" or passage.scope == "user")
     return replace(passage, kind=stated[0].kind if sure else passage.usual_kind)
 
 
