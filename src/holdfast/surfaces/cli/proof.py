@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 HOST = "claude-code"
 RULE = "the tide tables are regenerated with tools/make_tides.py, never edited by hand"
-QUESTION = "How do I change the tide tables?"
+QUESTION = "How do I regenerate the tide tables that were edited by hand?"
 MARK = "make_tides"
 STEP_TIMEOUT_S = 20.0
 LEARN_TIMEOUT_S = 20.0
@@ -48,7 +48,7 @@ class _Story:
         self.home = os.path.join(scratch, "home")
         self.folder = os.path.join(scratch, "harbour")
         os.mkdir(self.folder)
-        self.environment = child_environment(HOLDFAST_HOME=self.home, HOLDFAST_OFF="", HOLDFAST_STORE="")
+        self.environment = child_environment(HOLDFAST_HOME=self.home, HOLDFAST_OFF="", HOLDFAST_STORE="", HOLDFAST_HOLDOUT="0")
 
     def steps(self) -> list[tuple[str, Any]]:
         """The steps' names and functions; each returns what was seen or raises ValueError."""
