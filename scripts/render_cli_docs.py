@@ -42,7 +42,7 @@ are parted by tabs, whole and without heads. With `--json` an error is one JSON 
 | `list`, `review` | `lessons`; `list` also `more` |
 | `show` | a lesson, `changes`, `deliveries`, `outcomes` |
 | `verify` | `counts`, `lessons` (`freshness`, `caveat`, `followed`, `anchors`, …), `change`, `indexed` |
-| `why` | `lesson`, `anchors` (`freshness`, `words`, `now_at`, `commit`, …), `changes`, `deliveries`, `outcomes` |
+| `why` | `lesson`, `anchors` (`freshness`, `words`, `now_at`, `commit`, …), `standing`, `factors`, `changes`, … |
 | `diff` | `id`, `short_id`, `anchors` (`anchor`, `freshness`, `words`, `now_at`, `then`, `now`, `diff`, `note`) |
 | `remember`, `revise`, `confirm` | a lesson |
 | `forget` | `forgotten` or `purged`: `id`, `short_id`, `erased` (rows by table) |

@@ -20,8 +20,8 @@ def test_a_folder_is_imported_a_line_a_source(project: Path, write: Write) -> No
     write(".github/copilot-instructions.md", "Prefer composition over inheritance.\n")
     result = run("import", ".")
     assert result.stdout.splitlines() == [
-        "AGENTS.md                        agents-md  2 added",
-        ".github/copilot-instructions.md  copilot    1 added",
+        "AGENTS.md\tagents-md\t2 added",
+        ".github/copilot-instructions.md\tcopilot\t1 added",
     ]
     assert "3 lessons wait in the inbox: holdfast review" in result.stderr
     assert result.exit_code == 0
@@ -52,7 +52,7 @@ def test_one_unreadable_source_costs_the_exit_code_and_not_the_others(project: P
     write("AGENTS.md", RULES)
     (project / "CLAUDE.md").write_bytes(b"\0\1\2")
     result = run("import", ".")
-    assert (result.exit_code, "AGENTS.md  agents-md  2 added" in result.stdout) == (1, True)
+    assert (result.exit_code, "AGENTS.md\tagents-md\t2 added" in result.stdout) == (1, True)
     assert "CLAUDE.md: CLAUDE.md is not a text file" in result.stderr
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.ranking.wording import headline, is_norm, stand_alone
@@ -153,7 +153,6 @@ def test_a_headline_ends_where_the_reason_begins() -> None:
 
 
 @given(st.text(max_size=400), st.text(max_size=200))
-@settings(deadline=None)
 def test_any_text_gives_a_wording_of_bounded_length(sentence: str, before: str) -> None:
     wording = stand_alone(sentence, before)
     assert len(wording.text) <= len(sentence) + len(before) + 40

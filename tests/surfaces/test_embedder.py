@@ -96,7 +96,7 @@ def test_the_embedders_there_are_can_be_listed_with_what_they_lack(folder: Path,
     assert "holdfast embedder pull" in rows["onnx"]["why"]
     use(folder, server, "--wait")
     assert listed(folder)["ollama"] == {"name": "ollama", "chosen": True, "usable": True, "why": ""}
-    assert "*  ollama" in run(folder, "list").stdout
+    assert "*\tollama" in run(folder, "list").stdout
 
 
 def test_using_one_tries_it_keeps_it_and_embeds_every_lesson(folder: Path, home: Path, server: EmbeddingServer) -> None:
