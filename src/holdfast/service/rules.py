@@ -181,7 +181,14 @@ def _doubt(lesson: Lesson, verdicts: Sequence[Verdict]) -> str:
 def _worth(lesson: Lesson, standing: Standing) -> tuple[Any, ...]:
     known = dict(multipliers(lesson, "fresh", lesson.recorded_at))
     learnt = known["trust"] * known["confidence"] * known["salience"]
-    return lesson.pinned, standing.credit - standing.harm, len(lesson.sessions_seen), learnt, lesson.validity.valid_from, lesson.id
+    return (
+        lesson.pinned,
+        standing.credit - standing.harm,
+        len(lesson.sessions_seen),
+        learnt,
+        lesson.validity.valid_from,
+        lesson.id,
+    )
 
 
 def _entry(lesson: Lesson, verdicts: Sequence[Verdict]) -> _Entry:

@@ -48,7 +48,9 @@ class _Story:
         self.home = os.path.join(scratch, "home")
         self.folder = os.path.join(scratch, "harbour")
         os.mkdir(self.folder)
-        self.environment = child_environment(HOLDFAST_HOME=self.home, HOLDFAST_OFF="", HOLDFAST_STORE="", HOLDFAST_HOLDOUT="0")
+        self.environment = child_environment(
+            HOLDFAST_HOME=self.home, HOLDFAST_OFF="", HOLDFAST_STORE="", HOLDFAST_HOLDOUT="0"
+        )
 
     def steps(self) -> list[tuple[str, Any]]:
         """The steps' names and functions; each returns what was seen or raises ValueError."""
