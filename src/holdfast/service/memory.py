@@ -237,6 +237,12 @@ class Memory:
             pinned=pinned, private=private, author=author, quote=quote, trust=trust,
         )  # fmt: skip
 
+    def rivals(self, lesson: Lesson) -> list[Lesson]:
+        """Active lessons of the project and the user that say the opposite of this one, newest first."""
+        from holdfast.service.rivals import find_rivals
+
+        return find_rivals(self.parts, self.place, lesson)
+
     def get(self, ref: str, as_of: datetime | None = None) -> Lesson:
         """A lesson by its id or the end of it. Raises LessonNotFoundError or AmbiguousIdError."""
         from holdfast.service.lookup import resolve

@@ -42,10 +42,12 @@ def command(call: Call, /, text: str, **stated: Any) -> None:
     """
     with call.open() as memory:
         lesson = memory.remember(read_text(text), **stated)
+        rivals = memory.rivals(lesson)
         missing = [path for path in lesson.paths if not memory.parts.workspace.exists(memory.place, path)]
-    print_written(call, lesson)
+    print_written(call, lesson, rivals)
     for path in missing:
         note(f"note: there is no {path} now")
     for anchor in lesson.anchors:
         if anchor.symbol and not anchor.body_hash and anchor.path not in missing:
-            note(f"note: no one definition {anchor.symbol} was found" + (f" in {anchor.path}" if anchor.path else ""))
+            place = f" in {anchor.path}" if anchor.path else ""
+            note(f"note: {anchor.symbol} was not found{place}, or there are several; nothing tells when it changes")
