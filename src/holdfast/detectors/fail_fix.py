@@ -17,6 +17,7 @@ from holdfast.domain.lesson import Evidence
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.domain.window import change_snippet, clip, edits_between, explanation, quote, status
 from holdfast.ranking.attempts import Attempt, attempts, changes_files, reports_tests
+from holdfast.ranking.errorline import error_line
 from holdfast.ranking.orders import fetches, instructs
 from holdfast.ranking.signature import command_target, error_signature
 
@@ -258,7 +259,7 @@ def _complaint(text: str) -> str:
         return refused.group(1).rstrip(".")
     signature = error_signature(text)
     if signature:
-        return signature
+        return error_line(head, signature)
     found = _DIAGNOSTIC.search(head)
     if found:
         return found.group(1).strip().rstrip(".")

@@ -15,6 +15,7 @@ from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Evidence
 from holdfast.domain.window import change_snippet, clip, edits_between, explanation, is_test_file, quote
 from holdfast.ranking.attempts import Attempt, attempts, failing_tests, reports_tests
+from holdfast.ranking.errorline import error_line
 from holdfast.ranking.orders import instructs, is_order
 from holdfast.ranking.signature import error_signature
 
@@ -138,17 +139,20 @@ def _candidate(red: Attempt, green: Attempt, repair: _Repair) -> Candidate:
     cause, files = repair.cause, repair.files
     names = failing_tests(red.event.text)
     found = error_signature(red.event.text)
-    signature = "" if instructs(found) or len(found) > SIGNATURE_LIMIT else found
+    complaint = error_line(red.event.text, found)
+    complaint = "" if instructs(complaint) or len(found) > SIGNATURE_LIMIT else complaint
     shown_names = [name for name in names if not is_order(name.rpartition("::")[2])]
     failing = ", ".join(shown_names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 and shown_names else "")
     what = f"`{failing}` failed" if failing else f"`{clip(red.line, 160)}` failed"
-    said = f" with: {signature}" if signature else ""
+    said = f" with: {complaint}" if complaint else ""
     shown = ", ".join(files[:3]) + (" and others" if len(files) > 3 else "")
+    telling = complaint and any(char.isalpha() for char in complaint.partition(":")[2])
+    headline = complaint if telling else f"failed until an edit of {shown}"
     in_code = not all(map(is_test_file, files))
     spans = (_red_span(red.event, names), *(quote(edit) for edit in repair.edits), quote(green.event))
     return Candidate(
         kind="bug_cause" if cause and in_code else "fix",
-        title=clip(f"{failing or red.target}: {cause.quote if cause else signature or 'failed, then passed'}", 100),
+        title=clip(f"{failing or red.target}: {cause.quote if cause else headline}", 100),
         insight=f"{cause.quote} {what}{said} until an edit of {shown}."
         if cause and in_code
         else f"{what}{said}; an edit of {shown} made it pass.",
