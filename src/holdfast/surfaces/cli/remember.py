@@ -49,5 +49,4 @@ def command(call: Call, /, text: str, **stated: Any) -> None:
         note(f"note: there is no {path} now")
     for anchor in lesson.anchors:
         if anchor.symbol and not anchor.body_hash and anchor.path not in missing:
-            place = f" in {anchor.path}" if anchor.path else ""
-            note(f"note: {anchor.symbol} was not found{place}, or there are several; nothing tells when it changes")
+            note(f"note: no one definition {anchor.symbol} was found" + (f" in {anchor.path}" if anchor.path else ""))
