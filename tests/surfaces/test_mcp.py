@@ -230,7 +230,7 @@ def test_a_lesson_goes_round_over_stdio_in_both_eras(mode: str, home: Path, tmp_
 
 
 async def _go_round(mode: str, home: Path, folder: Path) -> None:
-    environment = {"HOLDFAST_HOME": str(home), "HOME": str(home)}
+    environment = {"HOLDFAST_HOME": str(home), "HOME": str(home), "HOLDFAST_HOLDOUT": "0"}
     parameters = StdioServerParameters(
         command=sys.executable, args=["-m", "holdfast.surfaces.mcp"], env=environment, cwd=folder
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.vocabulary import Freshness, Moment
+from holdfast.domain.vocabulary import Freshness, LessonId, Moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ class Ranked(Frozen):
     freshness: Freshness = "unverified"
     caveat: str = ""
     """What changed, in words, when it is not fresh."""
+    also: tuple[LessonId, ...] = ()
+    """Other lessons of its group, which its line stands for: they count as told."""
 
 
 class Briefing(Frozen):

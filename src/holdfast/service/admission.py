@@ -27,6 +27,7 @@ from holdfast.domain.vocabulary import REVIEW, STATES, TRUSTS, LessonId, Project
 from holdfast.ports.store import LessonFilter
 from holdfast.ranking.orders import is_order, reservation
 from holdfast.ranking.sameness import opposed, same
+from holdfast.ranking.triggers import derive_triggers, united
 from holdfast.ranking.words import duplicate_key
 from holdfast.service.anchoring import anchor_subject, subject_of
 from holdfast.service.ledger import write_change
@@ -180,7 +181,10 @@ class Admission:
             state=self._first_state(candidate),
             error_signature=clean(candidate.error_signature),
             command=clean(candidate.command),
-            when=candidate.when,
+            when=united(
+                candidate.when,
+                derive_triggers(candidate.kind, candidate.trust, insight, clean(candidate.how)),
+            ),
             links=candidate.links,
             sessions_seen=(self.source.session,),
         )
@@ -318,7 +322,9 @@ class Admission:
         if (candidate.trust in UNTRUSTED and not reviewed) or reservation(words) or candidate.confidence < PROBABLE:
             return "candidate"
         written_in = candidate.evidence[0].event if candidate.written and candidate.evidence else None
-        if self._material().holds(candidate.insight, written_in):
+        if candidate.structured and not self._is_proved(candidate):
+            return "candidate"
+        if not candidate.structured and self._material().holds(candidate.insight, written_in):
             return "candidate"  # it repeats what was read
         return "active" if candidate.confidence >= LIKELY and not reviewed else "probation"
 
@@ -351,7 +357,9 @@ class Admission:
         return "active" if _is_distinctive(known) and not self._is_read(known, draft, seen) else known.state
 
     def _is_read(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId]) -> bool:
-        """The words stand in what one of the sessions has read."""
+        """The words stand in what one of the sessions has read; what exit statuses verified stands there by nature."""
+        if known.trust == draft.trust == "verified":
+            return False
         others = [session for session in seen if session != self.source.session][-SESSIONS_ASKED:]
         events = [e for session in others for e in session_events(self.parts, self.place.project.id, session)]
         earlier = Material(self.parts, self.place, events)

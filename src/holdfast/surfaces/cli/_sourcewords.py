@@ -6,6 +6,7 @@ WORDS = {
     "answers": "the user's answer to a question",
     "code_comment": "a comment in the code",
     "commit_text": "a commit's message",
+    "commands": "the commands of several sessions",
     "compaction_summary": "a summary before a compaction",
     "correction": "a correction by the user",
     "decision_record": "a decision record",
