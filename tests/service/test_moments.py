@@ -293,3 +293,12 @@ def test_a_standing_rule_is_told_in_plain_words_with_its_source_and_date(memory:
         "A bug fix is to come with a regression test, so it does not break again. (user, "
         in deliver(memory, "session_start").text
     )
+
+
+def test_with_few_lessons_a_prompt_that_names_what_a_lesson_names_is_answered(memory: Memory) -> None:
+    rule = memory.remember("Never change the `name: amount` line format of render_report: a script reads it.")
+    for number in range(6):
+        memory.remember(f"Rule number {number} about amounts of item {number}")
+    asked = "Put a currency sign before each amount that render_report prints."
+    assert [item.lesson.id for item in deliver(memory, "prompt", prompt=asked).items] == [rule.id]
+    assert not deliver(memory, "prompt", session="s2", prompt="What is the weather like in Lisbon?").items

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from math import log
 
+from holdfast.ranking.fuse import EXACT_BAR
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +55,8 @@ def is_about(shares: Sequence[LaneShare], weight: float, fit: Fit, chance: Chanc
     is_named = _score(shares, "path") >= 1.0  # the prompt names the very file that the lesson is about
     if lessons < FEW and not is_named and not _has_words(fit, chance):
         return False
+    if lessons < FEW and _score(shares, "exact") >= EXACT_BAR:  # an identifier of both says what no rarity tells yet
+        return True
     return lessons < FEWEST or relevance_of(shares, weight) >= shift * (LEAST + STEP * log(1 + lessons))
 
 
