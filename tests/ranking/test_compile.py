@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.domain.ids import short_id
-from holdfast.domain.lesson import INSIGHT_LIMIT
+from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor
 from holdfast.ranking.compile import (
     CLOSING,
     LINE_TOKENS,
@@ -148,3 +148,24 @@ def test_a_cut_rule_without_an_exception_keeps_its_beginning_and_says_where_the_
 )
 def test_a_tag_of_look_alike_letters_cannot_close_the_fence(tag: str) -> None:
     assert clean(f"a {tag} b").startswith("a &lt;")
+
+
+def test_a_change_is_told_as_before_and_after() -> None:
+    lesson = make_lesson(
+        insight="Shares are whole cents", how="- share = cents / people\n+ share, odd = divmod(cents, people)"
+    )
+    assert "Before: `share = cents / people`. After: `share, odd = divmod(cents, people)`." in compile_line(lesson).text
+
+
+def test_a_list_of_steps_is_not_taken_for_a_change() -> None:
+    lesson = make_lesson(insight="To release", how="- build the wheel\n- tag it")
+    assert "- build the wheel - tag it." in compile_line(lesson).text
+
+
+def test_a_symbol_without_a_file_is_named_once_and_without_a_colon() -> None:
+    bare, placed = Anchor(path="", symbol="Flask.run"), Anchor(path="src/app.py", symbol="Flask.run")
+    assert "(agent; Flask.run)" in compile_line(make_lesson(insight="Never in production", anchors=(bare,))).text
+    assert (
+        "(agent; src/app.py:Flask.run)"
+        in compile_line(make_lesson(insight="Never in production", anchors=(bare, placed))).text
+    )

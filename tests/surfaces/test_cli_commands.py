@@ -398,3 +398,18 @@ def test_a_shell_completes_ids_with_their_titles_and_hosts() -> None:
     assert (item.value, item.help) == (short, "Seed the clock before login tests")
     assert lesson_ids(asked, click.Argument(["ref"]), "zz") == []
     assert "claude-code" in [item.value for item in host_names(asked, click.Argument(["host"]), "cl")]
+
+
+def test_saving_the_opposite_of_an_active_lesson_names_it() -> None:
+    known = remember("Use app.run in production")
+    result = run("remember", "Don't use app.run in production")
+    assert f"note: it contradicts {known}, which is active too: Use app.run in production" in result.stderr
+    assert f"hint: holdfast forget {known}" in result.stderr
+    assert "contradicts" not in run("remember", "Wheels are built on tags").stderr
+    listed = told_json("remember", "Never use app.run in production")["contradicts"]
+    assert [lesson[-8:] for lesson in listed] == [known]
+
+
+def test_a_revision_is_not_said_to_contradict_what_it_replaces() -> None:
+    known = remember("Use app.run in production")
+    assert "contradicts" not in run("revise", known, "--insight", "Don't use app.run in production").stderr

@@ -11,6 +11,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,11 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Evidence, Provenance
-from holdfast.domain.vocabulary import EventId
+from holdfast.domain.vocabulary import EventId, SessionId
 from holdfast.surfaces.cli.review import _parse_sheet, _sheet
-from holdfast.testing.builders import make_lesson
+from holdfast.testing.builders import START, make_event, make_lesson
 
+HOUR = timedelta(hours=1)
 PROMPT = b"q quit"
 PATIENCE_S = 120.0
 
@@ -178,3 +180,42 @@ def test_colour_is_for_terminals_only_and_can_be_refused(
 def test_a_sheet_that_is_not_touched_changes_nothing() -> None:
     lesson = make_lesson(insight="First line\nsecond line", why="because", how="")
     assert _parse_sheet(_sheet(lesson)) == {"insight": "First line\nsecond line", "why": "because", "how": ""}
+
+
+def test_the_turns_around_the_evidence_are_shown_and_sessions_stay_together(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, come: Come
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    turns = [("prompt", "Why is the harbour closed?"), ("reply", "The crane stands in the way."),
+             ("prompt", "No, use the pump first."), ("reply", "The pump runs now."), ("prompt", "Thanks")]  # fmt: skip
+    with Memory(str(tmp_path)) as memory:
+        project = memory.place.project.id
+        events = [
+            make_event(id=f"e{number}", kind=kind, text=text, session="s1", project=project, at=START + number * HOUR)
+            for number, (kind, text) in enumerate(turns)
+        ]
+        memory.append(events)
+        found = Provenance(session=SessionId("s1"), host="codex",
+                           evidence=(Evidence(event=EventId("e2"), quote="use the pump"),))  # fmt: skip
+        other = Provenance(session=SessionId("s2"))
+        rules = (("alpha", 0.9, found), ("beta", 0.8, other), ("gamma", 0.7, found))
+        memory.parts.store.put(
+            [
+                replace(make_lesson(project=project, insight=f"Rule {name}", state="candidate"),
+                        confidence=sure, provenance=source)
+                for name, sure, source in rules
+            ],
+            {},
+        )  # fmt: skip
+    person = come("review")
+    first = person.read_until(PROMPT).decode()
+    assert "from a codex session of" in first
+    said = first.partition("what was said around it")[2]
+    assert said.index("The crane stands") < said.index("No, use the pump first.") < said.index("The pump runs now.")
+    assert "harbour closed" not in said
+    person.type("a")
+    second = person.read_until(PROMPT).decode()
+    assert "accepted, 2 left" in second
+    assert "Rule gamma" in second
+    person.type("q")
+    assert person.leave()[0] == 0

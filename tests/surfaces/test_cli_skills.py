@@ -89,3 +89,17 @@ def test_a_file_where_the_folder_should_be_and_an_unknown_name_are_said(code: Co
 def test_the_list_names_lessons_and_sessions(file: Path) -> None:
     assert told("skills", "list").split()[:3] == [NAME, "2", "2"]
     assert told_json("skills", "list")["skills"][0]["sessions"] == 2
+
+
+def test_a_purge_takes_a_lesson_out_of_its_skill_and_writes_no_new_one(file: Path) -> None:
+    short = told_json("list")["lessons"][0]["short_id"]
+    told(
+        "forget",
+        told_json("remember", "Rows live for a day", "--file", "src/store.py::Store.put")["short_id"],
+        "--purge",
+    )
+    assert not file.exists()
+    told("skills", "write")
+    result = run("forget", short, "--purge")
+    assert "written anew without it: " in result.stderr
+    assert not file.exists()

@@ -16,6 +16,7 @@ from mcp_types import CallToolResult, TextContent, Tool
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.briefing import Briefing, Ranked, Why
+from holdfast.domain.ids import short_id
 from holdfast.domain.vocabulary import SessionId
 from holdfast.settings import load_settings
 from holdfast.surfaces.mcp import render, tools
@@ -283,3 +284,31 @@ def test_remember_refuses_an_argument_that_it_does_not_know(code: Codebase) -> N
     assert "hint: " in text_of(refused)
     with Memory(str(code.folder)) as memory:
         assert memory.lessons() == []
+
+
+def test_a_lesson_that_contradicts_an_active_one_says_so_by_its_id(code: Codebase) -> None:
+    with Memory(str(code.folder)) as memory:
+        known = memory.remember("Use app.run in production")
+    stated, other = call_all(
+        str(code.folder),
+        ("remember", {"insight": "Don't use app.run in production"}),
+        ("remember", {"insight": "Wheels are built on tags"}),
+    )
+    assert f"It contradicts [{short_id(known.id)}]" in text_of(stated)
+    assert "app.run" not in text_of(stated)
+    assert "contradicts" not in text_of(other)
+
+
+def test_revise_takes_files_and_a_kind_and_refuses_what_it_does_not_know(code: Codebase) -> None:
+    with Memory(str(code.folder)) as memory:
+        held = memory.remember("Wheels are built on tags", kind="convention", author="agent", trust="agent")
+    rule = "Wheels are built on tags by CI alone"
+    revised, refused = call_all(
+        str(code.folder),
+        ("revise", {"id": held.id, "insight": rule, "kind": "constraint", "files": ["src/parser.py"]}),
+        ("revise", {"id": held.id, "insight": rule, "file": "src/parser.py"}),
+    )
+    with Memory(str(code.folder)) as memory:
+        lesson = memory.get(revised.structured_content["id"])
+    assert (lesson.kind, lesson.paths) == ("constraint", ("src/parser.py",))
+    assert refused.is_error

@@ -271,3 +271,22 @@ def test_importing_does_not_bring_our_own_text_back() -> None:
         told("rules", "sync", "--host", host)
         told("import", file)
     assert told("export") == before
+
+
+def test_a_purge_writes_rules_files_anew_and_adds_none() -> None:
+    told("setup", "zed")
+    told("rules", "sync")
+    assert "whole cents" in Path("AGENTS.md").read_text()
+    short = told_json("list", "--kind", "constraint")["lessons"][0]["short_id"]
+    result = run("forget", short, "--purge")
+    assert "written anew without it: " in result.stderr
+    assert "still in" not in result.stderr
+    assert "whole cents" not in Path("AGENTS.md").read_text()
+    assert "Rows are shared" in Path("AGENTS.md").read_text()
+
+
+def test_a_purge_without_rules_files_writes_none(code: Codebase) -> None:
+    told("setup", "zed")
+    short = told_json("list", "--kind", "constraint")["lessons"][0]["short_id"]
+    assert told_json("forget", short, "--purge")["rewritten"] == []
+    assert code.git("status", "--short") == ""

@@ -318,6 +318,14 @@ def test_setup_says_what_to_do_before_holdfast_is_removed(machine: Machine) -> N
     assert "before removing" not in machine.run("setup", "claude-code", "--dry-run").stderr
 
 
+def test_setup_says_what_the_host_has_and_what_comes_next_once(machine: Machine) -> None:
+    first = machine.run("setup", "claude-code").stderr
+    assert "Claude Code has hooks that capture and deliver at 6 moments and the MCP server" in first
+    assert "next: holdfast backfill" in first
+    assert "next: " not in machine.run("setup", "claude-code").stderr
+    assert "next: " not in machine.run("setup", "codex", "--dry-run").stderr
+
+
 def test_a_moved_installation_changes_the_launcher_alone(machine: Machine) -> None:
     machine.ok("setup", "claude-code")
     before = machine.files()

@@ -149,8 +149,22 @@ def _escape_tags(text: str) -> str:
 
 def _sentence(text: str) -> str:
     """Clean text that ends like a sentence."""
-    plain = clean(text)
+    plain = clean(_change_in_words(text))
     return plain if not plain or plain[-1] in ".!?…。" else plain + "."
+
+
+def _change_in_words(text: str) -> str:
+    """A text of `-` and `+` lines as what was and what is now; run together on one line nobody could read it."""
+    lines = text.splitlines()
+    if (
+        not lines
+        or not all(line.startswith(("- ", "+ ")) for line in lines)
+        or not any(line[0] == "+" for line in lines)
+    ):
+        return text
+    was = "; ".join(line[2:].strip() for line in lines if line[0] == "-")
+    now = "; ".join(line[2:].strip() for line in lines if line[0] == "+")
+    return f"Before: `{was}`. After: `{now}`" if was else f"Added: `{now}`"
 
 
 def _prose(text: str) -> str:
@@ -202,7 +216,12 @@ def _date(lesson: Lesson, at: datetime) -> str:
 
 def _where(lesson: Lesson) -> list[str]:
     """The first places it is about, symbols with their file."""
-    places = dict.fromkeys(f"{a.path}:{a.symbol}" if a.symbol else a.path for a in lesson.anchors)
+    located = {anchor.symbol for anchor in lesson.anchors if anchor.path}
+    places = dict.fromkeys(
+        f"{anchor.path}:{anchor.symbol}".strip(":")
+        for anchor in lesson.anchors
+        if anchor.path or anchor.symbol not in located
+    )
     named = [*places, *lesson.globs]
     return [clean(name) for name in named[:PATHS_SHOWN]]
 

@@ -61,6 +61,8 @@ def resolve(parts: Parts, place: Place, ref: str, as_of: datetime | None = None)
 
     Tombstones are found too. Raises LessonNotFoundError or AmbiguousIdError.
     """
+    if not isinstance(ref, str):
+        raise InvalidValueError(f"a lesson's id must be a text, not {type(ref).__name__}")
     wanted = ref.strip().lower()
     if len(wanted) == FULL_ID:
         return parts.store.get([LessonId(wanted)], as_of)[0]

@@ -54,6 +54,9 @@ class Memory:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        return f"Memory({self.folder!r})"
+
     def close(self) -> None:
         """Let go of the store."""
         self.parts.store.__exit__(None, None, None)
@@ -240,6 +243,18 @@ class Memory:
             snippets=snippets, files=files, symbols=symbols, tags=tags, topic_key=topic_key, scope=scope,
             pinned=pinned, private=private, author=author, quote=quote, trust=trust, when=when,
         )  # fmt: skip
+
+    def rivals(self, lesson: Lesson) -> list[Lesson]:
+        """Active lessons of the project and the user that say the opposite of this one, newest first."""
+        from holdfast.service.rivals import find_rivals
+
+        return find_rivals(self.parts, self.place, lesson)
+
+    def surrounding(self, lesson: Lesson) -> list[Event]:
+        """The prompts and replies around the lesson's first evidence, in order; empty where they are not known."""
+        from holdfast.service.surrounding import find_surrounding
+
+        return find_surrounding(self.parts, self.place, lesson)
 
     def get(self, ref: str, as_of: datetime | None = None) -> Lesson:
         """A lesson by its id or the end of it. Raises LessonNotFoundError or AmbiguousIdError."""

@@ -121,8 +121,11 @@ def question(
 ) -> Query:
     """The query for a question asked at a place. Paths, identifiers and an error in the text inform it like given ones.
 
-    Raises InvalidValueError when there is an `as_of` without a time zone.
+    Raises InvalidValueError for what is no text and when there is an `as_of` without a time zone.
     """
+    for name, value in (("text", text), ("command", command), ("error", error)):
+        if not isinstance(value, str):
+            raise InvalidValueError(f"{name} must be a text, not {type(value).__name__}")
     if as_of is not None and as_of.tzinfo is None:
         raise InvalidValueError("as_of must be an aware time", hint="add a zone, e.g. 2026-11-21T08:45:29Z")
     from holdfast.ranking.timespan import span_in  # before a file or a command nothing is asked in words

@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from holdfast.settings import Settings
+    from holdfast.surfaces.cli.call import Call
 
 LARGEST = 20_000_000
 """Bytes of a file that is searched; nothing of ours but databases is larger."""
 SHORTEST = 12
 LONGEST = 60
 """Characters of a sentence that are looked for: files for hosts cut long rules."""
+EXPORT_ENDS = (".jsonl", ".json", ".bak")
+"""Files in the home that a person put there or asked for: nothing of ours reads them again."""
 NOT_SEARCHED = "not searched: transcripts that hosts keep, exports, backups of yours"
 
 
@@ -57,7 +60,18 @@ def _candidates(settings: Settings) -> Iterator[Copy]:
         for name in sorted(names):
             path = os.path.join(folder, name)
             if not path.startswith(database):
-                yield Copy(path, "")
+                yield Copy(path, "remove it if you do not need it" if name.endswith(EXPORT_ENDS) else "")
+
+
+def rewrite_derived(call: Call) -> list[str]:
+    """Write this project's rules files and skills anew without what was purged; the files that changed.
+
+    Only files that were written before and that nobody edited: a purge creates none.
+    """
+    from holdfast.surfaces.cli.rules import rewrite_written
+    from holdfast.surfaces.cli.skills import rewrite_written as rewrite_skills
+
+    return [*rewrite_written(call), *rewrite_skills(call)]
 
 
 def _holds(path: str, needles: set[bytes]) -> bool:

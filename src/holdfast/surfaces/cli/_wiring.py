@@ -28,6 +28,8 @@ class Wiring(NamedTuple):
     error: HoldfastError | None = None
     by_hand: str = ""
     """What to put into which file instead, in its own form."""
+    parts: str = ""
+    """What the host has of ours then, in words."""
 
     def told(self) -> dict[str, Any]:
         """As `--json` prints it."""
@@ -58,7 +60,7 @@ class Wirer:
             edits = plan.edits
             self._refuse_links(edits)
             changes = self._files.plan(":".join((host.name, self._scope, self._folder)), edits)
-            return Wiring(host.name, host.profile.title, self._scope, tuple(changes), plan.notes)
+            return Wiring(host.name, host.profile.title, self._scope, tuple(changes), plan.notes, parts=parts_of(host))
         except HoldfastError as exc:
             return Wiring(host.name, host.profile.title, self._scope, error=exc, by_hand=by_hand(edits))
 
@@ -75,6 +77,16 @@ class Wirer:
         except HostConfigError as exc:
             return wiring._replace(changes=(), error=exc)
         return wiring
+
+
+def parts_of(host: Host) -> str:
+    """What setup puts into the host, in words: hooks with what they do, the server, and what stands in for hooks."""
+    profile = host.profile
+    server = "the MCP server" if profile.mcp else ""
+    if not profile.hooks:
+        return f"{server}; without hooks nothing is captured as it happens" if server else ""
+    deliver = f" and deliver at {len(profile.moments)} moments" if profile.moments else ""
+    return " and ".join(filter(None, (f"hooks that capture{deliver}", server)))
 
 
 def by_hand(edits: Sequence[Edit]) -> str:

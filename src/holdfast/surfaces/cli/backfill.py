@@ -320,7 +320,7 @@ class _Lines:
         tenth = min(10, 10 * self._done // max(1, self._total))
         if tenth > self._told:
             self._told = tenth
-            note(f"{10 * tenth} % of {self._total / 1e6:.1f} MB")
+            note(f"{10 * tenth} % of {size(self._total)}")
 
 
 def _tell(run: _Run, dry_run: bool) -> None:

@@ -8,7 +8,7 @@ import click
 
 from holdfast.domain.ids import short_id
 from holdfast.surfaces.cli._completions import lesson_ids
-from holdfast.surfaces.cli._copies import NOT_SEARCHED, find_copies
+from holdfast.surfaces.cli._copies import NOT_SEARCHED, find_copies, rewrite_derived
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
 
 if TYPE_CHECKING:
@@ -28,24 +28,29 @@ def command(call: Call, refs: tuple[str, ...], purge: bool) -> None:
     """Put lessons out of use for good. ID is the end of a lesson's id.
 
     A tombstone stays, so that the lesson does not come back by an import; its history stays readable. --purge
-    erases the history too, with what the sessions it was learnt in said of it, and names the files that still hold
-    its words.
+    erases the history too, with what the sessions it was learnt in said of it, writes this project's rules files and
+    skills anew without it, and names the files that still hold its words.
     """
     with call.open() as memory:
         lessons = [memory.get(ref) for ref in refs]  # all must be there before the first one goes
         words = [text for lesson in lessons for text in memory.words_of(lesson.id)] if purge else []
         done = [(short_id(lesson.id), lesson.id, _remove(memory, lesson, purge)) for lesson in lessons]
-        copies = find_copies(memory.settings, words)
+        settings = memory.settings
+    rewritten = rewrite_derived(call) if purge else []
+    copies = find_copies(settings, words)
     word = "purged" if purge else "forgotten"
     if call.as_json:
         told: dict[str, Any] = {word: [{"id": full, "short_id": short, "erased": rows} for short, full, rows in done]}
         if purge:
+            told["rewritten"] = rewritten
             told["copies"] = [copy._asdict() for copy in copies]
         answer_json(told)
         return
     for short, _, rows in done:
         counts = ", ".join(f"{count} {name}" for name, count in rows.items() if count)
         say(f"{short}  {word}" + (f"  {counts}" if counts else ""))
+    for file in rewritten:
+        note(f"written anew without it: {file}")
     for copy in copies:
         note(f"its words are still in {copy.path}" + (f": {copy.mend}" if copy.mend else ""))
     if purge:

@@ -42,8 +42,9 @@ def command(call: Call, /, text: str, **stated: Any) -> None:
     """
     with call.open() as memory:
         lesson = memory.remember(read_text(text), **stated)
+        rivals = memory.rivals(lesson)
         missing = [path for path in lesson.paths if not memory.parts.workspace.exists(memory.place, path)]
-    print_written(call, lesson)
+    print_written(call, lesson, rivals)
     for path in missing:
         note(f"note: there is no {path} now")
     for anchor in lesson.anchors:

@@ -9,6 +9,7 @@ import click
 
 from holdfast.domain.errors import HoldfastError, InvalidValueError
 from holdfast.domain.ids import short_id
+from holdfast.domain.window import clip
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import (
     Call,
@@ -21,10 +22,12 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-from holdfast.surfaces.cli.rows import LESSON_HEADS, lesson_cells, lesson_json, table
-from holdfast.surfaces.cli.show import lesson_lines
+from holdfast.surfaces.cli.rows import LESSON_HEADS, labelled, lesson_cells, lesson_json, table
+from holdfast.surfaces.cli.show import LABEL, lesson_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from holdfast.bootstrap import Memory
     from holdfast.domain.lesson import Lesson
 
@@ -36,6 +39,8 @@ l  decide later
 R  retire this one and every one that follows; asks first
 q  stop here; what was answered stays answered
 holdfast undo takes back the last answer"""
+TURN_SHOWN = 280
+"""Characters of a turn that are shown beside a lesson."""
 EDITED = ("insight", "why", "how")
 
 
@@ -97,11 +102,13 @@ def _print(call: Call, lessons: list[Lesson], word: str) -> None:
 
 def _walk(memory: Memory, limit: int) -> None:
     found = memory.inbox()
-    waiting = found[:limit]
+    waiting = _by_session(found[:limit])
     counts = {"accepted": 0, "edited": 0, "rejected": 0, "later": 0}
     for number, lesson in enumerate(waiting, 1):
-        say(f"\n{number} of {len(waiting)}")
+        say(f"\n{number} of {len(waiting)}{_session_of(lesson)}")
         for line in lesson_lines(lesson, *memory.verdicts([lesson])[0]):
+            say(line)
+        for line in _said_around(memory, lesson):
             say(line)
         outcome = _ask(memory, lesson)
         if outcome == "all" and _agreed(len(waiting) - number + 1):
@@ -112,10 +119,35 @@ def _walk(memory: Memory, limit: int) -> None:
         if outcome == "quit":
             break
         counts["later" if outcome == "all" else outcome] += 1
-        say(f"{short_id(lesson.id)}  {outcome}" if outcome != "all" else "left for later")
+        left = f"{len(found) - number} left"
+        say(f"{short_id(lesson.id)}  {outcome}, {left}" if outcome != "all" else f"left for later, {left}")
     note("nothing waits" if not waiting else ", ".join(f"{count} {word}" for word, count in counts.items() if count))
     if len(found) > limit:
         note(f"{len(found) - limit} less promising ones wait: holdfast review --limit {len(found)}")
+
+
+def _by_session(waiting: Sequence[Lesson]) -> list[Lesson]:
+    """The lessons with those of one session together, the session of the most promising one first."""
+    sessions: dict[str, list[Lesson]] = {}
+    for lesson in waiting:
+        sessions.setdefault(lesson.provenance.session or lesson.id, []).append(lesson)
+    return [lesson for together in sessions.values() for lesson in together]
+
+
+def _session_of(lesson: Lesson) -> str:
+    source = lesson.provenance
+    return (
+        f", from a {source.host or 'known'} session of {lesson.validity.valid_from:%d %b %Y}" if source.session else ""
+    )
+
+
+def _said_around(memory: Memory, lesson: Lesson) -> list[str]:
+    """The turns of the conversation around the lesson's evidence, shortened."""
+    lines = []
+    for event in memory.surrounding(lesson):
+        speaker = "user" if event.kind == "prompt" else "agent"
+        lines += labelled(speaker, clip(" ".join(event.text.split()), TURN_SHOWN), LABEL)
+    return ["", "what was said around it", *lines] if lines else []
 
 
 def _ask(memory: Memory, lesson: Lesson) -> str:

@@ -50,5 +50,6 @@ def command(call: Call, /, ref: str, **options: Any) -> None:
     with call.open() as memory:
         old = memory.get(ref)
         lesson = memory.revise(old.id, **changes)
-    print_written(call, lesson)
+        rivals = memory.rivals(lesson)
+    print_written(call, lesson, rivals)
     note(f"supersedes {short_id(old.id)}")

@@ -229,6 +229,23 @@ class _Work:
         return os.path.join(self.root, *file.split("/"))
 
 
+def rewrite_written(call: Call) -> list[str]:
+    """Bring the rules files that were written for this project up to date; those that changed.
+
+    What cannot be written is left for `rules sync`: whoever calls this looks at the files afterwards.
+    """
+    try:
+        with _Work(call) as work:
+            if not work.desk.owners():
+                return []
+            plan = work.desk.plan(())
+            changed = [change.file for change in plan.needed if change.held is not None]
+            work.desk.apply(plan)
+    except HoldfastError:
+        return []
+    return changed
+
+
 def _sync_quietly(call: Call, choice: Choice) -> int:
     """Sync for a git hook: says nothing, never fails, and leaves files alone in the middle of a rebase."""
     from holdfast.runfiles import note as log

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
     from holdfast.surfaces.cli._wiring import Wiring
 
 
+NEXT = """next: holdfast backfill   learns from the sessions that are on this machine already
+      holdfast doctor     tries it
+      holdfast            shows what is known and what needs you"""
+
+
 @click.command(
     "setup",
     epilog=examples(
@@ -66,6 +71,8 @@ def command(
     again changes nothing, or mends what is missing. A file that cannot be changed safely is left as it is: what to
     add by hand is shown, and the other hosts go on.
 
+    Without HOST it asks first on a terminal; with --yes, with HOST, and where there is no terminal it does not.
+
     In a repository it also learns from the commits (`holdfast backfill --git`): on a terminal it asks first, with
     --yes or --git it does not. On a terminal it also asks whether a model may word the lessons of your sessions; the
     answer is no unless you say yes.
@@ -81,11 +88,13 @@ def command(
     wirer = Wirer(settings, files, scope, folder)
     wirings = [wirer.plan(host) for host in _chosen(hosts, settings)]
     launcher = _launcher.plan(files, settings)
+    changed = False
     ask = not (hosts or yes or dry_run or call.as_json) and sys.stdin.isatty()
     if not dry_run and any(change.needed for change in (launcher, *(c for w in wirings for c in w.changes))):
         if ask and not _agreed(wirings):
             note("nothing was changed")
             return 1
+        changed = True
         if set_up(files.manifest) or not all(wiring.error for wiring in wirings):
             files.apply([launcher])  # first: what is registered next starts it
         wirings = [wiring if wiring.error else wirer.apply(wiring) for wiring in wirings]
@@ -104,6 +113,8 @@ def command(
         from holdfast.surfaces.cli._firstrun import begin
 
         begin(call, settings, [wiring.host for wiring in wirings if not wiring.error], from_git=from_git, yes=yes)
+        if changed and not call.as_json:
+            note(NEXT)
     return 1 if any(wiring.error for wiring in wirings) else 0
 
 
@@ -175,6 +186,8 @@ def _tell(wirings: Sequence[Wiring], dry_run: bool, with_diff: bool) -> None:
         if len(wirings) > 1:
             say(wiring.title)
         tell(wiring.changes, dry_run, with_diff)
+        if wiring.parts and not wiring.error and not dry_run:
+            note(f"{wiring.title} has {wiring.parts}")
         for line in wiring.notes:
             note(line)
         if wiring.error:

@@ -9,6 +9,7 @@ import click
 from holdfast.domain.ids import short_id
 from holdfast.domain.plain import to_plain
 from holdfast.surfaces.cli._completions import lesson_ids
+from holdfast.surfaces.cli._sourcewords import found_by
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -71,7 +72,8 @@ def lesson_lines(lesson: Lesson, freshness: str, caveat: str) -> list[str]:
     rows += [("where", _where(lesson)), *(("file", name) for name in (*lesson.paths, *lesson.globs))]
     rows += [("symbol", name) for name in lesson.symbols]
     rows += [("answers", lesson.error_signature), ("command", lesson.command), ("tags", ", ".join(lesson.tags))]
-    rows += [("topic", lesson.topic_key), ("trust", _trust(lesson)), ("marks", _marks(lesson))]
+    made = lesson.topic_key.startswith("import:")  # by an importer, for itself
+    rows += [("topic", "" if made else lesson.topic_key), ("trust", _trust(lesson)), ("marks", _marks(lesson))]
     rows += [("valid", _span(lesson.validity.valid_from, lesson.validity.valid_to))]
     rows += [("recorded", _span(lesson.recorded_at, lesson.retracted_at)), ("from", _source(lesson))]
     rows += [("evidence", f'"{span.quote}"') for span in lesson.provenance.evidence]
@@ -109,7 +111,13 @@ def _marks(lesson: Lesson) -> str:
 def _source(lesson: Lesson) -> str:
     source = lesson.provenance
     stated = f"said by {source.person_name}" if source.person_name else ""
-    named = [source.detector or source.author or "a person", stated, source.origin, source.host, source.session]
+    named = [
+        found_by(source.detector) or source.author or "a person",
+        stated,
+        source.origin,
+        source.host,
+        source.session,
+    ]
     seen = f"seen in {len(lesson.sessions_seen)} sessions" if len(lesson.sessions_seen) > 1 else ""
     return "  ".join(filter(None, [*named, seen]))
 

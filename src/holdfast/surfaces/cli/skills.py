@@ -121,6 +121,18 @@ def write(call: Call, target: str | None, dry_run: bool) -> None:
     note(_summary(steps, dry_run))
 
 
+def rewrite_written(call: Call) -> list[str]:
+    """Bring the skills that were written into this project up to date and add none; the files that changed."""
+    found, place = _compile(call)
+    steps = [step for step in _plan(found, place, os.path.join(place.root, FOLDER)) if step.what in _REWRITES]
+    for step in steps:
+        _carry_out(step)
+    return [step.file for step in steps]
+
+
+_REWRITES = ("changed", "removed")
+
+
 def _compile(call: Call) -> tuple[Skills, Place]:
     from holdfast.service.skills import compile_skills
 

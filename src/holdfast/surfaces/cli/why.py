@@ -9,6 +9,7 @@ import click
 from holdfast.domain.ids import short_id
 from holdfast.domain.plain import to_plain
 from holdfast.surfaces.cli._completions import lesson_ids
+from holdfast.surfaces.cli._sourcewords import found_by
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -59,7 +60,7 @@ def command(call: Call, ref: str) -> None:
 def _lines(told: Explanation) -> Iterator[str]:
     lesson = told.lesson
     yield f"{short_id(lesson.id)}  {lesson.title}"
-    yield f"{lesson.kind}, {coloured(lesson.state)}, said by {_speaker(lesson)}, confidence {lesson.confidence:.2f}"
+    yield f"{lesson.kind}, {coloured(lesson.state)}, {_speaker(lesson)}, confidence {lesson.confidence:.2f}"
     yield f"since {_when(lesson.validity.valid_from)}{_sessions(lesson)}"
     if lesson.why:
         yield f"because {lesson.why}"
@@ -111,7 +112,10 @@ def _history_lines(told: Explanation) -> Iterator[str]:
 
 def _speaker(lesson: Lesson) -> str:
     source = lesson.provenance
-    named = source.detector or source.author or "a person"
+    # An importer is known by what it read, which stands in `origin`.
+    found = found_by(source.detector) if source.detector and not source.origin else ""
+    named = f"learnt from {found}" if found else "said by " + (source.author or "a person")
+    named = "read" if source.origin and source.detector else named
     where = f" in {source.host} session {source.session}" if source.session else ""
     where += f" from {source.origin}" if source.origin else ""
     return f"{named}{where} ({lesson.trust})"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.errors import HoldfastError
 from holdfast.domain.ids import short_id
@@ -35,6 +37,14 @@ def kept(held: Lesson) -> str:
             " is the user's and stays active until the user accepts the revision (holdfast review)."
         )
     return f"kept [{short_id(held.id)}] ({held.state}): it is not active until the user accepts it (holdfast review)."
+
+
+def rivals(opposed: Sequence[Lesson]) -> list[str]:
+    """That active lessons say the opposite, by their ids alone: their words are data and stay fenced."""
+    if not opposed:
+        return []
+    named = ", ".join(f"[{short_id(rival.id)}]" for rival in opposed)
+    return [f"It contradicts {named}: expand it, and revise the one that is wrong or ask the user."]
 
 
 def judged(outcome: Outcome) -> str:

@@ -52,7 +52,7 @@ class Recall(BaseModel):
 class Expand(BaseModel):
     """Which lesson to show."""
 
-    id: Annotated[str, Field(description="A lesson's id, or its end")]
+    id: Annotated[str, Field(description="Its id, or the id's end")]
 
 
 class Remember(BaseModel):
@@ -67,21 +67,25 @@ class Remember(BaseModel):
     kind: Kind = "convention"
     why: str = ""
     how: Annotated[str, Field(description="What to do instead")] = ""
-    topic: Annotated[str, Field(description="Stable key; the same key revises")] = ""
+    topic: Annotated[str, Field(description="Key; the same one revises")] = ""
 
 
 class Revise(BaseModel):
-    """A lesson's successor."""
+    """A lesson's successor; what is left out stays as it is."""
+
+    model_config = ConfigDict(extra="forbid")
 
     id: str
-    insight: Annotated[str, Field(description="The rule as it is now")]
-    why: Annotated[str, Field(description="What changed")] = ""
+    insight: Annotated[str, Field(description="The rule now")]
+    why: str = ""
+    files: Texts = []
+    kind: str = ""  # not Kind: its values stand in the schema of remember already, and Memory checks them
 
 
 class Checkpoint(BaseModel):
     """A task's state; without a goal, the question for it."""
 
-    goal: Annotated[str, Field(description="Empty: read the current checkpoint")] = ""
+    goal: Annotated[str, Field(description="Empty: read the checkpoint")] = ""
     done: Texts = []
     next: Texts = []
     questions: Texts = []
@@ -209,14 +213,16 @@ def _remember(asked: Asked, given: Remember) -> Kept:
         trust="agent",
     )
     unfound = given.quote.strip() and not held.provenance.evidence
-    text = f"{render.kept(held)}\n{UNFOUND}" if unfound else render.kept(held)
-    return Kept(text=text, id=held.id, state=held.state)
+    lines = [render.kept(held), *render.rivals(asked.memory.rivals(held)), *([UNFOUND] if unfound else [])]
+    return Kept(text="\n".join(lines), id=held.id, state=held.state)
 
 
 def _revise(asked: Asked, given: Revise) -> Kept:
-    changes = {"insight": given.insight, **({"why": given.why} if given.why else {})}
+    stated: dict[str, Any] = {"why": given.why, "files": given.files, "kind": given.kind}
+    changes = {"insight": given.insight, **{name: value for name, value in stated.items() if value}}
     held = asked.memory.revise(given.id, author="agent", trust="agent", **changes)
-    return Kept(text=render.kept(held), id=held.id, state=held.state)
+    lines = [render.kept(held), *render.rivals(asked.memory.rivals(held))]
+    return Kept(text="\n".join(lines), id=held.id, state=held.state)
 
 
 def _checkpoint(asked: Asked, given: Checkpoint) -> Named:
@@ -235,7 +241,7 @@ def _feedback(asked: Asked, given: Feedback) -> Named:
 
 TOOLS = (
     MemoryTool(
-        "recall", "Recall lessons", "Lessons of earlier sessions that bear on the query, checked against the code now.",
+        "recall", "Recall lessons", "Lessons of earlier sessions on the query, checked against the code.",
         Recall, Recalled, _recall, writes=False,
     ),
     MemoryTool(
@@ -248,12 +254,12 @@ TOOLS = (
     ),
     MemoryTool(
         "revise", "Revise a lesson",
-        "Replace a lesson that is no longer right by a successor.",
+        "Replace a lesson that is wrong now.",
         Revise, Kept, _revise,
     ),
     MemoryTool(
-        "checkpoint", "Save or read a checkpoint",
-        "Keep the working state of a long task; restored after compaction and in the next session.",
+        "checkpoint", "Checkpoint a task",
+        "A long task's working state, restored after compaction and in the next session.",
         Checkpoint, Named, _checkpoint,
     ),
     MemoryTool(
