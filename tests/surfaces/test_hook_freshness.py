@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ def rounded(amount, rate):
 def total(amounts):
     return sum(amounts)
 """
+UNCHANGED = re.compile(r"\(user, \d+ [A-Z][a-z]{2}; ledger\.py:rounded\)")
+"""Source, day and place of a lesson, and no word about a change."""
 
 
 @pytest.fixture
@@ -36,7 +39,7 @@ def edit(hooks: Hooks, old: str, new: str) -> None:
 
 
 def test_the_delivery_says_what_changed(hooks: Hooks) -> None:
-    assert "(user; ledger.py:rounded)" in hooks.call("PreToolUse", "before")
+    assert UNCHANGED.search(hooks.call("PreToolUse", "before"))
     edit(hooks, "(amount, rate)", "(amount, rate, places=2)")
     assert "rounded signature changed" in hooks.call("PreToolUse", "after")
     assert hooks.log == ""
@@ -62,7 +65,7 @@ def test_where_git_has_the_code_of_then_the_difference_is_named(tmp_path: Path) 
 
 def test_an_edit_elsewhere_in_the_file_is_no_news(hooks: Hooks) -> None:
     edit(hooks, "return sum(amounts)", "return sum(amounts, start=0)")
-    assert "(user; ledger.py:rounded)" in hooks.call("PreToolUse")
+    assert UNCHANGED.search(hooks.call("PreToolUse"))
     assert hooks.log == ""
 
 
