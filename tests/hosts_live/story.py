@@ -42,7 +42,7 @@ def play(machine: Machine, *, record: bool = False) -> Facts:
     machine.ask(parcels.CORRECTION, resumed=True)
     machine.ask(parcels.REMEMBER, resumed=True)
     if not program.has_hooks:
-        machine.holdfast("backfill", "--yes")
+        facts["backfill"] = machine.holdfast("backfill").output
     lessons = machine.wait_until_learnt()
     machine.git("commit", "-q", "--allow-empty", "-a", "-m", "Mend the limit")
     unrelated = machine.ask(parcels.UNRELATED)
@@ -87,13 +87,16 @@ def _heard(events: list[Facts]) -> Facts:
 
 
 def _learnt(lessons: list[Facts]) -> Facts:
-    def has(words: str, *states: str) -> bool:
-        return any(words in lesson["insight"] and lesson["state"] in states for lesson in lessons)
+    def has(words: str, trust: str, *states: str) -> bool:
+        return any(
+            words in lesson["insight"] and lesson["trust"] == trust and lesson["state"] in states for lesson in lessons
+        )
 
     return {
-        "cause_proven": _yes(has("compared with", "active", "verified")),
-        "correction": _yes(has("floats", "active", "verified")),
-        "remember": _yes(has("warehouse printer", "active", "verified")),
+        # A repair that a test proves begins on probation and is handed over; a statement alone has the agent's trust.
+        "cause_proven": _yes(has("compared with", "verified", "active", "probation")),
+        "correction": _yes(has("floats", "person", "active")),
+        "remember": _yes(has("warehouse printer", "person", "active")),
     }
 
 

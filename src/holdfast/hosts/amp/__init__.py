@@ -53,6 +53,7 @@ class Amp(Adapter):
             transcripts="~/.local/share/amp/threads (builds before April 2026)",
             grows_by_lines=False,
             transcript_files=("amp/threads/*.json",),
+            transcript_marks=(('"id":"T-', '"messages":[', '"env":{"initial":{'),),
             moments=("session_start", "prompt", "before_file", "after_failure"),
             rules=(RulesTarget(file="AGENTS.md"),),
             reads=("CLAUDE.md",),

@@ -90,6 +90,7 @@ class CopilotCli(Adapter):
             moments=("session_start", "prompt", "before_file", "before_command", "after_failure"),
             transcripts="~/.copilot/session-state",
             transcript_files=("session-state/*/events.jsonl",),
+            transcript_marks=(('"type":"session.start"', '"producer":"copilot-agent"', '"context":{"cwd":'),),
             rules=(
                 RulesTarget(
                     file=".github/instructions/holdfast-{slug}.instructions.md",
