@@ -35,6 +35,7 @@ def play(machine: Machine, *, record: bool = False) -> Facts:
     before = machine.files()
     setup = machine.holdfast("setup", program.name, "--yes", *(["--trust"] if program.trusts else []))
     facts["setup"] = setup.output.strip()
+    machine.end_background()
     wired = {name for name, digest in machine.files().items() if before.get(name) != digest}
     if record:
         machine.record_payloads()
@@ -45,11 +46,12 @@ def play(machine: Machine, *, record: bool = False) -> Facts:
         facts["backfill"] = machine.holdfast("backfill").output
     lessons = machine.wait_until_learnt()
     machine.git("commit", "-q", "--allow-empty", "-a", "-m", "Mend the limit")
-    unrelated = machine.ask(parcels.UNRELATED)
+    machine.ask(parcels.UNRELATED)
     band = machine.ask(parcels.BAND)
     label = machine.ask(parcels.LABEL)
     events = machine.events()
-    facts |= _heard(events) | _learnt(lessons) | _told(unrelated, band, label)
+    facts |= _heard(events) | _learnt(lessons) | _told(band, label)
+    facts["unrelated"] = _yes(not machine.delivered("prompt", parcels.UNRELATED))
     facts["own_answers"] = _yes(not any("recall" in event.get("tool", "") for event in events))
     facts["lessons"] = [(lesson["kind"], lesson["state"], lesson["insight"]) for lesson in lessons]
     if record:
@@ -100,12 +102,11 @@ def _learnt(lessons: list[Facts]) -> Facts:
     }
 
 
-def _told(unrelated: list[Facts], band: list[Facts], label: list[Facts]) -> Facts:
+def _told(band: list[Facts], label: list[Facts]) -> Facts:
     answers = [text for request in band for text in strings(request["body"]) if "warehouse printer" in text]
     return {
         "at_start_or_prompt": _yes("printer" in handed_over(label[:1]) or "floats" in handed_over(band[:1])),
         "with_file": _yes(handed_over(band[1:]) or handed_over(label[1:])),
-        "unrelated": _yes("floats" not in handed_over(unrelated) and "printer" not in handed_over(unrelated)),
         "tools": _yes(offers_recall(band)),
         "recall": _yes(offers_recall(band) and answers),
     }

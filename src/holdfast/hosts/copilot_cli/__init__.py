@@ -43,6 +43,7 @@ HOOKS: tuple[tuple[str, str, int], ...] = (
     ("PreToolUse", "Read|Edit|Write|Bash|view|create|edit|bash|apply_patch", 5),
     ("PostToolUse", "", 5),
     ("PostToolUseFailure", "", 5),
+    ("SubagentStart", "", 5),
     ("PreCompact", "", 10),
     ("Stop", "", 10),
     ("SessionEnd", "", 5),
