@@ -22,7 +22,7 @@ PROMPT_LIMIT_S = 240
 LEARN_LIMIT_S = 60
 OWN_FOLDER = ".holdfast"
 BLOCK = re.compile(r"<holdfast-memory.*?</holdfast-memory>|&lt;holdfast-memory.*?&lt;/holdfast-memory&gt;", re.DOTALL)
-TOOL = re.compile(r"\b(?:mcp__?holdfast__?|holdfast[-_])(recall|remember|expand)\b")
+TOOL = re.compile(r"\b(?:mcp__?holdfast__?|holdfast[-_]{1,2})(recall|remember|expand)\b")
 
 RECORDER = """\
 #!/bin/sh

@@ -264,7 +264,9 @@ def test_no_transcript_is_taken_for_another_hosts_by_its_content(case: Path) -> 
     assert host_by_content(str(case), hosts) in (own.name, "")
 
 
-@pytest.mark.parametrize("host", ["claude-code", "codex", "pi", "specstory", "gemini-cli", "junie", "cline", "roo", "amp", "vscode"])
+@pytest.mark.parametrize(
+    "host", ["claude-code", "codex", "pi", "specstory", "gemini-cli", "junie", "cline", "roo", "amp", "vscode"]
+)
 def test_hosts_whose_files_are_easily_mistaken_are_known_by_their_content(host: str) -> None:
     adapter = load_host(host)
     cases = sorted((GOLDEN / host.replace("-", "_")).glob("transcript*/transcript.*"))

@@ -15,13 +15,14 @@ from holdfast.ports.store import EventFilter, LessonFilter
 from holdfast.service.sessionevents import OUTCOME, session_events
 from holdfast.surfaces.cli.main import cli
 from holdfast.transcripts import keep_turn
-from tests.surfaces.hookcalls import Hooks
+from tests.surfaces.hookcalls import Hooks, wait_for
 
 SESSION = "01a204ff-9ec2-77d2-98d6-aaa73b3b583e"
 RED = (
     "FAIL: test_limit (tests.test_price.PriceTest.test_limit)\n"
     '  File "/home/ada/parcels/tests/test_price.py", line 9, in test_limit\n'
-    "    self.assertEqual(fee_for(2_000), 549)\nAssertionError: 749 != 549\nRan 2 tests in 0.001s\nFAILED (failures=1)\n"
+    "    self.assertEqual(fee_for(2_000), 549)\nAssertionError: 749 != 549\n"
+    "Ran 2 tests in 0.001s\nFAILED (failures=1)\n"
 )
 GREEN = "Ran 2 tests in 0.001s\n\nOK\n"
 TESTS = "python3 -m unittest tests.test_price"
@@ -53,8 +54,7 @@ class CodexSession:
         self.tell_hook("UserPromptSubmit", prompt="A parcel of exactly 2000 g is charged the 5 kg fee. Mend it.")
         self._ran("call_1", RED)
         self.tell_hook("PostToolUse", tool_name="apply_patch", tool_use_id="call_2", tool_input={"command": PATCH},
-                       tool_response="Exit code: 0\nOutput:\nSuccess. Updated the following files:\nM parcel/price.py\n",
-                       )  # fmt: skip
+                       tool_response="Exit code: 0\nOutput:\nSuccess. Updated the following files:\nM price.py\n")  # fmt: skip
         self._ran("call_3", GREEN)
 
     def _ran(self, call: str, output: str) -> None:
@@ -166,3 +166,18 @@ def test_a_backfill_completes_what_no_turn_completed(session: CodexSession) -> N
 def _keys(session: CodexSession) -> list[str]:
     with session.hooks.memory() as memory:
         return [event.key for _, event in memory.parts.store.find_events(EventFilter(session=SESSION))]
+
+
+def test_a_session_of_a_host_that_never_tells_its_end_is_learnt_after_the_turn(tmp_path: Path) -> None:
+    hooks = Hooks(tmp_path)
+    shared = {"session_id": "s9", "cwd": str(hooks.project)}
+    prompt = "Remember that the ledger keeps all rates in basis points."
+    hooks.run({**shared, "hook_event_name": "UserPromptSubmit", "prompt": prompt}, "cline")
+    hooks.run({**shared, "hook_event_name": "Stop", "last_assistant_message": "Noted."}, "cline")
+
+    def learnt() -> bool:
+        with hooks.memory() as memory:
+            found = memory.parts.store.find(LessonFilter(project=memory.place.project.id))
+        return any("basis points" in lesson.insight for lesson in found)
+
+    wait_for(learnt, "the learner that the turn's end starts")

@@ -39,6 +39,7 @@ class Amp(Adapter):
     name = "amp"
     folders = (".config/amp", ".local/share/amp")
     keeps_transcripts = True
+    tells_end = False
     late = True
 
     @property

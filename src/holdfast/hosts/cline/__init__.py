@@ -45,6 +45,7 @@ class Cline(Adapter):
     name = "cline"
     folders = (".cline",)
     keeps_transcripts = True
+    tells_end = False
 
     @property
     def profile(self) -> HostProfile:
@@ -66,7 +67,7 @@ class Cline(Adapter):
             transcript_marks=(
                 ('[{"ts":', '"type":"say"', '"text":"'),
                 ('{"version":', '"messages":[{', '"text":"<user_inputmode='),
-                ('[{"role":"user","content":[', '"text":"<task>', '#CurrentWorkingDirectory('),
+                ('[{"role":"user","content":[', '"text":"<task>', "#CurrentWorkingDirectory("),
             ),
             rules=(
                 RulesTarget(
