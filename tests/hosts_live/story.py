@@ -52,6 +52,8 @@ def play(machine: Machine, *, record: bool = False) -> Facts:
     events = machine.events()
     facts |= _heard(events) | _learnt(lessons) | _told(band, label)
     facts["unrelated"] = _yes(not machine.delivered("prompt", parcels.UNRELATED))
+    if not program.has_hooks:
+        facts |= dict.fromkeys(("hooks", "at_start_or_prompt", "with_file"), "-")
     facts["own_answers"] = _yes(not any("recall" in event.get("tool", "") for event in events))
     facts["lessons"] = [(lesson["kind"], lesson["state"], lesson["insight"]) for lesson in lessons]
     if record:

@@ -265,7 +265,8 @@ def test_no_transcript_is_taken_for_another_hosts_by_its_content(case: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "host", ["claude-code", "codex", "pi", "specstory", "gemini-cli", "junie", "cline", "roo", "amp", "vscode"]
+    "host",
+    ["claude-code", "codex", "pi", "specstory", "gemini-cli", "junie", "cline", "roo", "amp", "vscode", "copilot-cli"],
 )
 def test_hosts_whose_files_are_easily_mistaken_are_known_by_their_content(host: str) -> None:
     adapter = load_host(host)

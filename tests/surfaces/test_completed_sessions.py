@@ -53,8 +53,9 @@ class CodexSession:
         self.tell_hook("SessionStart", source="startup")
         self.tell_hook("UserPromptSubmit", prompt="A parcel of exactly 2000 g is charged the 5 kg fee. Mend it.")
         self._ran("call_1", RED)
+        patched = "Exit code: 0\nOutput:\nSuccess. Updated the following files:\nM parcel/price.py\n"
         self.tell_hook("PostToolUse", tool_name="apply_patch", tool_use_id="call_2", tool_input={"command": PATCH},
-                       tool_response="Exit code: 0\nOutput:\nSuccess. Updated the following files:\nM price.py\n")  # fmt: skip
+                       tool_response=patched)  # fmt: skip
         self._ran("call_3", GREEN)
 
     def _ran(self, call: str, output: str) -> None:
