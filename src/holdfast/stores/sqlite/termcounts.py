@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
 
-COMMON = 200
-"""A term in more lessons of the scope than this says little; it is asked for only when no rarer one is there."""
-COMMON_SHARE = 0.004
+COMMON = 1_000
+"""A term in more lessons than this says little; it chooses lessons only when no rarer term is there."""
+COMMON_SHARE = 0.02
 """As COMMON, for a store of more than 50,000 lessons: the share of them."""
 SATURATION = 2.2
 """What a term adds to BM25 times its idf, at most: k1 + 1 with FTS5's k1 of 1.2."""
