@@ -18,10 +18,11 @@ from holdfast.domain.vocabulary import MOMENT_BUDGETS, LessonId
 from holdfast.ports.store import LogFilter
 from holdfast.ranking.bar import CLOSELY_LINKED, PUSHED, is_decisive, is_linked, passes, passes_by_words
 from holdfast.ranking.compile import LINE_TOKENS, add_line, compile_line
+from holdfast.ranking.failure import answers_failure, read_failure
 from holdfast.ranking.fuse import SURE_EXACT
 from holdfast.ranking.names import TELLING
 from holdfast.ranking.relevance import fit_of, weigh
-from holdfast.ranking.signature import alike, command_target, error_signature
+from holdfast.ranking.signature import command_target
 from holdfast.ranking.tokens import count_tokens
 from holdfast.ranking.words import terms
 from holdfast.service.notice import find_news, keep_found
@@ -347,24 +348,27 @@ def _before_command(turn: _Turn) -> Briefing:
 
 def _after_failure(turn: _Turn) -> Briefing:
     """What answered this error before: the same error or nearly, the same command, or a strong match of its words."""
-    signature, target = error_signature(turn.call.error), command_target(turn.call.command)
-    if not signature and not target:
+    failure = read_failure(turn.call.error, turn.call.command)
+    if not failure.words and not failure.target:
         return Briefing(moment=turn.moment)
-    message = weigh(signature.partition(": ")[2])
+    message = weigh(failure.words.partition(": ")[2] if failure.signature else failure.words)
 
     def answers(found: Found) -> bool:
         lesson = found.lesson
-        if signature and lesson.error_signature:
-            return alike(signature, lesson.error_signature)
-        same_command = bool(target) and lesson.command == target and lesson.kind in KNOWN_FAILURES
+        if answers_failure(failure, lesson):
+            return True
+        if failure.signature and lesson.error_signature:
+            return False
+        same_command = bool(failure.target) and lesson.command == failure.target and lesson.kind in KNOWN_FAILURES
         told = fit_of(message, found.stems)
         return same_command or (
             told.strength >= STRONG_WORDS and passes_by_words(told, PUSHED, found.shares, found.chance)
         )
 
     query = turn.query(
-        text=signature, error=turn.call.error if signature else "", command=turn.call.command, paths=turn.files()
-    )
+        text=failure.words, error=turn.call.error if failure.signature else "", command=turn.call.command,
+        paths=turn.files(),
+    )  # fmt: skip
     return turn.deliver(query, ("exact", "text"), answers)
 
 
