@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.vocabulary import Freshness, Moment
+from holdfast.domain.vocabulary import Freshness, LessonId, Moment, State
+
+UNCONFIRMED: tuple[State, ...] = ("probation", "candidate")
+"""States of lessons that may be right and that nobody confirmed yet."""
 
 
 class LaneShare(Frozen):
@@ -36,6 +39,11 @@ class Ranked(Frozen):
     caveat: str = ""
     """What changed, in words, when it is not fresh."""
 
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether nobody confirmed the lesson yet."""
+        return self.lesson.state in UNCONFIRMED
+
 
 class Briefing(Frozen):
     """At most a few lessons within a token budget, or none and what the nearest was."""
@@ -47,6 +55,10 @@ class Briefing(Frozen):
     tokens: int = 0
     near: tuple[Ranked, ...] = ()
     """When nothing passed the bar: the few best that did not, best first."""
+    near_more: int = 0
+    """How many more were found that did not pass either."""
+    disputes: tuple[tuple[LessonId, LessonId], ...] = ()
+    """Pairs of the items that contradict each other, the better proven or newer one first."""
     checkpoint_text: str = ""
     """A task's working state, restored at a session's start or after compaction; already compiled."""
     text: str = ""
