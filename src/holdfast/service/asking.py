@@ -65,7 +65,7 @@ NEAR_SHOWN = 3
 """How many are named where nothing passes the threshold."""
 ANSWERING: tuple[str, ...] = ("person", "verified", "agent")
 """Whose unconfirmed lessons answer. What a repository or a tool's output says waits until a person has read it."""
-SIMILAR = 0.35
+SIMILAR = 0.6
 """Least share of common stems (Jaccard) of two rules that are compared for a contradiction."""
 
 
@@ -112,9 +112,9 @@ def ask(
         rest = len(near) - len(ranked)
         return Briefing(near=tuple(one for one, _ in ranked), near_more=rest, degraded=notes)
     pairs, disputes = _with_opponents(parts, place, query, passed)
-    if len(answer.passed) == KEPT:  # the first stay the same for whoever wants more
-        pairs = pairs if limit <= KEPT else [*pairs[:KEPT], *answer.further, *pairs[KEPT:]]
-    return _assemble([*pairs, *waiting.further], disputes, limit, budget_tokens, notes)
+    # further ones come last: the first stay the same for whoever wants more
+    pairs = [*pairs, *answer.further, *waiting.further]
+    return _assemble(pairs, disputes, limit, budget_tokens, notes)
 
 
 def find(parts: Parts, query: Query, lanes: Iterable[str], pool: int = ASKED_POOL) -> Draw:
@@ -185,13 +185,13 @@ def _search(parts: Parts, place: Place, query: Query, limit: int) -> _Answer:
     for one_query, lanes in _readings(query):
         drawn = find(parts, one_query, lanes)
         notes[drawn.degraded] = None
-        good = _passing(parts, one_query, drawn.found, lanes)
+        good = _passing(parts, one_query, drawn.found[:KEPT], lanes)
         _keep_best(passed, good)
         _keep_best(failed, drawn.found)
     best = sorted(passed.values(), key=lambda found: -total(found.shares))[:KEPT]
     ranked = _diversified(weigh_up(parts, place, best))
     further: list[Pair] = []
-    if limit > len(best) == KEPT:
+    if limit > KEPT:
         further = _further(parts, place, query, [found.lesson.id for found in best])
     near = tuple(found for id_, found in failed.items() if id_ not in passed and any(map(says_something, found.shares)))
     return _Answer(
