@@ -80,7 +80,7 @@ class Bench:
         self.turn = 0
         self.lessons = lessons
         self.env = {key: held for key, held in os.environ.items() if not key.startswith(("PYTHON", "HOLDFAST", "GIT"))}
-        self.env |= {"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home")}
+        self.env |= {"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home"), "HOLDFAST_HOLDOUT": "0"}
         self.words: list[Words] = []
         self.failing_commands: set[str] = set()
         """Commands that a lesson is about: every other payload is about such a command."""

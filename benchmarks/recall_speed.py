@@ -108,7 +108,7 @@ class Bench:
         project = folder / "shop"
         project.mkdir()
         subprocess.run(["git", "init", "-q", "-b", "main"], cwd=project, check=True)
-        settings = load_settings({"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home")})
+        settings = load_settings({"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home"), "HOLDFAST_HOLDOUT": "0"})
         self.memory = Memory(str(project), settings=settings, cold=True)
         self.rng = random.Random(11)
         made = [make_lesson(n, self.rng, self.memory.place.project.id) for n in range(lessons)]

@@ -42,7 +42,7 @@ class Demo:
         shutil.copytree(EXAMPLE / "repository", self.folder)
         list(Player("", str(self.folder)).play([step for step in load_story(str(EXAMPLE))["first"] if "edit" in step]))
         hidden = {"HOLDFAST_HOME": str(scratch / "holdfast"), "HOME": str(scratch), "PYTHONDONTWRITEBYTECODE": "1"}
-        self._env = {**os.environ, **hidden}
+        self._env = {**os.environ, **hidden, "HOLDFAST_HOLDOUT": "0"}
         for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Split bills"]):
             author = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
             subprocess.run(["git", *author, *command], cwd=self.folder, env=self._env, check=True)

@@ -25,7 +25,9 @@ HEAD = f"""# The command line
 Made from the commands' own help by `scripts/render_cli_docs.py`; edit the help, not this file.
 
 **Where things go.** The result is on stdout, talk to you is on stderr. On a terminal there is colour, unless
-`NO_COLOR` is set. An error is one line, `error: …`, and mostly a second one, `hint: …`, with what to type next.
+`NO_COLOR` is set; a table has heads, its columns are cut to fit, and long texts are wrapped. In a pipe a row's cells are
+parted by tabs, whole and without heads. With `--json` an error is one JSON object on stderr: `error`, `hint`,
+`exit_code`. Else an error is one line, `error: …`, and mostly a second one, `hint: …`, with what to type next.
 
 **Exit codes.** 0: done. {EXIT_FAILED}: it could not be done, or some of it could not (`import`, `doctor`).
 {EXIT_USAGE}: the command was not understood. {EXIT_INTERRUPTED}: interrupted. {EXIT_BUG}: a bug of ours.
@@ -46,7 +48,7 @@ Made from the commands' own help by `scripts/render_cli_docs.py`; edit the help,
 | `forget` | `forgotten` or `purged`: `id`, `short_id`, `erased` (rows by table) |
 | `undo` | `undone` and `change`: log records |
 | `feedback` | the outcome |
-| `checkpoint` | the checkpoint |
+| `checkpoint` | the checkpoint; `list`: `checkpoints`, `more` |
 | `log` | `deliveries`, or `changes` |
 | `import` | `added`, `revised`, `unchanged`, `failed` (`line`, `reason`), `ignored_keys`, `mended_lines` |
 | `watch` | one document a line: `at`, `before`, `freshness`, `caveat`, `lesson` |

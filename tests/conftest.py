@@ -34,6 +34,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / ".holdfast"))
+    monkeypatch.setenv("HOLDFAST_HOLDOUT", "0")  # what a test expects to be told is not to be withheld by chance
     return tmp_path / ".holdfast"
 
 

@@ -55,6 +55,20 @@ def test_a_file_that_is_not_toml_is_named(tmp_path: Path, text: str) -> None:
         load(tmp_path, text)
 
 
+def test_one_delivery_in_twenty_is_withheld_unless_the_file_or_the_variable_says_otherwise(tmp_path: Path) -> None:
+    assert load(tmp_path).holdout == 0.05
+    assert load(tmp_path, "[outcomes]\nholdout = 0").holdout == 0
+    assert load(tmp_path, "[outcomes]\nholdout = 0.1", HOLDFAST_HOLDOUT="0.2").holdout == 0.2
+
+
+@pytest.mark.parametrize("text", ["[outcomes]\nholdout = 0.6", "[outcomes]\nholdout = -1", '[outcomes]\nholdout = "x"'])
+def test_a_hold_out_of_more_than_half_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InvalidValueError, match="holdout"):
+        load(tmp_path, text)
+    with pytest.raises(InvalidValueError, match="HOLDFAST_HOLDOUT"):
+        load(tmp_path, "", HOLDFAST_HOLDOUT="many")
+
+
 def test_a_key_in_the_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidValueError, match="key"):
         load(tmp_path, '[embedder]\nname = "ollama"\napi_key = "abc"')

@@ -71,7 +71,7 @@ class Arena:
         project = folder / "project"
         project.mkdir(parents=True)
         subprocess.run(["git", "init", "-q", "-b", "main"], cwd=project, check=True)
-        settings = load_settings({"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home")})
+        settings = load_settings({"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home"), "HOLDFAST_HOLDOUT": "0"})
         if embedder:
             name = "" if embedder == "none" else embedder
             settings = replace(settings, embedder=name, embedder_options=tuple(options))

@@ -163,7 +163,7 @@ class Users:
             project.mkdir(parents=True)
             subprocess.run(["git", "init", "-q", "-b", "main"], cwd=project, check=True)
             home = str(self._folder / user)
-            settings = load_settings({"HOME": home, "HOLDFAST_HOME": home + "/home"})
+            settings = load_settings({"HOME": home, "HOLDFAST_HOME": home + "/home", "HOLDFAST_HOLDOUT": "0"})
             made = self._stack.enter_context(Memory(str(project), settings=settings))
             self._memories[user, scope] = made
             self._store(made, user, scope)

@@ -39,11 +39,13 @@ def play(
         for session in catalog.sessions:
             player.play(session, repository.transcript(session.blob))
             if with_gold:
+                player.settle(session)
                 player.teach([lesson for lesson in catalog.gold if lesson.session == session.number])
             else:
                 player.learn(session)
             progress(str(record.sessions[-1]))
         record.lessons, record.complaints = shipped.lessons(), shipped.complaints()
+        record.outcomes = shipped.outcomes()
     return record
 
 
@@ -82,6 +84,12 @@ class _Player:
         """Do what the learner does when the session has ended."""
         file = self._file(session)
         self._shipped.learn(session.id, str(file))
+        file.unlink()
+
+    def settle(self, session: Session) -> None:
+        """Read the session's transcript and judge what it was told, as the learner does; nothing is learnt."""
+        file = self._file(session)
+        self._shipped.settle(session.id, str(file))
         file.unlink()
 
     def teach(self, gold: list[GoldLesson]) -> None:

@@ -1,4 +1,5 @@
-"""What happened in a replay, as JSON lines in a folder: `deliveries`, `sessions`, `lessons`, and `map` in gold mode."""
+"""What happened in a replay, as JSON lines in a folder: `deliveries`, `sessions`, `lessons`, `outcomes`, and `map` in
+gold mode."""
 
 from __future__ import annotations
 
@@ -43,6 +44,7 @@ class Record:
     lessons: list[dict[str, Any]] = field(default_factory=list)
     taught: dict[str, str] = field(default_factory=dict)
     complaints: dict[str, int] = field(default_factory=dict)
+    outcomes: list[dict[str, Any]] = field(default_factory=list)
 
 
 def save(record: Record, folder: Path) -> None:
@@ -52,6 +54,7 @@ def save(record: Record, folder: Path) -> None:
     _write(folder / "sessions.jsonl", map(asdict, record.sessions))
     _write(folder / "lessons.jsonl", record.lessons)
     _write(folder / "map.jsonl", record.taught.items())
+    _write(folder / "outcomes.jsonl", record.outcomes)
     (folder / "complaints.json").write_text(json.dumps(record.complaints), "utf-8")
 
 
@@ -63,6 +66,7 @@ def load(folder: Path) -> Record:
         _rows(folder / "lessons.jsonl"),
         dict(_rows(folder / "map.jsonl")),
         json.loads((folder / "complaints.json").read_text("utf-8")),
+        _rows(folder / "outcomes.jsonl") if (folder / "outcomes.jsonl").is_file() else [],
     )
 
 

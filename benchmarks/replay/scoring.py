@@ -67,6 +67,7 @@ def score(record: Record, catalog: Catalog) -> dict[str, Any]:
         figures["kinds"] = score_kinds(record.lessons, matches, catalog)
     figures["delivery"] = score_delivery(record, shown, catalog)
     figures["needs"] = score_needs(shown, catalog.needs)
+    figures["outcomes"] = score_outcomes(record, matches, catalog)
     return figures
 
 
@@ -203,6 +204,26 @@ def score_needs(shown: Iterable[Shown], needs: Sequence[Need]) -> dict[str, Any]
             "at any time": share(at < NEVER for _, at in moments),
         }
     return figures
+
+
+def score_outcomes(record: Record, matches: Matches, catalog: Catalog) -> dict[str, Any]:
+    """Of the outcomes of each verdict, in sessions with labelled needs, those whose lesson the session needed.
+
+    `chance` is the same share of all pairs of a labelled session and a lesson that came before it.
+    """
+    number = {session.id: session.number for session in catalog.sessions}
+    wanted: dict[int, set[str]] = defaultdict(set)
+    for need in catalog.needs:
+        wanted[need.session] |= need.lessons
+    verdicts: dict[str, list[bool]] = defaultdict(list)
+    for outcome in record.outcomes:
+        session = number.get(outcome["session"], -1)
+        if session in wanted:
+            gold = matches.get(outcome["lesson"], frozenset())
+            verdicts[outcome["verdict"]].append(bool(gold & wanted[session]))
+    came = {gold.id: gold.session for gold in catalog.gold}
+    pairs = [gold in wanted[session] for session in wanted for gold, learnt in came.items() if learnt < session]
+    return {verdict: share(hits) for verdict, hits in sorted(verdicts.items())} | {"chance": share(pairs)}
 
 
 def share(hits: Iterable[bool]) -> dict[str, float]:

@@ -22,12 +22,16 @@ from benchmarks.replay.catalog import GoldLesson
 from holdfast import bootstrap
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.ids import uuid7
+from holdfast.domain.plain import to_plain
+from holdfast.domain.records import Outcome
 from holdfast.domain.vocabulary import STATES, SessionId
+from holdfast.ports.store import LogFilter
 from holdfast.service.associations import associate
 from holdfast.service.codegraph import reindex
 from holdfast.service.hook import answer
 from holdfast.settings import load_settings
 from holdfast.surfaces.hooks import learner
+from holdfast.transcripts import keep_turn
 
 HOST = "claude-code"
 SHOWN = re.compile(r"\[([0-9a-f]{8})\]")
@@ -70,6 +74,22 @@ class Shipped:
         )  # fmt: skip
         learner.learn_all(self._settings, ended)
         learner.embed_all(self._settings)
+
+    def settle(self, session: str, transcript: str) -> None:
+        """What the learner does after a session's end, but for learning."""
+        ended = HookCall(
+            host=HOST, name="SessionEnd", session=SessionId(session), cwd=self._folder,
+            transcript=transcript, ends_session=True,
+        )  # fmt: skip
+        keep_turn(self._memory, ended)
+        for why in self._memory.settle_pending().failed:
+            self._note("outcomes", RuntimeError(why))
+
+    def outcomes(self) -> list[dict[str, Any]]:
+        """Every outcome of the project, newest first."""
+        here = self._memory.at(self._folder)
+        where = LogFilter(project=here.place.project.id, limit=MOST_LESSONS)
+        return [to_plain(outcome) for outcome in here.parts.store.find_records(Outcome, where)]
 
     def teach(self, gold: GoldLesson) -> str:
         """State a gold lesson by hand, about those of its files that are there; the lesson's id."""
@@ -127,7 +147,7 @@ class SessionClock(bootstrap.SystemClock):
 def open_shipped(home: Path, folder: Path) -> Iterator[Shipped]:
     """The product with a scratch home, for sessions in that folder; environment and clock are put back afterwards."""
     environment, system_clock, clock = dict(os.environ), bootstrap.SystemClock, SessionClock()
-    os.environ.update(HOME=str(home), HOLDFAST_HOME=str(home / ".holdfast"))
+    os.environ.update(HOME=str(home), HOLDFAST_HOME=str(home / ".holdfast"), HOLDFAST_HOLDOUT="0")
     bootstrap.SystemClock = lambda: clock  # type: ignore[misc, assignment]
     try:
         shipped = Shipped(str(folder), clock)

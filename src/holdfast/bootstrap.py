@@ -119,6 +119,8 @@ class Memory(_service.Memory):
             deliver=self.settings.deliver,
             ignore=self.settings.ignore,
             retention_days=self.settings.retention_days,
+            wrap_up=self.settings.wrap_up,
+            holdout=self.settings.holdout,
         )
         super().__init__(parts, os.path.abspath(folder or os.getcwd()))
 

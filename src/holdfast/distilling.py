@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 TRIES = 3
 """How often a session is sent at most: once, and twice again after failures."""
 RETRY_AFTER = timedelta(hours=1)
+USUAL_CALLS = 50
+"""Last calls of a model from which the cost of further ones is told."""
 DAY = timedelta(days=1)
 
 
@@ -76,6 +79,27 @@ def waiting(settings: Settings) -> list[Waiting]:
         else:
             found.pop(session, None)
     return [entry for entry in found.values() if entry.tries < TRIES]
+
+
+def is_settled(settings: Settings) -> Callable[[SessionId], bool]:
+    """Tells whether a session was distilled, was not worth a call, or failed too often."""
+    done = {row.get("session") for row in _rows(settings) if "skipped" in row or "lessons" in row}
+    failures = Counter(row.get("session") for row in _rows(settings) if row.get("failed"))
+    return lambda session: session in done or failures[session] >= TRIES
+
+
+def usual(settings: Settings, model: str) -> tuple[int, int, float | None]:
+    """Tokens in and out and dollars of one session with that model, as its last calls tell; zeros when there is none.
+
+    The dollars are None when the model does not say what it costs.
+    """
+    calls = [row for row in _rows(settings) if row.get("model") == model and "lessons" in row][-USUAL_CALLS:]
+    if not calls:
+        return 0, 0, None
+    costs = [row["cost_usd"] for row in calls if row.get("cost_usd") is not None]
+    mean_in = sum(int(row.get("input_tokens", 0)) for row in calls) // len(calls)
+    mean_out = sum(int(row.get("output_tokens", 0)) for row in calls) // len(calls)
+    return mean_in, mean_out, sum(costs) / len(costs) if costs else None
 
 
 def spent(settings: Settings, now: datetime) -> Spent:

@@ -33,6 +33,7 @@ DEFAULT_EMBEDDER = "static"
 """The embedder where none is configured; empty: none. docs/explanation/static-embedder.md holds the figures for it."""
 DISTIL_KEYS = frozenset({"model_from", "after_sessions", "calls_a_day", "dollars_a_day"})
 """Keys of the table `[distil]` that are ours; the others are the model's options."""
+DEFAULT_HOLDOUT, MOST_HOLDOUT = 0.05, 0.5
 NO_EMBEDDER = "none"
 """What the config file says for none at all."""
 
@@ -68,7 +69,11 @@ class Settings(Frozen):
     """Globs of paths that are never captured, relative to a project's root."""
     retention_days: int = 90
     """Raw event text older than this is dropped; lessons never are."""
+    wrap_up: bool = False
+    """The agent is asked once a session, after real work, to note what it learnt."""
     hook_deadline_ms: int = 500
+    holdout: float = DEFAULT_HOLDOUT
+    """Share of deliveries, 0 to 0.5, that are withheld at random, to learn what happens without them."""
     host_folders: tuple[tuple[str, str], ...] = ()
     """Hosts that were told to keep their files elsewhere than usual, and where: see HOST_FOLDERS."""
 
@@ -206,9 +211,25 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
         distil_dollars_a_day=float(take(distil, "dollars_a_day", (int, float), 1.0)),
         ignore=tuple(take(file, "ignore", list, [])),
         retention_days=take(file, "retention_days", int, 90),
+        wrap_up=not off and take(file, "wrap_up", bool, False),
         hook_deadline_ms=min(500, take(file, "hook_deadline_ms", int, 500)),
+        holdout=_holdout(env, take(take(file, "outcomes", dict, {}), "holdout", (int, float), DEFAULT_HOLDOUT), name),
         host_folders=tuple((host, env[name]) for host, name in HOST_FOLDERS if env.get(name)),
     )
+
+
+def _holdout(env: Mapping[str, str], configured: float, name: str) -> float:
+    """The share that is withheld. Raises InvalidValueError for one that would withhold more than half."""
+    named = env.get("HOLDFAST_HOLDOUT", "")
+    where = "HOLDFAST_HOLDOUT" if named else f"{name}: holdout"
+    try:
+        share = float(named or configured)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= MOST_HOLDOUT:
+        value = named or configured
+        raise InvalidValueError(f"{where} must be between 0 and {MOST_HOLDOUT}, not {value}", hint="0 turns it off")
+    return share
 
 
 def _options(table: dict[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -117,7 +117,9 @@ def serving(scratch: str) -> Iterator[tuple[Setting, str]]:
     folder.mkdir()
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     kept = {key: held for key, held in os.environ.items() if not key.startswith(("CLAUDE", "HOLDFAST", "npm_"))}
-    setting = Setting(find_node(), folder, {**kept, "HOME": scratch, "HOLDFAST_HOME": f"{scratch}/.holdfast"})
+    setting = Setting(
+        find_node(), folder, {**kept, "HOME": scratch, "HOLDFAST_HOME": f"{scratch}/.holdfast", "HOLDFAST_HOLDOUT": "0"}
+    )
     command = [sys.executable, str(HERE / "serve.py")]
     with subprocess.Popen(
         command, cwd=folder, env=setting.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

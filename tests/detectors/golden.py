@@ -13,7 +13,10 @@ from holdfast.domain.plain import to_plain
 from holdfast.testing.builders import START, make_event
 
 ROOT = Path(__file__).parents[1] / "golden" / "detectors"
-DETECTORS = ("correction", "explicit", "exploration", "fail_fix", "lint_rules", "red_green", "reverted_work")
+DETECTORS = (
+    "answers", "code_comment", "commands", "commit_text", "compaction_summary", "correction", "decision_record",
+    "explicit", "exploration", "fail_fix", "host_memory", "lint_rules", "red_green", "reverted_work", "rules_edit",
+)  # fmt: skip
 
 
 def cases(kind: str) -> list[Path]:

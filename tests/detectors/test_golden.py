@@ -36,7 +36,9 @@ def test_evidence_quotes_the_events_to_the_letter(case: Path) -> None:
         for candidate in plugins.load("detectors", name).detect(window(case)):
             assert candidate.evidence
             for span in candidate.evidence:
-                assert events[span.event].text[span.start : span.end] == span.quote
+                event = events[span.event]
+                texts = (event.text, event.command, event.new)
+                assert span.quote in [text[span.start : span.end] for text in texts]
 
 
 @pytest.mark.parametrize("name", DETECTORS)
@@ -61,19 +63,36 @@ texts = st.text(max_size=120) | st.sampled_from(
         "Error: boom",
         "FAILED tests/test_a.py::test_b - AssertionError",
         "# remember this",
+        "4. Errors and fixes:\n   - a\n      - Fixed by b, because `c",
+        "MEMORY.md\n---\ntype: user\n---\n- **Why:** d",
     ]
 )
 events = st.builds(
     make_event,
-    kind=st.sampled_from(["prompt", "reply", "tool_result", "tool_failure", "file_edit", "commit", "session_start"]),
+    kind=st.sampled_from(
+        ["prompt", "reply", "tool_result", "tool_failure", "file_edit", "commit", "session_start", "compaction"]
+    ),
+    tool=st.sampled_from(["Bash", "Edit", "memory"]),
     text=texts,
     command=st.sampled_from(
-        ["", "pytest tests", "make lint", "git checkout -- a.py", "git", "|", "a && 'b", "x <<E\n"]
+        [
+            "",
+            "pytest tests",
+            "make lint",
+            "git checkout -- a.py",
+            "git",
+            "|",
+            "a && 'b",
+            "x <<E\n",
+            "git commit -m \"$(cat <<'EOF'\nfix: a\n\nb broke because c\nEOF",
+            "git commit -m 'a",
+            'gh pr create -b "\\',
+        ]
     ),
     exit_code=st.sampled_from([None, 0, 1, 127]),
-    files=st.sampled_from([(), ("a.py",), ("tests/test_a.py",)]),
+    files=st.sampled_from([(), ("a.py",), ("tests/test_a.py",), ("CLAUDE.md",), ("docs/adr/0001-a.md",)]),
     old=st.sampled_from(["", "one = 1234567890", "two"]),
-    new=st.sampled_from(["", "one = 1234567890", "two"]),
+    new=st.sampled_from(["", "one = 1234567890", "two", "# a\n\n## Decision\n\n- b must c because d", "/* a\n * b */"]),
 )
 
 

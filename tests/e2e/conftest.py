@@ -27,6 +27,7 @@ class Machine:
         self.home.mkdir()
         self.env = {key: held for key, held in os.environ.items() if not key.startswith(("HOLDFAST", "CLAUDE", "GIT"))}
         self.env |= {"HOME": str(self.home), "HOLDFAST_HOME": str(self.home / ".holdfast"), "GIT_CONFIG_NOSYSTEM": "1"}
+        self.env["HOLDFAST_HOLDOUT"] = "0"  # what a test expects to be told is not to be withheld by chance
         self.repository = folder / "ledger"
         self.elsewhere = folder / "other work tree"
         shutil.copytree(ROOT / "examples" / "ledger" / "repository", self.repository)

@@ -31,7 +31,7 @@ class Ruled:
     """The project, and a home of its own."""
 
     def __init__(self, folder: Path) -> None:
-        self.env = {"HOME": str(folder), "HOLDFAST_HOME": str(folder / ".holdfast")}
+        self.env = {"HOME": str(folder), "HOLDFAST_HOME": str(folder / ".holdfast"), "HOLDFAST_HOLDOUT": "0"}
         self.code = Codebase(folder / "harbour")
         self.code.write("web/button.ts", "export const button = 1\n")
         for name in ("AGENTS.md", "GEMINI.md", "CONVENTIONS.md"):

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -76,3 +77,54 @@ def test_transcripts_are_found_oldest_first_without_those_of_sub_agents(tmp_path
     elsewhere = make({"config_dir": str(tmp_path / ".claude")})
     assert list(elsewhere.find_transcripts("/nowhere")) == list(HOST.find_transcripts(str(tmp_path)))
     assert list(HOST.find_transcripts(str(tmp_path / "nobody"))) == []
+
+
+def refused_call(tool: str, **line: Any) -> list[str]:
+    """The lines of a call and its error, which has the words of a refusal."""
+    content = (
+        "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, "
+        "the new_string was NOT written to the file). To tell you how to proceed, the user said:\nkeep it in one file"
+    )
+    use = {"type": "tool_use", "id": "u1", "name": tool, "input": {"command": "make gen"}}
+    result = {"type": "tool_result", "tool_use_id": "u1", "content": content, "is_error": True}
+    lines = [
+        {"type": "assistant", "message": {"id": "m1", "content": [use]}},
+        {"type": "user", "message": {"content": [result]}, "toolUseResult": f"Error: {content}", **line},
+    ]
+    return [json.dumps(line) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("tool", "line"),
+    [
+        ("Edit", {"version": "2.1.12"}),
+        ("ExitPlanMode", {"version": "2.1.12"}),
+        ("Bash", {"version": "2.0.76"}),
+        ("Bash", {"version": "2.1.217-beta.1"}),
+        ("Bash", {"toolUseResult": "User rejected tool use"}),
+        ("mcp__files__write", {"toolDenialKind": "user-rejected"}),
+    ],
+)
+def test_words_typed_into_a_refused_call_are_the_users(tool: str, line: dict[str, Any]) -> None:
+    prompts = [event for event in HOST.parse_transcript(refused_call(tool, **line), "s", ids()) if event.text]
+    assert [(event.kind, event.trust) for event in prompts] == [("tool_failure", "tool"), ("prompt", "person")]
+    assert prompts[1].text == "keep it in one file"
+
+
+@pytest.mark.parametrize(
+    ("tool", "line"),
+    [
+        ("Bash", {"version": "1.0.44"}),
+        ("Bash", {}),
+        ("Bash", {"version": "latest"}),
+        ("mcp__files__write", {"version": "2.1.12"}),
+        ("mcp__files__write", {"toolUseResult": "User rejected tool use"}),
+        ("mcp__files__write", {"toolDenialKind": "automode-unavailable"}),
+        ("WebFetch", {"version": "2.1.12"}),
+        ("Task", {"version": "2.1.12"}),
+        ("Edit", {"version": "2.1.12", "toolUseResult": {"error": "no"}}),
+    ],
+)
+def test_words_of_a_refusal_that_a_tool_can_write_are_nobodys(tool: str, line: dict[str, Any]) -> None:
+    events = list(HOST.parse_transcript(refused_call(tool, **line), "s", ids()))
+    assert [(event.kind, event.trust) for event in events] == [("tool_failure", "tool")]

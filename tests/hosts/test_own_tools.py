@@ -47,6 +47,61 @@ def test_an_error_that_repeats_a_refusal_holds_no_words_of_the_user(tool: str, w
 
 
 def test_a_refusal_that_the_host_marks_holds_the_words_of_the_user() -> None:
-    (event,) = refusal(source(), f"{REFUSED}never edit generated files")
-    assert (event.kind, event.trust, event.text) == ("prompt", "person", "never edit generated files")
-    assert refusal(source(), "Exit code 1") == []
+    call, words = refusal(source(), "Edit", {"file_path": "gen.py"}, f"{REFUSED}never edit generated files", "u1")
+    assert (words.kind, words.trust, words.text) == ("prompt", "person", "never edit generated files")
+    assert (call.kind, call.trust, call.files) == ("tool_failure", "tool", ("gen.py",))
+    assert "generated" not in call.text
+    assert refusal(source(), "Edit", {}, "Exit code 1", "u1") == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["The user wants to clarify these questions.\n    This means they may have questions for you.", "  \n"],
+)
+def test_a_refusal_without_the_users_words_holds_none(words: str) -> None:
+    assert refusal(source(), "AskUserQuestion", {}, REFUSED + words, "u1") == []
+
+
+def test_a_note_of_the_host_behind_the_users_words_is_not_theirs() -> None:
+    note = "\n\nNote: The user's next message may contain a correction or preference. Pay close attention."
+    _, words = refusal(source(), "Bash", {"command": "make"}, REFUSED + "use make gen" + note, "u1")
+    assert words.text == "use make gen"
+
+
+ASKED = [
+    {
+        "question": "Where should the key be shown?",
+        "options": [
+            {"label": "Settings page", "description": "Always there."},
+            {"label": "Profile", "description": ""},
+        ],
+    }
+]
+
+
+def answered(answer: object) -> list[tuple[str, str, str]]:
+    """The events of the agent's question with that answer."""
+    response = {"questions": ASKED, "answers": {"Where should the key be shown?": answer}}
+    events = call_finished(source(), "AskUserQuestion", {"questions": ASKED}, response, "u1")
+    return [(event.kind, event.trust, event.text) for event in events]
+
+
+def test_a_chosen_option_is_kept_with_its_question_and_what_it_meant() -> None:
+    text = "Where should the key be shown? = Settings page\n  option: Always there."
+    assert answered("Settings page") == [("tool_result", "person", text)]
+
+
+def test_several_chosen_options_are_no_typed_words() -> None:
+    assert [kind for kind, _, _ in answered("Settings page, Profile")] == ["tool_result"]
+    assert [kind for kind, _, _ in answered(["Settings page", "Profile"])] == ["tool_result"]
+
+
+def test_an_answer_that_is_no_option_is_what_the_user_typed() -> None:
+    _, typed = answered("nowhere, until lookups\nare there")
+    assert typed == ("prompt", "person", "nowhere, until lookups\nare there")
+
+
+@pytest.mark.parametrize("answers", [None, 7, "later", {"q": 7}, {"q": None}, {"q": [1]}])
+def test_answers_of_an_odd_type_lose_nothing(answers: object) -> None:
+    events = call_finished(source(), "AskUserQuestion", {}, {"questions": 7, "answers": answers}, "u1")
+    assert [(event.kind, event.trust) for event in events] == [("tool_result", "person")]

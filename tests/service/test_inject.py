@@ -271,3 +271,23 @@ def test_one_lesson_on_probation_a_delivery(memory: Memory) -> None:
     for insight in (QUEUE, TIDES):
         keep(memory, insight, state="probation", trust="agent", kind="tooling", command="make tides")
     assert len(shown(deliver(memory, "before_command", command="make tides"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("origin", "trust", "is_told"),
+    [
+        ("CLAUDE.md#Queues", "agent", False),
+        ("services/jobs/CLAUDE.md#", "agent", False),
+        (".cursor/rules/jobs.mdc#Queues", "agent", True),
+        ("docs/adr/0007-queues.md#Queues", "agent", True),
+        ("CLAUDE.md#Queues", "person", True),
+    ],
+)
+def test_what_an_agent_wrote_into_a_rules_file_that_the_host_reads_is_not_told_again(
+    memory: Memory, origin: str, trust: str, is_told: bool
+) -> None:
+    lesson = make_lesson(project=memory.place.project.id, insight=QUEUE, trust=trust)
+    lesson = replace(lesson, provenance=replace(lesson.provenance, origin=origin))
+    memory.parts.store.put([lesson], {lesson.id: None})
+    found = deliver(memory, "prompt", prompt="why does the retry queue lose jobs at shutdown?")
+    assert shown(found) == ([QUEUE] if is_told else [])

@@ -13,11 +13,12 @@ from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Evidence, Lesson
-from holdfast.domain.project import Place
+from holdfast.domain.project import Person, Place
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import EventId, SessionId
 from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.service import learn as learning
+from holdfast.service.admission import INBOX_A_SESSION, WRITTEN_A_SESSION
 from holdfast.service.learn import BEGUN, LearnReport, admit, learn
 from holdfast.service.parts import LEARNED_POSITION, Parts
 from holdfast.testing.builders import START, make_event, make_id
@@ -229,6 +230,80 @@ def test_a_session_leaves_its_five_likeliest_finds_waiting(memory: Memory) -> No
     finds = [make_candidate(insight=rule, confidence=0.2 + n / 100, calibrated=True) for n, rule in enumerate(rules)]
     admitted(memory, *finds)
     assert {lesson.insight for lesson in all_lessons(memory)} == set(rules[-5:])
+
+
+COMMENT = "Fetch with the git program because the library ignores the global configuration of remotes"
+
+
+def write_then_read(memory: Memory, *, read_before: bool) -> Candidate:
+    """A session in which an agent writes the comment, and its words come back in a tool's output after it or before."""
+    output = make_event(session=ONE, kind="tool_result", tool="Bash", command="git log -1", text=f"abc\n    {COMMENT}")
+    edit = make_event(session=ONE, kind="file_edit", tool="Edit", files=("tests/conftest.py",), new=f"# {COMMENT}")
+    events = [output, edit] if read_before else [edit, output]
+    times = [START + timedelta(seconds=n) for n in range(len(events))]
+    memory.append(
+        [replace(e, cwd=memory.folder, project="", trust="agent", at=at) for e, at in zip(events, times, strict=True)]
+    )
+    span = (Evidence(event=edit.id, quote=COMMENT, start=2, end=2 + len(COMMENT)),)
+    return make_candidate(insight=COMMENT, evidence=span, confidence=0.6, calibrated=True, written=True, trust="agent")
+
+
+class Finds:
+    """A detector that finds what it was given."""
+
+    id = "says/1"
+
+    def __init__(self, *candidates: Candidate) -> None:
+        self.candidates = candidates
+
+    def detect(self, window: Sequence[Event]) -> list[Candidate]:
+        return list(self.candidates)
+
+
+@pytest.mark.parametrize(("read_before", "state"), [(False, "probation"), (True, "candidate")])
+def test_what_an_agent_wrote_is_not_held_against_it_when_it_reads_it_again(
+    memory: Memory, folder: Path, read_before: bool, state: str
+) -> None:
+    use(memory, Finds(write_then_read(memory, read_before=read_before)))
+    (folder / "tests" / "conftest.py").write_text(f"# {COMMENT}\nimport time\n")
+    memory.learn(ONE)
+    assert [lesson.state for lesson in all_lessons(memory)] == [state]
+
+
+def test_the_lines_of_a_file_that_the_session_wrote_are_its_own(memory: Memory, folder: Path) -> None:
+    candidate = write_then_read(memory, read_before=False)
+    (folder / "CLAUDE.md").write_text(f"{COMMENT}\n")
+    edit = make_event(session=ONE, kind="file_edit", tool="Edit", files=("CLAUDE.md",), new=f"{COMMENT}")
+    memory.append([replace(edit, cwd=memory.folder, project="", trust="agent", at=START - timedelta(seconds=1))])
+    use(memory, Finds(candidate))
+    memory.learn(ONE)
+    assert [lesson.state for lesson in all_lessons(memory)] == ["probation"]
+
+
+def test_words_that_stood_in_a_rules_file_before_stay_that_files(memory: Memory, folder: Path) -> None:
+    use(memory, Finds(write_then_read(memory, read_before=False)))
+    (folder / "CLAUDE.md").write_text(f"{COMMENT}\n")
+    memory.learn(ONE)
+    assert [lesson.state for lesson in all_lessons(memory)] == ["candidate"]
+
+
+def test_finds_of_written_texts_have_a_share_of_their_own(memory: Memory) -> None:
+    things = ["clock", "queue", "pool", "cache", "index", "parser", "lexer", "router", "broker", "mailer"]
+    finds = [
+        make_candidate(insight=f"The {thing} of the {thing} module must be closed by its {thing} owner first",
+                       confidence=0.6, calibrated=True, written=written)
+        for thing in things for written in (True, False)
+    ]  # fmt: skip
+    finds = [replace(find, insight=f"{find.insight} {'here' if find.written else 'there'} {n}")
+             for n, find in enumerate(finds)]  # fmt: skip
+    admitted(memory, *finds)
+    endings = [lesson.insight.split()[-2] for lesson in all_lessons(memory)]
+    assert (endings.count("here"), endings.count("there")) == (WRITTEN_A_SESSION, INBOX_A_SESSION)
+
+
+def test_a_find_says_where_its_words_stand(memory: Memory) -> None:
+    admitted(memory, make_candidate(origin="CLAUDE.md#Tests", confidence=0.6, calibrated=True, written=True))
+    assert [lesson.provenance.origin for lesson in all_lessons(memory)] == ["CLAUDE.md#Tests"]
 
 
 def test_one_topic_of_two_sessions_is_one_lesson(memory: Memory) -> None:
@@ -466,3 +541,96 @@ def test_a_defect_at_one_session_stops_no_other(memory: Memory, monkeypatch: pyt
     report = memory.learn_pending()
     assert (report.admitted, report.failed) == (1, (f"session {ONE}: IndexError: a defect",))
     assert memory.learn_pending() == LearnReport()
+
+
+PREFERENCE = "Prefer short functions in tests/conftest.py over long ones"
+
+
+def works_here(memory: Memory, monkeypatch: pytest.MonkeyPatch, person: Person) -> None:
+    monkeypatch.setattr(type(memory.parts.workspace), "person", lambda workspace, place: person)
+
+
+def test_a_persons_word_names_who_said_it(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    works_here(memory, monkeypatch, Person(id="a" * 16, name="Ada"))
+    admitted(memory, make_candidate(kind="preference", insight=PREFERENCE, trust="person"))
+    admitted(memory, make_candidate(insight="Tests need Docker 24 for the harness", trust="agent"))
+    persons = {lesson.kind: (lesson.provenance.person, lesson.provenance.person_name) for lesson in all_lessons(memory)}
+    assert persons == {"preference": ("a" * 16, "Ada"), "convention": ("", "")}
+
+
+def test_a_preference_of_two_persons_is_nobodys_own(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(memory, Says(kind="preference", trust="person"))
+    for session, name in ((ONE, "a"), (TWO, "b")):
+        works_here(memory, monkeypatch, Person(id=name * 16, name=name))
+        say(memory, session, PREFERENCE)
+        memory.learn(session)
+    (lesson,) = all_lessons(memory)
+    assert (lesson.provenance.person, lesson.provenance.person_name) == ("", "")
+
+
+def test_opposite_preferences_of_two_persons_do_not_contradict(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    for session, name, rule in ((ONE, "a", "Always squash commits before a merge"),
+                                (TWO, "b", "Never squash commits before a merge")):  # fmt: skip
+        works_here(memory, monkeypatch, Person(id=name * 16, name=name))
+        candidate = make_candidate(kind="preference", insight=rule, trust="person", explicit=True)
+        admitted(memory, candidate, session=session)
+    assert [lesson.state for lesson in all_lessons(memory)] == ["active", "active"]
+
+
+def test_who_said_it_survives_export_and_import(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    works_here(memory, monkeypatch, Person(id="a" * 16, name="Ada"))
+    lesson = memory.remember("Ada likes tabs in tests/conftest.py", kind="preference")
+    lines = list(memory.export_lessons())
+    memory.purge(lesson.id)
+    memory.import_lessons(lines, accept=True)
+    (back,) = all_lessons(memory)
+    assert (back.provenance.person, back.provenance.person_name) == ("a" * 16, "Ada")
+
+
+class Judges:
+    """A detector that finds nothing and rates what others found."""
+
+    id = "judges/1"
+
+    def __init__(self, probability: float) -> None:
+        self.probability = probability
+
+    def detect(self, window: Sequence[Event]) -> list[Candidate]:
+        return []
+
+    def calibrate(self, window: Sequence[Event], candidates: Sequence[Candidate]) -> list[Candidate]:
+        return [
+            replace(candidate, confidence=self.probability, calibrated=True, to_judge=False)
+            if candidate.to_judge
+            else candidate
+            for candidate in candidates
+        ]
+
+
+@pytest.mark.parametrize(
+    ("probability", "state"), [(0.8, ["active"]), (0.5, ["probation"]), (0.3, ["candidate"]), (0.1, [])]
+)
+def test_a_correction_goes_by_what_the_judge_of_words_says(
+    memory: Memory, probability: float, state: list[str]
+) -> None:
+    use(memory, Says(trust="person", structured=True, confidence=0.9, to_judge=True), Judges(probability))
+    say(memory, ONE, RULE)
+    memory.learn(ONE)
+    assert [lesson.state for lesson in all_lessons(memory)] == state
+
+
+def test_what_a_person_asked_to_remember_is_not_judged(memory: Memory) -> None:
+    use(memory, Says(trust="person", explicit=True), Judges(0.1))
+    say(memory, ONE, RULE)
+    memory.learn(ONE)
+    assert [lesson.state for lesson in all_lessons(memory)] == ["active"]
+
+
+def test_a_reviewers_words_are_at_most_on_probation(memory: Memory) -> None:
+    pasted = make_candidate(trust="tool", tags=("review",), calibrated=True, confidence=0.9)
+    admitted(memory, pasted)
+    admitted(memory, replace(pasted, evidence=()), session=TWO)
+    assert [lesson.state for lesson in all_lessons(memory)] == ["probation"]
+    admitted(memory, make_candidate(trust="tool", insight="Jobs run in UTC on the build host", calibrated=True,
+                                    confidence=0.9))  # fmt: skip
+    assert sorted(lesson.state for lesson in all_lessons(memory)) == ["candidate", "probation"]

@@ -1,4 +1,4 @@
-"""The last change can be taken back, whatever it was, except the erasing of words."""
+"""The last change can be taken back, whatever it was, except a purge."""
 
 from __future__ import annotations
 
@@ -74,12 +74,34 @@ def test_undo_goes_back_step_by_step(memory: Memory) -> None:
         memory.undo()
 
 
-def test_forgetting_and_purging_are_final(memory: Memory) -> None:
+def test_a_forgotten_lesson_comes_back(memory: Memory) -> None:
+    lesson = memory.remember("Seed the clock first", why="midnight")
+    memory.forget(lesson.id)
+    memory.undo()
+    back = memory.get(lesson.id)
+    assert (back.state, back.insight, back.why) == ("active", lesson.insight, "midnight")
+    memory.undo()
+    assert memory.lessons() == []
+
+
+def test_what_was_forgotten_since_stays_forgotten(memory: Memory) -> None:
     lesson = memory.remember("Seed the clock first")
     memory.forget(lesson.id)
-    with pytest.raises(InvalidValueError, match="forget, which is final"):
+    memory.remember("Another rule")
+    memory.undo()
+    memory.undo()
+    memory.forget(lesson.id)
+    memory.undo()
+    assert memory.get(lesson.id).state == "active"
+
+
+def test_purging_is_final_and_what_came_before_it_can_be_taken_back(memory: Memory) -> None:
+    gone, stays = memory.remember("Seed the clock first"), memory.remember("Another rule")
+    memory.purge(gone.id)
+    with pytest.raises(InvalidValueError, match="purge, which is final"):
         memory.undo()
-    assert memory.get(lesson.id).state == "forgotten"
+    memory.undo(past_purges=True)
+    assert memory.get(stays.id).state == "retired"
 
 
 def test_a_lesson_purged_meanwhile_is_left_out(memory: Memory) -> None:
@@ -92,7 +114,9 @@ def test_a_lesson_purged_meanwhile_is_left_out(memory: Memory) -> None:
     assert memory.undo().lessons == (stays.id,)
 
 
-STEPS = st.lists(st.sampled_from(["remember", "refresh", "revise", "accept", "reject", "import", "tell"]), max_size=6)
+STEPS = st.lists(
+    st.sampled_from(["remember", "refresh", "revise", "accept", "reject", "import", "tell", "forget"]), max_size=6
+)
 
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -118,6 +142,8 @@ def _do(memory: Memory, step: str, name: str) -> None:
         memory.remember(active[0].insight, kind=active[0].kind, why=f"because {name}")
     elif step == "revise" and active:
         memory.revise(active[0].id, insight=f"Better rule {name}")
+    elif step == "forget" and active:
+        memory.forget(active[0].id)
     elif step == "accept" and waiting:
         memory.accept(waiting[0].id)
     elif step == "reject" and waiting:

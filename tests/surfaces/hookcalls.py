@@ -71,7 +71,7 @@ class Hooks:
         self.project.mkdir()
         (self.project / "ledger.py").write_text("rate = 1\n")
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("HOLDFAST", "CLAUDE", "GIT", "PYTHON"))}
-        self.env |= {"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home")}
+        self.env |= {"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home"), "HOLDFAST_HOLDOUT": "0"}
 
     @property
     def settings(self) -> Settings:

@@ -6,10 +6,14 @@ import json
 import os
 from pathlib import Path
 
+import click
 import pytest
 
 from holdfast import Memory
 from holdfast.domain.lesson import Lesson
+from holdfast.surfaces.cli._completions import host_names, lesson_ids
+from holdfast.surfaces.cli.main import GROUPS
+from holdfast.surfaces.cli.rows import pairs, table
 from holdfast.testing.builders import make_delivery
 from tests.surfaces.terminal import run, told, told_json
 
@@ -34,11 +38,11 @@ def remember(*more: str) -> str:
 
 def test_what_is_remembered_is_listed_recalled_and_shown() -> None:
     short = remember()
-    assert told("list").split("  ") == [short, "convention", "Seed the clock before login tests", "tides.py", "fresh\n"]
-    assert told("recall", "login", "clock").startswith(f"1  {short}  convention  Seed the clock")
-    assert told("recall", "--path", "tides.py").startswith(f"1  {short}")
+    assert told("list").split("\t") == [short, "convention", "Seed the clock before login tests", "tides.py", "fresh\n"]
+    assert told("recall", "login", "clock").startswith(f"1\t{short}\tconvention\tSeed the clock")
+    assert told("recall", "--path", "tides.py").startswith(f"1\t{short}")
     shown = told("show", short)
-    assert "insight   Seed the clock before login tests" in shown
+    assert "title     Seed the clock before login tests" in shown
     assert "freshness fresh" in shown
     assert "change" in shown
 
@@ -273,7 +277,7 @@ def test_completion_scripts_complete_holdfast(shell: str) -> None:
     [
         (["rmember", "x"], 2, "did you mean 'remember'?"),
         (["recall", "--limit", "many"], 2, "--limit"),
-        (["recall", "x", "--as-of", "yesterday"], 1, "not a time"),
+        (["recall", "x", "--as-of", "soon"], 1, "not a time"),
         (["remember"], 2, "TEXT"),
         (["remember", " "], 1, "needs an insight"),
         (["show", "zz12"], 1, "no lesson zz12 in project harbour"),
@@ -296,3 +300,101 @@ def test_all_json_is_one_document() -> None:
     short = remember()
     for command in (["list"], ["show", short], ["recall", "x"], ["status"], ["review"], ["log"], ["log", "--changes"]):
         assert isinstance(json.loads(told(*command, "--json")), dict)
+
+
+def test_without_a_command_a_folder_with_memory_is_told_at_a_glance_and_another_gets_help() -> None:
+    assert run().stdout.startswith("Usage: ")
+    short = remember()
+    told("remember", "Push on Fridays", "--kind", "preference")
+    glance = run()
+    assert (glance.exit_code, "2 active lessons, 0 to decide" in glance.stdout) == (0, True)
+    assert f"{short}  Seed the clock before login tests" in glance.stdout
+    assert "none was heard yet" in glance.stdout
+
+
+@pytest.mark.parametrize("group", ["checkpoint", "rules", "skills", "project"])
+def test_a_group_alone_prints_its_help_and_is_no_error(group: str) -> None:
+    result = run(group)
+    assert result.exit_code == 0
+    assert "error" not in result.output
+
+
+def test_every_command_stands_in_one_group_of_the_help() -> None:
+    listed = [name for commands in GROUPS.values() for name in commands]
+    assert sorted(listed) == sorted(set(listed))
+    assert [
+        line.split()[0] for line in told("--help").splitlines() if line.split()[:1] in [[n] for n in listed]
+    ] == listed
+
+
+def test_lessons_are_listed_by_tag_source_and_time() -> None:
+    told("remember", "Tag releases from main", "--tag", "Release")
+    remember()
+    assert [one["tags"] for one in told_json("list", "--tag", "release")["lessons"]] == [["Release"]]
+    assert len(told_json("list", "--since", "yesterday", "--trust", "person")["lessons"]) == 2
+    assert told_json("list", "--trust", "agent")["lessons"] == []
+    assert told_json("list", "--host", "codex")["lessons"] == []
+    assert len(told_json("list", "--since", "yesterday", "--limit", "1")["lessons"]) == 1
+    assert run("list", "--since", "soon").exit_code == 1
+
+
+def test_saved_states_of_tasks_are_listed() -> None:
+    told("checkpoint", "save", "--goal", "mend login", "--task", "login")
+    told("checkpoint", "save", "--goal", "mend login and logout", "--task", "login")
+    told("checkpoint", "save", "--goal", "tag the release", "--task", "release")
+    told("checkpoint", "done", "--task", "release")
+    rows = [line.split("\t")[1:] for line in told("checkpoint", "list").splitlines()]
+    assert [(row[0], row[-1]) for row in rows] == [
+        ("release", "closed"),
+        ("release", "earlier"),
+        ("login", "open"),
+        ("login", "earlier"),
+    ]
+    assert len(told_json("checkpoint", "list", "--task", "login")["checkpoints"]) == 2
+
+
+def test_a_table_has_heads_on_a_terminal_and_tabs_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [["1f0c9a2b", "fix", "word " * 40, "a\tb"]]
+    assert table(rows, ("id", "kind", "title", "where")) == ["1f0c9a2b\tfix\t" + ("word " * 40).strip() + "\ta b"]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    heads, row = (click.unstyle(line) for line in table(rows, ("id", "kind", "title", "where")))
+    assert heads.split() == ["id", "kind", "title", "where"]
+    assert len(row) <= 60
+    assert "…" in row
+
+
+def test_a_long_value_is_wrapped_between_words_beside_its_label(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = pairs([("title", "seed the clock " * 6), ("kind", "fix")])
+    assert all(len(line) <= 40 for line in lines)
+    assert lines[1].startswith("       ")
+    assert " ".join(" ".join(lines[:-1]).split()) == "title " + ("seed the clock " * 6).strip()
+
+
+def test_a_briefing_is_as_long_as_its_lessons_and_is_shown_in_a_line() -> None:
+    remember()
+    with Memory(os.getcwd()) as memory:
+        briefing = memory.recall("login clock")
+        assert (len(briefing), [item.lesson.title for item in briefing]) == (1, ["Seed the clock before login tests"])
+        assert repr(briefing) == "Briefing(on_demand: 'Seed the clock before login tests')"
+        assert memory.recall("zeppelins")
+
+
+def test_a_program_gets_its_errors_as_json() -> None:
+    result = run("show", "dead", "--json")
+    told = json.loads(result.stderr)
+    assert (result.exit_code, result.stdout, told["exit_code"]) == (1, "", 1)
+    assert "dead" in told["error"]
+    assert told["hint"].startswith("holdfast list")
+    assert json.loads(run("list", "--nonsense", "--json").stderr)["exit_code"] == 2
+
+
+def test_a_shell_completes_ids_with_their_titles_and_hosts() -> None:
+    short = remember()
+    asked = click.Context(click.Command("show"))
+    (item,) = lesson_ids(asked, click.Argument(["ref"]), short[:3])
+    assert (item.value, item.help) == (short, "Seed the clock before login tests")
+    assert lesson_ids(asked, click.Argument(["ref"]), "zz") == []
+    assert "claude-code" in [item.value for item in host_names(asked, click.Argument(["host"]), "cl")]

@@ -34,7 +34,7 @@ def test_verify_lists_what_is_not_fresh_in_words_and_counts_the_rest(code: Codeb
     code.edit("src/store.py", "def put(self, key, value)", "def put(self, key, value, timeout=3)")
     result = run("verify")
     assert result.exit_code == 0
-    assert result.stdout == f"{about_put}  changed  Rows are shared  Store.put signature: timeout added\n"
+    assert result.stdout == f"{about_put}\tchanged\tRows are shared\tStore.put signature: timeout added\n"
     assert result.stderr == "2 lessons about code: 1 fresh, 1 changed\n"
     assert [line.split()[1] for line in told("verify", "--all").splitlines()] == ["changed", "fresh"]
 
@@ -42,7 +42,7 @@ def test_verify_lists_what_is_not_fresh_in_words_and_counts_the_rest(code: Codeb
 def test_verify_says_what_it_has_followed_and_undo_takes_it_back(code: Codebase) -> None:
     short = remember("Doubling is on purpose", "src/store.py::doubled")
     code.move_definition("doubled", "src/store.py", "src/sums.py")
-    assert told("verify") == f"{short}  moved  Doubling is on purpose  doubled moved to src/sums.py (followed)\n"
+    assert told("verify") == f"{short}\tmoved\tDoubling is on purpose\tdoubled moved to src/sums.py (followed)\n"
     assert told("list").split()[-2:] == ["src/sums.py", "fresh"]
     assert "src/store.py:doubled -> src/sums.py:doubled" in told("log", "--changes")
     assert run("undo").exit_code == 0

@@ -23,6 +23,7 @@ from holdfast.surfaces.mcp.callers import Asked
 from holdfast.surfaces.mcp.instructions import ALONE, HOOKED
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.server import build
+from holdfast.testing.builders import make_event
 from tests.codebase import Codebase
 
 NAMES = ["checkpoint", "expand", "feedback", "recall", "remember", "revise"]
@@ -228,7 +229,7 @@ def test_a_lesson_goes_round_over_stdio_in_both_eras(mode: str, home: Path, tmp_
 
 
 async def _go_round(mode: str, home: Path, folder: Path) -> None:
-    environment = {"HOLDFAST_HOME": str(home), "HOME": str(home)}
+    environment = {"HOLDFAST_HOME": str(home), "HOME": str(home), "HOLDFAST_HOLDOUT": "0"}
     parameters = StdioServerParameters(
         command=sys.executable, args=["-m", "holdfast.surfaces.mcp"], env=environment, cwd=folder
     )
@@ -254,3 +255,31 @@ async def _go_round(mode: str, home: Path, folder: Path) -> None:
         assert "odd cents" in await call("checkpoint")
         missing = await client.call_tool("expand", {"id": "ffffffff"})
         assert missing.is_error
+
+
+def test_remember_takes_a_quote_files_and_symbols(code: Codebase) -> None:
+    said = "Please put values back with Store.put, never by hand."
+    with Memory(str(code.folder)) as memory:
+        memory.append([make_event(kind="prompt", text=said, project="", cwd=str(code.folder), trust="person")])
+    rule = "Values are put back by Store.put alone."
+    stated = {"insight": rule, "quote": "never  by\nhand.", "files": ["src/store.py"], "symbols": ["Store.put"]}
+    found, missed = call_all(
+        str(code.folder),
+        ("remember", stated | {"quote": "values back with  Store.put, never by hand"}),
+        ("remember", {"insight": "Rows are kept by key and never by number.", "quote": "nobody ever said these words"}),
+    )
+    with Memory(str(code.folder)) as memory:
+        held = memory.get(found.structured_content["id"])
+    assert [span.quote for span in held.provenance.evidence] == ["values back with Store.put, never by hand"]
+    assert (held.paths, held.symbols) == (("src/store.py",), ("Store.put",))
+    assert "kept without it" not in text_of(found)
+    assert "the lesson is kept without it" in text_of(missed)
+
+
+def test_remember_refuses_an_argument_that_it_does_not_know(code: Codebase) -> None:
+    (refused,) = call_all(str(code.folder), ("remember", {"insight": RULE, "path": "src/store.py"}))
+    assert refused.is_error
+    assert "path" in text_of(refused)
+    assert "hint: " in text_of(refused)
+    with Memory(str(code.folder)) as memory:
+        assert memory.lessons() == []

@@ -33,7 +33,7 @@ def changes(*arguments: str) -> dict[str, str]:
 def test_without_a_host_that_needs_them_nothing_is_written(code: Codebase) -> None:
     told("setup", "codex")
     result = run("rules", "sync")
-    assert (result.exit_code, "holdfast rules sync --host NAME" in result.stderr) == (1, True)
+    assert (result.exit_code, "holdfast rules sync --host NAME" in result.stderr) == (0, True)
     assert "reads no rules files" in run("rules", "sync", "--host", "claude-desktop").stderr
     assert run("rules", "sync", "--host", "emacs").exit_code != 0
     assert code.git("status", "--short") == ""

@@ -73,6 +73,10 @@ class Trap:
         history.touching("file1.txt", self.first, "clone")
         history.changed(self.last)
         history.renamed(self.last, "file1.txt")
+        history.commits("HEAD", 0, 10)
+        history.commits(f"{self.first}..HEAD", 0, 10)
+        history.lines(self.last, "file1.txt")
+        history.own_address()
         for ask in (lambda: list(iter_commits(str(self.root), "HEAD")), lambda: walk(str(self.root))):
             with suppress(OSError, HoldfastError):
                 ask()

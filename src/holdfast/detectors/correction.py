@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 
 from holdfast.domain.candidate import Candidate
-from holdfast.domain.window import capital, clip, interrupted, quote, sentences, speaker_trust, spoken, unmasked
+from holdfast.domain.lesson import TITLE_LIMIT
+from holdfast.domain.window import clip, interrupted, quote, refused, sentences, speaker_trust, spoken, unmasked
+from holdfast.ranking.wording import headline, is_norm, stand_alone
 from holdfast.ranking.words import terms
 
 TYPE_CHECKING = False
@@ -83,6 +85,8 @@ _OURS = re.compile(
     r"\b(?:we|our|us|repo|repository|project|codebase|code base|package|module|everywhere|always|never|convention)\b",
     re.IGNORECASE,
 )
+_STANDING = re.compile(r"\b(?:always|never|in this (?:repo|repository|project|codebase|code base))\b", re.IGNORECASE)
+"""Says in so many words that it holds from now on."""
 _LEAD = re.compile(
     r"(?:(?:no|nope|wait|actually|please|ok(?:ay)?|so|and|but|well|hmm+|omf?g|ffs|dude|hey|I think|also)[\s,.!:;-]+)+",
     re.IGNORECASE,
@@ -92,7 +96,7 @@ _LEAD = re.compile(
 class Correction:
     """Finds rules in what the user says against the agent's last work."""
 
-    id = "correction/1"
+    id = "correction/2"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """At most one candidate for each prompt, in order."""
@@ -101,8 +105,8 @@ class Correction:
         for event in window:
             said = spoken(event)
             if said:
-                made = _correction(event, said, turn)
-                found += [made] if made else []
+                candidate = _correction(event, said, turn)
+                found += [candidate] if candidate else []
                 turn = []
             elif event.kind != "session_start":
                 turn.append(event)
@@ -115,7 +119,7 @@ def make(options: Mapping[str, str]) -> Correction:
 
 
 def _correction(event: Event, said: str, turn: Sequence[Event]) -> Candidate | None:
-    worked = [done for done in turn if done.kind == "file_edit" or done.command]
+    worked = [done for done in turn if done.kind == "file_edit" or done.command or refused(done)]
     own = unmasked(said).strip()
     if not worked or len(own) > PROMPT_LIMIT or own.count("\n") > LINE_LIMIT:
         return None
@@ -154,23 +158,30 @@ def _polite(sentence: str) -> str:
     return sentence[lead.end() :] if lead else sentence
 
 
-def _candidate(event: Event, rule: str, span: tuple[str, int], turn: Sequence[Event]) -> Candidate:
-    edited = list(dict.fromkeys(file for done in reversed(turn) if done.kind == "file_edit" for file in done.files))
+def _candidate(event: Event, rule: str, span: tuple[str, int], turn: Sequence[Event]) -> Candidate | None:
+    edits = [done for done in reversed(turn) if done.kind == "file_edit" or refused(done)]
+    edited = list(dict.fromkeys(file for edit in edits for file in edit.files))
     named = [file for file in edited if file.rpartition("/")[2] in event.text]
     files = tuple((named or edited)[:5])
+    wording = stand_alone(rule)
+    if not wording.text:
+        return None
     general = bool(_OURS.search(rule))
+    standing = bool(_STANDING.search(wording.text)) and is_norm(wording.text)
     stopped = any(interrupted(done) for done in turn)
     after = f"edits of {', '.join(files[:3])}" if files else f"`{_last_command(turn)}`"
     return Candidate(
         kind="convention" if general else "preference",
-        insight=clip(capital(rule), 400),
+        title=headline(wording.text, TITLE_LIMIT),
+        insight=wording.text,
         detector=Correction.id,
         evidence=(quote(event, *span),),
         why=f"The user said so after {after}.",
         files=files,
         trust="person",
         structured=True,
-        confidence=round(0.45 + 0.15 * general + 0.1 * stopped, 2),
+        confidence=0.6 if standing else round(0.45 + 0.1 * stopped, 2),
+        to_judge=not standing,
         salience=0.6,
     )
 

@@ -8,9 +8,12 @@ quotes, code, headings or long pasted text.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from holdfast.domain.candidate import Candidate
+from holdfast.domain.lesson import TITLE_LIMIT
 from holdfast.domain.window import capital, quote, sentences, speaker_trust, spoken, unmasked
+from holdfast.ranking.wording import headline, stand_alone
 from holdfast.ranking.words import terms
 
 TYPE_CHECKING = False
@@ -25,6 +28,8 @@ PROMPT_LIMIT = 2_500
 STANDING_LIMIT = 400
 """In a longer prompt "always ..." is a line of the task, unless it says where it always holds."""
 RULE_LIMIT = 500
+CASUAL = 0.2
+"""What a form is worth by itself that is also used for the task at hand."""
 LEAST_TERMS = 2
 """Telling words a rule needs."""
 TURN_FILES = 3
@@ -32,20 +37,26 @@ TURN_FILES = 3
 _LEAD = r"(?:(?:ok(?:ay)?|also|and|so|but|please|hey|btw|note|great|thanks|yes|no|claude)[\s,.!:;-]+)*"
 _ASKED = re.compile(
     rf"{_LEAD}(?:(?:can|could|would|will) you )?(?:please )?"
-    r"(?:remember|memori[sz]e|keep in mind|don't forget|do not forget|make a note|take note|note to self"
+    r"(?P<verb>remember|memori[sz]e|keep in mind|don't forget|do not forget|make a note|take note|note to self"
     r"|note for the future|for future reference|for the record)"
     r"(?![\s,]+this (?:is|was|will|has|can|should|must|does)\b)"  # of what is at hand
     r"(?P<that>(?:\s+(?:that|this)\b(?!\s+(?:time|when|one)\b))?\s*[:,-]?\s+(?:to (?=\w))?)(?P<rule>.+)",
     re.IGNORECASE,
 )
+_CASUAL = re.compile(r"keep in mind|for the record", re.IGNORECASE)
+"""Verbs that people also use for what matters to the task at hand."""
+_DUTY = re.compile(r"\b(?:must(?: not)?|never|always|do not|don't|not allowed|forbidden)\b", re.IGNORECASE)
 _FROM_NOW = re.compile(
-    rf"{_LEAD}(?:from now on|from here on(?: out)?|going forward|in (?:the )?future|for all future \w+"
-    r"|as a (?:general )?rule)[\s,:]+(?P<rule>.+)",
+    rf"{_LEAD}(?:from now on|from here on(?: out)?|going forward|for all future \w+|as a (?:general )?rule)[\s,:]+"
+    r"(?P<rule>.+)",
     re.IGNORECASE,
 )
-_FROM_NOW_LAST = re.compile(
-    rf"{_LEAD}(?P<rule>.{{10,}}?)[\s,]+(?:from now on|going forward|in (?:the )?future)\W*$", re.IGNORECASE
+_FROM_NOW_LAST = re.compile(rf"{_LEAD}(?P<rule>.{{10,}}?)[\s,]+(?:from now on|going forward)\W*$", re.IGNORECASE)
+_IN_FUTURE = re.compile(
+    rf"{_LEAD}(?:in (?:the )?future[\s,:]+(?P<rule>.+)|(?P<last>.{{10,}}?)[\s,]+in (?:the )?future\W*$)", re.IGNORECASE
 )
+"""Of plans as often as of rules."""
+_SUBJECT = re.compile(r"(?:I|we|you|he|she|it|they|this|that|there|the|a|an)\b", re.IGNORECASE)
 _HERE = re.compile(
     rf"{_LEAD}(?P<rule>in (?:this|the|our) (?:repo|repository|project|codebase|code base),? "
     r"(?:we )?(?:always|never)\b.{6,}"
@@ -101,10 +112,20 @@ _TOOLING = re.compile(
 _LAW = re.compile(r"\b(?:never|must not|must|don't|do not|forbidden|not allowed|cannot)\b", re.IGNORECASE)
 
 
+class Rule(NamedTuple):
+    """What a sentence asks to remember."""
+
+    text: str
+    is_standing: bool
+    """It says always or never, and no more."""
+    is_casual: bool
+    """It may be about the task at hand: its words decide, not its form."""
+
+
 class Explicit:
     """Finds what the user asked to remember."""
 
-    id = "explicit/1"
+    id = "explicit/2"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """One candidate for each thing asked, in order."""
@@ -134,20 +155,25 @@ def _asked_in(event: Event, said: str, files: tuple[str, ...]) -> list[Candidate
     if own.startswith("#"):
         return []  # a heading: pasted text
     found: list[Candidate] = []
-    forms = (_ASKED, _FROM_NOW, _FROM_NOW_LAST, _HERE, *((_STANDING,) if len(own) <= STANDING_LIMIT else ()))
+    forms = (
+        _ASKED, _FROM_NOW, _FROM_NOW_LAST, _HERE, *((_STANDING,) if len(own) <= STANDING_LIMIT else ()), _IN_FUTURE,
+    )  # fmt: skip
     spoken_sentences = list(sentences(said))
     for at, (sentence, start) in enumerate(spoken_sentences):
-        rule, asked = _rule(sentence, forms)
-        if not rule:
+        stated = _rule(sentence, forms)
+        if stated is None:
             continue
+        rule = stated.text
         rest, end = _exceptions(said, start + len(sentence), spoken_sentences[at + 1 :])
         if end < 0 or len(rule) + len(rest) > RULE_LIMIT:
             continue
         rule = f"{rule.rstrip('.!')}. {rest}" if rest else rule
         # "Always ..." in a later paragraph is as likely a line of something pasted as the user's rule.
-        doubtful = not asked and "\n\n" in said[:start].strip()
+        doubtful = stated.is_standing and "\n\n" in said[:start].strip()
         trust = "tool" if doubtful else speaker_trust(said, start)
-        found += _candidate(event, rule, (event.text[start : max(end, start + len(sentence))], start), files, trust)
+        found += _candidate(
+            event, rule, (event.text[start : max(end, start + len(sentence))], start), files, trust, stated.is_casual
+        )
     return found
 
 
@@ -166,19 +192,33 @@ def _exceptions(said: str, end: int, following: Sequence[tuple[str, int]]) -> tu
     return " ".join(rest), -1 if not rest and _TAKES_BACK.match(unread) else end
 
 
-def _rule(sentence: str, forms: Sequence[re.Pattern[str]]) -> tuple[str, bool]:
-    """What is to be remembered, or an empty string, and whether the user asked for memory in so many words."""
+def _rule(sentence: str, forms: Sequence[re.Pattern[str]]) -> Rule | None:
+    """What is to be remembered; None when the sentence asks for nothing."""
     if sentence.endswith("?") and not re.match(rf"{_LEAD}(?:can|could|would|will) you", sentence, re.IGNORECASE):
-        return "", False
+        return None
     if _is_quoted(sentence):
-        return "", False
+        return None
     for form in forms:
         match = form.match(sentence)
         if match and not _STATE.search(sentence) and (form is not _ASKED or _is_request(match)):
-            rule = match["rule"].strip().rstrip("?").strip()
+            rule = (match["rule"] or match.groupdict().get("last", "")).strip().rstrip("?").strip()
             fits = len(terms(rule)) >= LEAST_TERMS and len(rule) <= RULE_LIMIT
-            return rule if fits else "", form is not _STANDING
-    return "", False
+            casual = _is_plan(match) if form is _IN_FUTURE else form is _ASKED and _is_casual(match)
+            return Rule(rule, form is _STANDING, casual) if fits else None
+    return None
+
+
+def _is_plan(match: re.Match[str]) -> bool:
+    """Whether "in future" is said of what may come, not of what is to be done each time."""
+    return not match["rule"] or bool(_SUBJECT.match(match["rule"]))
+
+
+def _is_casual(match: re.Match[str]) -> bool:
+    """Whether "remember" and the like may be said of the task at hand: nothing says that a fact or a duty follows."""
+    verb = match["verb"].lower()
+    if _EVERYWHERE.search(match["rule"]) or _DUTY.search(match["rule"]):
+        return False
+    return bool(_CASUAL.match(verb)) or (verb == "remember" and not match["that"].strip(" ,-"))
 
 
 def _is_request(match: re.Match[str]) -> bool:
@@ -196,23 +236,32 @@ def _is_quoted(sentence: str) -> bool:
 
 
 def _candidate(
-    event: Event, rule: str, span: tuple[str, int], files: tuple[str, ...], trust: Trust = "person"
+    event: Event,
+    rule: str,
+    span: tuple[str, int],
+    files: tuple[str, ...],
+    trust: Trust = "person",
+    is_casual: bool = False,
 ) -> list[Candidate]:
     everywhere = bool(_EVERYWHERE.search(span[0]))
     named = tuple(file for file in files if file.rpartition("/")[2] in event.text)
-    insight = capital(rule)
+    insight = stand_alone(rule).text if is_casual else capital(rule)
+    if not insight:
+        return []
     return [
         Candidate(
             kind=_kind(rule),
+            title=headline(insight, TITLE_LIMIT),
             insight=insight,
             detector=Explicit.id,
             evidence=(quote(event, *span),),
             files=() if everywhere else named,
             trust=trust,
-            confidence=0.9 if trust == "person" else 0.3,
+            confidence=CASUAL if is_casual else 0.9 if trust == "person" else 0.3,
             salience=0.8,
             scope_level="user" if everywhere else "project",
-            explicit=True,
+            explicit=not is_casual,
+            to_judge=is_casual,
         )
     ]
 

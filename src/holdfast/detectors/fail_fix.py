@@ -1,8 +1,9 @@
 """Fail and fix: a command failed by its exit status or the host's word, and the same target passed later.
 
-What lies between is the fix: edits, a command that prepares, or another form of the command itself. A re-run that
-passes with nothing in between is flaky, and quiet. Tests that fail belong to `red_green`; a test runner called so that
-it runs nothing belongs here.
+What lies between is the cure, and it is told as a rule for the next run: a wrapper, a variable or a flag, another
+folder, a step that must run before, or, for an edit, the cause that somebody stated. What does not generalise (another
+file, another branch, a corrected slip, an edit nobody explained) is quiet, and so is a re-run that passes by itself.
+Tests that fail belong to `red_green`; a test runner called so that it runs nothing belongs here.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import re
 from bisect import bisect_left, bisect_right
 
 from holdfast.domain.candidate import Candidate
-from holdfast.domain.event import Event
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Evidence
-from holdfast.domain.vocabulary import LessonKind
-from holdfast.domain.window import change_snippet, clip, edits_between, explanation, quote, status
-from holdfast.ranking.attempts import Attempt, attempts, changes_files, reports_tests
+from holdfast.domain.window import change_snippet, clip, edits_between, quote
+from holdfast.ranking.attempts import Attempt, attempts, reports_tests
+from holdfast.ranking.causes import stated_cause
+from holdfast.ranking.cures import Cure, before_cure, folder_cure, form_cure, is_preparing, shown_failure, step_before
+from holdfast.ranking.generalline import general_line, is_personal
 from holdfast.ranking.orders import fetches, instructs
 from holdfast.ranking.signature import command_target, error_signature
 
@@ -24,41 +26,37 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from holdfast.domain.event import Event
+
 SPAN = 120
 """Events between failure and success beyond which they are not taken for cause and cure."""
 FORM_SPAN = 12
 """The same for another form of a command."""
-LATE = 30
-"""Events beyond which the link is weaker."""
 REPAIRS = 2
 """Preparing commands beyond which nobody can say which one mattered."""
-ABSENT_STATUS = 127
-"""What a shell returns for a command it cannot find."""
-UNSURE = 0.5
-"""Confidence at which a find waits for a person."""
-COMPLAINT_LIMIT = 200
-"""Characters of a message that is told; half of a longer one may mislead."""
-LINE_LIMIT = 300
-"""Characters of a command that is told as the cure: half of one is another command."""
 SUBJECTS = 3
 """Edited files beyond which nobody can say which one mattered, unless the error names them."""
+MOST = 5
+"""Finds of one session."""
+UNSURE = 0.35
+"""Probability at which a find only waits for a person."""
+WORTH = {"absent": 0.8, "protected": 0.8, "variable": 0.75, "folder": 0.6, "before": 0.6, "flag": 0.6, "edit": 0.45}
+"""Estimated share of finds worth keeping (read by eye, five repositories), by the sort of cure."""
 
-_PREPARES = re.compile(
-    r"\b(?:install|add|sync|generate|gen|migrate|upgrade|update|init|tidy|download|vendor|bootstrap|setup|link|chmod"
-    r"|mkdir|touch|start|up|login|build|restore|clean|prune|unset|enable|disable|fetch|pull|use|trust|compile"
-    r"|format|fmt|--fix|--write|-w)\b"
+_SLIP = re.compile(
+    r"undefined: |declared and not used|imported and not used|is not defined|cannot find (?:name|symbol|module)"
+    r"|\bTS\d{4,5}\b|cannot use |syntax error|SyntaxError|expected [';(]|unused|mismatched types|not enough arguments"
+    r"|too many arguments|could not apply|CONFLICT|Merge conflict|missing import|error\[E\d+\]|IndentationError"
+    r"|NameError",
+    re.IGNORECASE,
 )
+"""What a compiler says of a slip in new code, or git of a conflict: its cure is that one edit."""
+_DIAGNOSTIC = re.compile(r"^(?:\[[\w:-]+\] )?\S+?:\d+(?::\d+)?: (?!:)(.{12,160})$", re.MULTILINE)
 _USAGE = re.compile(
     r"^(?:[\w./-]+: )*(?:error: |fatal: )?(?:unknown|unrecognized|invalid|illegal|unexpected|no such|bad|unsupported)"
     r" (?:\w+ )?(?:option|flag|switch|argument|arguments|command|subcommand|field|parameter)\b|^usage: ",
     re.IGNORECASE | re.MULTILINE,
 )
-_DEEP = frozenset({"gh", "aws", "gcloud", "az", "docker", "kubectl", "helm"})
-"""Programs whose second word is a subject and whose third says what to do with it."""
-_ABSENT = re.compile(
-    r"(?:^|: )command not found(?::|$)|: not found$|^(?:\S*python\S*: )?No module named ", re.IGNORECASE | re.MULTILINE
-)
-_DIAGNOSTIC = re.compile(r"^(?:\[[\w:-]+\] )?\S+?:\d+(?::\d+)?: (?!:)(.{12,160})$", re.MULTILINE)
 _REFUSED = re.compile(
     r"^(?:remote: (?:error|fatal): |GraphQL: |[ \t]*! \[remote rejected\] |HTTP 4\d\d: )(.{8,160}?)[ \t\r]*$",
     re.MULTILINE,
@@ -66,28 +64,23 @@ _REFUSED = re.compile(
 """How a server says no: its rules are worth knowing before the next try."""
 
 
-class _Cure(Frozen):
-    """What made it pass: in words, as a record and by which events."""
+class _Explained(Frozen):
+    """An edit that made it pass, with the cause somebody stated."""
 
-    kind: LessonKind
-    words: str
-    how: str
-    confidence: float
-    files: tuple[str, ...] = ()
-    events: tuple[Event, ...] = ()
+    cause: str
+    evidence: Evidence
+    edits: tuple[Event, ...]
+    files: tuple[str, ...]
 
 
 class _Reading:
-    """A window with its runs and the place where each file was first edited."""
+    """A window with its runs and the folder it began in."""
 
     def __init__(self, window: Sequence[Event]) -> None:
         self.window = window
         self.runs = attempts(window)
         self._places = [run.at for run in self.runs]
-        self.first_edit: dict[str, int] = {}
-        for at, event in enumerate(window):
-            for file in event.files if event.kind == "file_edit" else ():
-                self.first_edit.setdefault(file, at)
+        self.root = next((event.cwd for event in window if event.cwd), "")
 
     def repairs(self, failure: Attempt, cure: Attempt) -> list[Attempt]:
         """Commands in between that passed and prepare something; none when there are too many to tell."""
@@ -95,18 +88,18 @@ class _Reading:
         kept = {
             run.target: run
             for run in between
-            if run.passed and run.event.command and (_PREPARES.search(run.line) or changes_files(run.line))
+            if run.passed and run.event.command and not run.tests and is_preparing(run.line)
         }
         return list(kept.values()) if len(kept) <= REPAIRS else []
 
 
 class FailFix:
-    """Finds what made a failing command pass."""
+    """Finds what made a failing command pass, where that is a rule."""
 
-    id = "fail_fix/1"
+    id = "fail_fix/2"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        """One candidate for each failure with a known cure, in order of the cures."""
+        """At most one candidate for each failure with a known cure, in order of the cures."""
         reading = _Reading(window)
         found: list[Candidate] = []
         broken: dict[str, Attempt] = {}
@@ -114,17 +107,14 @@ class FailFix:
         for run in reading.runs:
             started = run.tests and reports_tests(run.event.text)
             if not run.passed and not started:
-                broken.update({} if run.tests else {run.target: run})
+                broken[run.target] = run
                 recent = [*recent[-3:], run]
                 continue
-            failure = broken.pop(run.target, None)
-            cure = _same_target(reading, failure, run) if failure else None
-            if failure is None:
-                failure, cure = _other_form(reading, recent, run)
-            if failure and cure:
-                found.append(_candidate(window, failure, run, cure))
+            made = _cured(reading, broken.pop(run.target, None), recent, run)
+            if made and all(made.title != other.title for other in found):
+                found.append(made)
                 recent = []
-        return found
+        return found[:MOST]
 
 
 def make(options: Mapping[str, str]) -> FailFix:
@@ -132,116 +122,94 @@ def make(options: Mapping[str, str]) -> FailFix:
     return FailFix()
 
 
-def _same_target(reading: _Reading, failure: Attempt, run: Attempt) -> _Cure | None:
-    if run.at - failure.at > SPAN:
-        return None
-    edits = edits_between(reading.window, failure.at, run.at)
-    if edits:
-        return _by_edit(reading, failure, run, edits) if _complaint(failure.event.text) else None
-    repairs = reading.repairs(failure, run)
-    if repairs:
-        return _by_command(repairs) if _complaint(failure.event.text) else None
-    other = _arguments(failure.line) != _arguments(run.line)
-    if other and run.at - failure.at <= FORM_SPAN and failure.alone and failure.event.command:
-        return _by_form(run)
+def _cured(reading: _Reading, failure: Attempt | None, recent: list[Attempt], run: Attempt) -> Candidate | None:
+    """What made the run pass that had failed before: its own target, or another form of it."""
+    if failure and run.at - failure.at <= SPAN:
+        edits = edits_between(reading.window, failure.at, run.at)
+        repairs = [general_line(repair.line, keep_files=True) for repair in reading.repairs(failure, run)]
+        cure = form_cure(failure, run) or folder_cure(failure, run, reading.root) or step_before(failure, run)
+        if cure is None and not edits and repairs and all(repairs):
+            cure = before_cure(run, repairs)
+        if cure and not edits and _complaint(failure.event.text):
+            return _by_rule(failure, run, cure)
+        explained = _explained(reading, failure, run, edits) if edits and not failure.tests else None
+        return _by_edit(failure, run, explained) if explained else None
+    for failure in reversed(recent):
+        near = run.at - failure.at <= FORM_SPAN and bool(failure.event.command)
+        if near and not edits_between(reading.window, failure.at, run.at):
+            other = form_cure(failure, run)
+            if other:
+                return _by_rule(failure, run, other)
     return None
 
 
-def _by_edit(reading: _Reading, failure: Attempt, run: Attempt, edits: list[Event]) -> _Cure | None:
-    named = [edit for edit in edits if _names(failure.event.text, edit.files[0])]
-    subjects = named or edits
-    files = tuple(dict.fromkeys(edit.files[0] for edit in subjects))
-    if not named and len(files) > SUBJECTS:
-        return None
-    own_slip = all(reading.first_edit.get(file, failure.at) < failure.at for file in files)
-    late = run.at - failure.at > LATE
-    shown = ", ".join(files[:3]) + (" and others" if len(files) > 3 else "")
-    return _Cure(
-        kind="fix",
-        words=f"an edit of {shown} made it pass",
-        how=change_snippet(subjects[-1]),
-        confidence=0.3 + 0.15 * bool(named) + 0.1 * run.sure - 0.25 * own_slip - 0.1 * late,
-        files=files,
-        events=tuple(subjects),
-    )
-
-
-def _by_command(repairs: list[Attempt]) -> _Cure | None:
-    lines = [repair.line for repair in repairs]
-    if any(len(line) > LINE_LIMIT for line in lines):
-        return None
-    return _Cure(
-        kind="fix",
-        words=f"it passed after {' and '.join(f'`{line}`' for line in lines)}",
-        how="\n".join(lines),
-        confidence=0.5,
-        events=tuple(repair.event for repair in repairs),
-    )
-
-
-def _by_form(run: Attempt) -> _Cure | None:
-    line = run.line
-    if len(line) > LINE_LIMIT:
-        return None
-    return _Cure(kind="tooling", words=f"`{line}` works", how=f"Run `{line}`.", confidence=0.5 + 0.1 * run.sure)
-
-
-def _other_form(reading: _Reading, recent: list[Attempt], run: Attempt) -> tuple[Attempt | None, _Cure | None]:
-    """The working form of a command that was misspelt, called with flags it does not have, or is not installed."""
-    for failure in reversed(recent):
-        near = run.at - failure.at <= FORM_SPAN and bool(failure.event.command)
-        if near and _is_other_form(failure, run) and not edits_between(reading.window, failure.at, run.at):
-            return failure, _by_form(run)
-    return None, None
-
-
-def _is_other_form(failure: Attempt, run: Attempt) -> bool:
-    wanted, got = failure.target.split(), run.target.split()
-    if failure.tests or run.tests:  # the runner was called so that it found nothing to run, and then so that it did
-        return failure.tests and run.tests and wanted[0] == got[0] and failure.line != run.line
-    if failure.alone and (_ABSENT.search(failure.event.text) or status(failure.event) == ABSENT_STATUS):
-        return wanted[0] != got[0] and (bool(set(wanted[1:]) & set(got[1:])) or wanted[0] in run.line.split())
-    depth = 3 if wanted[0] in _DEEP else 2
-    if wanted[:depth] != got[:depth] or len(wanted) < 2:
-        return False
-    if _REFUSED.search(failure.event.text):
-        return wanted != got
-    return failure.alone and bool(_USAGE.search(failure.event.text)) and _alike(failure.line, run.line)
-
-
-def _alike(one: str, other: str) -> bool:
-    """The lines share most words: the same thing was meant."""
-    words, others = set(_arguments(one)), set(_arguments(other))
-    return 2 * len(words & others) >= len(words | others)
-
-
-def _candidate(window: Sequence[Event], failure: Attempt, run: Attempt, cure: _Cure) -> Candidate:
-    signature = error_signature(failure.event.text)
-    about_code = bool(cure.files and signature)  # then the error tells when it matters, not the command
+def _explained(reading: _Reading, failure: Attempt, run: Attempt, edits: list[Event]) -> _Explained | None:
+    """The edit with its stated cause; None for a slip of new code, for too many files and without a cause."""
     complaint = _complaint(failure.event.text)
-    cause = explanation(window, failure.at, run.at)
-    said = f" with: {complaint}" if complaint and len(complaint) <= COMPLAINT_LIMIT else ""
+    if not complaint or _SLIP.search(complaint) or _DIAGNOSTIC.search(failure.event.text[:20_000]):
+        return None
+    named = [edit for edit in edits if _names(failure.event.text, edit.files[0])]
+    subjects = [edit for edit in named or edits if not is_personal("/" + edit.files[0]) and ":" not in edit.files[0]]
+    files = tuple(dict.fromkeys(edit.files[0] for edit in subjects))
+    if not files or len(files) > SUBJECTS:
+        return None
+    about = "\n".join((failure.event.text[:8_000], failure.line, *(f"{e.files[0]} {e.old} {e.new}" for e in subjects)))
+    cause = stated_cause(reading.window, failure.at, run.at, about)
+    if cause is None or _SLIP.search(cause[0]):
+        return None
+    return _Explained(cause=cause[0], evidence=cause[1], edits=tuple(subjects), files=files)
+
+
+def _by_rule(failure: Attempt, run: Attempt, cure: Cure) -> Candidate:
+    complaint = _complaint(failure.event.text)
+    line, shown = general_line(failure.line), shown_failure(complaint)
     # A tool that gives orders, or says what to fetch, may be somebody else's voice: a person looks at it first.
     ordered = instructs(complaint) or (
         fetches(cure.how) and any(line in failure.event.text for line in cure.how.splitlines())
     )
-    most = UNSURE if ordered else 0.9
-    spans = [_failure_span(failure.event, complaint), *(quote(event) for event in cure.events[-3:]), quote(run.event)]
+    seen = f" (`{line}` failed with: {shown})" if line and shown and not ordered and cure.sort != "protected" else ""
+    worth = WORTH[cure.sort]
     return Candidate(
-        kind=cure.kind,
-        title=clip(f"{clip(failure.target, 40)}: {complaint or 'another form works'}", 100),
-        insight=f"`{clip(failure.line, 160)}` failed{said}; {cure.words}.",
+        kind="constraint" if cure.sort == "protected" else "tooling",
+        title=clip(cure.rule, 100),
+        insight=f"{cure.rule}{seen}.",
         detector=FailFix.id,
-        evidence=(*spans, cause) if cause else tuple(spans),
-        why=cause.quote if cause else "",
+        evidence=(_failure_span(failure.event, complaint), quote(run.event)),
         how=cure.how,
-        snippets=tuple(dict.fromkeys((clip(failure.line, 300), clip(run.line, 300)))),
-        files=cure.files,
         trust="verified",
         structured=True,
-        confidence=round(min(most, max(0.2, cure.confidence + 0.1 * bool(cause))), 2),
+        calibrated=True,
+        confidence=min(UNSURE, worth) if ordered and cure.sort != "protected" else worth,
+        error_signature=error_signature(failure.event.text),
+        command=command_target(failure.line),
+    )
+
+
+def _by_edit(failure: Attempt, run: Attempt, told: _Explained) -> Candidate:
+    line = general_line(failure.line)
+    complaint = _complaint(failure.event.text)
+    where = " and ".join(f"`{file}`" for file in told.files[:2])
+    seen = f" `{line}` failed by it; the cure was in {where}." if line else f" The cure was in {where}."
+    signature = error_signature(failure.event.text)
+    return Candidate(
+        kind="bug_cause",
+        title=clip(told.cause, 100),
+        insight=f"{told.cause.rstrip('.')}.{seen}",
+        detector=FailFix.id,
+        evidence=(
+            told.evidence,
+            _failure_span(failure.event, complaint),
+            *map(quote, told.edits[-2:]),
+            quote(run.event),
+        ),
+        how=change_snippet(told.edits[-1]),
+        files=told.files,
+        trust="verified",
+        structured=True,
+        calibrated=True,
+        confidence=UNSURE if instructs(complaint) else WORTH["edit"],
         error_signature=signature,
-        command=command_target(failure.line) if failure.event.command and not about_code else "",
+        command="" if signature else command_target(failure.line),
     )
 
 
@@ -256,9 +224,8 @@ def _complaint(text: str) -> str:
     refused = _REFUSED.search(head)
     if refused:
         return refused.group(1).rstrip(".")
-    signature = error_signature(text)
-    if signature:
-        return signature
+    if signature := error_signature(text):
+        return _as_printed(text, signature)
     found = _DIAGNOSTIC.search(head)
     if found:
         return found.group(1).strip().rstrip(".")
@@ -278,6 +245,11 @@ def _names(text: str, file: str) -> bool:
     return False
 
 
-def _arguments(line: str) -> list[str]:
-    """The words of a command without redirections: what has to differ for another form."""
-    return [word for word in line.split() if not word.startswith((">", "2>", "<", "1>"))]
+def _as_printed(text: str, signature: str) -> str:
+    """The line that the signature was made of; the signature itself when it masks nothing."""
+    if "<" not in signature:
+        return signature
+    lines = (line.strip() for line in text[:20_000].splitlines())
+    return next(
+        (line.removeprefix("E ").strip() for line in lines if line and error_signature(line) == signature), "an error"
+    )

@@ -1,8 +1,8 @@
-"""Red to green: a test run failed, files were edited, and the tests that failed passed.
+"""Red to green: a test run failed, files were edited, the tests passed, and somebody said what had been wrong.
 
-Handles test runners only; every other command belongs to `fail_fix`, so that one repair is found once. The test a
-developer writes first and makes pass is how features are built, not a bug: it is found with low confidence when the
-failing test was written in the session, and not at all when nothing but new code made it pass.
+Handles test runners only; every other command belongs to `fail_fix`, so that one repair is found once. The lesson is
+the stated cause; without one an edit that made a test pass teaches nothing. A test that is written first and made to
+pass, and a test that is adapted to intended behaviour, are how features are built, not bugs.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Evidence
-from holdfast.domain.window import change_snippet, clip, edits_between, explanation, is_test_file, quote
+from holdfast.domain.window import change_snippet, clip, edits_between, is_test_file, quote
 from holdfast.ranking.attempts import Attempt, attempts, failing_tests, reports_tests
-from holdfast.ranking.orders import instructs, is_order
+from holdfast.ranking.causes import stated_cause
+from holdfast.ranking.generalline import is_personal
+from holdfast.ranking.orders import is_order
 from holdfast.ranking.signature import error_signature
 
 TYPE_CHECKING = False
@@ -28,8 +30,10 @@ SUBJECTS = 3
 """Edited files beyond which nobody can say which one mattered, unless the failure names them."""
 AFTER = 3
 """Events behind the green run in which the agent may sum up what was wrong."""
-SIGNATURE_LIMIT = 200
-"""Characters of an error that is told; half of a longer one may mislead."""
+NAME_LIMIT = 80
+"""Characters of a test's name that is told."""
+WORTH, WORTH_IN_TESTS = 0.5, 0.4
+"""Estimated share of finds worth keeping (read by eye, five repositories), for cures in code and in tests."""
 OPEN = 8
 """Red runs that are remembered at a time."""
 
@@ -49,18 +53,18 @@ class _Phase(Frozen):
 
 
 class _Repair(Frozen):
-    """What turned it green: the edits, their files, the sentence that explains them and how sure that is."""
+    """What turned it green: the edits, their files and the sentence that explains them."""
 
     edits: tuple[Event, ...]
     files: tuple[str, ...]
-    cause: Evidence | None
-    confidence: float
+    cause: str
+    evidence: Evidence
 
 
 class RedGreen:
     """Finds what turned failing tests green."""
 
-    id = "red_green/1"
+    id = "red_green/2"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """One candidate for each red run that a later green one answers, in order of the green ones."""
@@ -109,59 +113,51 @@ def _covers(green: Attempt, red: Attempt) -> bool:
 def _candidates(window: Sequence[Event], red: Attempt, green: Attempt, phase: _Phase) -> list[Candidate]:
     if green.at - red.at > SPAN:
         return []
-    edits = edits_between(window, red.at, green.at)
+    edits = [edit for edit in edits_between(window, red.at, green.at) if not _is_elsewhere(edit.files[0])]
     code = [edit for edit in edits if not is_test_file(edit.files[0])]
     subjects = code or edits
     named = [edit for edit in subjects if edit.files[0].rpartition("/")[2] in red.event.text]
     files = tuple(dict.fromkeys(edit.files[0] for edit in named or subjects))
-    if not subjects or (not named and len(files) > SUBJECTS):
+    if not subjects or (not named and len(files) > SUBJECTS) or _BUILD.search(red.event.text):
         return []
-    before = [event for event in window[max(0, phase.start - SPAN) : phase.start] if event.kind == "file_edit"]
-    cause = explanation(window, red.at, phase.explained_until) or explanation(window, green.at, green.at + AFTER)
-    if _is_new_work(red, before, subjects) and not cause:
-        return []
-    written = {file for event in before for file in event.files}
-    confidence = 0.35 + 0.1 * bool(named) + 0.05 * green.sure + 0.1 * bool(code)
-    confidence -= 0.2 * all(file in written for file in files)
     edited = tuple((named or subjects)[-3:])
-    return [_candidate(red, green, _Repair(edits=edited, files=files, cause=cause, confidence=confidence))]
+    about = "\n".join((red.event.text[:8_000], *(f"{edit.files[0]} {edit.old} {edit.new}" for edit in edited)))
+    cause = stated_cause(window, red.at, phase.explained_until, about)
+    cause = cause or stated_cause(window, green.at - 1, green.at + AFTER, about)
+    if cause is None:
+        return []
+    return [_candidate(red, green, _Repair(edits=edited, files=files, cause=cause[0], evidence=cause[1]))]
 
 
-def _is_new_work(red: Attempt, before: Sequence[Event], subjects: Sequence[Event]) -> bool:
-    """The tests failed to build, or were just written: what made them pass is the feature."""
-    tests_written = any(is_test_file(file) for event in before for file in event.files)
-    adds = all(len(edit.new) > 3 * len(edit.old) for edit in subjects)
-    return bool(_BUILD.search(red.event.text)) or (tests_written and adds)
+def _is_elsewhere(file: str) -> bool:
+    """The file is not the project's: a scratch file of this session."""
+    return ":" in file or is_personal(file) or file.startswith("..")
 
 
 def _candidate(red: Attempt, green: Attempt, repair: _Repair) -> Candidate:
-    cause, files = repair.cause, repair.files
     names = failing_tests(red.event.text)
-    found = error_signature(red.event.text)
-    signature = "" if instructs(found) or len(found) > SIGNATURE_LIMIT else found
-    shown_names = [name for name in names if not is_order(name.rpartition("::")[2])]
-    failing = ", ".join(shown_names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 and shown_names else "")
-    what = f"`{failing}` failed" if failing else f"`{clip(red.line, 160)}` failed"
-    said = f" with: {signature}" if signature else ""
-    shown = ", ".join(files[:3]) + (" and others" if len(files) > 3 else "")
-    in_code = not all(map(is_test_file, files))
-    spans = (_red_span(red.event, names), *(quote(edit) for edit in repair.edits), quote(green.event))
+    shown = [name for name in names if not is_order(name.rpartition("::")[2]) and len(name) <= NAME_LIMIT]
+    by = f"`{shown[0]}` failed by it" if shown else "A test failed by it"
+    where = " and ".join(f"`{file}`" for file in repair.files[:2])
+    in_code = not all(map(is_test_file, repair.files))
     return Candidate(
-        kind="bug_cause" if cause and in_code else "fix",
-        title=clip(f"{failing or red.target}: {cause.quote if cause else signature or 'failed, then passed'}", 100),
-        insight=f"{cause.quote} {what}{said} until an edit of {shown}."
-        if cause and in_code
-        else f"{what}{said}; an edit of {shown} made it pass.",
+        kind="bug_cause" if in_code else "constraint",
+        title=clip(repair.cause, 100),
+        insight=f"{repair.cause.rstrip('.')}. {by}; the cure was in {where}.",
         detector=RedGreen.id,
-        evidence=(*spans, cause) if cause else spans,
-        why=cause.quote if cause and not in_code else "",
+        evidence=(
+            repair.evidence,
+            _red_span(red.event, names),
+            *(quote(edit) for edit in repair.edits),
+            quote(green.event),
+        ),
         how=change_snippet(repair.edits[-1]),
-        snippets=tuple(dict.fromkeys((clip(red.line, 300), clip(green.line, 300)))),
-        files=files,
+        files=repair.files,
         trust="verified",
         structured=True,
-        confidence=round(min(0.9, max(0.2, repair.confidence + 0.15 * bool(cause))), 2),
-        error_signature=found,  # and no command: what failed is the code, not the way it is tested
+        calibrated=True,
+        confidence=WORTH if in_code else WORTH_IN_TESTS,
+        error_signature=error_signature(red.event.text),  # and no command: what failed is the code
     )
 
 

@@ -1,4 +1,4 @@
-"""Reverted work: edits of this session that were undone, with the reason when somebody gave one.
+"""Reverted work: edits of this session that were undone, what they were and why, when somebody gave a reason.
 
 Found by the inverse edit, by a Write that restores what stood there, and by git commands that throw changes away.
 Quiet: an edit that comes back later (a test of the test), debugging output that is removed, a stash that is popped,
@@ -13,9 +13,9 @@ from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Evidence
-from holdfast.domain.window import change_snippet, clip, explanation, failed, quote, sentences, spoken, unmasked
+from holdfast.domain.window import capital, change_snippet, clip, failed, quote, sentences, speaker_trust, spoken
 from holdfast.ranking.attempts import split_line
-from holdfast.ranking.signature import error_signature
+from holdfast.ranking.causes import stated_cause
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +27,12 @@ SPAN = 200
 """Events between doing and undoing beyond which the reason cannot be told."""
 TOGETHER = 8
 """Events between two undoings of one approach."""
+LEAST_WORDS, REASON_LIMIT = 6, 240
+"""Words and characters of a reason that can stand alone."""
+TELLING, TRIED_LIMIT = 12, 100
+"""Characters of the line that shows what was tried."""
+WORTH_OF_USERS, WORTH_OF_AGENTS = 0.6, 0.4
+"""Estimated share of finds worth keeping (read by eye, five repositories), by who gave the reason."""
 AFTER = 4
 """Events behind the undoing in which the agent may say why."""
 
@@ -42,7 +48,23 @@ _EXPERIMENT = re.compile(
     r"|\bto (?:verify|confirm|prove|check|see|make sure)\b.{0,50}\b(?:fails?|fires?|catch(?:es)?|breaks?|goes red)\b",
     re.IGNORECASE,
 )
-_WAIT = re.compile(r"\b(?:undo|revert|roll(?:ed)? back|back out|restore|go back|put back)\b", re.IGNORECASE)
+_LEAD = re.compile(
+    r"^(?:(?:no|nope|wait|hmm+|actually|ok(?:ay)?|well|sorry|please|but|and|so|I (?:think|believe|guess|feel))\b"
+    r"[\s,.!:;-]*)+",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"\s*(?://|#|\*|/\*|<!--|--\s)")
+_AGAINST = re.compile(
+    r"\b(?:not|never|no longer|\w+n't|better|instead|wrong|because|since|given|rather than|must|breaks?|too \w+)\b",
+    re.IGNORECASE,
+)
+_LEANING = re.compile(
+    r"^(?:it|its|it's|this|that|that's|these|those|they|yes|let's|let us|can|could|what|why|how|you|now|then|if)\b"
+    r"|\b(?:undo|revert|roll(?:ed)? back|back out|go back|put back|option \d|for now|you|your)\b"
+    r"|\b(?:it|them|this|that|these|those|one)\s*(?:[.,;:()]|$)",
+    re.IGNORECASE,
+)
+"""Words that stand for what was said before, or that only order."""
 
 
 class _Undone(Frozen):
@@ -57,7 +79,7 @@ class _Undone(Frozen):
 class RevertedWork:
     """Finds approaches that were tried and taken back."""
 
-    id = "reverted_work/1"
+    id = "reverted_work/2"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """One candidate for each approach taken back, in order."""
@@ -202,24 +224,42 @@ def _candidate(window: Sequence[Event], undone: _Undone) -> Candidate | None:
     span = window[max(first - 2, 0) : undone.at + AFTER]
     if any(_EXPERIMENT.search(event.text[:2_000]) for event in span if event.kind == "reply"):
         return None
-    reason = _reason(window, first, undone.at)
+    about = "\n".join(f"{edit.files[0]} {edit.old} {edit.new}" for edit in edits)
+    reason = _reason(window, first, undone.at, about)
     if reason is None:
         return None
-    why, evidence, confidence = reason
+    why, evidence, worth = reason
     files = tuple(dict.fromkeys(edit.files[0] for edit in edits))
-    shown = ", ".join(files[:3]) + (" and others" if len(files) > 3 else "")
-    tried = change_snippet(edits[-1])
+    tried = _tried(edits)
+    if not tried:
+        return None
+    where = " and ".join(f"`{file}`" for file in files[:2])
     return Candidate(
         kind="failed_approach",
-        title=clip(f"Taken back in {shown}: {why}", 100),
-        insight=f"A change of {shown} was tried and taken back ({undone.words}): {clip(why, 240)}",
+        title=clip(why, 100),
+        insight=f"{why.rstrip('.')}. Tried in {where} and taken back: `{tried}`.",
         detector=RevertedWork.id,
-        evidence=(*(quote(edit) for edit in edits[-3:]), quote(undone.by), evidence),
-        why=clip(why, 400),
-        snippets=(tried,) if tried else (),
+        evidence=(evidence, *(quote(edit) for edit in edits[-3:]), quote(undone.by)),
+        snippets=(change_snippet(edits[-1]),),
         files=files,
-        confidence=confidence,
+        calibrated=True,
+        structured=True,
+        confidence=worth,
     )
+
+
+def _tried(edits: Sequence[Event]) -> str:
+    """The line of the undone edits that says most: the longest one they added."""
+    added = {
+        line.strip()
+        for edit in edits
+        for line in edit.new.splitlines()
+        if line.strip() not in edit.old
+        and "`" not in line
+        and not _COMMENT.match(line)
+        and TELLING <= len(line.strip()) <= TRIED_LIMIT
+    }
+    return max(sorted(added), key=len, default="")
 
 
 def _matters(edit: Event) -> bool:
@@ -227,22 +267,21 @@ def _matters(edit: Event) -> bool:
     return len(changed) >= LEAST and not _DEBUGGING.search(change_snippet(edit))
 
 
-def _reason(window: Sequence[Event], first: int, at: int) -> tuple[str, Evidence, float] | None:
-    """Why it was taken back, the words that say so and how sure: the user's, the agent's, or a failure in between."""
+def _reason(window: Sequence[Event], first: int, at: int, about: str) -> tuple[str, Evidence, float] | None:
+    """Why it was taken back, the words that say so and their worth: the user's, or the agent's cause."""
     for event in reversed(window[first + 1 : at]):
-        said = unmasked(spoken(event)).strip()
-        if said and (_WAIT.search(said) or len(said) < 400) and not said.endswith("?"):
-            sentence, start = next(sentences(event.text), (said, -1))
-            return clip(sentence if _is_telling(sentence) else said, 300), quote(event, sentence, start), 0.6
-    cause = explanation(window, first, min(at + AFTER, len(window)))
-    if cause:
-        return cause.quote, cause, 0.55
-    for event in reversed(window[first + 1 : at]):
-        signature = error_signature(event.text) if failed(event) else ""
-        if signature:
-            return f"it led to {signature}", quote(event), 0.4
-    return None
+        for sentence, start in sentences(spoken(event)):
+            told = _LEAD.sub("", sentence).strip()
+            if _is_reason(told) and speaker_trust(event.text, start) == "person":
+                return capital(told), quote(event, sentence, start), WORTH_OF_USERS
+        if spoken(event):
+            break  # what was said before the last word is about something else
+    cause = stated_cause(window, first, min(at + AFTER, len(window)), about)
+    return (*cause, WORTH_OF_AGENTS) if cause else None
 
 
-def _is_telling(sentence: str) -> bool:
-    return len(sentence.split()) >= 4
+def _is_reason(sentence: str) -> bool:
+    """The sentence says what is wrong with something, and stands alone."""
+    words = sentence.split()
+    fits = len(words) >= LEAST_WORDS and len(sentence) <= REASON_LIMIT and not sentence.endswith(("?", ":"))
+    return fits and bool(_AGAINST.search(sentence)) and not _LEANING.search(sentence)

@@ -9,6 +9,10 @@ from holdfast.domain.vocabulary import Freshness, LessonId, Moment, State
 UNCONFIRMED: tuple[State, ...] = ("probation", "candidate")
 """States of lessons that may be right and that nobody confirmed yet."""
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 class LaneShare(Frozen):
     """What one lane gave to a result: its rank there (from 1), the lane's own score and its share of ours."""
@@ -65,6 +69,19 @@ class Briefing(Frozen):
     """The compiled text for the host; empty when there is nothing to say."""
     degraded: str = ""
     """Why the answer is weaker than it could be (no embedder, deadline), or empty."""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Ranked]:
+        return iter(self.items)
+
+    def __bool__(self) -> bool:
+        return True  # an empty briefing is an answer too
+
+    def __repr__(self) -> str:
+        titles = ", ".join(repr(item.lesson.title) for item in self.items)
+        return f"Briefing({self.moment}: {titles or 'nothing fits'})"
 
     @property
     def nearest(self) -> Ranked | None:

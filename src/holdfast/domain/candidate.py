@@ -7,7 +7,23 @@ from holdfast.domain.lesson import Evidence, Link, Triggers
 from holdfast.domain.vocabulary import LessonKind, ScopeLevel, Trust
 
 
-class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links": Link}):
+class CommandRuns(Frozen):
+    """How a command of the project fared in one session."""
+
+    purpose: str
+    line: str
+    """The command as it would be typed another day."""
+    passed: int = 0
+    failed: int = 0
+    aimed: int = 0
+    """Runs that passed, aimed at a part: one test, one package."""
+    before: str = ""
+    """What had to run before it, as a failure without it showed."""
+    named: bool = False
+    """A person or the project's rules name it in so many words."""
+
+
+class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links": Link, "runs": CommandRuns}):
     """A proposed lesson with its evidence. Paths are relative to the project's root."""
 
     kind: LessonKind
@@ -33,6 +49,8 @@ class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links":
     command: str = ""
     when: Triggers = Triggers()
     """When it is to be told, where that is known at capture."""
+    origin: str = ""
+    """`file#section` where the words stand now, as an importer of that file would name it."""
     links: tuple[Link, ...] = ()
     """Known lessons it refines or contradicts."""
     quotes_person: bool = False
@@ -41,5 +59,11 @@ class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links":
     """A person asked for it in so many words: active at once."""
     calibrated: bool = False
     """The confidence is a calibrated probability that an engineer would keep it, and admission goes by it."""
+    written: bool = False
+    """Its words were written to be kept: a commit message, a comment, a rules file, a host's memory, a summary."""
+    to_judge: bool = False
+    """The confidence tells what its form is worth; a judge of words (`ports.detector.Judge`) is to calibrate it."""
     structured: bool = False
     """It rests on what happened (exit statuses, a rejection of work just done), not on words alone."""
+    runs: CommandRuns | None = None
+    """Of a command of the project: its counts, which `service/commandcard` adds up over sessions."""

@@ -14,6 +14,10 @@ TEXT_LIMIT = 16_000
 NOTHING_FOUND = "(nothing found)"
 """The line below a search's pattern in its event's text when the search is known to have found nothing."""
 
+MEMORY_TOOL = "memory"
+"""The tool of an event that tells what an agent put into its host's own memory: the memory's name in the first line of
+the text, its words below."""
+
 
 class Event(Frozen):
     """What happened, where, when, and its redacted text.

@@ -62,7 +62,8 @@ class Scope(Frozen):
 
 
 class Evidence(Frozen):
-    """The quoted span a lesson rests on: characters [start, end) of that event's text."""
+    """The quoted span a lesson rests on: characters [start, end) of that event's text, or of its command or new text
+    where the words stand there."""
 
     event: EventId
     quote: str
@@ -78,6 +79,10 @@ class Provenance(Frozen, nested={"evidence": Evidence}):
     detector: str = ""
     """`name/version`, e.g. `fail_fix/1`; empty when a person wrote it."""
     author: str = ""
+    person: str = ""
+    """Who stated it: the id of a `domain.project.Person`. Empty: not known, or several persons said so."""
+    person_name: str = ""
+    """For people only; never compared."""
     origin: str = ""
     """`file#section` that an importer read it from; empty for what was not imported."""
     evidence: tuple[Evidence, ...] = ()

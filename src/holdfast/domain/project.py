@@ -17,6 +17,15 @@ class Project(Frozen):
     root_commit: str = ""
 
 
+class Person(Frozen):
+    """Who works in a folder, by git's configuration there."""
+
+    id: str = ""
+    """16 hexadecimal characters: a digest of the e-mail address, or of the name without one. Empty: not known."""
+    name: str = ""
+    """For people only; never compared."""
+
+
 class Place(Frozen, nested={"project": Project}):
     """A folder as seen from its project: the work tree's root, where in it, and what is checked out."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from holdfast.domain.frozen import Frozen
-from holdfast.domain.vocabulary import LessonId, Moment, ProjectId, SessionId, Verdict
+from holdfast.domain.vocabulary import EventId, LessonId, Moment, ProjectId, SessionId, Verdict
 
 
 class Delivery(Frozen):
@@ -28,7 +28,10 @@ class Delivery(Frozen):
 
 
 class Outcome(Frozen):
-    """What became of a lesson that was shown."""
+    """What became of a lesson in a session: judged after it, or stated by somebody.
+
+    The id of a judged one follows from session, lesson and what was judged, so that a session judged twice counts once.
+    """
 
     id: str
     at: datetime
@@ -37,6 +40,19 @@ class Outcome(Frozen):
     lesson: LessonId
     verdict: Verdict
     note: str = ""
+    """Somebody's words, or the words of the evidence."""
+    judge: str = ""
+    """`name/version` of what judged; empty for a statement."""
+    evidence: tuple[EventId, ...] = ()
+    """Events that the verdict rests on."""
+    moment: Moment = "on_demand"
+    """When it was told, withheld or missed."""
+    work: str = ""
+    """The kind of work at that time (`ranking.aim.TASKS`); empty where it cannot be told."""
+    trigger: str = ""
+    """What it was told, withheld or missed for."""
+    withheld: bool = False
+    """The verdict is about a session from which the lesson was withheld: what happens without it."""
 
 
 class Checkpoint(Frozen):

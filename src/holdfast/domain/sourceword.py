@@ -13,7 +13,16 @@ SOURCE_WORDS: dict[Trust, str] = {
 """Said by a person, proved by exit codes, concluded by an agent, read in a file or in a tool's output."""
 
 
+GIT_HISTORY = "git_history/"
+"""What the detector of a lesson from a commit begins with; its version follows."""
+
+
 def source_word(lesson: Lesson) -> str:
-    """`user`, `proved`, `agent`, `file` or `tool output`; `agent, unconfirmed` for a lesson that is not active."""
-    word = SOURCE_WORDS[lesson.trust]
+    """`user`, `proved`, `agent`, `file`, `commit` or `tool output`; `agent, unconfirmed` for one that is not active."""
+    word = "commit" if is_from_commit(lesson) else SOURCE_WORDS[lesson.trust]
     return word if lesson.state == "active" else f"{word}, unconfirmed"
+
+
+def is_from_commit(lesson: Lesson) -> bool:
+    """Whether a commit's message says it and no person has accepted it."""
+    return lesson.trust == "repository" and lesson.provenance.detector.startswith(GIT_HISTORY)

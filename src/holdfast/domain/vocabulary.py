@@ -29,7 +29,9 @@ if TYPE_CHECKING:
         "session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction",
         "on_demand",
     ]  # fmt: skip
-    Verdict = Literal["heeded", "helped", "hurt"]
+    Verdict = Literal[
+        "heeded", "ignored", "overridden", "failed", "unclear", "missed", "withheld", "helped", "hurt"
+    ]  # fmt: skip
 else:
     EventId = LessonId = ProjectId = SessionId = str
     LessonKind = MemoryType = EventKind = Trust = State = Freshness = str
@@ -59,6 +61,9 @@ EVENT_KINDS: tuple[EventKind, ...] = (
 TRUSTS: tuple[Trust, ...] = ("person", "verified", "agent", "repository", "tool")
 """Who said it, most trusted first: a person, verified code, the agent, repository text, tool output or web."""
 
+REVIEW = "review"
+"""The tag of what a reviewer said in a comment that the user pasted: probation at most, without a person."""
+
 FRESHNESSES: tuple[Freshness, ...] = ("fresh", "moved", "unverified", "drifted", "changed", "orphaned")
 
 MOMENT_BUDGETS: dict[Moment, int] = {
@@ -75,13 +80,26 @@ MOMENT_BUDGETS: dict[Moment, int] = {
 TRANSITIONS: dict[State, tuple[State, ...]] = {
     "candidate": ("probation", "active", "quarantined", "retired", "superseded", "forgotten"),
     "probation": ("active", "quarantined", "retired", "superseded", "forgotten"),
-    "active": ("superseded", "retired", "quarantined", "forgotten"),
+    "active": ("probation", "superseded", "retired", "quarantined", "forgotten"),
     "superseded": ("active", "forgotten"),
     "retired": ("active", "forgotten"),
     "quarantined": ("candidate", "active", "retired", "forgotten"),
     "forgotten": (),
 }
 """The lesson's state machine. Undo brings superseded and retired lessons back; a tombstone stays one."""
+
+VERDICTS: dict[Verdict, str] = {
+    "heeded": "the actions that followed did what it says",
+    "ignored": "there was an occasion to follow it, and nothing did",
+    "overridden": "the user or the agent said or did the opposite, and that stood",
+    "failed": "the failure that it warns of came all the same",
+    "unclear": "nothing that followed shows whether it mattered",
+    "missed": "the session needed it and was not told",
+    "withheld": "it was held back at random, to learn what happens without it",
+    "helped": "somebody says that it helped",
+    "hurt": "somebody says that it is wrong or did harm",
+}
+"""What can become of a lesson in a session."""
 
 STATES: tuple[State, ...] = tuple(TRANSITIONS)
 LIVING: tuple[State, ...] = ("active", "probation", "candidate", "quarantined")

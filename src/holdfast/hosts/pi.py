@@ -69,7 +69,7 @@ class Pi(Recorded):
             if told.get("type") == "session":
                 telling.stand(session=text_of(told.get("id")), cwd=text_of(told.get("cwd")))
             elif told.get("type") == "compaction":
-                yield from telling.compacted()
+                yield from telling.compacted(text_of(told.get("summary")))
             elif told.get("type") == "message":
                 yield from _message(telling, fields_of(told.get("message")))
 

@@ -26,3 +26,11 @@ class Detector(Protocol):
         remember anything.
         """
         ...
+
+
+class Judge(Protocol):
+    """A detector that also knows how likely it is that an engineer would keep what others found."""
+
+    def calibrate(self, window: Sequence[Event], candidates: Sequence[Candidate]) -> list[Candidate]:
+        """The candidates in order; those that are `to_judge` with a calibrated probability as their confidence."""
+        ...

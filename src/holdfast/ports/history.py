@@ -6,6 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Protocol
+
+    from holdfast.domain.commit import Commit
 else:
     Protocol = object
 
@@ -38,4 +40,19 @@ class History(Protocol):
 
     def renamed(self, commit: str, path: str) -> str:
         """The name that the commit gave to the file, by git's rename map; empty when it did not rename it."""
+        ...
+
+    def commits(self, revisions: str, skip: int, most: int) -> Sequence[Commit] | None:
+        """At most that many commits, newest first, without merges; None when git cannot tell or takes too long.
+
+        `revisions`: `HEAD`, a commit's id, or `ID..HEAD` for what came after that commit.
+        """
+        ...
+
+    def lines(self, commit: str, path: str) -> tuple[frozenset[str], frozenset[str]]:
+        """The lines that the commit removed from the file and those that it added to it, without outer blanks."""
+        ...
+
+    def own_address(self) -> str:
+        """The user's e-mail address as git's configuration outside of the repository tells it; empty for none."""
         ...

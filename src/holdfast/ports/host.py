@@ -149,6 +149,10 @@ class HostProfile(Frozen):
     """More files with standing rules that it reads, `*` for any name: what stands in one need not be told again."""
     headless: Headless | None = None
     """How to ask its model one thing; None where it cannot be asked without a terminal."""
+    stop_hook: str = ""
+    """Its hook, by its own name, whose answer can let the agent go on when it stops; empty: it has none."""
+    stop_reply: str = ""
+    """That answer, JSON with `{reason}` where the reason stands as a JSON text."""
     notes: tuple[str, ...] = ()
     """What a user should know: needs trust, has no end of a session, ..."""
     sources: tuple[str, ...] = ()

@@ -67,6 +67,10 @@ class Passage(Frozen):
     state: State = "active"
     """What the source says of it: active, candidate (proposed there), superseded or retired."""
     said_at: datetime | None = None
+    author: str = ""
+    """Who wrote it, where the source names somebody."""
+    confidence: float | None = None
+    """How sure the reader is of it, 0 to 1; None: as sure as its trust allows."""
     project: str = ""
     """The name of its project in a store that holds several; empty in one that does not."""
     names: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Protocol
 
-    from holdfast.domain.project import Place
+    from holdfast.domain.project import Person, Place
     from holdfast.ports.history import History
 else:
     Protocol = object
@@ -65,6 +65,10 @@ class Workspace(Protocol):
 
     def history(self, place: Place) -> History:
         """The past of the place's work tree."""
+        ...
+
+    def person(self, place: Place) -> Person:
+        """Who works there, by git's configuration; nobody when git does not tell. Not for hooks: git is asked."""
         ...
 
     def exists(self, place: Place, path: str) -> bool:

@@ -79,6 +79,11 @@ LINKED, CLOSELY_LINKED = 0.1, 0.75
 """Weights of links that are enough by themselves: for who asks about a file and says no more, and before an edit."""
 
 
+def shifted(bar: Bar, factor: float) -> Bar:
+    """The bar with everything that it asks for multiplied: what a project's outcomes do to it."""
+    return bar if factor == 1.0 else Bar(**{name: least * factor for name, least in bar.__dict__.items()})
+
+
 def passes(shares: Sequence[LaneShare], fit: Fit, bar: Bar, chance: Chance = UNKNOWN) -> bool:
     """Whether it may be delivered: for the place or name it shares with the question, its meaning, or its words."""
     return (

@@ -22,7 +22,8 @@ from holdfast.domain.lesson import (
     Validity,
     title_of,
 )
-from holdfast.domain.vocabulary import STATES, TRUSTS, LessonId, ProjectId
+from holdfast.domain.project import Person
+from holdfast.domain.vocabulary import REVIEW, STATES, TRUSTS, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
 from holdfast.ranking.orders import is_order, reservation
 from holdfast.ranking.sameness import opposed, same
@@ -62,6 +63,8 @@ LEAST_WORTH = 0.2
 """Below it a find is no lesson; its event stays and is read again when the judge gets better."""
 INBOX_A_SESSION = 5
 """Finds by words alone that one session may leave waiting or on probation, the likeliest."""
+WRITTEN_A_SESSION = 8
+"""The same of finds whose words were written to be kept; they are on probation, for less likely ones are no finds."""
 SURE = 0.6
 """Confidence from which a trusted source's word is active at once."""
 TRUSTED: tuple[Trust, ...] = ("person", "verified")
@@ -103,13 +106,14 @@ class Admission:
         self._near: list[Lesson] | None = None
         self._gone: frozenset[str] | None = None
         self._read: Material | None = None
+        self._person: Person | None = None
 
     def take(self, candidates: Iterable[Candidate]) -> None:
         """Decide on each, the surest first, so that a repetition joins the better one."""
-        left = INBOX_A_SESSION
+        left = {False: INBOX_A_SESSION, True: WRITTEN_A_SESSION}
         for proposed in sorted(candidates, key=lambda c: (not c.explicit, -c.confidence)):
             candidate = self._as_trusted(proposed)
-            if candidate.calibrated and (candidate.confidence < LEAST_WORTH or left <= 0):
+            if candidate.calibrated and (candidate.confidence < LEAST_WORTH or left[candidate.written] <= 0):
                 continue
             draft = None if self._is_told(candidate) else self._draft(candidate)
             if draft is None or duplicate_key(draft.insight) in self._forgotten():
@@ -117,7 +121,7 @@ class Admission:
             known = self._known(draft)
             if known is None:
                 self._add(draft)
-                left -= candidate.calibrated
+                left[candidate.written] -= candidate.calibrated
             elif draft.trust != "repository":  # a file that repeats a lesson is no sighting of it
                 self._join(known, draft, explicit=candidate.explicit)
 
@@ -190,9 +194,20 @@ class Admission:
 
     def _provenance(self, candidate: Candidate) -> Provenance:
         spans = tuple(replace(span, quote=clean(span.quote)) for span in candidate.evidence[:EVIDENCE_KEPT])
+        person = self._speaker(candidate)
         return Provenance(
-            host=self.source.host, session=self.source.session, detector=candidate.detector, evidence=spans
-        )
+            host=self.source.host, session=self.source.session, detector=candidate.detector, evidence=spans,
+            origin=clean(candidate.origin),
+            person=person.id, person_name=clean(person.name),
+        )  # fmt: skip
+
+    def _speaker(self, candidate: Candidate) -> Person:
+        """Who said what the candidate quotes: the person who works here, where a person said it."""
+        if candidate.trust != "person":
+            return Person()
+        if self._person is None:
+            self._person = self.parts.workspace.person(self.place)
+        return self._person
 
     # What is known already
 
@@ -244,7 +259,9 @@ class Admission:
         links = draft.links + tuple(
             Link(kind="contradicts", target=lesson.id)
             for lesson in self._neighbours(draft)
-            if lesson.state == "active" and opposed(lesson.insight, draft.insight)
+            if lesson.state == "active"
+            and opposed(lesson.insight, draft.insight)
+            and not _differ_in_taste(lesson, draft)
         )
         disputed = any(link.kind == "contradicts" for link in links)
         state: State = "candidate" if disputed and draft.state in ("active", "probation") else draft.state
@@ -271,7 +288,7 @@ class Admission:
         after = replace(
             known, **{**changes, "state": state, "sessions_seen": seen, "recorded_at": self.parts.clock.now(),
                       "trust": _merged_trust(known.trust, draft.trust),
-                      "provenance": replace(source, evidence=evidence)}
+                      "provenance": replace(source, evidence=evidence, **_persons(source, draft.provenance))}
         )  # fmt: skip
         if state == "active" and known.validity.valid_to is not None:
             after = replace(after, validity=Validity(valid_from=known.validity.valid_from))
@@ -296,12 +313,16 @@ class Admission:
         return "active" if candidate.trust == "person" or self._is_proved(candidate) else "candidate"
 
     def _state_by_worth(self, candidate: Candidate, words: str) -> State:
-        """Where a find by its words alone begins: the likelier it is worth keeping, the nearer to active."""
-        if candidate.trust in UNTRUSTED or reservation(words) or candidate.confidence < PROBABLE:
+        """Where a find by its words begins: the likelier it is worth keeping, the nearer to active."""
+        reviewed = candidate.trust == "tool" and REVIEW in candidate.tags
+        if (candidate.trust in UNTRUSTED and not reviewed) or reservation(words) or candidate.confidence < PROBABLE:
             return "candidate"
-        if self._material().holds(candidate.insight):
+        written_in = candidate.evidence[0].event if candidate.written and candidate.evidence else None
+        if candidate.structured and not self._is_proved(candidate):
+            return "candidate"
+        if not candidate.structured and self._material().holds(candidate.insight, written_in):
             return "candidate"  # it repeats what was read
-        return "active" if candidate.confidence >= LIKELY else "probation"
+        return "active" if candidate.confidence >= LIKELY and not reviewed else "probation"
 
     def _is_proved(self, candidate: Candidate) -> bool:
         """What exit statuses verified holds nothing that a person must decide, and no sentence that was read."""
@@ -332,7 +353,9 @@ class Admission:
         return "active" if _is_distinctive(known) and not self._is_read(known, draft, seen) else known.state
 
     def _is_read(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId]) -> bool:
-        """The words stand in what one of the sessions has read."""
+        """The words stand in what one of the sessions has read; what exit statuses verified stands there by nature."""
+        if known.trust == draft.trust == "verified":
+            return False
         others = [session for session in seen if session != self.source.session][-SESSIONS_ASKED:]
         events = [e for session in others for e in session_events(self.parts, self.place.project.id, session)]
         earlier = Material(self.parts, self.place, events)
@@ -353,6 +376,20 @@ def _merged_trust(known: Trust, draft: Trust) -> Trust:
     if known in UNTRUSTED or draft in UNTRUSTED:
         return "person" if "person" in (known, draft) else max(known, draft, key=TRUSTS.index)
     return min(known, draft, key=TRUSTS.index)
+
+
+def _persons(known: Provenance, draft: Provenance) -> dict[str, str]:
+    """Whose rule it is after a further sighting: nobody's own once another person says so, too."""
+    another = bool(known.person and draft.person and known.person != draft.person)
+    return {"person": "", "person_name": ""} if another else {}
+
+
+def _differ_in_taste(lesson: Lesson, draft: Lesson) -> bool:
+    """Two persons prefer opposite things: neither is wrong."""
+    if not lesson.kind == draft.kind == "preference":
+        return False
+    one, other = lesson.provenance.person, draft.provenance.person
+    return bool(one and other and one != other)
 
 
 def _is_cut(candidate: Candidate, insight: str) -> bool:

@@ -54,6 +54,8 @@ class Adopting(Frozen):
     """A person vouches for it: what is not suspicious becomes active."""
     dry: bool = False
     """Nothing is written."""
+    verb: str = "import"
+    """What the change is called in the log."""
     projects: tuple[str, ...] = ()
     """Names under which stores of several projects know this one; empty takes the folder's. `*` is all."""
 
@@ -88,7 +90,7 @@ def adopt(
                 progress(len(run.steps))
         run.link()
         if run.after and not how.dry:
-            write_change(parts, place, "import", list(run.after.values()), run.expected)
+            write_change(parts, place, how.verb, list(run.after.values()), run.expected)
         return run
 
     return tuple(with_retries(step).steps)

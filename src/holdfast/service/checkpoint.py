@@ -78,7 +78,7 @@ def save(
 def current(parts: Parts, place: Place, task: str = "") -> Checkpoint | None:
     """The newest open checkpoint of the task; without a task the latest of this branch. None when all are closed."""
     seen: set[str] = set()
-    for checkpoint in parts.store.find_records(Checkpoint, LogFilter(project=place.project.id, limit=LOOKED_AT)):
+    for checkpoint in saved(parts, place, LOOKED_AT):
         here = checkpoint.task == task if task else checkpoint.branch == place.branch
         if not here or checkpoint.task in seen:
             continue
@@ -86,6 +86,11 @@ def current(parts: Parts, place: Place, task: str = "") -> Checkpoint | None:
         if not checkpoint.closed:
             return checkpoint
     return None
+
+
+def saved(parts: Parts, place: Place, limit: int) -> list[Checkpoint]:
+    """The project's checkpoints, newest first, closed ones too."""
+    return parts.store.find_records(Checkpoint, LogFilter(project=place.project.id, limit=limit))
 
 
 def finish(parts: Parts, place: Place, task: str = "") -> Checkpoint | None:

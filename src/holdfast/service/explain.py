@@ -11,6 +11,9 @@ from holdfast.domain.vocabulary import Freshness
 from holdfast.service.comparison import changing_commit
 from holdfast.service.freshness import FreshnessCheck, worst
 from holdfast.service.lookup import History, history, resolve
+from holdfast.service.outcomes.settle import standing_now
+from holdfast.service.outcomes.standing import Standing
+from holdfast.service.outcomes.weights import load_weights
 from holdfast.service.verify import STALE
 
 TYPE_CHECKING = False
@@ -36,6 +39,10 @@ class Explanation(Frozen):
     caveat: str
     subjects: tuple[AnchorState, ...]
     history: History
+    standing: Standing = Standing()
+    """What its outcomes add up to."""
+    factors: tuple[tuple[str, float], ...] = ()
+    """What its outcomes multiply its score by: (`moment/work`, a moment, or nothing for all), and the factor."""
 
 
 def explain(parts: Parts, place: Place, ref: str) -> Explanation:
@@ -49,6 +56,8 @@ def explain(parts: Parts, place: Place, ref: str) -> Explanation:
         caveat=caveat,
         subjects=tuple(_subject(parts, place, *look) for look in looks),
         history=history(parts, lesson.id),
+        standing=standing_now(parts, lesson),
+        factors=tuple(sorted(load_weights(parts.store, place.project.id).lessons.get(lesson.id, {}).items())),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.lesson import next_instant
 from holdfast.domain.records import Delivery, Outcome
 from holdfast.ports.store import LogFilter
 from holdfast.service.lookup import resolve
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
 VERDICTS: tuple[Verdict, ...] = ("heeded", "helped", "hurt")
 
 
-def feedback(parts: Parts, place: Place, ref: str, verdict: Verdict, note: str, session: SessionId) -> Outcome:
-    """The outcome, kept. Without a session it goes to the one in which the lesson was shown last.
+def feedback(
+    parts: Parts, place: Place, ref: str, verdict: Verdict, note: str, session: SessionId, judge: str = ""
+) -> Outcome:
+    """The outcome, kept; it counts at once, and for more than what is judged without being stated.
 
+    Without a session it goes to the one in which the lesson was shown last. `judge` is `agent` where an agent says it.
     Raises InvalidValueError for an unknown verdict.
     """
     if verdict not in VERDICTS:
@@ -27,14 +31,18 @@ def feedback(parts: Parts, place: Place, ref: str, verdict: Verdict, note: str, 
     lesson = resolve(parts, place, ref)
     outcome = Outcome(
         id=parts.clock.new_id(),
-        at=parts.clock.now(),
+        at=next_instant(lesson.recorded_at, parts.clock.now()),
         project=place.project.id,
         session=session or _last_shown(parts, lesson.id),
         lesson=lesson.id,
         verdict=verdict,
         note=clean(note),
+        judge=judge,
     )
     parts.store.record([outcome])
+    from holdfast.service.outcomes.settle import refresh  # not for a hook, which loads this module's neighbours
+
+    refresh(parts, place, lesson.id)
     return outcome
 
 

@@ -114,7 +114,12 @@ class _Exchange:
         handover = self._keep_and_prepare(until_s, again) if self._is_wanted() else None
         briefing = handover.briefing if handover else Briefing()
         text = self._render(briefing)
+        asks = self._memory.parts.wrap_up and self._call.ends_turn
+        request = self._steps.run("wrap up", self._wrap_up) if asks else ""
+        text = request or text
         heard = self._reply.say(text)
+        if request and heard == request:
+            self._steps.run("wrap up", self._note_asked)
         if handover is not None:
             self._steps.tell("deliver", briefing.degraded)
             self._steps.run("log", handover.keep_states)
@@ -165,6 +170,17 @@ class _Exchange:
 
     def _render(self, briefing: Briefing) -> str:
         return self._memory.parts.host(self._call.host).render(self._call, briefing)
+
+    def _wrap_up(self) -> str:
+        """What lets the agent go on once, to note what it learnt; empty where it is not to be asked."""
+        from holdfast.service.wrapup import ask_to_wrap_up
+
+        return ask_to_wrap_up(self._here.parts, self._here.place, self._call)
+
+    def _note_asked(self) -> None:
+        from holdfast.service.wrapup import note_asked
+
+        note_asked(self._here.parts, self._call.session)
 
     def _offer(self, handover: Handover) -> None:
         text = self._render(handover.briefing)

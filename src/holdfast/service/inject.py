@@ -16,7 +16,8 @@ from holdfast.domain.query import Query
 from holdfast.domain.records import Delivery
 from holdfast.domain.vocabulary import MOMENT_BUDGETS, LessonId
 from holdfast.ports.store import LogFilter
-from holdfast.ranking.bar import CLOSELY_LINKED, PUSHED, is_decisive, is_linked, passes, passes_by_words
+from holdfast.ranking.aim import task_of
+from holdfast.ranking.bar import CLOSELY_LINKED, PUSHED, is_decisive, is_linked, passes, passes_by_words, shifted
 from holdfast.ranking.compile import LINE_TOKENS, add_line, compile_line
 from holdfast.ranking.failure import answers_failure, read_failure
 from holdfast.ranking.fuse import SURE_EXACT
@@ -25,7 +26,10 @@ from holdfast.ranking.relevance import fit_of, weigh
 from holdfast.ranking.signature import command_target
 from holdfast.ranking.tokens import count_tokens
 from holdfast.ranking.words import terms
+from holdfast.service.ignoring import fits as fits_glob
 from holdfast.service.notice import find_news, keep_found
+from holdfast.service.outcomes.holdout import withheld_among, withheld_outcomes
+from holdfast.service.outcomes.weights import load_weights
 from holdfast.service.recall import Draw, Found, admissible, brief, draw, question, weigh_up, with_vector
 from holdfast.service.surroundings import linked_files, symbols_at
 from holdfast.text.redaction import fold, redact_to
@@ -37,9 +41,11 @@ if TYPE_CHECKING:
 
     from holdfast.domain.briefing import Ranked
     from holdfast.domain.hookcall import HookCall
+    from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Place
     from holdfast.domain.records import Checkpoint
     from holdfast.domain.vocabulary import Moment
+    from holdfast.service.outcomes.weights import Weights
     from holdfast.service.parts import Parts
 
 LIMIT = 3
@@ -123,9 +129,16 @@ class Handover:
         return _deliveries(turn.parts, turn.place, turn.call, self.briefing, restored)
 
     def keep_states(self) -> None:
-        """Keep the states of the lessons that were read. Raises StoreError."""
-        if self._turn is not None:
-            keep_found(self._turn.parts, self._turn.place, self._turn.read)
+        """Keep the states of the lessons that were read, and which were withheld. Raises StoreError."""
+        turn = self._turn
+        if turn is not None:
+            keep_found(turn.parts, turn.place, turn.read)
+            if turn.withheld:
+                trigger = _trigger(turn.parts, turn.place, turn.call)
+                withheld = turn.withheld.values()
+                turn.parts.store.record(
+                    withheld_outcomes(turn.parts, turn.place, turn.call, turn.moment, withheld, trigger)
+                )
 
 
 def _spoken(call: HookCall) -> HookCall:
@@ -169,6 +182,9 @@ class _Turn:
         self.offer: Callable[[Handover], None] | None = None
         self.read: list[Ranked] = []
         """Every lesson that was judged against the code."""
+        self.withheld: dict[LessonId, Ranked] = {}
+        """Lessons that would have been told and are held back at random."""
+        self._weights: Weights | None = None
         self._line = ""
 
     def take_news(self) -> None:
@@ -214,9 +230,19 @@ class _Turn:
         drawn = draw(self.parts, query, lanes, admit=lambda found: _is_timely(found, self.moment) and admit(found))
         return self.compose(drawn, extra)
 
+    def _host_reads(self, lesson: Lesson) -> bool:
+        """Whether the host reads the rules file that an agent wrote the lesson into: it tells its rules by itself."""
+        path = lesson.provenance.origin.partition("#")[0].replace("%23", "#") if lesson.trust == "agent" else ""
+        if not path:
+            return False
+        profile = self.parts.host(self.call.host).profile
+        files = (*(target.file.replace("{slug}", "*") for target in profile.rules), *profile.reads)
+        return any(fits_glob(path, file) for file in files)
+
     def compose(self, drawn: Draw, extra: int = 0) -> Briefing:
         """Lessons and checkpoint within the budget."""
-        drawn = replace(drawn, found=_confirmed_first(drawn.found))
+        found = [found for found in drawn.found if not self._host_reads(found.lesson)]
+        drawn = replace(drawn, found=_confirmed_first(found))
 
         def offer(unverified: list[tuple[Ranked, Found]]) -> None:
             if self.offer is not None:
@@ -225,9 +251,25 @@ class _Turn:
         because = _BECAUSE.get(self.moment, "")
         weighed = weigh_up(self.parts, self.place, drawn.found, because, offer if self.offer else None)
         self.read += [ranked for ranked, _ in weighed]
+        weighed = self.weights().rank(weighed, self.moment, task_of(self.call.prompt))
         return self._brief(weighed, drawn, extra)
 
+    def weights(self) -> Weights:
+        """What outcomes say about the project's lessons and thresholds."""
+        if self._weights is None:
+            self._weights = load_weights(self.parts.store, self.place.project.id)
+        return self._weights
+
     def _brief(self, weighed: Sequence[tuple[Ranked, Found]], drawn: Draw, extra: int) -> Briefing:
+        """The briefing without what is withheld from the session, in whose place the next best is told."""
+        briefing = self._assemble(weighed, drawn, extra)
+        while withheld := withheld_among(self.parts, self.call.session, briefing.items):
+            self.withheld |= {ranked.lesson.id: ranked for ranked in withheld}
+            weighed = [pair for pair in weighed if pair[0].lesson.id not in self.withheld]
+            briefing = self._assemble(weighed, drawn, extra)
+        return briefing
+
+    def _assemble(self, weighed: Sequence[tuple[Ranked, Found]], drawn: Draw, extra: int) -> Briefing:
         return brief(
             weighed,
             moment=self.moment,
@@ -311,7 +353,8 @@ def _prompt(turn: _Turn) -> Briefing:
     query, _ = with_vector(turn.parts, query, local=True)  # a host waits: for no endpoint
     lanes = ("exact", "text", "path", "pinned", "vector")
     drawn = draw(turn.parts, query, lanes, admit=lambda found: _is_timely(found, "prompt"))
-    return turn.compose(replace(drawn, found=tuple(admissible(turn.parts, query, drawn.found, PUSHED))))
+    bar = shifted(PUSHED, turn.weights().shift("prompt"))
+    return turn.compose(replace(drawn, found=tuple(admissible(turn.parts, query, drawn.found, bar))))
 
 
 def _before_file(turn: _Turn) -> Briefing:

@@ -10,13 +10,18 @@ from hashlib import blake2b
 
 from holdfast.domain.errors import HoldfastError, InvalidValueError, ProjectUnknownError
 from holdfast.domain.frozen import Frozen, replace
+from holdfast.domain.lesson import in_state
 from holdfast.domain.vocabulary import LessonId
-from holdfast.ports.store import EventFilter
+from holdfast.ports.store import EventFilter, LessonFilter
+from holdfast.ranking.refutation import settle
+from holdfast.ranking.words import duplicate_key
 from holdfast.service.admission import Admission, Source
 from holdfast.service.associations import associate
-from holdfast.service.ledger import with_retries
+from holdfast.service.commandcard import update_cards
+from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.parts import LEARNED_POSITION, learned_position
 from holdfast.service.sessionevents import session_events
+from holdfast.service.statement import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,13 +29,16 @@ if TYPE_CHECKING:
 
     from holdfast.domain.candidate import Candidate
     from holdfast.domain.event import Event
+    from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Place
-    from holdfast.domain.vocabulary import ProjectId, SessionId
+    from holdfast.domain.vocabulary import ProjectId, SessionId, State
     from holdfast.service.parts import Parts
 
 DECIDED = "learned:"
 """Start of the mark that holds what was decided on in a session, as digests and spans: no words."""
 PAGE = 10_000
+OPEN: tuple[State, ...] = ("candidate", "probation", "active")
+"""States of a lesson that may still be told."""
 
 BEGUN = "learning_begun"
 """Mark of the session that is being learnt from and how often that was begun; empty between two sessions."""
@@ -68,12 +76,49 @@ def learn(parts: Parts, place: Place, session: SessionId) -> LearnReport:
     candidates, failed = _detect(parts, [_as_spoken(event) for event in events])
     if not candidates:
         return LearnReport(failed=failed)
+    cards = [candidate for candidate in candidates if candidate.runs]
+    settled = settle([candidate for candidate in candidates if not candidate.runs], events)
+    candidates = list(settled.kept)
     decided = _Decided(parts, session)
     new = [candidate for candidate in candidates if decided.is_new(candidate)]
     source = Source(session=session, host=events[-1].host, events={event.id: event for event in events})
     report = _admit(parts, place, new, source) if new else LearnReport()
     decided.keep()
-    return _sum([LearnReport(found=len(candidates) - len(new), failed=failed), report])
+    _close_refuted(parts, place, session, settled.refuted)
+    counted = _count_commands(parts, place, session, cards, events)
+    return _sum([LearnReport(found=len(candidates) - len(new), failed=failed), report, counted])
+
+
+def _close_refuted(parts: Parts, place: Place, session: SessionId, refuted: Sequence[Candidate]) -> None:
+    """Retire what this session taught alone and takes back by now: it was learnt from while it was under way."""
+
+    def step() -> None:
+        at = parts.clock.now()
+        gone: dict[LessonId, Lesson] = {}
+        for candidate in refuted:
+            key = duplicate_key(clean(candidate.insight))
+            where = LessonFilter(project=place.project.id, states=OPEN, duplicate_key=key)
+            own = [lesson for lesson in parts.store.find(where) if lesson.sessions_seen == (session,)]
+            gone.update((lesson.id, lesson) for lesson in own if lesson.trust != "person")
+        if gone:
+            after = [in_state(lesson, "retired", at=at) for lesson in gone.values()]
+            write_change(parts, place, "learn", after, {id: lesson.recorded_at for id, lesson in gone.items()})
+
+    if refuted:
+        with_retries(step)
+
+
+def _count_commands(
+    parts: Parts, place: Place, session: SessionId, cards: Sequence[Candidate], events: Sequence[Event]
+) -> LearnReport:
+    """Add the session's commands to the project's card; a transcript that lies in a repository counts for nothing."""
+    if any(event.trust == "repository" for event in events):
+        return LearnReport()
+    written = update_cards(parts, place, session, cards)
+    fresh = [lesson for lesson in written if len(lesson.sessions_seen) == 1]
+    return LearnReport(
+        found=len(written), admitted=len(fresh), merged=len(written) - len(fresh), active=tuple(x.id for x in written)
+    )
 
 
 def learn_pending(parts: Parts) -> LearnReport:
@@ -197,11 +242,18 @@ def _detect(parts: Parts, events: Sequence[Event]) -> tuple[list[Candidate], tup
     """Every detector's candidates, and which detectors raised: one bad plug-in must not silence the others."""
     found: list[Candidate] = []
     failed: list[str] = []
-    for detector in parts.detectors() if events else ():
+    detectors = parts.detectors() if events else ()
+    for detector in detectors:
         try:
             found += detector.detect(events)
         except Exception as exc:
             failed.append(f"{detector.id}: {type(exc).__name__}: {exc}")
+    judges = [detector for detector in detectors if hasattr(detector, "calibrate")]
+    for judge in judges if any(candidate.to_judge for candidate in found) else ():
+        try:
+            found = judge.calibrate(events, found)
+        except Exception as exc:
+            failed.append(f"{judge.id}: {type(exc).__name__}: {exc}")
     return found, tuple(failed)
 
 

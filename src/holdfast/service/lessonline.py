@@ -236,6 +236,8 @@ def _object(text: str) -> dict[str, Any]:
         raise InvalidValueError(f"longer than {LINE_LIMIT:,} characters")
     try:
         stated = loads(text)
+    except InvalidValueError:
+        raise
     except (ValueError, RecursionError) as exc:
         raise InvalidValueError(f"not JSON: {exc}") from exc
     if not isinstance(stated, dict):

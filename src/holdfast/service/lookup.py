@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from holdfast.domain.clocktext import parse_instant
 from holdfast.domain.errors import AmbiguousIdError, InvalidValueError, LessonNotFoundError
-from holdfast.domain.frozen import Frozen
+from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.ids import short_id
 from holdfast.domain.records import Change, Delivery, Outcome
-from holdfast.domain.vocabulary import LESSON_KINDS, STATES, LessonId, SessionId
+from holdfast.domain.vocabulary import LESSON_KINDS, STATES, TRUSTS, LessonId, SessionId
 from holdfast.ports.store import LessonFilter, LogFilter
+from holdfast.ranking.timespan import span_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +18,12 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Place
-    from holdfast.domain.vocabulary import LessonKind, State
+    from holdfast.domain.vocabulary import LessonKind, State, Trust
     from holdfast.service.parts import Parts
 
 FULL_ID = 36
+PAGE = 1_000
+"""Lessons read at a time while sifting."""
 SHORTEST_REF = 4
 """Characters of an id's end that one has to give at least."""
 
@@ -30,6 +34,26 @@ class History(Frozen):
     changes: tuple[Change, ...] = ()
     deliveries: tuple[Delivery, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
+
+
+class Choice(Frozen):
+    """Which lessons, by what a store has no index of; what is empty takes any."""
+
+    tag: str = ""
+    host: str = ""
+    """Learnt in a session of that host."""
+    trust: Trust | None = None
+    since: datetime | None = None
+    """True since then or later."""
+
+    def takes(self, lesson: Lesson) -> bool:
+        """Whether all that is given holds of the lesson."""
+        return (
+            (not self.tag or self.tag.lower() in (tag.lower() for tag in lesson.tags))
+            and (not self.host or lesson.provenance.host == self.host)
+            and (self.trust is None or lesson.trust == self.trust)
+            and (self.since is None or lesson.validity.valid_from >= self.since)
+        )
 
 
 def resolve(parts: Parts, place: Place, ref: str, as_of: datetime | None = None) -> Lesson:
@@ -62,10 +86,12 @@ def list_lessons(
     all_projects: bool,
     as_of: datetime | None,
     limit: int,
+    choice: Choice = Choice(),  # noqa: B008  # immutable
 ) -> list[Lesson]:
     """Lessons that fit, newest first. No states means all but forgotten ones, no kinds means every kind."""
     _require_words("state", states, STATES)
     _require_words("kind", kinds, LESSON_KINDS)
+    _require_words("trust", (choice.trust,) if choice.trust else (), TRUSTS)
     where = LessonFilter(
         project=place.project.id,
         all_projects=all_projects,
@@ -75,7 +101,34 @@ def list_lessons(
         as_of=as_of,
         limit=limit,
     )
-    return parts.store.find(where)
+    return parts.store.find(where) if choice == Choice() else _sift(parts, where, choice)
+
+
+def _sift(parts: Parts, where: LessonFilter, choice: Choice) -> list[Lesson]:
+    """The newest of the filter's lessons that the choice takes, as many as the filter's limit."""
+    chosen: list[Lesson] = []
+    offset = 0
+    while len(chosen) < where.limit:
+        page = parts.store.find(replace(where, limit=PAGE, offset=offset))
+        chosen += [lesson for lesson in page if choice.takes(lesson)]
+        offset += PAGE
+        if len(page) < PAGE:
+            break
+    return chosen[: where.limit]
+
+
+def named_instant(text: str, now: datetime) -> datetime:
+    """The instant of ISO 8601 text, or of words as `yesterday` and `3 days ago`: of a span of time its beginning.
+
+    Raises InvalidValueError.
+    """
+    try:
+        return parse_instant(text)
+    except InvalidValueError as exc:
+        begun = (span_in(text, now) or (None, None))[0]
+        if begun is None:
+            raise InvalidValueError(str(exc), hint="2026-11-21, 2026-11-21T08:45Z, yesterday, '3 days ago'") from exc
+        return begun
 
 
 def in_project(parts: Parts, place: Place, path: str) -> str:

@@ -6,8 +6,10 @@ tool call that hands them to the memory.
 
 from __future__ import annotations
 
+from holdfast.domain.event import MEMORY_TOOL
 from holdfast.domain.hidden import folded, without_hidden
 from holdfast.domain.speech import MASK, own_words
+from holdfast.domain.window import refused
 from holdfast.ports.store import EventFilter
 from holdfast.ranking.relevance import stems_of
 from holdfast.service.parts import learned_position
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.event import Event
     from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import EventId
     from holdfast.service.parts import Parts
 
 COVERAGE = 0.7
@@ -46,36 +49,53 @@ class Material:
         self._parts = parts
         self._place = place
         self._events = list(events)
-        self._pieces: list[tuple[str, frozenset[str]]] | None = None
+        self._pieces: list[tuple[int, str, frozenset[str]]] | None = None
 
-    def holds(self, rule: str) -> str:
-        """Where the rule's words stand: a file's name or a tool's; empty when nothing that was read says it."""
+    def holds(self, rule: str, written_in: EventId | None = None) -> str:
+        """Where the rule's words stand: a file's name or a tool's; empty when nothing that was read says it.
+
+        For a rule that was written in an event of the session only what was read before it counts: a commit's own
+        words come back from `git log`.
+        """
         wanted = _stems(rule)
         if len(wanted) < LEAST_TERMS:
             return ""
         if self._pieces is None:
-            self._pieces = [(name, piece) for name, text in self._texts() for piece in _pieces(text)]
+            self._pieces = [(at, name, piece) for at, name, text in self._texts() for piece in _pieces(text)]
         least = COVERAGE * len(wanted)
-        return next((name for name, piece in self._pieces if len(wanted & piece) >= least), "")
+        places = {event.id: at for at, event in enumerate(self._events)} if written_in else {}
+        end = places.get(written_in, len(self._events)) if written_in else len(self._events)
+        return next((name for at, name, piece in self._pieces if at < end and len(wanted & piece) >= least), "")
 
-    def _texts(self) -> Iterator[tuple[str, str]]:
-        """(name, text) of tool output, failures, pasted text, replaced text and the files that were read."""
-        files: dict[str, None] = {}
-        for event in self._events:
+    def _texts(self) -> Iterator[tuple[int, str, str]]:
+        """(position, name, text) of tool output, failures, pasted text, replaced text and the files that were read."""
+        files: dict[str, int] = {}
+        persons = [event.text for event in self._events if event.kind == "prompt" and event.trust == "person"]
+        for at, event in enumerate(self._events):
             if event.command.startswith(OWN_COMMAND):
                 continue  # it prints lessons: memory is no evidence for or against itself
+            if event.tool == MEMORY_TOOL:
+                continue  # the agent's own words
             if event.kind in ("tool_result", "tool_failure") and event.trust != "person":
-                yield event.tool or "a tool", event.text
-                files.update(dict.fromkeys(event.files))
+                yield at, event.tool or "a tool", _without_refusal(event, persons)
+                for path in event.files:
+                    files.setdefault(path, at)
             elif event.kind == "file_edit":
-                yield (event.files or ("a file",))[0], event.old
+                yield at, (event.files or ("a file",))[0], event.old
             elif event.kind == "prompt":
-                yield "pasted text", _not_spoken(event)
+                yield at, "pasted text", _not_spoken(event)
         read = list(files)[-FILES_READ:]
         for path in dict.fromkeys((*read, *ALWAYS_READ)):
             content = self._parts.workspace.read(self._place, path)
             if content:
-                yield path, content[:FILE_BYTES].decode("utf-8", "replace")
+                yield files.get(path, -1), path, self._as_found(path, content[:FILE_BYTES].decode("utf-8", "replace"))
+
+    def _as_found(self, path: str, content: str) -> str:
+        """The file without the lines that these events wrote into it."""
+        edits = [event for event in self._events if event.kind == "file_edit" and path in event.files]
+        own = {line.strip() for edit in edits for line in edit.new.splitlines()}
+        own -= {line.strip() for edit in edits for line in edit.old.splitlines()}
+        return "\n".join(line for line in content.splitlines() if line.strip() not in own) if own else content
 
 
 def recent_events(parts: Parts, place: Place) -> list[Event]:
@@ -83,6 +103,13 @@ def recent_events(parts: Parts, place: Place) -> list[Event]:
     learned = learned_position(parts.store)
     where = EventFilter(project=place.project.id, after=max(0, learned - RECENT_EVENTS))
     return [event for _, event in parts.store.find_events(where)]
+
+
+def _without_refusal(event: Event, persons: Iterable[str]) -> str:
+    """A tool's text; of a refused call without the user's words behind it, which are a prompt of their own."""
+    if not refused(event):
+        return event.text
+    return next((event.text.removesuffix(words) for words in persons if event.text.endswith(words)), event.text)
 
 
 def _not_spoken(event: Event) -> str:

@@ -23,13 +23,21 @@ if TYPE_CHECKING:
     from holdfast.service.adopt import Adopting, Reading, Step
     from holdfast.service.comparison import Comparison
     from holdfast.service.explain import Explanation
+    from holdfast.service.githistory.backfill import GitBackfill, GitReport
     from holdfast.service.inject import Handover
     from holdfast.service.learn import LearnReport
     from holdfast.service.lookup import History
+    from holdfast.service.outcomes.bill import Bill
+    from holdfast.service.outcomes.settle import SettleReport
+    from holdfast.service.outcomes.stats import Stats
     from holdfast.service.parts import Parts
+    from holdfast.service.rejudge import RejudgeReport
     from holdfast.service.transfer import ImportReport
     from holdfast.service.verify import VerifyReport
     from holdfast.service.watch import Watch
+
+
+NO_SESSION = SessionId("")
 
 
 class Memory:
@@ -122,6 +130,24 @@ class Memory:
 
         return end_probation(self.parts, self.place)
 
+    def rejudge(self, *, dry: bool = False) -> RejudgeReport:
+        """Judge again what an older version took for lessons by words alone; what became of them."""
+        from holdfast.service.rejudge import rejudge
+
+        return rejudge(self.parts, self.place, dry=dry)
+
+    def rejudge_once(self) -> RejudgeReport | None:
+        """As `rejudge`, unless it was done here since the judge changed; then None."""
+        from holdfast.service.rejudge import rejudge_once
+
+        return rejudge_once(self.parts, self.place)
+
+    def undo_rejudging(self, *, author: str = "") -> Change:
+        """Every lesson that was judged again as it was before."""
+        from holdfast.service.rejudge import undo_rejudging
+
+        return undo_rejudging(self.parts, self.place, author=author)
+
     # Delivery
 
     def answer_hook(self, host: str, payload: dict[str, Any]) -> str:
@@ -206,6 +232,7 @@ class Memory:
         pinned: bool = False,
         private: bool = False,
         author: str = "",
+        quote: str = "",
         trust: Trust = "person",
     ) -> Lesson:
         """Keep a lesson somebody states; a topic_key that is already there is revised instead of added."""
@@ -214,7 +241,7 @@ class Memory:
         return remember(
             self.parts, self.place, insight=insight, kind=kind, title=title, why=why, how=how,
             snippets=snippets, files=files, symbols=symbols, tags=tags, topic_key=topic_key, scope=scope,
-            pinned=pinned, private=private, author=author, trust=trust,
+            pinned=pinned, private=private, author=author, quote=quote, trust=trust,
         )  # fmt: skip
 
     def get(self, ref: str, as_of: datetime | None = None) -> Lesson:
@@ -232,11 +259,19 @@ class Memory:
         all_projects: bool = False,
         as_of: datetime | None = None,
         limit: int = 1000,
+        tag: str = "",
+        host: str = "",
+        trust: Trust | None = None,
+        since: datetime | None = None,
     ) -> list[Lesson]:
-        """Lessons of the project and the user, newest first."""
-        from holdfast.service.lookup import list_lessons
+        """Lessons of the project and the user, newest first; all given conditions hold together.
 
-        return list_lessons(self.parts, self.place, states, kinds, path, all_projects, as_of, limit)
+        `host`: learnt in a session of that host. `since`: true since then or later.
+        """
+        from holdfast.service.lookup import Choice, list_lessons
+
+        choice = Choice(tag=tag, host=host, trust=trust, since=since)
+        return list_lessons(self.parts, self.place, states, kinds, path, all_projects, as_of, limit, choice)
 
     def verdicts(self, lessons: Sequence[Lesson]) -> list[tuple[Freshness, str]]:
         """Each lesson's freshness against the code as it is now, and what changed, in words."""
@@ -307,11 +342,14 @@ class Memory:
 
         return words_of(self.parts, self.place, ref)
 
-    def undo(self, *, author: str = "") -> Change:
-        """Take back the last change of this project's memory. Raises InvalidValueError when there is none."""
+    def undo(self, *, author: str = "", past_purges: bool = False) -> Change:
+        """Take back the last change of this project's memory.
+
+        Raises InvalidValueError when there is none, or when it is a purge; `past_purges` takes the one before instead.
+        """
         from holdfast.service.undo import undo
 
-        return undo(self.parts, self.place, author=author)
+        return undo(self.parts, self.place, author=author, past_purges=past_purges)
 
     # The inbox
 
@@ -335,11 +373,37 @@ class Memory:
 
     # What happened
 
-    def feedback(self, ref: str, verdict: Verdict, note: str = "", session: SessionId = "") -> Outcome:  # type: ignore[assignment]
-        """Record what became of a lesson that was shown."""
+    def feedback(
+        self, ref: str, verdict: Verdict, note: str = "", session: SessionId = NO_SESSION, *, judge: str = ""
+    ) -> Outcome:
+        """Record what became of a lesson that was shown, and let it count; `judge` is `agent` for an agent's word."""
         from holdfast.service.feedback import feedback
 
-        return feedback(self.parts, self.place, ref, verdict, note, session)
+        return feedback(self.parts, self.place, ref, verdict, note, session, judge)
+
+    def settle_pending(self) -> SettleReport:
+        """Judge what sessions of any project were told, by what followed, and let it move lessons. Idempotent."""
+        from holdfast.service.outcomes.settle import settle_pending
+
+        return settle_pending(self.parts)
+
+    def for_review(self) -> list[tuple[Lesson, str]]:
+        """Lessons that outcomes speak against and only a person closes, each with the reason."""
+        from holdfast.service.outcomes.settle import for_review
+
+        return for_review(self.parts, self.place)
+
+    def bill(self, session: SessionId = NO_SESSION) -> Bill | None:
+        """What a session was told, missed and taught, by default the project's latest; None where there is none."""
+        from holdfast.service.outcomes.bill import bill_of
+
+        return bill_of(self.parts, self.place, session)
+
+    def stats(self, *, all_projects: bool = False) -> list[Stats]:
+        """What deliveries came to: of this project, or of each project and all of them together, first."""
+        from holdfast.service.outcomes.stats import stats_of
+
+        return stats_of(self.parts, self.place, all_projects)
 
     def log(self, *, session: SessionId = "", lesson: LessonId = "", limit: int = 50) -> list[Delivery]:  # type: ignore[assignment]
         """Deliveries in this project, newest first."""
@@ -372,6 +436,12 @@ class Memory:
         from holdfast.service.checkpoint import current
 
         return current(self.parts, self.place, task)
+
+    def checkpoints(self, limit: int = 50) -> list[Checkpoint]:
+        """Every saved state of this project's tasks, newest first, closed ones too."""
+        from holdfast.service.checkpoint import saved
+
+        return saved(self.parts, self.place, limit)
 
     def close_checkpoint(self, task: str = "") -> Checkpoint | None:
         """Mark the task finished: its checkpoint is not restored any more."""
@@ -424,6 +494,18 @@ class Memory:
         from holdfast.service.adopt import adopt
 
         return adopt(self.parts, self.place, readings, how, progress)
+
+    def backfill_git(self, how: GitBackfill, progress: Callable[[int], None] | None = None) -> GitReport:
+        """Lessons from the commits of the project's repository; what became of them. Idempotent."""
+        from holdfast.service.githistory.backfill import backfill_git
+
+        return backfill_git(self.parts, self.place, how, progress)
+
+    def take_back_git(self, *, author: str = "") -> int:
+        """Retire the lessons from commits that nobody has accepted; how many."""
+        from holdfast.service.githistory.backfill import take_back
+
+        return take_back(self.parts, self.place, author=author)
 
     def export_lessons(self, *, states: Sequence[State] = ("active",), all_projects: bool = False) -> Iterator[str]:
         """Lessons as JSON lines, redacted again, without the private ones."""

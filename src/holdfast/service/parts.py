@@ -64,5 +64,9 @@ class Parts(Frozen):
     """A host waits for a process that just began: only few lessons are looked at closely."""
     capture: bool = True
     deliver: tuple[Moment, ...] = ()
+    wrap_up: bool = False
+    """The agent is asked once a session, after real work, to note what it learnt: only where the user wants it."""
     ignore: tuple[str, ...] = ()
     retention_days: int = 90
+    holdout: float = 0.0
+    """Share of deliveries that are withheld at random, to learn what happens without them."""

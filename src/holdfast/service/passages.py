@@ -55,9 +55,11 @@ def draft_of(parts: Parts, place: Place, passage: Passage, label: str, importer:
         recorded_at=now,
         globs=() if own else passage.globs,
         topic_key=_key(label, passage.state, fields),
-        provenance=Provenance(detector=importer, origin=origin_of(label, passage.section)),
+        provenance=Provenance(
+            detector=importer, origin=origin_of(label, passage.section), author=clean(passage.author)
+        ),
         trust=passage.trust,
-        confidence=CONFIDENCE[passage.trust],
+        confidence=CONFIDENCE[passage.trust] if passage.confidence is None else passage.confidence,
         salience=SALIENCE if passage.trust == "person" else SAID_SALIENCE,
         state=_state(passage),
         **fields,

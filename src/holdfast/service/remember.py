@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import replace
-from holdfast.domain.lesson import Lesson, Provenance, Scope, Validity
+from holdfast.domain.lesson import Evidence, Lesson, Provenance, Scope, Validity
+from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import LIVING, TRUSTS, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
 from holdfast.ranking.orders import reservation
@@ -12,18 +13,22 @@ from holdfast.ranking.words import duplicate_key
 from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.material import Material, recent_events
 from holdfast.service.revise import is_persons, succeed
-from holdfast.service.statement import anchors_of, clean_all, doubt, merged, texts, with_title
+from holdfast.service.statement import anchors_of, clean, clean_all, doubt, merged, texts, with_title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
+    from holdfast.domain.event import Event
     from holdfast.domain.project import Place
     from holdfast.domain.vocabulary import State, Trust
     from holdfast.service.parts import Parts
 
 CONFIDENCE: dict[Trust, float] = {"person": 0.95, "verified": 0.85, "agent": 0.7, "repository": 0.5, "tool": 0.3}
 """How sure a statement is at first, by who made it."""
+SHORTEST_QUOTE = 12
+"""Characters from which words are a quote: shorter ones stand everywhere."""
 SALIENCE = 0.7
 """Somebody took the trouble to say it: above the 0.5 of a lesson found by itself."""
 
@@ -122,8 +127,19 @@ def _refresh(parts: Parts, place: Place, same: Lesson, draft: Lesson, author: st
     return write_change(parts, place, "remember", [after], {same.id: same.recorded_at}, actor=author).lessons[0]
 
 
+def find_quote(events: Sequence[Event], quote: str) -> tuple[Evidence, ...]:
+    """The place of those words in the newest event that holds them, whatever their blanks; nothing when none does."""
+    words = " ".join(clean(quote).split())
+    for event in reversed(events if len(words) >= SHORTEST_QUOTE else ()):
+        text = " ".join(event.text.split())
+        if words in text:
+            return (Evidence(event=event.id, quote=words),)
+    return ()
+
+
 def _draft(parts: Parts, place: Place, stated: dict[str, Any], *, trust: Trust, author: str) -> Lesson:
     level, files, symbols = stated.pop("scope"), texts("files", stated.pop("files")), stated.pop("symbols")
+    evidence = find_quote(recent_events(parts, place), stated.pop("quote", ""))
     words = "" if level == "user" else "\n".join((stated["title"], stated["insight"], stated["why"], stated["how"]))
     anchors, globs = anchors_of(parts, place, files, texts("symbols", symbols), words)
     if level == "user" and any(anchor.path for anchor in anchors):
@@ -131,6 +147,7 @@ def _draft(parts: Parts, place: Place, stated: dict[str, Any], *, trust: Trust, 
             "a lesson for every project cannot be about one project's files", hint="leave out the files or the scope"
         )
     at = parts.clock.now()
+    person = parts.workspace.person(place) if trust == "person" else Person()
     return Lesson(
         id=LessonId(parts.clock.new_id()),
         scope=Scope(level=level, project=ProjectId("") if level == "user" else place.project.id),
@@ -138,7 +155,7 @@ def _draft(parts: Parts, place: Place, stated: dict[str, Any], *, trust: Trust, 
         recorded_at=at,
         anchors=anchors,
         globs=globs,
-        provenance=Provenance(author=author),
+        provenance=Provenance(author=author, evidence=evidence, person=person.id, person_name=clean(person.name)),
         trust=trust,
         confidence=CONFIDENCE[trust],
         salience=SALIENCE,

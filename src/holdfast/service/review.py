@@ -6,6 +6,7 @@ from holdfast.domain.errors import IllegalTransitionError
 from holdfast.domain.frozen import replace
 from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import in_state
+from holdfast.domain.sourceword import is_from_commit
 from holdfast.ports.store import LessonFilter
 from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.lookup import resolve
@@ -23,7 +24,7 @@ ACCEPTED_CONFIDENCE = 0.9
 
 
 def inbox(parts: Parts, place: Place) -> list[Lesson]:
-    """Lessons that wait, by confidence x salience, then newest first; quarantined ones last."""
+    """Lessons that wait, by confidence x salience, then newest; behind them those of commits, then quarantined ones."""
     waiting = parts.store.find(LessonFilter(project=place.project.id, states=WAITING, limit=10_000))
     return sorted(waiting, key=_promise, reverse=True)  # stable: the store's order, newest first, breaks ties
 
@@ -82,8 +83,8 @@ def _reject(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
     return write_change(parts, place, "reject", [retired], expected, actor=author).lessons[0]
 
 
-def _promise(lesson: Lesson) -> tuple[bool, float]:
-    return (lesson.state != "quarantined", lesson.confidence * lesson.salience)
+def _promise(lesson: Lesson) -> tuple[bool, bool, float]:
+    return (lesson.state != "quarantined", not is_from_commit(lesson), lesson.confidence * lesson.salience)
 
 
 def _not_waiting(lesson: Lesson) -> IllegalTransitionError:

@@ -1,8 +1,7 @@
 """Undo: take back the last change of a project's memory.
 
 Lessons are versioned, so taking back needs no rule for each verb: every lesson of the change becomes again what it
-was just before it, as a new version; one that did not exist then is retired. Only words that were erased on purpose
-(forget, purge) do not come back.
+was just before it, as a new version; one that did not exist then is retired. Only purged words do not come back.
 """
 
 from __future__ import annotations
@@ -23,34 +22,58 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import LessonId
     from holdfast.service.parts import Parts
 
-FINAL = ("forget", "purge")
-"""Verbs that erase words."""
+FINAL = "purge"
+"""The verb that erases words."""
 NOT_CHANGES = ("undo", "feedback")
 LOOK_BACK = 10_000
 """How many log records are read to find the last change."""
 
 
-def undo(parts: Parts, place: Place, *, author: str) -> Change:
+def undo(parts: Parts, place: Place, *, author: str, past_purges: bool = False) -> Change:
     """The undo's own log record; `undone` is the change taken back, `lessons` those that are different now.
 
-    Raises InvalidValueError when there is nothing to take back, or when the last change erased words.
+    Raises InvalidValueError when there is nothing to take back, or when the last change was a purge; with
+    `past_purges` the last change that was none is taken back.
     """
-    change = last_change(parts, place)
+    change = last_change(parts, place, past_purges)
     if change is None:
         raise InvalidValueError(f"nothing to undo in project {place.project.name}", hint="holdfast log --changes")
-    if change.verb in FINAL:
+    if change.verb == FINAL:
         raise InvalidValueError(
-            f"the last change was a {change.verb}, which is final",
-            hint="holdfast remember states it again; holdfast log --changes shows what came before",
+            "the last change was a purge, which is final",
+            hint="holdfast undo --past-purges takes back what came before",
         )
     return with_retries(lambda: _take_back(parts, place, change, author))
 
 
-def last_change(parts: Parts, place: Place) -> Change | None:
-    """The newest change of the project that has not been taken back, or None."""
+def undo_latest(parts: Parts, place: Place, verb: str, *, author: str) -> Change:
+    """As `undo`, for the newest change of that verb, whatever came after it.
+
+    Raises InvalidValueError when there is none that has not been taken back.
+    """
+    change = find_latest(parts, place, verb)
+    if change is None:
+        raise InvalidValueError(f"no {verb} to undo in project {place.project.name}", hint="holdfast log --changes")
+    return with_retries(lambda: _take_back(parts, place, change, author))
+
+
+def find_latest(parts: Parts, place: Place, verb: str) -> Change | None:
+    """The newest change of that verb that has not been taken back, or None."""
+    entries, undone = _entries(parts, place)
+    return next((entry for entry in entries if entry.verb == verb and entry.id not in undone), None)
+
+
+def last_change(parts: Parts, place: Place, past_purges: bool = False) -> Change | None:
+    """The newest change of the project that has not been taken back, or None. `past_purges`: leaves purges out."""
+    entries, undone = _entries(parts, place)
+    left_out = (*NOT_CHANGES, FINAL) if past_purges else NOT_CHANGES
+    return next((entry for entry in entries if entry.verb not in left_out and entry.id not in undone), None)
+
+
+def _entries(parts: Parts, place: Place) -> tuple[list[Change], set[str]]:
+    """The project's changes, newest first, and the ids of those that have been taken back."""
     entries = parts.store.find_records(Change, LogFilter(project=place.project.id, limit=LOOK_BACK))
-    undone = {entry.undone for entry in entries if entry.verb == "undo"}
-    return next((entry for entry in entries if entry.verb not in NOT_CHANGES and entry.id not in undone), None)
+    return entries, {entry.undone for entry in entries if entry.verb == "undo"}
 
 
 def _take_back(parts: Parts, place: Place, change: Change, author: str) -> Change:
@@ -62,9 +85,9 @@ def _take_back(parts: Parts, place: Place, change: Change, author: str) -> Chang
 
 
 def _current(parts: Parts, change: Change) -> list[Lesson]:
-    """The change's lessons as they are now, without those purged or forgotten since."""
+    """The change's lessons as they are now, without those purged since, or forgotten by a later change."""
     found = (_known(parts, lesson, None) for lesson in change.lessons)
-    return [lesson for lesson in found if lesson is not None and lesson.state != "forgotten"]
+    return [one for one in found if one is not None and (one.state != "forgotten" or change.verb == "forget")]
 
 
 def _before(parts: Parts, now: Lesson, change: Change, at: datetime) -> Lesson | None:

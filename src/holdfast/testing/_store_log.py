@@ -219,6 +219,16 @@ class PurgeContract:
         texts = [event.text for _, event in store.find_events(EventFilter())]
         assert texts == ["", "[purged], noted", "Pier 9 is closed"]
 
+    def test_outcomes_of_other_lessons_lose_the_words_of_a_purged_one(self, store: Store) -> None:
+        rule = "Pier 9 is closed to all ships."
+        lesson = make_lesson(insight=rule, provenance=Provenance(session=SESSION))
+        store.put([lesson], {})
+        other = make_outcome(note="pier 9 is closed to all ships", trigger="Pier 9 is closed to")
+        store.record([other])
+        store.purge([lesson.id])
+        (kept,) = store.find_records(Outcome, LogFilter())
+        assert (kept.note, kept.trigger, kept.verdict) == ("[purged]", "[purged]", other.verdict)
+
     def test_purging_what_is_not_there_erases_nothing(self, store: Store) -> None:
         lesson = reachable(store)
         assert store.purge([LessonId("nope"), LessonId("\ud800")]) == {}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 
+from holdfast.domain.commit import Commit
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from holdfast.workspace.gitrun import Git
 
@@ -14,7 +16,16 @@ TIMEOUT_S = 0.15
 WALK_TIMEOUT_S = 0.5
 """For questions that walk over commits."""
 
+PAGE_TIMEOUT_S = 1.0
+"""For a page of commits with their messages and files."""
+
 LIMIT = 1_000
+MESSAGE_LIMIT = 20_000
+"""Characters of a commit's message that are read."""
+
+COMMIT_FORMAT = "--format=%x00%H%x00%an%x00%ae%x00%at%x00%B%x00"
+"""No field and no file name can hold a NUL, and no file name is empty: a message cannot pretend to be a commit."""
+CALM_DIFF = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "-O/dev/null")
 HEX = frozenset("0123456789abcdef")
 
 
@@ -74,6 +85,34 @@ class LocalHistory:
         pairs = dict(zip(names[1::3], names[2::3], strict=False))
         return pairs.get(path, "")
 
+    def commits(self, revisions: str, skip: int, most: int) -> Sequence[Commit] | None:
+        """At most that many commits, newest first, without merges; None when git cannot tell or takes too long."""
+        first = revisions.removesuffix("..HEAD")
+        if first != "HEAD" and not _is_id(first):
+            return None
+        how = ["-z", "--no-merges", "--no-notes", "--encoding=UTF-8", "--name-only", *CALM_DIFF, COMMIT_FORMAT]
+        span = [f"--skip={skip}", f"--max-count={most}", revisions, "--"]
+        told = self._git.ask(self._root, ["log", *how, *span], PAGE_TIMEOUT_S, trusted=True)
+        return None if told is None else tuple(_commits_in(told))
+
+    def lines(self, commit: str, path: str) -> tuple[frozenset[str], frozenset[str]]:
+        """The lines that the commit removed from the file and those that it added to it, without outer blanks."""
+        told = None
+        if _is_id(commit):
+            how = ("-r", "-p", "-U0", *CALM_DIFF)
+            told = self._ask("diff-tree", *how, commit + "^", commit, "--", path, timeout_s=WALK_TIMEOUT_S)
+        signs: dict[str, set[str]] = {"-": set(), "+": set()}
+        _, _, hunks = (told or b"").decode("utf-8", "replace").partition("\n@@")
+        for line in hunks.split("\n"):
+            if line[:1] in signs and line[1:].strip():
+                signs[line[0]].add(line[1:].strip())
+        return frozenset(signs["-"]), frozenset(signs["+"])
+
+    def own_address(self) -> str:
+        """The user's e-mail address by git's configuration outside of the repository: an archive can bring its own."""
+        told = self._ask("config", "--global", "--includes", "--get", "user.email")
+        return (told or b"").decode("utf-8", "replace").strip()
+
     def _ask(self, *arguments: str, timeout_s: float = TIMEOUT_S) -> bytes | None:
         if arguments not in self._kept:
             if len(self._kept) >= LIMIT:
@@ -84,3 +123,27 @@ class LocalHistory:
 
 def _is_id(text: str) -> bool:
     return len(text) >= 7 and HEX.issuperset(text)
+
+
+def _commits_in(told: bytes) -> Iterator[Commit]:
+    """The commits in what `git log` printed in `COMMIT_FORMAT`, with a NUL behind each file's name."""
+    from datetime import UTC, datetime
+
+    words = told.split(b"\0")
+    at = 1  # each record begins with an empty word
+    while at + 5 < len(words):
+        name, author, email, seconds, message = (word.decode("utf-8", "replace") for word in words[at : at + 5])
+        at += 6
+        files: list[str] = []
+        while at < len(words) and words[at]:
+            files.append(os.fsdecode(words[at].lstrip(b"\n")))
+            at += 1
+        at += 1
+        try:
+            when = datetime.fromtimestamp(int(seconds), UTC)
+        except (ValueError, OverflowError, OSError):
+            when = datetime.fromtimestamp(0, UTC)  # a commit may state any number
+        yield Commit(
+            id=name.strip(), author=author, email=email, at=when, message=message[:MESSAGE_LIMIT],
+            files=tuple(files[:LIMIT]),
+        )  # fmt: skip

@@ -11,7 +11,7 @@ import os
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import replace
 from holdfast.domain.gitcalm import without_filters
-from holdfast.domain.project import Place, Project
+from holdfast.domain.project import Person, Place, Project
 from holdfast.workspace import gitfiles
 from holdfast.workspace.paths import inside, native, project_roots
 
@@ -37,6 +37,8 @@ STATUS = (
 HEAD_TIMEOUT_S = 0.1
 STATUS_TIMEOUT_S = 0.15
 ROOT_COMMIT_TIMEOUT_S = 0.3
+PERSON_TIMEOUT_S = 0.3
+PERSON = ("config", "-z", "--get-regexp", r"^user\.(name|email)$")
 
 
 class LocalWorkspace:
@@ -137,6 +139,19 @@ class LocalWorkspace:
         from holdfast.workspace.history import LocalHistory
 
         return LocalHistory(self._git(), place.root)
+
+    def person(self, place: Place) -> Person:
+        """Who works in the work tree, by `user.email` and `user.name` of git's configuration.
+
+        Nothing is asked in a repository of another user: its configuration would name that user.
+        """
+        if not _ours(place.root):
+            return Person()
+        answer = self._git().ask(place.root, PERSON, PERSON_TIMEOUT_S) or b""
+        entries = (entry.decode("utf-8", "replace").partition("\n") for entry in answer.split(b"\0"))
+        stated = {key: " ".join(value.split()) for key, _, value in entries}
+        name, mail = stated.get("user.name", ""), stated.get("user.email", "").lower()
+        return Person(id=_digest(mail or name), name=name) if mail or name else Person()
 
     def exists(self, place: Place, path: str) -> bool:
         """Whether something is at that path in the work tree; a dangling link is something."""
@@ -280,3 +295,9 @@ def _blob_id(content: bytes) -> str:
     except ImportError:
         from hashlib import sha1
     return str(sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest())
+
+
+def _digest(text: str) -> str:
+    from hashlib import blake2b
+
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -51,7 +51,7 @@ def _event(telling: Retelling, kind: str, held: Mapping[str, Any]) -> Iterator[E
     elif kind == "tool.execution_complete":
         yield from _finished(telling, held)
     elif kind == "session.compaction_complete":
-        yield from telling.compacted()
+        yield from telling.compacted(text_of(held.get("summaryContent")))
 
 
 def _stand(telling: Retelling, held: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from holdfast.domain.speech import is_spoken
 from holdfast.hosts._shared.hooks import PARSERS, compaction_key, start_key
-from holdfast.hosts._shared.toolcalls import Source, clean, fields_of, said, shorten, text_of
+from holdfast.hosts._shared.toolcalls import Source, clean, fields_of, said, shorten, summed_up, text_of
 from holdfast.hosts._shared.wrapping import persons_words
 
 TYPE_CHECKING = False
@@ -82,9 +82,9 @@ class Retelling:
         told = said(self._source, "reply", text)
         return self._start() + told if told else []
 
-    def compacted(self) -> list[Event]:
-        """The context was summed up here."""
-        return [self._source.event("compaction", compaction_key(self._source.at))]
+    def compacted(self, summary: str = "") -> list[Event]:
+        """The context was summed up here, in these words where the transcript has them."""
+        return [self._source.event("compaction", compaction_key(self._source.at)), *summed_up(self._source, summary)]
 
     def open(self, use: str, tool: str, given: object) -> None:
         """A call was made; its result comes later under that id."""

@@ -7,18 +7,29 @@ for word within one session is therefore kept once: its first time.
 
 from __future__ import annotations
 
-from holdfast.domain.event import NOTHING_FOUND, TEXT_LIMIT, Event
+from holdfast.domain.event import MEMORY_TOOL, NOTHING_FOUND, TEXT_LIMIT, Event
 from holdfast.domain.vocabulary import EventId, EventKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
     from typing import Any
 
 EDIT_TOOLS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
+QUESTION_TOOL = "AskUserQuestion"
+"""Asks the user; the answers are the user's own words."""
 PATCH_TOOL = "apply_patch"
 """Edits several files at once; its argument `patch` is the text that `_shared.patch` reads."""
+MEMORY_TOOLS = frozenset({"save_memory", "update_memory", "create_memory", "write_memory"})
+"""Tools by which an agent keeps a fact in its host's memory: Gemini CLI's, Cursor's, Windsurf's, Serena's."""
+MEMORY_FIELDS = ("fact", "knowledge_to_store", "Content", "content")
+"""Arguments of theirs that hold the words; `title` or `Title` stands above them."""
+MEMORY_FOLDERS = (
+    ("/.claude/projects/", "/memory/"), ("/.claude/agent-memory/", "/"), ("/.codex/memories/", ""),
+    ("/.gemini/", "GEMINI.md"), ("/.codeium/windsurf/memories/", ""),
+)  # fmt: skip
+"""Where hosts keep memories as files: a folder of the home, and what must follow it."""
 LOOKING_TOOLS = frozenset({"Read", "Grep", "Glob", "LS", "NotebookRead"})
 FILES_LIMIT, LINES_LIMIT = 20, 400
 OWN_SERVER = "holdfast"
@@ -34,11 +45,20 @@ INJECTED = (
 """Blocks that no person, agent or tool wrote: opening, closing, and whether an unclosed one runs to the end."""
 
 REJECTED = "The user doesn't want to "
+REFUSAL = REJECTED + "proceed with this tool use. The tool use was rejected"
+"""How Claude Code begins the result of a call that the user refused."""
 SAID = "the user said:"
+CLARIFIES = "The user wants to clarify these questions."
+"""Stands in the place of the user's words when they left the agent's questions unanswered."""
+HOST_NOTE = "\n\nNote: The user's next message may contain a correction or preference."
+"""How a note of the host behind the user's words begins."""
 NOT_RUN = ("Sibling tool call errored", "Cancelled: parallel tool call")
 """Failures of calls that never ran because another one failed: nothing was learnt from them."""
 
 CUT = "\n[... cut ...]\n"
+
+ANALYSIS = "\nAnalysis:\n"
+"""Stands above the notes that Claude Code's summaries begin with."""
 
 
 class Source:
@@ -104,6 +124,18 @@ def said(source: Source, kind: EventKind, text: str, **fields: Any) -> list[Even
     return [source.event(kind, f"{kind}:{digest(words)}", words, **fields)] if words else []
 
 
+def summed_up(source: Source, text: str) -> list[Event]:
+    """The event of a compaction's summary, which a machine wrote; none without words.
+
+    Its key rests on its words: the hook before the compaction tells the compaction itself, without them.
+    """
+    words = clean(text)
+    head, mark, body = words.partition("\nSummary:\n")
+    if mark and ANALYSIS in head:  # the machine's notes for its summary; the summary says what came of them
+        words = body
+    return [source.event("compaction", f"summary:{digest(words)}", words)] if words else []
+
+
 def minute_of(at: datetime, span: int = 1) -> str:
     """The time down to `span` minutes, for the keys of things that have no id."""
     return f"{at.isoformat()[:14]}{at.minute // span * span:02d}"
@@ -135,6 +167,8 @@ def call_finished(source: Source, tool: str, given: Mapping[str, Any], response:
     if is_own_tool(tool, given):
         return []
     key = _key(source, tool, given, use)
+    if tool.rpartition("__")[2] in MEMORY_TOOLS:
+        return _remembered(source, tool.rpartition("__")[2], _memory_text(given), key)
     if tool == PATCH_TOOL:
         return _patched(source, given, key)
     if tool in EDIT_TOOLS:
@@ -145,10 +179,10 @@ def call_finished(source: Source, tool: str, given: Mapping[str, Any], response:
         return [_look(source, tool, given, fields_of(response), key)]
     if tool == "TodoWrite":
         return [source.event("tool_result", key, todo_text(given.get("todos")), tool=tool)]
-    # An answer to the agent's question is the user's own word.
-    trust = "person" if tool == "AskUserQuestion" else "tool"
+    if tool == QUESTION_TOOL:
+        return _answers(source, given, response, key)
     text = clean(response_text(response))
-    return [source.event("tool_result", key, text, tool=tool, trust=trust, files=call_files(given))]
+    return [source.event("tool_result", key, text, tool=tool, trust="tool", files=call_files(given))]
 
 
 def call_failed(source: Source, tool: str, given: Mapping[str, Any], error: str, use: str) -> tuple[list[Event], str]:
@@ -169,14 +203,19 @@ def call_failed(source: Source, tool: str, given: Mapping[str, Any], error: str,
     return [event], "" if refused else error
 
 
-def refusal(source: Source, content: str) -> list[Event]:
-    """What the user typed while refusing a call; nothing when they gave no words.
+def refusal(source: Source, tool: str, given: Mapping[str, Any], content: str, use: str) -> list[Event]:
+    """The call that the user refused, without their words, and these as a prompt; nothing when they gave none.
 
-    Only for a reader whose host marks the refusal outside of the text.
+    Only for a reader whose host marks the refusal in a place that no tool writes to.
     """
     if not content.startswith(REJECTED):
         return []
-    return said(source, "prompt", content.partition(SAID)[2], trust="person")
+    sentence, _, words = content.partition(SAID)
+    words = words.partition(HOST_NOTE)[0].strip()
+    if not words or words.startswith(CLARIFIES):
+        return []
+    refused, _ = call_failed(source, tool, given, sentence + SAID, use)
+    return [*refused, *said(source, "prompt", words, trust="person")]
 
 
 def exit_code(error: str) -> tuple[int | None, str]:
@@ -209,13 +248,59 @@ def response_text(response: object) -> str:
     if isinstance(response, list):
         return "\n".join(filter(None, (text_of(fields_of(block).get("text")) for block in response)))
     held = fields_of(response)
-    if "answers" in held:
-        return "\n".join(f"{question} = {answer}" for question, answer in fields_of(held["answers"]).items())
     for name in ("content", "text", "result", "message", "error", "stdout"):
         found = response_text(held[name]) if name in held else ""
         if found:
             return found
     return ""
+
+
+def _answers(source: Source, given: Mapping[str, Any], response: object, key: str) -> list[Event]:
+    """What the user chose, as `question = answer` and below it what the agent wrote of the option; and as a prompt
+    each answer that is none of the options: the user typed it."""
+    held = fields_of(response)
+    answers = fields_of(held.get("answers"))
+    if not answers:
+        return [source.event("tool_result", key, clean(response_text(response)), tool=QUESTION_TOOL, trust="person")]
+    options = _options(held.get("questions") or given.get("questions"))
+    lines: list[str] = []
+    typed: list[str] = []
+    for question, answer in answers.items():
+        words = clean(", ".join(map(text_of, answer)) if isinstance(answer, list) else text_of(answer))
+        lines.append(f"{' '.join(question.split())} = {' '.join(words.split())}")
+        labels = options.get(question, {})
+        if labels.get(words):
+            lines.append(f"{OPTION_MARK}{' '.join(labels[words].split())}")
+        if labels and not _is_chosen(words, labels):
+            typed.append(words)
+    chosen = source.event("tool_result", key, "\n".join(lines), tool=QUESTION_TOOL, trust="person")
+    return [chosen, *(event for words in typed for event in said(source, "prompt", words, trust="person"))]
+
+
+OPTION_MARK = "  option: "
+"""Before what the agent wrote of the option that the user chose."""
+
+
+def _options(questions: object) -> dict[str, dict[str, str]]:
+    """By question: the labels of its options and what is said of each."""
+    return {
+        text_of(question.get("question")): {
+            text_of(option.get("label")): text_of(option.get("description"))
+            for option in map(fields_of, _listed(question.get("options")))
+        }
+        for question in map(fields_of, _listed(questions))
+    }
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _is_chosen(answer: str, labels: Iterable[str]) -> bool:
+    """Whether the answer is made of labels; several are parted by commas, which labels may hold, too."""
+    for label in sorted(labels, key=len, reverse=True):
+        answer = answer.replace(label, "")
+    return not answer.strip(" ,;")
 
 
 def todo_text(todos: object) -> str:
@@ -233,22 +318,55 @@ def _key(source: Source, tool: str, given: Mapping[str, Any], use: str) -> str:
     return f"result:{use or minute_of(source.at) + ':' + digest(tool + str(sorted(given.items(), key=str)))}"
 
 
+def is_memory_file(path: str) -> bool:
+    """Whether a host keeps its agent's memory in that file."""
+    plain = path.replace("\\", "/")
+    if not plain.endswith(".md"):
+        return False
+    return any(mark in plain and rest in plain.partition(mark)[2] for mark, rest in MEMORY_FOLDERS)
+
+
+def _memory_text(given: Mapping[str, Any]) -> str:
+    """The words of a memory tool's call; nothing for one that deletes."""
+    action = text_of(given.get("action") or given.get("Action")).lower()
+    words = "\n".join(filter(None, (text_of(given.get(name)).strip() for name in MEMORY_FIELDS)))
+    title = text_of(given.get("title") or given.get("Title")).strip()
+    return "" if action == "delete" or not words else f"# {title}\n{words}" if title else words
+
+
+def _remembered(source: Source, name: str, words: str, key: str) -> list[Event]:
+    """What the agent put into its host's memory: its own words, wherever the host keeps them."""
+    return [source.event("tool_result", key, f"{name}\n{words}", tool=MEMORY_TOOL)] if words.strip() else []
+
+
 def _edits(source: Source, tool: str, given: Mapping[str, Any], response: Mapping[str, Any], key: str) -> list[Event]:
     files = call_files(given)
-    if tool == "MultiEdit" and isinstance(given.get("edits"), list):
-        pairs = [(text_of(fields_of(e).get("old_string")), text_of(fields_of(e).get("new_string")))
-                 for e in given["edits"]]  # fmt: skip
-    elif tool == "Write":
-        pairs = [(text_of(response.get("originalFile")), text_of(given.get("content")))]
-    elif tool == "NotebookEdit":
-        pairs = [("", text_of(given.get("new_source")))]
-    else:
-        pairs = [(text_of(given.get("old_string")), text_of(given.get("new_string")))]
+    if tool != "NotebookEdit" and files and is_memory_file(files[0]):
+        words = "\n".join(_new_lines(old, new) for old, new in _pairs(tool, given, response))
+        return _remembered(source, files[0].replace("\\", "/").rpartition("/")[2], words, key)
     return [
         source.event("file_edit", key if n == 0 else f"{key}.{n}", tool=tool, files=files,
                      old=shorten(old), new=shorten(new))
-        for n, (old, new) in enumerate(pairs)
+        for n, (old, new) in enumerate(_pairs(tool, given, response))
     ]  # fmt: skip
+
+
+def _new_lines(old: str, new: str) -> str:
+    """The new text without the lines that the old one has."""
+    known = {line.strip() for line in old.splitlines() if line.strip()}
+    return "\n".join(line for line in new.splitlines() if line.strip() not in known)
+
+
+def _pairs(tool: str, given: Mapping[str, Any], response: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The texts that an edit replaced, each with what took its place."""
+    if tool == "MultiEdit" and isinstance(given.get("edits"), list):
+        edits = [fields_of(edit) for edit in given["edits"]]
+        return [(text_of(edit.get("old_string")), text_of(edit.get("new_string"))) for edit in edits]
+    if tool == "Write":
+        return [(text_of(response.get("originalFile")), text_of(given.get("content")))]
+    if tool == "NotebookEdit":
+        return [("", text_of(given.get("new_source")))]
+    return [(text_of(given.get("old_string")), text_of(given.get("new_string")))]
 
 
 def _patched(source: Source, given: Mapping[str, Any], key: str) -> list[Event]:

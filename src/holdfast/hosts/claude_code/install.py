@@ -43,6 +43,8 @@ PROFILE = HostProfile(
         model="haiku",
         model_option="--model",
     ),
+    stop_hook="Stop",
+    stop_reply='{"decision":"block","reason":{reason}}',
     mcp="~/.claude.json",
     hooks="~/.claude/settings.json",
     moments=("session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction"),

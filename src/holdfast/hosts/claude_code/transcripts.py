@@ -20,6 +20,7 @@ from holdfast.hosts._shared.hooks import (
     start_key,
 )
 from holdfast.hosts._shared.toolcalls import (
+    REFUSAL,
     Source,
     call_failed,
     call_finished,
@@ -29,6 +30,7 @@ from holdfast.hosts._shared.toolcalls import (
     response_text,
     said,
     shorten,
+    summed_up,
     text_of,
 )
 
@@ -42,8 +44,8 @@ if TYPE_CHECKING:
 TOLD_BY = frozenset({"user", "assistant", "attachment", "system"})
 """Types of lines that may hold something; the others are the host's own book-keeping."""
 
-SKIPPED = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
-"""Marks of lines that neither a person nor the session's own agent said."""
+SKIPPED = ("isMeta", "isSidechain", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+"""Marks of lines that neither a person nor the session's own agent said; a compaction's summary is read anyway."""
 
 PENDING_LIMIT = 1_000
 """Calls without a result that are remembered; an older one was interrupted and never answered."""
@@ -52,8 +54,21 @@ REFUSED = "User rejected tool use"
 """The host's mark, beside the text of a result, of a call that the user refused. The result of a call that failed has
 `Error: ` and the tool's own text there, so no tool can write the mark."""
 
+DENIED_BY_USER = "user-rejected"
+"""Value of a line's `toolDenialKind`, which newer versions write beside the message: the user refused the call."""
+
 OTHERS_TOOLS = ("mcp__", "Web")
-"""Tools whose errors other people's servers write: never a place for the user's words, whatever the mark says."""
+"""Tools whose errors other people's servers write: `REFUSED` and the words of a refusal prove nothing there."""
+
+HOSTS_OWN_ERRORS = frozenset({
+    "Edit", "Write", "MultiEdit", "NotebookEdit", "Read", "Grep", "Glob", "LS", "TodoWrite", "ExitPlanMode",
+    "EnterPlanMode", "AskUserQuestion",
+})  # fmt: skip
+"""Tools that run inside the host: their errors begin with the host's own words, so none repeats those of a refusal."""
+
+EXIT_CODE_FIRST = (2, 0, 76)
+"""Version from which, as recorded, every error of a command begins with its exit code or the host's own words. What a
+command prints follows behind, so an error that begins with the words of a refusal is one."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -97,13 +112,16 @@ class _Reading:
         kind = told["type"]
         if kind != "assistant" or text_of(message.get("id")) != self.reply_id:
             yield from self.flush_reply()
-        if any(told.get(mark) is True for mark in SKIPPED):
+        summary = told.get("isCompactSummary") is True and told.get("isSidechain") is not True
+        if not summary and any(told.get(mark) is True for mark in SKIPPED):
             return
         self._stamp(told)
         if not self.started and told.get("cwd"):
             self.started = True
             yield self.source.event("session_start", start_key("startup", self.source.at), "startup")
-        if kind == "assistant":
+        if summary:
+            yield from summed_up(self.source, response_text(message.get("content")))
+        elif kind == "assistant":
             self._assistant(message)
         elif kind == "user":
             yield from self._user(told, message)
@@ -145,18 +163,18 @@ class _Reading:
         by_machine = text_of(told.get("promptSource")) in MACHINE_PROMPTS
         for block in _blocks(message):
             if block.get("type") == "tool_result":
-                yield from self._result(block, told.get("toolUseResult"))
+                yield from self._result(block, told)
             elif block.get("type") == "text" and not by_machine:
                 yield from self._prompt(text_of(block.get("text")))
 
-    def _result(self, block: Mapping[str, Any], result: object) -> Iterator[Event]:
-        use = text_of(block.get("tool_use_id"))
+    def _result(self, block: Mapping[str, Any], told: Mapping[str, Any]) -> Iterator[Event]:
+        use, result = text_of(block.get("tool_use_id")), told.get("toolUseResult")
         tool, given = self.open_calls.pop(use, ("", {}))
         if not tool:
             return  # its call is not in these lines: nothing to tell what it answers
         content = block.get("content")
-        if block.get("is_error") is True and result == REFUSED and not tool.startswith(OTHERS_TOOLS):
-            yield from refusal(self.source, response_text(content))
+        if block.get("is_error") is True and _is_refused(told, tool, response_text(content)):
+            yield from refusal(self.source, tool, given, response_text(content), use)
         elif block.get("is_error") is True:
             yield from call_failed(self.source, tool, given, response_text(content), use)[0]
         else:
@@ -172,6 +190,28 @@ class _Reading:
         words = clean(text)
         if is_spoken(shorten(words)):
             yield from said(self.source, "prompt", words, trust="person")
+
+
+def _is_refused(told: Mapping[str, Any], tool: str, content: str) -> bool:
+    """Whether the user refused the call, as far as the line tells in places that no tool writes to.
+
+    The host repeats an error beside the message with `Error: ` in front, and versions without a mark of their own do
+    the same with a refusal that has words. There the tool decides: what may stand at the beginning of its errors.
+    """
+    result = told.get("toolUseResult")
+    if told.get("toolDenialKind") == DENIED_BY_USER:
+        return True
+    if result == REFUSED:
+        return not tool.startswith(OTHERS_TOOLS)
+    if result != f"Error: {content}" or not content.startswith(REFUSAL):
+        return False
+    return tool in HOSTS_OWN_ERRORS or (tool == "Bash" and _version(told) >= EXIT_CODE_FIRST)
+
+
+def _version(told: Mapping[str, Any]) -> tuple[int, ...]:
+    """The host's version that wrote the line; empty when it does not say."""
+    numbers = text_of(told.get("version")).split("-")[0].split(".")
+    return tuple(int(number) for number in numbers) if all(number.isdecimal() for number in numbers) else ()
 
 
 def _object(line: str) -> Mapping[str, Any]:

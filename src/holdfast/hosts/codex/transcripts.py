@@ -75,7 +75,7 @@ class _Rollout:
         elif kind == "event_msg":
             yield from self._message(payload)
         elif kind == "compacted":
-            yield from self.telling.compacted()
+            yield from self.telling.compacted(text_of(payload.get("message")))
         elif kind == "response_item" or (kind and not payload):
             yield from self._item(payload or told)
         elif not kind and "id" in told:

@@ -91,7 +91,7 @@ def _drop_words(sql: sqlite3.Connection, words: Words) -> dict[str, int]:
 
     Returns rows changed, by what was in them.
     """
-    changed = {"event_texts": 0, "checkpoint_texts": 0, "delivery_triggers": 0}
+    changed = {"event_texts": 0, "checkpoint_texts": 0, "delivery_triggers": 0, "outcome_notes": 0}
     emptied: list[str] = []
     sentences = _pattern(words.sentences)
     for session in sorted(words.sessions):
@@ -106,12 +106,15 @@ def _drop_words(sql: sqlite3.Connection, words: Words) -> dict[str, int]:
         for position, doc in _documents(sql, "checkpoints", session):
             after = {name: _without(value, sentences) for name, value in doc.items()}
             changed["checkpoint_texts"] += _rewrite(sql, "checkpoints", position, doc, after)
-        for position, doc in _documents(sql, "deliveries", session):
-            trigger = str(doc.get("trigger", ""))
-            begun = trigger.rstrip("…")
-            told = len(begun) >= SHORTEST_SENTENCE and any(begun in text for text in (*emptied, *words.sentences))
-            after = {**doc, "trigger": PURGED if told else _without(trigger, sentences)}
-            changed["delivery_triggers"] += _rewrite(sql, "deliveries", position, doc, after) if trigger else 0
+        for table, name in (("deliveries", "trigger"), ("outcomes", "trigger"), ("outcomes", "note")):
+            for position, doc in _documents(sql, table, session):
+                text = str(doc.get(name, ""))
+                begun = " ".join(text.rstrip("…").split())
+                sources = (" ".join(source.split()) for source in (*emptied, *words.sentences))
+                is_said = len(begun) >= SHORTEST_SENTENCE and any(begun in source for source in sources)
+                after = {**doc, name: PURGED if is_said else _without(text, sentences)}
+                counted = "delivery_triggers" if table == "deliveries" else "outcome_notes"
+                changed[counted] += _rewrite(sql, table, position, doc, after) if text else 0
     return changed
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from holdfast.domain.errors import InvalidValueError
 
 
-def with_table(text: str, name: str, values: Mapping[str, str | int]) -> str:
+def with_table(text: str, name: str, values: Mapping[str, str | int | float]) -> str:
     """The TOML text with that table holding just those values; without the table when there are none.
 
     Raises InvalidValueError when the text is not TOML, or when its other tables would not stay the same.
@@ -53,10 +53,10 @@ def _heading(line: str) -> str:
     return line[1:-1].strip() if line.startswith("[") and line.endswith("]") and not line.startswith("[[") else ""
 
 
-def _value(value: str | int) -> str:
+def _value(value: str | int | float) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value) if isinstance(value, int) else json.dumps(value)
+    return str(value) if isinstance(value, (int, float)) else json.dumps(value)
 
 
 def _parse(text: str) -> dict[str, object]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.surfaces.cli._hostfiles import set_up
 from holdfast.surfaces.cli.call import say
+from holdfast.surfaces.cli.rows import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,11 +15,7 @@ if TYPE_CHECKING:
     from holdfast.settings import Settings
     from holdfast.surfaces.cli._hostfiles import HostFiles
 
-SHORT = {
-    "session_start": "start", "prompt": "prompt", "before_file": "file", "before_command": "command",
-    "after_failure": "failure", "before_compaction": "", "after_compaction": "compaction",
-}  # fmt: skip
-"""Moments of delivery in a word."""
+HEADS = ("host", "state", "mcp", "hooks", "transcripts", "rules", "moments")
 
 
 def rows(hosts: Sequence[Host], settings: Settings, files: HostFiles) -> list[dict[str, Any]]:
@@ -28,12 +25,9 @@ def rows(hosts: Sequence[Host], settings: Settings, files: HostFiles) -> list[di
 
 
 def tell_rows(told: Sequence[dict[str, Any]]) -> None:
-    """The rows as a table, a line each."""
-    heads = ("host", "found", "set up", "mcp", "hooks", "deliveries", "transcripts", "rules")
-    lines = [heads, *(_cells(row) for row in told)]
-    widths = [max(len(line[n]) for line in lines) for n in range(len(heads))]
-    for line in lines:
-        say("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    """The rows as a table, a line each: what a host can do, and at how many moments it is told lessons."""
+    for line in table([_cells(row) for row in told], HEADS):
+        say(line)
 
 
 def _row(host: Host, found: str, wired: bool) -> dict[str, Any]:
@@ -53,9 +47,6 @@ def _row(host: Host, found: str, wired: bool) -> dict[str, Any]:
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    def yes(held: object) -> str:
-        return "yes" if held else "-"
-
-    moments = ", ".join(filter(None, (SHORT.get(moment, moment) for moment in row["deliveries"])))
-    marks = (yes(row[name]) for name in ("found", "set_up", "mcp", "hooks"))
-    return (row["host"], *marks, moments or "-", yes(row["transcripts"]), yes(row["rules"]))
+    state = "set up" if row["set_up"] else "found" if row["found"] else "-"
+    marks = ("yes" if row[name] else "-" for name in ("mcp", "hooks", "transcripts", "rules"))
+    return (row["host"], state, *marks, str(len(row["deliveries"])) if row["deliveries"] else "-")

@@ -188,6 +188,7 @@ def _note_waiting(steps: Sequence[Step], wish: Wish) -> None:
     waiting = sum(step.state == "candidate" for step in written)
     held = [step for step in written if step.state == "quarantined"]
     if waiting and not wish.accept:
-        note(f"{counted(waiting, 'lesson')} {'would wait' if wish.dry else 'wait'} in the inbox: "
+        verb = "would wait" if wish.dry else "waits" if waiting == 1 else "wait"
+        note(f"{counted(waiting, 'lesson')} {verb} in the inbox: "
              f"{click.style('holdfast review', bold=True)}, or the same with --accept")  # fmt: skip
     _note_some("in quarantine, because of what the words do; a person has to look", held)

@@ -33,6 +33,9 @@ while nothing is written for it. One with files that are not in the manifest any
 NEW_MODE = 0o644
 
 
+NAME_ONE = "holdfast rules sync --host NAME"
+
+
 class Plan(NamedTuple):
     """What a project's rules files shall hold, what changes for that, and what stands in the way."""
 
@@ -67,12 +70,14 @@ class RulesDesk:
     def plan(self, named: Sequence[str], budget: Budget = DEFAULT, own: bool = False) -> Plan:
         """What the files of the chosen hosts shall hold; nothing is written.
 
-        Raises InvalidValueError when there is no host to write for, PluginNotFoundError for an unknown name.
+        Without a host to write for that is nothing, and a note says so. Raises PluginNotFoundError for an unknown name.
         """
         asked = self._asked(named)
         problems: list[HoldfastError] = []
         notes: list[str] = []
         outlets = list(self._outlets(asked, problems, notes))
+        if not (outlets or problems or self.owners()):
+            notes.append(f"no host that is set up needs rules files; for one all the same: {NAME_ONE}")
         rules = compile_rules(self._memory.parts, self._memory.place, outlets, budget, own)
         wanted: dict[str, list[Edit]] = {owner: [] for owner in self.owners()}
         for host, edit in self._edits(rules):
@@ -154,9 +159,6 @@ class RulesDesk:
         """The hosts to write for: those asked for, and those that setup wired and no hook delivers to."""
         profiles = {name: self._hosts[name].profile for name in self._wired}
         silent = [name for name, profile in profiles.items() if profile.rules and not profile.moments]
-        if not (asked or silent or self.owners()):
-            hint = "holdfast setup, or name one: holdfast rules sync --host NAME"
-            raise InvalidValueError("no host that is set up needs rules files", hint=hint)
         return sorted({*asked, *silent})
 
     def _outlets(self, asked: Sequence[str], problems: list[HoldfastError], notes: list[str]) -> Iterator[Outlet]:

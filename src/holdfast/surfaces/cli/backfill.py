@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.domain.errors import InvalidValueError
+from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -22,6 +23,7 @@ from holdfast.surfaces.cli.call import (
     note,
     pass_call,
     say,
+    size,
     work_tree,
 )
 
@@ -49,6 +51,10 @@ ANYBODYS = "so anybody may have written it (name it to let it wait in the inbox;
         "holdfast backfill",
         "holdfast backfill --host codex --since 2026-10-01",
         "holdfast backfill old-laptop/*.jsonl --project ~/src/shop --accept",
+        "holdfast backfill --git",
+        "holdfast backfill --git --dry-run --commits 500",
+        "holdfast backfill --git --undo",
+        "holdfast backfill --distil --limit 20",
     ),
 )
 @click.argument("paths", nargs=-1, type=click.Path(exists=True))
@@ -57,15 +63,23 @@ ANYBODYS = "so anybody may have written it (name it to let it wait in the inbox;
     help="Take all of them as sessions in this folder.",
 )  # fmt: skip
 @click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="Leave out what happened before this day (UTC).")
-@click.option("--host", metavar="NAME", help="Whose transcripts they are; all hosts' without it.")
+@click.option(
+    "--host", metavar="NAME", shell_complete=host_names, help="Whose transcripts they are; all hosts' without it."
+)
 @click.option("--accept", is_flag=True, help="Vouch for transcripts that a repository brings: their words are yours.")
 @click.option("--dry-run", is_flag=True, help="Count what is there; keep nothing.")
+@click.option("--git", "from_git", is_flag=True, help="Learn from this repository's commits instead.")
+@click.option("--commits", type=click.IntRange(1, 100_000), help="With --git: read at most so many (default 2,000).")
+@click.option("--undo", "take_back", is_flag=True, help="With --git: retire its lessons that nobody has accepted.")
+@click.option("--distil", "distils", is_flag=True, help="Let the chosen model distil earlier sessions instead.")
+@click.option("--limit", type=click.IntRange(1, 10_000), help="With --distil: at most so many sessions.")
+@click.option("--yes", "-y", is_flag=True, help="With --distil: do not ask.")
 @folder_option
 @json_option
 @pass_call
 def command(
     call: Call, paths: tuple[str, ...], project: str | None, since: datetime | None, host: str | None, accept: bool,
-    dry_run: bool,
+    dry_run: bool, from_git: bool, commits: int | None, take_back: bool, distils: bool, limit: int | None, yes: bool,
 ) -> int:  # fmt: skip
     """Learn from the transcripts at PATHS (files or folders), or from all that the hosts kept on this machine.
 
@@ -78,13 +92,32 @@ def command(
 
     Whose a file is, its name tells, or --host; where that host finds nothing in it, every other host's reader tries.
     The exit code is 1 when something you named cannot be read.
+
+    With --git it reads this repository's commits: causes of defects, reasons for decisions, reverts. The best go on
+    probation, at most 100 a project; where you have no commit of your own they wait in the inbox.
+
+    With --distil the model that `holdfast distil use` chose reads the sessions of this project that it has not read
+    yet, newest first. What that is likely to cost is shown and asked for before anything is sent.
     """
     from holdfast.settings import load_settings
     from holdfast.surfaces.cli._backfilling import Places
 
     settings = load_settings()
+    _check_options(from_git, distils, {
+        "PATHS": paths, "--project": project, "--host": host, "--since": since and not distils,
+        "--commits": commits and not from_git, "--undo": take_back and not from_git,
+        "--accept": accept and not from_git, "--limit": limit and not distils, "--yes": yes and not distils,
+    })  # fmt: skip
+    if from_git and take_back:
+        return _take_back(call)
+    if distils:
+        from holdfast.surfaces.cli._distilbackfill import distil_earlier
+
+        return distil_earlier(call, since=since and since.replace(tzinfo=UTC), limit=limit, yes=yes, dry_run=dry_run)
     if not (settings.capture or dry_run):
         raise InvalidValueError("capture is switched off", hint=f"see HOLDFAST_OFF and {settings.config_path}")
+    if from_git:
+        return _read_git(call, commits, accept, dry_run)
     began = time.monotonic()
     with nullcontext() if dry_run else call.open() as memory:
         run = _Run(_hosts(host), Places(memory, project or ""), since and since.replace(tzinfo=UTC), accept)
@@ -102,6 +135,47 @@ def command(
         note("stopped; run it again to go on from here")
         return INTERRUPTED
     return 1 if run.unread else 0
+
+
+def _check_options(from_git: bool, distils: bool, unfit: Mapping[str, object]) -> None:
+    """Raise InvalidValueError for options that the chosen way of back-filling does not have."""
+    if from_git and distils:
+        raise InvalidValueError("--git and --distil are two runs", hint="run one after the other")
+    mode = "--git" if from_git else "--distil" if distils else ""
+    transcripts = ("PATHS", "--project", "--host", "--since", "--accept")
+    names = [name for name, value in unfit.items() if value and (mode or name not in transcripts)]
+    if names:
+        only = f"{names[0]} does not go with {mode}" if mode else f"{names[0]} needs --git or --distil"
+        raise InvalidValueError(only, hint="holdfast backfill --help")
+
+
+def _read_git(call: Call, commits: int | None, accept: bool, dry_run: bool) -> int:
+    from holdfast.service.githistory.backfill import GitBackfill
+    from holdfast.surfaces.cli._gitbackfill import git_facts, learn_from_git, tell_git
+
+    how = GitBackfill(accept=accept, dry=dry_run)
+    if commits:
+        how = GitBackfill(accept=accept, dry=dry_run, most_commits=commits)
+    with call.open() as memory:
+        report, seconds = learn_from_git(memory, how)
+    if call.as_json:
+        answer_json(git_facts(report, seconds, dry_run))
+    else:
+        tell_git(report, dry_run)
+    return INTERRUPTED if report.stopped else 0
+
+
+def _take_back(call: Call) -> int:
+    with call.open() as memory:
+        retired = memory.take_back_git()
+    if call.as_json:
+        answer_json({"retired": retired})
+    else:
+        say(
+            f"retired {counted(retired, 'lesson')} from commits"
+            + ("; holdfast undo brings them back" if retired else "")
+        )
+    return 0
 
 
 class _Run:
@@ -254,7 +328,7 @@ def _tell(run: _Run, dry_run: bool) -> None:
         _tell_hosts(run.tallies)
     tally = run.total()
     verb = "would keep" if dry_run else "kept"
-    read = f"{tally.files} transcripts, {tally.sessions} sessions, {tally.bytes / 1e6:.1f} MB"
+    read = f"{counted(tally.files, 'transcript')}, {counted(tally.sessions, 'session')}, {size(tally.bytes)}"
     say(f"{read}: {verb} {tally.events} events")
     if tally.unchanged:
         say(f"{tally.unchanged} transcripts have not changed since the last time")

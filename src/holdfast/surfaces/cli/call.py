@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -129,11 +130,28 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def size(count: int) -> str:
+    """Bytes as people read them: `812 bytes`, `4.2 kB`, `17.0 MB`."""
+    if count < 1_000:
+        return counted(count, "byte")
+    return f"{count / 1e3:.1f} kB" if count < 1_000_000 else f"{count / 1e6:.1f} MB"
+
+
 def read_text(text: str) -> str:
     """The text, or all of stdin for `-`."""
     if text != "-":
         return text
     return sys.stdin.buffer.read().decode("utf-8", "replace")
+
+
+def read_time(text: str) -> datetime | None:
+    """The instant a person typed: ISO 8601, or words as `yesterday`, `last week`, `3 days ago`; None for no text.
+
+    Of a span of time it is the beginning. Raises InvalidValueError.
+    """
+    from holdfast.service.lookup import named_instant
+
+    return named_instant(text, datetime.now(UTC)) if text else None
 
 
 def examples(*lines: str) -> str:

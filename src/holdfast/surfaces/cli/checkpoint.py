@@ -8,10 +8,25 @@ import click
 
 from holdfast.domain.errors import LessonNotFoundError
 from holdfast.domain.plain import to_plain
-from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
+from holdfast.surfaces.cli.rows import table
 
 if TYPE_CHECKING:
     from holdfast.domain.records import Checkpoint
+
+
+EVERY = 10_000
+"""Most checkpoints of a project that are read."""
 
 
 @click.group(
@@ -19,6 +34,7 @@ if TYPE_CHECKING:
     epilog=examples(
         "holdfast checkpoint save --goal 'make login work' --done 'clock seeded' --next 'fix logout'",
         "holdfast checkpoint show",
+        "holdfast checkpoint list",
         "holdfast checkpoint done",
     ),
 )
@@ -54,6 +70,37 @@ def show(call: Call, task: str) -> None:
     """Print the current checkpoint."""
     with call.open() as memory:
         _print(call, _found(memory.checkpoint(task)))
+
+
+@command.command("list", epilog=examples("holdfast checkpoint list", "holdfast checkpoint list --task login --json"))
+@click.option("--task", default="", help="Only of this task.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="Most checkpoints to print.")
+@json_option
+@folder_option
+@pass_call
+def list_saved(call: Call, task: str, limit: int) -> None:
+    """List the saved states of this project's tasks, newest first: time, task, branch, goal, and whether it is open."""
+    with call.open() as memory:
+        found = [one for one in memory.checkpoints(EVERY) if not task or one.task == task]
+    newest: dict[str, str] = {}
+    for one in found:
+        newest.setdefault(one.task, one.id)
+    shown = found[:limit]
+    if call.as_json:
+        answer_json({"checkpoints": [to_plain(one) for one in shown], "more": len(found) > limit})
+        return
+    rows = [
+        [f"{one.at:%Y-%m-%d %H:%M}", one.task, one.branch or "-", one.goal, _state(one, newest[one.task])]
+        for one in shown
+    ]
+    for line in table(rows, ("saved (UTC)", "task", "branch", "goal", "state")):
+        say(line)
+    note(counted(len(shown), "checkpoint") + (", and more: --limit" if len(found) > limit else ""))
+
+
+def _state(checkpoint: Checkpoint, newest: str) -> str:
+    """Whether it is the task's current state, an earlier one, or its end."""
+    return "closed" if checkpoint.closed else "open" if checkpoint.id == newest else "earlier"
 
 
 @command.command("done", epilog=examples("holdfast checkpoint done", "holdfast checkpoint done --task login"))

@@ -90,7 +90,9 @@ def _print_outline(call: Call, file: str, units: Sequence[Unit]) -> None:
     if call.as_json:
         answer_json({"file": file, "tokens": _cost(units), "units": [_unit_json(unit, "text") for unit in units]})
         return
-    for line in table([[unit.address, f"{unit.tokens:,}", unit.contract] for unit in units]):
+    for line in table(
+        [[unit.address, f"{unit.tokens:,}", unit.contract] for unit in units], ("address", "tokens", "section")
+    ):
         say(line)
     told = f"{counted(len(units), 'unit')}, {counted(_cost(units), 'token')}"
     note(f"{told}; print one with: holdfast compile {file} --unit ADDRESS" if units else f"{file} is empty")

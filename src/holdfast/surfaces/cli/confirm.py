@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import Call, examples, folder_option, json_option, note, pass_call
 from holdfast.surfaces.cli.written import print_written
 
 
 @click.command(epilog=examples("holdfast diff 1f0c9a2b", "holdfast confirm 1f0c9a2b"))
-@click.argument("ref", metavar="ID")
+@click.argument("ref", metavar="ID", shell_complete=lesson_ids)
 @json_option
 @folder_option
 @pass_call

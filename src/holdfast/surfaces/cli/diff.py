@@ -8,6 +8,7 @@ import click
 
 from holdfast.domain.ids import short_id
 from holdfast.domain.plain import to_plain
+from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command(epilog=examples("holdfast diff 1f0c9a2b", "holdfast diff 1f0c9a2b --json"))
-@click.argument("ref", metavar="ID")
+@click.argument("ref", metavar="ID", shell_complete=lesson_ids)
 @json_option
 @folder_option
 @pass_call

@@ -19,10 +19,10 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-from holdfast.surfaces.cli.rows import table
+from holdfast.surfaces.cli.rows import pairs, table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from holdfast.bootstrap import Memory
     from holdfast.domain.vocabulary import SessionId
@@ -162,7 +162,6 @@ def use(call: Call, name: str, options: Sequence[str], after_sessions: bool, yes
     """Choose the model that distils: an agent on this machine or an endpoint; `none` sends nothing any more."""
     from holdfast.bootstrap import load_model
     from holdfast.settings import load_settings
-    from holdfast.surfaces.cli._configfile import load_text, save_text, with_table
 
     settings = load_settings()
     values: dict[str, str | int] = {}
@@ -178,9 +177,7 @@ def use(call: Call, name: str, options: Sequence[str], after_sessions: bool, yes
             values["after_sessions"] = True
     elif options:
         raise InvalidValueError("none takes no options", hint="holdfast distil use none")
-    path = settings.config_path
-    save_text(path, with_table(load_text(path), "distil", values))
-    say(f"distil: {name}; kept in {path}")
+    choose_model(settings, values)
 
 
 @command.command(epilog=examples("holdfast distil status", "holdfast distil status --json"))
@@ -206,8 +203,23 @@ def status(call: Call) -> None:
     if call.as_json:
         answer_json(facts)
         return
-    for line in table(status_rows(settings, facts)):
+    for line in pairs(status_rows(settings, facts)):
         say(line)
+
+
+def choose_model(settings: Settings, values: Mapping[str, str | int]) -> None:
+    """Keep the choice in the configuration, beside the user's limits; without values no model is asked any more."""
+    from holdfast.settings import Settings
+    from holdfast.surfaces.cli._configfile import load_text, save_text, with_table
+
+    path = settings.config_path
+    limits: dict[str, str | int | float] = {}
+    if settings.distil_calls_a_day != Settings.distil_calls_a_day:
+        limits["calls_a_day"] = settings.distil_calls_a_day
+    if settings.distil_dollars_a_day != Settings.distil_dollars_a_day:
+        limits["dollars_a_day"] = settings.distil_dollars_a_day
+    save_text(path, with_table(load_text(path), "distil", {**values, **limits} if values else {}))
+    say(f"distil: {values.get('model_from', NONE)}; kept in {path}")
 
 
 def status_rows(settings: Settings, facts: dict[str, Any]) -> list[list[str]]:

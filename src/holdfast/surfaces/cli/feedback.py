@@ -7,13 +7,14 @@ import click
 from holdfast.domain.ids import short_id
 from holdfast.domain.plain import to_plain
 from holdfast.domain.vocabulary import SessionId, Verdict
+from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say
 
 
 @click.command(
     epilog=examples("holdfast feedback 1f0c9a2b helped", "holdfast feedback 1f0c9a2b hurt --note 'true until 2.0 only'")
 )
-@click.argument("ref", metavar="ID")
+@click.argument("ref", metavar="ID", shell_complete=lesson_ids)
 @click.argument("verdict", type=click.Choice(["heeded", "helped", "hurt"]))
 @click.option("--note", default="", help="What happened, in words.")
 @click.option("--session", default="", help="The session it is about; else the one that was shown the lesson last.")

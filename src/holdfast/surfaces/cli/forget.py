@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.domain.ids import short_id
+from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli._copies import NOT_SEARCHED, find_copies
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 @click.command(
     epilog=examples("holdfast forget 1f0c9a2b", "holdfast forget 1f0c9a2b 77ab03e1", "holdfast forget 1f0c9a2b --purge")
 )
-@click.argument("refs", metavar="ID...", nargs=-1, required=True)
+@click.argument("refs", metavar="ID...", nargs=-1, required=True, shell_complete=lesson_ids)
 @click.option("--purge", is_flag=True, help="Erase every version, and all that derives from it.")
 @json_option
 @folder_option

@@ -50,7 +50,10 @@ def command(call: Call, file: str, limit: int) -> None:
         links = [{**to_plain(one), "hops": one.hops, "weight": round(one.weight, 4)} for one in shown]
         answer_json({"file": path, "links": links, "more": len(found) > limit})
         return
-    for line in table([[f"{one.weight:.2f}", _relation(one.relation, one.hops), one.path] for one in shown]):
+    for line in table(
+        [[f"{one.weight:.2f}", _relation(one.relation, one.hops), one.path] for one in shown],
+        ("weight", "relation", "file"),
+    ):
         say(line)
     note(counted(len(shown), "link") + (", and more: --limit" if len(found) > limit else ""))
 

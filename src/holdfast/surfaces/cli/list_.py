@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.clocktext import parse_instant
-from holdfast.domain.vocabulary import LESSON_KINDS, STATES, LessonKind, State
+from holdfast.domain.vocabulary import LESSON_KINDS, STATES, TRUSTS, LessonKind, State
+from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -17,9 +17,10 @@ from holdfast.surfaces.cli.call import (
     json_option,
     note,
     pass_call,
+    read_time,
     say,
 )
-from holdfast.surfaces.cli.rows import chosen_states, lesson_cells, lesson_json, table
+from holdfast.surfaces.cli.rows import LESSON_HEADS, chosen_states, lesson_cells, lesson_json, table
 
 if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         "holdfast list",
         "holdfast list --kind constraint --path src/app.py",
         "holdfast list --state all --all-projects --json",
+        "holdfast list --tag release --since '2 weeks ago'",
         "holdfast list --as-of 2026-03-01",
     ),
 )
@@ -42,21 +44,28 @@ if TYPE_CHECKING:
     help="Only lessons in this state; all but forgotten ones with all.  [default: active]",
 )
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(LESSON_KINDS), help="Only lessons of this kind.")
-@click.option("--path", default="", help="Only lessons about this file.")
+@click.option("--path", "--file", "path", default="", help="Only lessons about this file.")
+@click.option("--tag", default="", help="Only lessons with this tag.")
+@click.option("--host", default="", shell_complete=host_names, help="Only lessons learnt in this host's sessions.")
+@click.option("--trust", type=click.Choice(TRUSTS), help="Only lessons of this source.")
+@click.option("--since", default="", help="Only lessons since then, e.g. 2026-03-01, yesterday, '2 weeks ago'.")
 @click.option("--all-projects", is_flag=True, help="Lessons of every project on this machine.")
-@click.option("--as-of", default="", help="As known at that time, e.g. 2026-03-01T12:00:00Z.")
+@click.option("--as-of", default="", help="As known at that time, e.g. 2026-03-01T12:00:00Z or yesterday.")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Most lessons to print.")
 @json_option
 @folder_option
 @pass_call
 def command(
     call: Call,
+    /,
     states: tuple[State, ...],
     kinds: tuple[LessonKind, ...],
     path: str,
     all_projects: bool,
     as_of: str,
+    since: str,
     limit: int,
+    **choice: Any,
 ) -> None:
     """List lessons, newest first.
 
@@ -69,8 +78,10 @@ def command(
             kinds=kinds,
             path=path,
             all_projects=all_projects,
-            as_of=parse_instant(as_of) if as_of else None,
+            as_of=read_time(as_of),
+            since=read_time(since),
             limit=limit + 1,
+            **choice,
         )
         shown = found[:limit]
         verdicts = memory.verdicts(shown)
@@ -79,7 +90,8 @@ def command(
         plain = [lesson_json(lesson, *verdict) for lesson, verdict in pairs]
         answer_json({"lessons": plain, "more": len(found) > limit})
         return
-    for line in table([lesson_cells(lesson, _last(lesson, verdict[0])) for lesson, verdict in pairs]):
+    rows = [lesson_cells(lesson, _last(lesson, verdict[0])) for lesson, verdict in pairs]
+    for line in table(rows, LESSON_HEADS):
         say(line)
     note(counted(len(shown), "lesson") + (", and more: --limit" if len(found) > limit else ""))
 

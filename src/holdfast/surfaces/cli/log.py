@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +11,7 @@ from holdfast.domain.errors import LessonNotFoundError
 from holdfast.domain.ids import short_id
 from holdfast.domain.plain import to_plain
 from holdfast.domain.vocabulary import LessonId, SessionId
+from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -26,47 +28,72 @@ from holdfast.surfaces.cli.rows import table
 if TYPE_CHECKING:
     from holdfast.bootstrap import Memory
     from holdfast.domain.records import Change, Delivery
+    from holdfast.service.outcomes.bill import Bill
 
+CHECKPOINTS = 1_000
+"""Checkpoints looked through for those that were restored."""
+HEADS = ("time (UTC)", "moment", "id", "title", "shown for", "because")
+LATEST = "latest"
+"""What `--session` stands for without an id."""
 NAMED = 3
 """Lessons of a change that are named; an import has thousands."""
 
 
 @click.command(
     epilog=examples(
-        "holdfast log", "holdfast log --session 4f5a --json", "holdfast log --lesson 1f0c9a2b", "holdfast log --changes"
+        "holdfast log",
+        "holdfast log --session",
+        "holdfast log --session 4f5a --json",
+        "holdfast log --lesson 1f0c9a2b",
+        "holdfast log --changes",
     )
 )
-@click.option("--session", default="", help="Only this session's deliveries.")
-@click.option("--lesson", "ref", default="", help="Only deliveries of the lesson whose id ends so.")
+@click.option(
+    "--session", is_flag=False, flag_value=LATEST, default="",
+    help="Only this session's deliveries, and what they came to; without an id the latest session's.",
+)  # fmt: skip
+@click.option(
+    "--lesson", "ref", default="", shell_complete=lesson_ids, help="Only deliveries of the lesson whose id ends so."
+)
+@click.option("--why", is_flag=True, help="Also what each was shown for, and the reason; always there in a pipe.")
 @click.option("--changes", "only_changes", is_flag=True, help="Changes of memory instead of deliveries.")
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="Most lines to print.")
 @json_option
 @folder_option
 @pass_call
-def command(call: Call, session: str, ref: str, only_changes: bool, limit: int) -> None:
+def command(call: Call, session: str, ref: str, why: bool, only_changes: bool, limit: int) -> None:
     """Print what was shown when and why, newest first; or what changed memory.
 
-    Each line is time, moment, lesson, title, what it was shown for, and why.
+    Each line is time, moment, lesson and title; with --why also what it was shown for, and the reason.
     """
     with call.open() as memory:
         if only_changes:
             _print_changes(call, memory, memory.changes(limit))
             return
         lesson = memory.get(ref).id if ref else LessonId("")
-        _print_deliveries(call, memory, memory.log(session=SessionId(session), lesson=lesson, limit=limit))
+        bill = memory.bill(SessionId("" if session == LATEST else session)) if session else None
+        if session == LATEST:
+            session = bill.session if bill else LATEST
+        deliveries = memory.log(session=SessionId(session), lesson=lesson, limit=limit)
+        _print_deliveries(call, memory, deliveries, bill, why)
 
 
-def _print_deliveries(call: Call, memory: Memory, deliveries: list[Delivery]) -> None:
+def _print_deliveries(call: Call, memory: Memory, deliveries: list[Delivery], bill: Bill | None, why: bool) -> None:
     if call.as_json:
-        answer_json({"deliveries": [to_plain(entry) for entry in deliveries]})
+        sums = {"bill": dict(bill.__dict__) | {"words": bill.words}} if bill else {}
+        answer_json({"deliveries": [to_plain(entry) for entry in deliveries]} | sums)
         return
     titles = _titles(memory, [entry.lesson for entry in deliveries])
     rows = [
         [f"{d.at:%Y-%m-%d %H:%M:%S}", d.moment, short_id(d.lesson), titles[d.lesson], d.trigger, d.reason]
         for d in deliveries
     ]
-    for line in table(rows):
+    if sys.stdout.isatty() and not why:  # the title has the room; a program gets every column
+        rows = [[f"{d.at:%m-%d %H:%M}", d.moment, short_id(d.lesson), titles[d.lesson]] for d in deliveries]
+    for line in table(rows, HEADS[: len(rows[0])] if rows else ()):
         say(line)
+    if bill:
+        say(f"session {bill.session}: {bill.words}")
     note(counted(len(deliveries), "delivery", "deliveries") + " (UTC)")
 
 
@@ -80,7 +107,7 @@ def _print_changes(call: Call, memory: Memory, changes: list[Change]) -> None:
         [f"{c.at:%Y-%m-%d %H:%M:%S}", c.verb, _named(c, titles), "undone" if c.id in undone else c.actor or c.summary]
         for c in changes
     ]
-    for line in table(rows):
+    for line in table(rows, ("time", "change", "lessons", "by")):
         say(line)
     note(counted(len(changes), "change") + " (UTC)")
 
@@ -92,11 +119,14 @@ def _named(change: Change, titles: dict[LessonId, str]) -> str:
 
 
 def _titles(memory: Memory, ids: list[LessonId]) -> dict[LessonId, str]:
-    """The lessons' titles as they are now; purged ones have none."""
-    return {lesson: _title(memory, lesson) for lesson in dict.fromkeys(ids)}
+    """The lessons' titles as they are now. A restored checkpoint is called one; what was purged has no words left."""
+    goals = {LessonId(saved.id): saved.goal for saved in memory.checkpoints(CHECKPOINTS)} if ids else {}
+    return {lesson: _title(memory, lesson, goals) for lesson in dict.fromkeys(ids)}
 
 
-def _title(memory: Memory, lesson: LessonId) -> str:
+def _title(memory: Memory, lesson: LessonId, goals: dict[LessonId, str]) -> str:
+    if lesson in goals:
+        return f"(checkpoint) {goals[lesson]}"
     try:
         return memory.parts.store.get([lesson])[0].title
     except LessonNotFoundError:

@@ -17,43 +17,58 @@ from holdfast.surfaces.cli.call import Call, folder_option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = {
-    "setup": "Register hooks and the MCP server with a host.",
-    "uninstall": "Take back what setup changed.",
-    "backfill": "Learn from transcripts that are on this machine already.",
-    "distil": "Let a model of your choice word the lessons of sessions.",
-    "remember": "Keep a lesson.",
-    "recall": "Ask memory; the best lessons first.",
-    "show": "Print everything about one lesson.",
-    "list": "List lessons, newest first.",
-    "verify": "Check lessons against the code as it is now, and follow what has moved.",
-    "why": "Print why a lesson is believed, and whether the code still bears it out.",
-    "diff": "Print the code a lesson is about, then and now.",
-    "confirm": "Say that a lesson still holds for the code as it is now.",
-    "revise": "Replace a lesson by a better one.",
-    "forget": "Put a lesson out of use for good, or erase it.",
-    "undo": "Take back the last change of this project's memory.",
-    "review": "Go through the lessons that wait for a person.",
-    "feedback": "Say whether a lesson helped.",
-    "checkpoint": "Save, show or close the working state of a task.",
-    "log": "Print what was shown when and why, or what changed.",
-    "graph": "List the files linked to a file.",
-    "index": "Bring the code index up to the files as they are now.",
-    "watch": "Say which lessons' code changes, as it happens.",
-    "project": "Show which project a folder is, and accept the id that its files declare.",
-    "status": "Print where things are and how much there is.",
-    "embedder": "Choose what places lessons by meaning.",
-    "skills": "Write lessons that recur as Agent Skills.",
-    "rules": "Keep lessons in the rules files of hosts without hooks.",
-    "compile": "Print the sections of a rules file that are needed.",
-    "doctor": "Prove that memory works, and name what does not.",
-    "import": "Read lessons from what other tools keep, or from JSON lines.",
-    "export": "Write lessons as JSON lines.",
-    "mcp": "Run the MCP server on stdin and stdout.",
-    "hook": "Answer one hook of a host.",
-    "completion": "Print the completion script of a shell.",
+GROUPS = {
+    "Every day": {
+        "remember": "Keep a lesson.",
+        "recall": "Ask memory; the best lessons first.",
+        "list": "List lessons, newest first.",
+        "show": "Print everything about one lesson.",
+        "review": "Go through the lessons that wait for a person.",
+        "status": "Print where things are and how much there is.",
+        "checkpoint": "Save, show or close the working state of a task.",
+    },
+    "Whether a lesson holds": {
+        "why": "Print why a lesson is believed, and whether the code still bears it out.",
+        "verify": "Check lessons against the code as it is now, and follow what has moved.",
+        "diff": "Print the code a lesson is about, then and now.",
+        "confirm": "Say that a lesson still holds for the code as it is now.",
+        "feedback": "Say whether a lesson helped.",
+        "log": "Print what was shown when and why, or what changed.",
+        "stats": "Print what deliveries came to: heeded, overridden, missed, with and without.",
+        "watch": "Say which lessons' code changes, as it happens.",
+    },
+    "Change and take back": {
+        "revise": "Replace a lesson by a better one.",
+        "forget": "Put a lesson out of use for good, or erase it.",
+        "undo": "Take back the last change of this project's memory.",
+        "rejudge": "Judge again what an older version learnt by words alone.",
+    },
+    "Set up and fill": {
+        "setup": "Register hooks and the MCP server with a host.",
+        "uninstall": "Take back what setup changed.",
+        "doctor": "Prove that memory works, and name what does not.",
+        "backfill": "Learn from transcripts that are on this machine already.",
+        "distil": "Let a model of your choice word the lessons of sessions.",
+        "import": "Read lessons from what other tools keep, or from JSON lines.",
+        "export": "Write lessons as JSON lines.",
+        "embedder": "Choose what places lessons by meaning.",
+        "project": "Show which project a folder is, and accept the id that its files declare.",
+        "completion": "Print the completion script of a shell.",
+    },
+    "The code and other files": {
+        "index": "Bring the code index up to the files as they are now.",
+        "graph": "List the files linked to a file.",
+        "rules": "Keep lessons in the rules files of hosts without hooks.",
+        "skills": "Write lessons that recur as Agent Skills.",
+        "compile": "Print the sections of a rules file that are needed.",
+    },
+    "Started by hosts": {
+        "mcp": "Run the MCP server on stdin and stdout.",
+        "hook": "Answer one hook of a host.",
+    },
 }
 """Every command and its one line of help, in the order of the help: listing them imports none of them."""
+COMMANDS = {name: line for commands in GROUPS.values() for name, line in commands.items()}
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -90,9 +105,11 @@ class Holdfast(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands' list in the help, without loading them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """The commands' list in the help, by what they are for, without loading them."""
+        widest = max(map(len, COMMANDS))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), line) for name, line in commands.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -118,7 +135,7 @@ class Holdfast(click.Group):
         except BaseException as exc:
             if isinstance(exc, (SystemExit, GeneratorExit)):
                 raise
-            sys.exit(_report(exc))
+            sys.exit(_report(exc, "--json" in (sys.argv[1:] if args is None else args)))
         sys.exit(answer if isinstance(answer, int) else 0)
 
 
@@ -128,6 +145,7 @@ RESERVED = frozenset({"import", "list"})
 
 @click.command(
     cls=Holdfast,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Examples:\n\n\b\n  holdfast setup\n  holdfast recall 'flaky login test'\n  holdfast doctor",
 )
@@ -135,10 +153,18 @@ RESERVED = frozenset({"import", "list"})
 @folder_option
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """Persistent memory for coding agents: what one session learns, the next one knows."""
-    ctx.ensure_object(Call)
+    """Persistent memory for coding agents: what one session learns, the next one knows.
+
+    Without a command: what this folder's memory holds and what needs you.
+    """
+    call = ctx.ensure_object(Call)
     if not colour_wanted():
         ctx.color = False
+    if ctx.invoked_subcommand is None:
+        from holdfast.surfaces.cli._dashboard import print_dashboard
+
+        if not print_dashboard(call):
+            click.echo(ctx.get_help())
 
 
 def main() -> None:
@@ -146,9 +172,14 @@ def main() -> None:
     cli.main()
 
 
-def _report(exc: BaseException) -> int:
-    """Say on stderr what went wrong and what to do; returns the exit code."""
+def _report(exc: BaseException, as_json: bool = False) -> int:
+    """Say on stderr what went wrong and what to do, to a program as one JSON object; returns the exit code."""
+    if isinstance(exc, click.exceptions.NoArgsIsHelpError):  # `holdfast checkpoint` alone asks for help
+        click.echo(exc.format_message())
+        return 0
     code = next((code for kind, code in EXIT_CODES.items() if isinstance(exc, kind)), EXIT_BUG)
+    if as_json and code in (EXIT_FAILED, EXIT_USAGE):
+        return _report_json(exc, code)
     if isinstance(exc, click.ClickException):
         _say("error", exc.format_message(), "red")
         if isinstance(exc, click.UsageError) and exc.ctx:
@@ -162,6 +193,16 @@ def _report(exc: BaseException) -> int:
         hint = exc.hint if isinstance(exc, HoldfastError) else "holdfast doctor says what is wrong with this machine"
         if hint:
             _say("hint", hint, "cyan")
+    return code
+
+
+def _report_json(exc: BaseException, code: int) -> int:
+    import json
+
+    message = exc.format_message() if isinstance(exc, click.ClickException) else _message(exc)
+    hint = exc.hint if isinstance(exc, HoldfastError) else ""
+    told = {"error": without_hidden(message), "hint": without_hidden(hint), "exit_code": code}
+    click.echo(json.dumps(told, ensure_ascii=False), err=True)
     return code
 
 

@@ -9,7 +9,7 @@ import click
 
 from holdfast.domain.errors import InvalidValueError
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
-from holdfast.surfaces.cli.rows import table
+from holdfast.surfaces.cli.rows import pairs
 
 if TYPE_CHECKING:
     from holdfast.domain.project import Place
@@ -92,7 +92,7 @@ def _print(call: Call, place: Place) -> None:
         return
     project = place.project
     rows = [["project", project.id], ["name", project.name], ["folder", place.root], ["known by", identity(place)]]
-    for line in table([*rows, *([["declares", claim_line(place)]] if place.claim else [])]):
+    for line in pairs([*rows, *([["declares", claim_line(place)]] if place.claim else [])]):
         say(line)
 
 

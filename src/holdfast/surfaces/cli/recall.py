@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.clocktext import parse_instant
 from holdfast.domain.ids import short_id
 from holdfast.domain.sourceword import source_word
 from holdfast.domain.vocabulary import LESSON_KINDS, STATES
@@ -21,12 +20,16 @@ from holdfast.surfaces.cli.call import (
     note,
     pass_call,
     read_text,
+    read_time,
     say,
 )
 from holdfast.surfaces.cli.rows import place_of, ranked_json, table
 
 if TYPE_CHECKING:
     from holdfast.domain.briefing import Briefing, Ranked
+
+
+HEADS = ("", "id", "kind", "title", "where", "from", "state")
 
 
 @click.command(
@@ -45,7 +48,7 @@ if TYPE_CHECKING:
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(LESSON_KINDS), help="Only lessons of this kind.")
 @click.option("--state", "states", multiple=True, type=click.Choice(STATES), help="Only lessons in this state.")
 @click.option("--all-projects", is_flag=True, help="Lessons of every project on this machine.")
-@click.option("--as-of", default="", help="Answer as of that time, e.g. 2026-03-01T12:00:00Z.")
+@click.option("--as-of", default="", help="Answer as of that time, e.g. 2026-03-01T12:00:00Z or yesterday.")
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="Most lessons to print.")
 @click.option("--budget", default=2000, show_default=True, type=click.IntRange(1), help="Most tokens they may cost.")
 @click.option("--why", is_flag=True, help="Print what each score is made of.")
@@ -62,7 +65,7 @@ def command(call: Call, /, text: tuple[str, ...], why: bool, budget: int, as_of:
         briefing = memory.recall(
             read_text(" ".join(text)),
             error=read_text(error),
-            as_of=parse_instant(as_of) if as_of else None,
+            as_of=read_time(as_of),
             budget_tokens=budget,
             **asked,
         )
@@ -87,9 +90,12 @@ def briefing_json(briefing: Briefing) -> dict[str, Any]:
 
 
 def _print(briefing: Briefing, why: bool) -> None:
-    lines = table([_cells(item) for item in briefing.items])
+    lines = table([_cells(item) for item in briefing.items], HEADS)
+    heads = lines[: len(lines) - len(briefing.items)]
+    for line in heads:
+        say(line)
     first_of_two = {first for first, _ in briefing.disputes}
-    for line, item in zip(lines, briefing.items, strict=True):
+    for line, item in zip(lines[len(heads) :], briefing.items, strict=True):
         if item.lesson.id in first_of_two:
             say("These two disagree; the first is better proven or newer:")
         say(line)

@@ -9,15 +9,33 @@ import click
 
 from holdfast.domain.errors import HoldfastError, InvalidValueError
 from holdfast.domain.ids import short_id
-from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
-from holdfast.surfaces.cli.rows import lesson_cells, lesson_json, table
+from holdfast.surfaces.cli._completions import lesson_ids
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
+from holdfast.surfaces.cli.rows import LESSON_HEADS, lesson_cells, lesson_json, table
 from holdfast.surfaces.cli.show import lesson_lines
 
 if TYPE_CHECKING:
     from holdfast.bootstrap import Memory
     from holdfast.domain.lesson import Lesson
 
-ANSWERS = "a accept   e edit   r reject   l later   q quit"
+ANSWERS = "a accept   e edit   r reject   l later   R reject this and all that follow   q quit   ? help"
+HELP = """a  make it active as it stands
+e  rewrite it in $EDITOR, then it is active
+r  retire it
+l  decide later
+R  retire this one and every one that follows; asks first
+q  stop here; what was answered stays answered
+holdfast undo takes back the last answer"""
 EDITED = ("insight", "why", "how")
 
 
@@ -30,8 +48,22 @@ EDITED = ("insight", "why", "how")
 )
 @click.option("--list", "only_list", is_flag=True, help="Print the inbox and leave it as it is.")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many at a time.")
-@click.option("--accept", "accepted", metavar="ID", multiple=True, help="Make this lesson active; may be repeated.")
-@click.option("--reject", "rejected", metavar="ID", multiple=True, help="Retire this lesson; may be repeated.")
+@click.option(
+    "--accept",
+    "accepted",
+    metavar="ID",
+    multiple=True,
+    shell_complete=lesson_ids,
+    help="Make this lesson active; may be repeated.",
+)
+@click.option(
+    "--reject",
+    "rejected",
+    metavar="ID",
+    multiple=True,
+    shell_complete=lesson_ids,
+    help="Retire this lesson; may be repeated.",
+)
 @json_option
 @folder_option
 @pass_call
@@ -58,7 +90,7 @@ def _print(call: Call, lessons: list[Lesson], word: str) -> None:
     if call.as_json:
         answer_json({"lessons": [lesson_json(lesson) for lesson in lessons]})
         return
-    for line in table([lesson_cells(lesson, lesson.state) for lesson in lessons]):
+    for line in table([lesson_cells(lesson, lesson.state) for lesson in lessons], LESSON_HEADS):
         say(line)
     note(f"{len(lessons)} {word}")
 
@@ -72,19 +104,28 @@ def _walk(memory: Memory, limit: int) -> None:
         for line in lesson_lines(lesson, *memory.verdicts([lesson])[0]):
             say(line)
         outcome = _ask(memory, lesson)
+        if outcome == "all" and _agreed(len(waiting) - number + 1):
+            for left in waiting[number - 1 :]:
+                memory.reject(left.id)
+                counts["rejected"] += 1
+            break
         if outcome == "quit":
             break
-        counts[outcome] += 1
+        counts["later" if outcome == "all" else outcome] += 1
+        say(f"{short_id(lesson.id)}  {outcome}" if outcome != "all" else "left for later")
     note("nothing waits" if not waiting else ", ".join(f"{count} {word}" for word, count in counts.items() if count))
     if len(found) > limit:
         note(f"{len(found) - limit} less promising ones wait: holdfast review --limit {len(found)}")
 
 
 def _ask(memory: Memory, lesson: Lesson) -> str:
-    """What was done: accepted, edited, rejected, later or quit. A wrong key asks again."""
+    """What was done: accepted, edited, rejected, later or quit; or `all`, to be rejected. A wrong key asks again."""
     while True:
         say(ANSWERS)
-        key = click.getchar().lower()
+        key = click.getchar()
+        if key == "R":
+            return "all"
+        key = key.lower()
         try:
             if key == "a":
                 memory.accept(lesson.id)
@@ -97,8 +138,14 @@ def _ask(memory: Memory, lesson: Lesson) -> str:
         except HoldfastError as exc:  # of this one lesson; the next ones can be answered
             note(f"error: {exc}")
             continue
+        if key == "?":
+            say(HELP)
         if key in "lq":
             return {"l": "later", "q": "quit"}[key]
+
+
+def _agreed(number: int) -> bool:
+    return click.confirm(f"Reject {counted(number, 'lesson')}?", default=False)
 
 
 def _edit(memory: Memory, lesson: Lesson) -> bool:

@@ -9,6 +9,7 @@ import click
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.ids import short_id
 from holdfast.domain.vocabulary import LESSON_KINDS
+from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import Call, examples, folder_option, json_option, note, pass_call, read_text
 from holdfast.surfaces.cli.written import print_written
 
@@ -20,7 +21,7 @@ from holdfast.surfaces.cli.written import print_written
         "holdfast revise 1f0c9a2b --pin",
     )
 )
-@click.argument("ref", metavar="ID")
+@click.argument("ref", metavar="ID", shell_complete=lesson_ids)
 @click.option("--insight", help="The rule; - reads it from stdin.")
 @click.option("--kind", type=click.Choice(LESSON_KINDS), help="What it is.")
 @click.option("--title", help="A headline of at most 100 characters.")

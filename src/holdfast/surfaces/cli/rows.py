@@ -12,7 +12,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.plain import to_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from holdfast.domain.briefing import Ranked
     from holdfast.domain.vocabulary import State
@@ -23,6 +23,12 @@ COLOURS = {
     "superseded": "bright_black", "forgotten": "bright_black",
 }  # fmt: skip
 GAP = "  "
+LEAST_CELL = 12
+"""Columns that a cell keeps on a narrow terminal."""
+LEAST_ROOM = 20
+"""Columns below which a text is not wrapped."""
+LESSON_HEADS = ("id", "kind", "title", "where", "state")
+"""Over `lesson_cells`."""
 
 
 def lesson_json(lesson: Lesson, freshness: str = "", caveat: str = "") -> dict[str, Any]:
@@ -74,14 +80,44 @@ def place_of(lesson: Lesson) -> str:
     return "everywhere" if lesson.scope.level == "user" else lesson.scope.path_prefix or "-"
 
 
-def table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows as aligned lines; on a terminal the widest column is cut so that a row stays on one line."""
+def table(rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> list[str]:
+    """Rows as lines: on a terminal aligned under their heads, each row on one line; in a pipe parted by tabs.
+
+    On a terminal the widest columns are cut until a row fits. In a pipe there are no heads and nothing is cut; a tab or
+    line break within a cell becomes a blank.
+    """
     if not rows:
         return []
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    if sys.stdout.isatty():
-        _fit(widths)
-    return [_line(row, widths) for row in rows]
+    if not sys.stdout.isatty():
+        return ["\t".join(" ".join(cell.split()) for cell in row) for row in rows]
+    shown = [heads, *rows] if heads else rows
+    widths = [max(len(row[column]) for row in shown) for column in range(len(rows[0]))]
+    _fit(widths)
+    lines = [_line(row, widths) for row in rows]
+    return [click.style(GAP.join(map(_cell, heads, widths)).rstrip(), dim=True), *lines] if heads else lines
+
+
+def pairs(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Labels and their values as aligned lines; on a terminal a long value is wrapped under itself."""
+    listed = [(label, value) for label, value in rows]
+    width = max((len(label) for label, _ in listed), default=0) + len(GAP)
+    return [line for label, value in listed for line in labelled(label, value, width)]
+
+
+def labelled(label: str, value: str, width: int) -> list[str]:
+    """The value's lines beside and below its label, which takes `width` columns."""
+    lines = [line for part in value.rstrip().splitlines() or [""] for line in wrapped(part, width)]
+    return [f"{label:<{width}}{lines[0]}".rstrip(), *(" " * width + line for line in lines[1:])]
+
+
+def wrapped(text: str, indent: int = 0) -> list[str]:
+    """The line broken between words to fit a terminal beside an indent; in a pipe as it is."""
+    room = _columns() - indent
+    if not sys.stdout.isatty() or len(text) <= room or room < LEAST_ROOM or "\x1b" in text:
+        return [text]
+    from textwrap import wrap
+
+    return wrap(text, room, break_long_words=False, break_on_hyphens=False)
 
 
 def coloured(word: str) -> str:
@@ -89,18 +125,22 @@ def coloured(word: str) -> str:
     return click.style(word, fg=COLOURS[word]) if word in COLOURS else word
 
 
-def _fit(widths: list[int]) -> None:
+def _columns() -> int:
     from shutil import get_terminal_size
 
-    over = sum(widths) + len(GAP) * (len(widths) - 1) - get_terminal_size().columns
-    widest = max(range(len(widths)), key=widths.__getitem__)
-    if over > 0:
-        widths[widest] = max(12, widths[widest] - over)
+    return get_terminal_size().columns
+
+
+def _fit(widths: list[int]) -> None:
+    """Take from the widest column again and again, until the row fits the terminal or no column can give more."""
+    over = sum(widths) + len(GAP) * (len(widths) - 1) - _columns()
+    while over > 0 and max(widths) > LEAST_CELL:
+        widths[widths.index(max(widths))] -= 1
+        over -= 1
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     cells = [_cell(text, width) for text, width in zip(row, widths, strict=True)]
-    cells[-1] = row[-1]
     cells = [coloured(cell.strip()) + cell[len(cell.rstrip()) :] if cell.strip() in COLOURS else cell for cell in cells]
     return GAP.join(cells).rstrip()
 

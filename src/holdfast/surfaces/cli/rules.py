@@ -11,6 +11,7 @@ import click
 from holdfast.domain.errors import HoldfastError
 from holdfast.domain.ids import short_id
 from holdfast.service.rules import ALWAYS_TOKENS, SCOPED_TOKENS, Budget
+from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli._wiring import difference, what_happens
 from holdfast.surfaces.cli.call import (
     Call,
@@ -77,9 +78,14 @@ def _choosing(command: Callable[..., Any]) -> Callable[..., Any]:
     made = click.option("--folder-budget", type=many, default=SCOPED_TOKENS, show_default=True, help=text)(made)
     text = "Most tokens of a text that is always read."
     made = click.option("--budget", type=many, default=ALWAYS_TOKENS, show_default=True, help=text)(made)
-    return click.option("--host", "hosts", multiple=True, metavar="NAME", help="For this host too, even with hooks.")(
-        made
-    )
+    return click.option(
+        "--host",
+        "hosts",
+        multiple=True,
+        metavar="NAME",
+        shell_complete=host_names,
+        help="For this host too, even with hooks.",
+    )(made)
 
 
 @command.command(
@@ -156,14 +162,14 @@ def status(call: Call, choice: Choice) -> None:
     rows = [
         [os.path.relpath(file, work.root), state, *_cells(made.get(file))] for file, state in sorted(states.items())
     ]
-    for line in table([["file", "state", "hosts", "lessons", "tokens"], *rows]):
+    for line in table(rows, ("file", "state", "hosts", "lessons", "tokens")):
         say(line)
     _talk(plan)
     note("git hooks: " + (", ".join(hooks) or "none of ours; --install-git-hooks adds them"))
 
 
 @command.command(epilog=examples("holdfast rules remove --dry-run", "holdfast rules remove --host zed"))
-@click.option("--host", "hosts", multiple=True, metavar="NAME", help="Only of this host.")
+@click.option("--host", "hosts", multiple=True, metavar="NAME", shell_complete=host_names, help="Only of this host.")
 @click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
 @folder_option
 @json_option

@@ -10,6 +10,7 @@ import click
 
 from holdfast.domain.errors import PluginNotFoundError
 from holdfast.surfaces.cli import _launcher
+from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli._wiring import Wirer, difference, what_happens
 from holdfast.surfaces.cli.call import (
     Call,
@@ -40,24 +41,34 @@ if TYPE_CHECKING:
         "holdfast setup --list",
         "holdfast setup claude-code codex --dry-run",
         "holdfast setup claude-code --project",
+        "holdfast setup --yes --no-git",
     ),
 )
-@click.argument("hosts", nargs=-1, metavar="[HOST]...")
+@click.argument("hosts", nargs=-1, metavar="[HOST]...", shell_complete=host_names)
 @click.option("--list", "listed", is_flag=True, help="Show each host: found, set up, and what it can do.")
 @click.option("--user", "scope", flag_value="user", default="user", help="For all your projects (the default).")
 @click.option("--project", "scope", flag_value="project", help="For this work tree only, and for you alone.")
 @click.option("--trust", is_flag=True, help="Approve our hooks in Codex, which skips them until somebody has.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@click.option("--dry-run", is_flag=True, help="Print the changes; make none.")
+@click.option("--git/--no-git", "from_git", default=None, help="Learn from this repository's commits, or do not.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask; nothing is sent to a model without an answer.")
+@click.option("--dry-run", is_flag=True, help="Print what would change, a line a file; change nothing.")
+@click.option("--diff", "with_diff", is_flag=True, help="With --dry-run: also print each change as a diff.")
 @folder_option
 @json_option
 @pass_call
-def command(call: Call, hosts: tuple[str, ...], listed: bool, scope: str, trust: bool, yes: bool, dry_run: bool) -> int:
+def command(
+    call: Call, hosts: tuple[str, ...], listed: bool, scope: str, trust: bool, from_git: bool | None, yes: bool,
+    dry_run: bool, with_diff: bool,
+) -> int:  # fmt: skip
     """Register hooks and the MCP server with HOST, or with every host found on this machine.
 
     Your files keep their formatting; a backup of each is kept, and `holdfast uninstall` brings it back. Running it
     again changes nothing, or mends what is missing. A file that cannot be changed safely is left as it is: what to
     add by hand is shown, and the other hosts go on.
+
+    In a repository it also learns from the commits (`holdfast backfill --git`): on a terminal it asks first, with
+    --yes or --git it does not. On a terminal it also asks whether a model may word the lessons of your sessions; the
+    answer is no unless you say yes.
     """
     from holdfast.settings import load_settings
     from holdfast.surfaces.cli._hostfiles import HostFiles, set_up
@@ -88,7 +99,11 @@ def command(call: Call, hosts: tuple[str, ...], listed: bool, scope: str, trust:
     else:
         if launcher.needed:
             say(f"{what_happens(launcher):9} {launcher.file}")
-        _tell(wirings, dry_run)
+        _tell(wirings, dry_run, with_diff)
+    if not dry_run and not all(wiring.error for wiring in wirings):
+        from holdfast.surfaces.cli._firstrun import begin
+
+        begin(call, settings, [wiring.host for wiring in wirings if not wiring.error], from_git=from_git, yes=yes)
     return 1 if any(wiring.error for wiring in wirings) else 0
 
 
@@ -115,11 +130,11 @@ def report(changes: Sequence[Change], **told: Any) -> dict[str, Any]:
     return told | {"files": [{"file": c.file, "change": what_happens(c)} for c in changes]}
 
 
-def tell(changes: Sequence[Change], dry_run: bool) -> None:
-    """Print a line for every file; for a dry run what would change in it."""
+def tell(changes: Sequence[Change], dry_run: bool, with_diff: bool = True) -> None:
+    """Print a line for every file; for a dry run on request also what would change in it."""
     for change in changes:
         say(f"{what_happens(change):9} {change.file}")
-        if dry_run and change.needed:
+        if dry_run and with_diff and change.needed:
             say(difference(change))
     if dry_run:
         note("nothing was changed")
@@ -155,11 +170,11 @@ def _approve(settings: Settings, files: HostFiles) -> None:
     note(f"approved {counted(len(hooks), 'hook')} of ours in Codex")
 
 
-def _tell(wirings: Sequence[Wiring], dry_run: bool) -> None:
+def _tell(wirings: Sequence[Wiring], dry_run: bool, with_diff: bool) -> None:
     for wiring in wirings:
         if len(wirings) > 1:
             say(wiring.title)
-        tell(wiring.changes, dry_run)
+        tell(wiring.changes, dry_run, with_diff)
         for line in wiring.notes:
             note(line)
         if wiring.error:

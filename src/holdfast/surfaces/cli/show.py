@@ -6,11 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.domain.clocktext import parse_instant
 from holdfast.domain.ids import short_id
 from holdfast.domain.plain import to_plain
-from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say
-from holdfast.surfaces.cli.rows import coloured, lesson_json
+from holdfast.surfaces.cli._completions import lesson_ids
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    examples,
+    folder_option,
+    json_option,
+    pass_call,
+    read_time,
+    say,
+)
+from holdfast.surfaces.cli.rows import coloured, labelled, lesson_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,8 +37,8 @@ LABEL = 10
         "holdfast show 1f0c9a2b", "holdfast show 1f0c9a2b --json", "holdfast show 1f0c9a2b --as-of 2026-03-01"
     )
 )
-@click.argument("ref", metavar="ID")
-@click.option("--as-of", default="", help="As known at that time, e.g. 2026-03-01T12:00:00Z.")
+@click.argument("ref", metavar="ID", shell_complete=lesson_ids)
+@click.option("--as-of", default="", help="As known at that time, e.g. 2026-03-01T12:00:00Z or yesterday.")
 @json_option
 @folder_option
 @pass_call
@@ -39,7 +48,7 @@ def command(call: Call, ref: str, as_of: str) -> None:
     ID is the end of its id, at least four characters.
     """
     with call.open() as memory:
-        lesson = memory.get(ref, parse_instant(as_of) if as_of else None)
+        lesson = memory.get(ref, read_time(as_of))
         freshness, caveat = memory.verdicts([lesson])[0]
         history = memory.history(lesson.id)
     if call.as_json:
@@ -54,7 +63,8 @@ def command(call: Call, ref: str, as_of: str) -> None:
 
 def lesson_lines(lesson: Lesson, freshness: str, caveat: str) -> list[str]:
     """The lesson in lines of label and value, its evidence quoted."""
-    rows = [("id", lesson.id), ("title", lesson.title), ("insight", lesson.insight)]
+    rows = [("id", f"{short_id(lesson.id)} ({lesson.id})"), ("title", lesson.title)]
+    rows += [("insight", lesson.insight)] if lesson.insight != lesson.title else []
     rows += [("why", lesson.why), ("how", lesson.how), *(("snippet", snippet) for snippet in lesson.snippets)]
     rows += [("kind", f"{lesson.kind} ({lesson.memory_type})"), ("state", coloured(lesson.state))]
     rows += [("freshness", coloured(freshness) + (f": {caveat}" if caveat else ""))]
@@ -79,8 +89,7 @@ def _history_lines(history: History) -> Iterator[str]:
 
 
 def _lines(label: str, value: str) -> list[str]:
-    first, *rest = value.rstrip().splitlines() or [""]
-    return [f"{label:<{LABEL}}{first}", *(" " * LABEL + line for line in rest)]
+    return labelled(label, value, LABEL)
 
 
 def _where(lesson: Lesson) -> str:
@@ -99,7 +108,8 @@ def _marks(lesson: Lesson) -> str:
 
 def _source(lesson: Lesson) -> str:
     source = lesson.provenance
-    named = [source.detector or source.author or "a person", source.origin, source.host, source.session]
+    stated = f"said by {source.person_name}" if source.person_name else ""
+    named = [source.detector or source.author or "a person", stated, source.origin, source.host, source.session]
     seen = f"seen in {len(lesson.sessions_seen)} sessions" if len(lesson.sessions_seen) > 1 else ""
     return "  ".join(filter(None, [*named, seen]))
 

@@ -66,7 +66,7 @@ def list_skills(call: Call) -> None:
         answer_json(_json(found))
         return
     rows = [[one.name, str(len(one.lessons)), str(one.sessions), one.description] for one in found.skills]
-    for line in table(rows):
+    for line in table(rows, ("name", "lessons", "sessions", "what for")):
         say(line)
     note(counted(len(found.skills), "skill"))
     _tell_withheld(found)

@@ -10,9 +10,10 @@ import click
 
 from holdfast.domain.clocktext import render_instant
 from holdfast.domain.plain import to_plain
-from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say
+from holdfast.domain.sourceword import is_from_commit
+from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say, size
 from holdfast.surfaces.cli.project import ACCEPT, claim_line, identity, plain
-from holdfast.surfaces.cli.rows import table
+from holdfast.surfaces.cli.rows import pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +41,7 @@ def command(call: Call) -> None:
 def _gather(memory: Memory) -> dict[str, Any]:
     place, settings = memory.place, memory.settings
     lessons = memory.lessons(states=(), limit=EVERYTHING)
+    waiting = [lesson for lesson in lessons if lesson.state in ("probation", "candidate", "quarantined")]
     checkpoint = memory.checkpoint()
     path = settings.database_path
     loss = memory.find_loss()
@@ -57,7 +59,11 @@ def _gather(memory: Memory) -> dict[str, Any]:
             "by_state": dict(Counter(lesson.state for lesson in lessons)),
             "by_kind": dict(Counter(lesson.kind for lesson in lessons if lesson.state == "active")),
         },
-        "inbox": sum(lesson.state in ("probation", "candidate", "quarantined") for lesson in lessons),
+        "inbox": len([lesson for lesson in waiting if not is_from_commit(lesson)]),
+        "from_commits": len([lesson for lesson in waiting if is_from_commit(lesson)]),
+        "rejudged": _rejudged_facts(memory),
+        "last_session": _bill_facts(memory),
+        "for_review": len(memory.for_review()),
         "checkpoint": to_plain(checkpoint) if checkpoint else None,
         "capture": settings.capture,
         "deliver": list(settings.deliver),
@@ -71,7 +77,7 @@ def _gather(memory: Memory) -> dict[str, Any]:
 
 def _lines(told: dict[str, Any]) -> Iterator[str]:
     project, store = told["project"], told["store"]
-    yield from table(
+    yield from pairs(
         [
             ["project", f"{project['name']} ({told['identity']})"],
             *([["declared", f"{told['claim']}; {ACCEPT}"]] if told["claim"] else []),
@@ -86,6 +92,10 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
             ["lessons", _counts(told["lessons"]["by_state"])],
             ["active", _counts(told["lessons"]["by_kind"])],
             ["inbox", f"{told['inbox']} waiting" + (": holdfast review" if told["inbox"] else "")],
+            *([["commits", f"{told['from_commits']} lessons, unconfirmed"]] if told["from_commits"] else []),
+            *([["rejudged", _rejudged_words(told["rejudged"])]] if told["rejudged"] else []),
+            *([["review", f"{told['for_review']} in doubt: holdfast stats"]] if told["for_review"] else []),
+            *([["session", f"last: {told['last_session']['words']}"]] if told["last_session"] else []),
             ["task", told["checkpoint"]["goal"] if told["checkpoint"] else "none"],
             ["capture", "on" if told["capture"] else "off"],
             ["delivery", ", ".join(told["deliver"]) or "off"],
@@ -99,6 +109,24 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
 def _better(embedder: str) -> str:
     """What would find more paraphrases than the embedder that ships. Nothing is downloaded without being asked for."""
     return "; finds more paraphrases: holdfast embedder pull (91 MB)" if embedder in ("", "static") else ""
+
+
+def _rejudged_facts(memory: Memory) -> dict[str, Any] | None:
+    """What became of the lessons of an older version; None where nothing did."""
+    from holdfast.service.rejudge import last_rejudging
+
+    retired, demoted, at = last_rejudging(memory.parts, memory.place)
+    return {"retired": retired, "on_probation": demoted, "at": at} if retired or demoted else None
+
+
+def _rejudged_words(facts: dict[str, Any]) -> str:
+    counts = f"{facts['retired']} lessons of an older version retired, {facts['on_probation']} put on probation"
+    return f"{counts} on {facts['at'][:10]}: holdfast rejudge --undo"
+
+
+def _bill_facts(memory: Memory) -> dict[str, Any] | None:
+    bill = memory.bill()
+    return dict(bill.__dict__) | {"words": bill.words} if bill else None
 
 
 def _distil_facts(memory: Memory) -> dict[str, Any]:
@@ -132,4 +160,4 @@ def _counts(counts: dict[str, int]) -> str:
 
 
 def _size(count: int | None) -> str:
-    return "" if count is None else f"  {count / 1e6:.1f} MB"
+    return "" if count is None else f"  {size(count)}"

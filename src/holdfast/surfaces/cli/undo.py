@@ -18,29 +18,30 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-from holdfast.surfaces.cli.rows import lesson_cells, table
+from holdfast.surfaces.cli.rows import LESSON_HEADS, lesson_cells, table
 
 SHOWN = 10
 
 
 @click.command(epilog=examples("holdfast undo", "holdfast log --changes", "holdfast undo --json"))
+@click.option("--past-purges", is_flag=True, help="Where the last change was a purge: the one before it.")
 @json_option
 @folder_option
 @pass_call
-def command(call: Call) -> None:
+def command(call: Call, past_purges: bool) -> None:
     """Take back the last change of this project's memory; repeat it to go further back.
 
-    A whole import is one change, and so is what one session taught. Forgetting and purging are final.
+    A whole import is one change, and so is what one session taught. Purging alone is final.
     """
     with call.open() as memory:
-        change = memory.undo()
+        change = memory.undo(past_purges=past_purges)
         undone = next((entry for entry in memory.changes(10_000) if entry.id == change.undone), change)
         lessons = get_readable(memory.parts.store, change.lessons[:SHOWN])
     if call.as_json:
         answer_json({"undone": to_plain(undone), "change": to_plain(change)})
         return
     say(f"undone: {undone.verb} of {undone.at:%Y-%m-%d %H:%M} UTC, {counted(len(change.lessons), 'lesson')}")
-    for line in table([lesson_cells(lesson, lesson.state) for lesson in lessons]):
+    for line in table([lesson_cells(lesson, lesson.state) for lesson in lessons], LESSON_HEADS):
         say(line)
     if len(change.lessons) > SHOWN:
         note(f"and {len(change.lessons) - SHOWN} more, the last being {short_id(change.lessons[-1])}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.domain.errors import InvalidValueError
+from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 @click.command(
     "uninstall", epilog=examples("holdfast uninstall --dry-run", "holdfast uninstall", "holdfast uninstall codex")
 )
-@click.argument("hosts", nargs=-1, metavar="[HOST]...")
+@click.argument("hosts", nargs=-1, metavar="[HOST]...", shell_complete=host_names)
 @click.option("--dry-run", is_flag=True, help="Print the changes; make none.")
 @json_option
 @pass_call

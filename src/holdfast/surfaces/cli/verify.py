@@ -49,7 +49,7 @@ def command(call: Call, everything: bool, check: bool) -> int:
     if call.as_json:
         answer_json(_json(report))
     else:
-        for line in table([_cells(one) for one in shown]):
+        for line in table([_cells(one) for one in shown], ("id", "state", "title", "what became of the code")):
             say(line)
         _tell(report)
     return EXIT_STALE if check and report.is_stale else 0

@@ -8,6 +8,7 @@ import click
 
 from holdfast.domain.ids import short_id
 from holdfast.domain.plain import to_plain
+from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -18,7 +19,7 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-from holdfast.surfaces.cli.rows import coloured, lesson_json
+from holdfast.surfaces.cli.rows import coloured, lesson_json, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
     from holdfast.service.explain import AnchorState, Explanation
-    from holdfast.service.lookup import History
 
 SHOWN = 5
 """Newest of each kind of log record that are printed."""
@@ -34,7 +34,7 @@ UNCOMMITTED = "-"
 
 
 @click.command(epilog=examples("holdfast why 1f0c9a2b", "holdfast why 1f0c9a2b --json"))
-@click.argument("ref", metavar="ID")
+@click.argument("ref", metavar="ID", shell_complete=lesson_ids)
 @json_option
 @folder_option
 @pass_call
@@ -49,7 +49,11 @@ def command(call: Call, ref: str) -> None:
         answer_json(_json(told))
         return
     for line in _lines(told):
-        say(line)
+        indent = len(line) - len(line.lstrip())
+        first, *rest = wrapped(line.lstrip(), indent + 2)
+        say(" " * indent + first)
+        for more in rest:
+            say(" " * (indent + 2) + more)
 
 
 def _lines(told: Explanation) -> Iterator[str]:
@@ -64,7 +68,7 @@ def _lines(told: Explanation) -> Iterator[str]:
     yield f"code: {coloured(told.freshness)}" + (f", {told.caveat}" if told.caveat else "")
     for one in told.subjects:
         yield "  " + _anchor_line(one)
-    yield from _history_lines(told.history)
+    yield from _history_lines(told)
 
 
 def _anchor_line(one: AnchorState) -> str:
@@ -82,15 +86,24 @@ def _commit_words(one: AnchorState) -> str:
     return ", not committed yet" if one.commit == UNCOMMITTED else f", in commit {one.commit[:10]}"
 
 
-def _history_lines(history: History) -> Iterator[str]:
+def _at(where: str) -> str:
+    moment, _, work = where.partition("/")
+    return " ".join(filter(None, (f" {moment.replace('_', ' ')}" if moment else "", f"({work})" if work else "")))
+
+
+def _history_lines(told: Explanation) -> Iterator[str]:
+    history = told.history
     if history.deliveries:
         yield f"shown {counted(len(history.deliveries), 'time')}"
     for shown in history.deliveries[:SHOWN]:
         yield f"  {_when(shown.at)}  {shown.moment}  {shown.trigger}  {shown.reason}".rstrip()
     if history.outcomes:
-        yield "outcomes"
+        yield f"outcomes: {told.standing.words}"
+    for where, factor in told.factors:
+        yield f"  told more readily{_at(where)}: x {factor}" if factor > 1 else f"  held back{_at(where)}: x {factor}"
     for outcome in history.outcomes[:SHOWN]:
-        yield f"  {_when(outcome.at)}  {outcome.verdict}  {outcome.note}".rstrip()
+        without = " (withheld)" if outcome.withheld and outcome.verdict != "withheld" else ""
+        yield f"  {_when(outcome.at)}  {outcome.verdict}{without}  {outcome.note}".rstrip()
     yield "changes"
     for change in history.changes[:SHOWN]:
         yield f"  {_when(change.at)}  {change.verb}  {change.summary or change.actor}".rstrip()
@@ -127,5 +140,7 @@ def _json(told: Explanation) -> dict[str, Any]:
             }
             for one in told.subjects
         ],
+        "standing": dict(told.standing.__dict__),
+        "factors": dict(told.factors),
         **logs,
     }

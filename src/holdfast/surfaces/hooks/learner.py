@@ -57,6 +57,7 @@ def learn_all(settings: Settings, ended: HookCall) -> None:
                 note(settings.log_path, "learner", RuntimeError(why))
         _link(memory, ended.cwd, settings.log_path)
         _follow_moves(memory, ended.cwd, settings.log_path)
+        _settle(memory, settings.log_path)
         _distil(memory, ended, settings)
         memory.drop_old_texts()
 
@@ -114,15 +115,28 @@ def _link(memory: Memory, folder: str, log_path: str) -> None:
 
 
 def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
-    """Write down where the session's work has moved the code that lessons are about."""
+    """Write down where the session's work has moved the code that lessons are about, and end what is over.
+
+    What an older version learnt is judged again here, once a project: a hook never does.
+    """
     if not os.path.isdir(folder):
         return
     try:
         here = memory.at(folder)
         here.follow_moves()
         here.end_probation()
+        here.rejudge_once()
     except Exception as exc:  # every read follows them anyway
         note(log_path, "learner", exc)
+
+
+def _settle(memory: Memory, log_path: str) -> None:
+    """Judge what sessions were told by what followed, and let that move lessons."""
+    try:
+        for why in memory.settle_pending().failed:
+            note(log_path, "learner", RuntimeError(why))
+    except Exception as exc:  # nothing is lost: the next learner judges the same sessions
+        note(log_path, "outcomes", exc)
 
 
 def _leave_the_host() -> None:

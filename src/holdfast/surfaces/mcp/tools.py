@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal, NamedTuple
 
 from mcp_types import Tool, ToolAnnotations
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
@@ -22,6 +22,9 @@ from holdfast.surfaces.mcp.callers import Asked
 Kind = Literal[
     "decision", "constraint", "convention", "bug_cause", "failed_approach", "fix", "tooling", "preference"
 ]  # fmt: skip
+
+
+UNFOUND = "The quote is not in what this session is known to have said; the lesson is kept without it."
 
 
 def _as_list(told: object) -> object:
@@ -41,8 +44,8 @@ Texts = Annotated[list[str], BeforeValidator(_as_list)]
 class Recall(BaseModel):
     """What to look for."""
 
-    query: Annotated[str, Field(description="Question, error text, command or identifiers")]
-    files: Annotated[Texts, Field(description="Files in play")] = []
+    query: Annotated[str, Field(description="Question, error, command or names")]
+    files: Texts = []
     limit: Annotated[int, Field(ge=1, le=20)] = 5
 
 
@@ -53,14 +56,18 @@ class Expand(BaseModel):
 
 
 class Remember(BaseModel):
-    """A lesson the agent states."""
+    """A lesson the agent states. An argument that is misspelt is refused: its words would be lost unseen."""
 
-    insight: Annotated[str, Field(description="The rule, in one or two sentences")]
-    files: Annotated[Texts, Field(description="Files it is about")] = []
+    model_config = ConfigDict(extra="forbid")
+
+    insight: Annotated[str, Field(description="The rule, standing alone")]
+    quote: Annotated[str, Field(description="Exact words it rests on")] = ""
+    files: Texts = []
+    symbols: Texts = []
     kind: Kind = "convention"
     why: str = ""
     how: Annotated[str, Field(description="What to do instead")] = ""
-    topic: Annotated[str, Field(description="Stable key: saving it again revises")] = ""
+    topic: Annotated[str, Field(description="Stable key; the same key revises")] = ""
 
 
 class Revise(BaseModel):
@@ -195,11 +202,15 @@ def _remember(asked: Asked, given: Remember) -> Kept:
         why=given.why,
         how=given.how,
         files=given.files,
+        symbols=given.symbols,
         topic_key=given.topic,
+        quote=given.quote,
         author="agent",
         trust="agent",
     )
-    return Kept(text=render.kept(held), id=held.id, state=held.state)
+    unfound = given.quote.strip() and not held.provenance.evidence
+    text = f"{render.kept(held)}\n{UNFOUND}" if unfound else render.kept(held)
+    return Kept(text=text, id=held.id, state=held.state)
 
 
 def _revise(asked: Asked, given: Revise) -> Kept:
@@ -218,7 +229,7 @@ def _checkpoint(asked: Asked, given: Checkpoint) -> Named:
 
 
 def _feedback(asked: Asked, given: Feedback) -> Named:
-    outcome = asked.memory.feedback(given.id, given.verdict, given.note)
+    outcome = asked.memory.feedback(given.id, given.verdict, given.note, judge="agent")
     return Named(text=render.judged(outcome), id=outcome.lesson)
 
 
@@ -228,7 +239,7 @@ TOOLS = (
         Recall, Recalled, _recall, writes=False,
     ),
     MemoryTool(
-        "expand", "Expand a lesson", "A lesson in full: reason, remedy, evidence, history.",
+        "expand", "Expand a lesson", "A lesson in full, with its evidence.",
         Expand, Expanded, _expand, writes=False,
     ),
     MemoryTool(
@@ -237,16 +248,16 @@ TOOLS = (
     ),
     MemoryTool(
         "revise", "Revise a lesson",
-        "Replace a lesson that is no longer right by a successor; the old one stays in its history.",
+        "Replace a lesson that is no longer right by a successor.",
         Revise, Kept, _revise,
     ),
     MemoryTool(
         "checkpoint", "Save or read a checkpoint",
-        "Keep the working state of a long task; it is restored after compaction and in the next session.",
+        "Keep the working state of a long task; restored after compaction and in the next session.",
         Checkpoint, Named, _checkpoint,
     ),
     MemoryTool(
-        "feedback", "Judge a lesson", "Say what became of a lesson you were shown.",
+        "feedback", "Judge a lesson", "Say what became of a lesson.",
         Feedback, Named, _feedback,
     ),
 )  # fmt: skip

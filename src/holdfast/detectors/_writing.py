@@ -1,0 +1,327 @@
+"""What the detectors of written texts share: the pieces of a text, which of them state something, and how it is worded.
+
+A piece is a paragraph or list item with the headings and items above it, so that a lesson can name its subject. Only
+the first `READ_LIMIT` characters are read, and every repetition in a pattern that could backtrack is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from math import exp, log
+from typing import NamedTuple
+
+from holdfast.domain.candidate import Candidate
+from holdfast.domain.event import Event
+from holdfast.domain.lesson import Evidence
+from holdfast.domain.vocabulary import LessonKind
+
+READ_LIMIT = 16_000
+HEADING_LIMIT = 300
+SHORTEST, LONGEST = 40, 420
+"""Characters of a lesson made of a written text."""
+LEAST_WORDS = 7
+QUOTE_LIMIT = 400
+BASES = {"summary": 0.48, "commit": 0.6, "comment": 0.6, "rules": 0.65, "record": 0.65, "memory": 0.65}
+"""Probability of worth of a text of usual length. No labelled session writes a host's memory: it counts as a rules file
+does, and so does a record, of which there is one."""
+SLOPE, USUAL_LENGTH, SPAN = 0.5, 150, 1.0
+LEAST_WORTH = 0.4
+"""Probability below which a detector of written texts keeps a find to itself."""
+ALIKE = 0.7
+"""Share of the shorter wording's words from which two are the same thing."""
+FILES_LIMIT, SYMBOLS_LIMIT = 5, 8
+
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*$")
+_ITEM = re.compile(r"(\s*)(?:[-*•+]|\d{1,3}[.)])\s+(?=\S)")
+_TABLE = re.compile(r"\s*\|")
+_MARKS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|~~|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])")
+_LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{0,400}\)")
+_PATH = re.compile(r"(?<![\w/.~-])(?:\./)?((?:[\w@.-]{1,60}/){0,12}[\w@-][\w@.-]{0,80}\.[A-Za-z]\w{0,5})(?![\w/(])")
+_SYMBOL = re.compile(
+    r"(?<![\w/.-])(?:[A-Za-z_]\w{0,40}(?:\.|::|#)){0,4}"
+    r"(?:[a-z]{1,40}[A-Z]\w{0,60}|[A-Z][a-z0-9]{1,40}[A-Z]\w{0,60}|[A-Za-z]\w{0,40}_\w{1,60}|[A-Za-z_]\w{0,60}(?=\(\)))"
+)
+_REASON = re.compile(
+    r"\b(?:because|so that|root cause|due to|caus(?:e|ed|es|ing)|led to|leads to|resulted in|results in|breaking"
+    r"|to (?:avoid|prevent|guard against|work around)|silently"
+    r"|would (?:otherwise )?(?:fail|break|crash|hang|lose|drop|not|be|have|never|cause|look)"
+    r"|otherwise,? (?:the|it|a|an|we|this|\w+ (?:is|are|would|will|fails?))"
+    r"|(?:doesn't|does not|don't|do not|didn't|did not|can't|cannot|couldn't|won't|never|no longer) \w+|isn't|aren't"
+    r"|is not|are not|must|only (?:when|if|after|works?|for)|unless|even (?:when|if|though)"
+    r"|fail(?:s|ed|ing)? (?:when|if|because|with|on|in)|breaks|which (?:broke|meant|made|would|could|breaks|means))\b",
+    re.IGNORECASE,
+)
+_CAUSE = re.compile(
+    r"\b(?:because|so that|root cause|due to|caus(?:e|ed|es|ing)|which leads? to|resulted in|results in|breaking|breaks"
+    r"|to (?:avoid|prevent|guard against|work around)|silently|would (?:otherwise )?(?:fail|break|crash|hang|lose|drop"
+    r"|cause|look|not)|must|which (?:broke|meant|made|would|could|breaks|means))\b",
+    re.IGNORECASE,
+)
+_GENERIC = re.compile(
+    r"\bto (?:avoid|prevent) (?:(?:code|pattern|any|the|further) )?(?:duplicat|repeat|redundan|unnecessar"
+    r"|excessiv|re-?read|needless|extra|confus)\w*|\b(?:instead of|rather than) silently \w+",
+    re.IGNORECASE,
+)
+_DUTY = re.compile(
+    r"\b(?:must(?: not|n't)?|never|always|do not|don't|should(?: not|n't)?|required?|needs? to|avoid|prefer|make sure"
+    r"|ensure|instead of|rather than|forbidden)\b|^before [a-z]+ing\b",
+    re.IGNORECASE,
+)
+_LEANING = re.compile(
+    r"(?:it|its|it's|this|that|these|those|they|them|he|she|which|so|but|and|also|then|therefore|thus|hence|because"
+    r"|both|neither|same|previously|now|instead|however|additionally|without (?:this|it|that)"
+    r"|the (?:fix|issue|problem|bug|function|code|change"
+    r"|test|tests|old|new|previous|current|existing|former|latter|solution|root cause|cause|original|error))\b",
+    re.IGNORECASE,
+)
+_STATUS = re.compile(
+    r"(?:all|both|every|\d+) [\w\s]{0,40}\b(?:pass(?:es|ed|ing)?|green|clean)\b|tests? (?:pass|are passing|green)"
+    r"|(?:lint|linting|build|ci) (?:passes|is clean|clean|green)"
+    r"|(?:done|completed?|fixed|resolved|verified|thanks)\b[.!]?"
+    r"|\[[ xX]\]|generated with|co-authored-by|signed-off-by|reviewed-by|closes #|fixes #\d+\W*$|ref(?:s|erences)? #"
+    r"|test plan\b|🤖|✅|user (?:asked|requested|confirmed|said|wants?ed|rejected|approved|chose)\b"
+    r"|(?:i|we) (?:am|are|was|were|will|have|had|then|also|just|need)\b|let me\b|next step|waiting\b|pending\b",
+    re.IGNORECASE,
+)
+_ONE_OFF = re.compile(
+    r"\b(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b"
+    r"|\b(?:per|at|by|on) (?:the )?user(?:'s)? (?:request|preference|feedback)"
+    r"|/tmp/|/Users/|/home/"
+)
+"""Revisions, ids and folders of one machine, and what somebody asked for once."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[\"')*`\]]{0,3}\s+(?=[A-Z`\"'(*\d])")
+_KINDS: tuple[tuple[re.Pattern[str], LessonKind], ...] = (
+    (
+        re.compile(
+            r"\broot cause\b|\bcaused\b|\bbugs?\b|\bfailed\b"
+            r"|\bwas (?:passing|using|causing|broken|wrong|missing|never)\b"
+            r"|\bbecause [^.]{0,60}\b(?:was|were|did|had)\b",
+            re.IGNORECASE,
+        ),
+        "bug_cause",
+    ),
+    (
+        re.compile(r"\b(?:instead of|rather than|chose|decided|deliberately|intentional(?:ly)?)\b", re.IGNORECASE),
+        "decision",
+    ),
+    (re.compile(r"\b(?:must|never|always|cannot|can't|only|not allowed|required)\b", re.IGNORECASE), "constraint"),
+)
+_EMPHASIS = re.compile(
+    r"(?:(?:very )?important(?: \w+){0,2}|note|critical|warning|caution|key (?:point|insight|rule)|rule|nb|remember)\b"
+    r"(?: \([^)]{0,40}\))?\s*[:!\u2014-]\s*",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+class Piece(NamedTuple):
+    """A paragraph, list item or heading's text: characters [start, end) of the text it was read from."""
+
+    start: int
+    end: int
+    text: str
+    """On one line, without markdown."""
+    above: tuple[str, ...]
+    """Headings and list items that it stands under, the nearest last."""
+    is_item: bool
+
+
+def read_pieces(text: str) -> list[Piece]:
+    """The pieces of a markdown text in order; code blocks, tables and headings themselves are left out."""
+    return list(_Reader(text[:READ_LIMIT]).pieces())
+
+
+class _Line(NamedTuple):
+    start: int
+    text: str
+
+
+class _Reader:
+    """Joins lines into pieces and keeps the headings and items above."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._headings: list[tuple[int, str]] = []
+        self._items: list[tuple[int, str]] = []
+
+    def pieces(self) -> Iterator[Piece]:
+        lines: list[_Line] = []
+        indent = -1
+        fenced = False
+        at = 0
+        for row in self._text.split("\n"):
+            start, at = at, at + len(row) + 1
+            item = _ITEM.match(row)
+            if _FENCE.match(row):
+                fenced = not fenced
+                yield from self._piece(lines, indent)
+                lines = []
+            elif fenced or _TABLE.match(row):
+                continue
+            elif heading := _HEADING.match(row.strip()[:HEADING_LIMIT]):
+                yield from self._piece(lines, indent)
+                lines, indent = [], -1
+                self._open_heading(len(heading[1]), plain(heading[2]))
+            elif not row.strip():
+                yield from self._piece(lines, indent)
+                lines = []
+            elif item:
+                yield from self._piece(lines, indent)
+                indent = len(item[1].expandtabs(4))
+                lines = [_Line(start + item.end(), row[item.end() :])]
+            else:
+                inner = len(row) - len(row.lstrip())
+                if not lines:
+                    indent = inner if indent >= 0 and inner > 0 else -1
+                lines.append(_Line(start + inner, row.strip()))
+        yield from self._piece(lines, indent)
+
+    def _piece(self, lines: Sequence[_Line], indent: int) -> Iterator[Piece]:
+        if not lines:
+            return
+        text = plain(" ".join(line.text for line in lines))
+        self._items = [item for item in self._items if indent >= 0 and item[0] < indent]
+        above = (*(name for _, name in self._headings), *(name for _, name in self._items))
+        if indent < 0 and text.endswith(":") and len(text) <= 120:
+            self._items = [(-1, text.rstrip(":"))]
+        elif indent >= 0:
+            self._items.append((indent, text.rstrip(":")))
+        last = lines[-1]
+        yield Piece(lines[0].start, last.start + len(last.text.rstrip()), text, above, indent >= 0)
+
+    def _open_heading(self, level: int, name: str) -> None:
+        self._headings = [heading for heading in self._headings if heading[0] < level] + [(level, name)]
+        self._items = []
+
+
+def plain(text: str) -> str:
+    """The text without markdown's marks, on one line; code spans keep theirs."""
+    return " ".join(_MARKS.sub("", _LINK.sub(r"\1", text)).split())
+
+
+def without_lead(text: str) -> str:
+    """The text without a word of emphasis in front of it ("IMPORTANT: ...")."""
+    return _EMPHASIS.sub("", text, count=1)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text on one line."""
+    return [part for part in _SENTENCE_END.split(text) if part.strip()]
+
+
+def gives_reason(text: str) -> bool:
+    """Whether a phrase of the text names a cause, a purpose, a duty, or what does not work."""
+    return bool(_REASON.search(text))
+
+
+def names_cause(text: str) -> bool:
+    """Whether a phrase of the text names a cause, a purpose or a duty: what a change alone does not show.
+
+    That code is not repeated or work not done twice is every programmer's purpose, and tells nothing of this project.
+    """
+    return bool(_CAUSE.search(_GENERIC.sub("", text)))
+
+
+def states_duty(text: str) -> bool:
+    """Whether the text says what must, must not or should be done, with a reason or without."""
+    return bool(_DUTY.search(text))
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two wordings share most of their words: the same thing said at two places."""
+    a, b = ({word.lower() for word in _WORD.findall(text)} for text in (one, other))
+    return len(a & b) >= ALIKE * max(1, min(len(a), len(b)))
+
+
+def best(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
+    """The likeliest candidates above `LEAST_WORTH`, in their order; of those that say the same the first."""
+    once: list[Candidate] = []
+    for candidate in candidates:
+        if candidate.confidence >= LEAST_WORTH and not any(alike(kept.insight, candidate.insight) for kept in once):
+            once.append(candidate)
+    least = sorted((candidate.confidence for candidate in once), reverse=True)[:most]
+    likeliest = [candidate for candidate in once if least and candidate.confidence >= least[-1]]
+    return likeliest[:most]
+
+
+def is_status(text: str) -> bool:
+    """Whether the text tells how work stands, what somebody asked, or is a trailer."""
+    return bool(_STATUS.match(text.lstrip("-*•> ")))
+
+
+def leans(text: str) -> bool:
+    """Whether the text opens with a word that means something said before it."""
+    return bool(_LEANING.match(text.lstrip("`\"'(")))
+
+
+def fits(text: str) -> bool:
+    """Whether a text is a whole statement of a lesson's size, and of nothing that is there once only."""
+    return is_whole(text) and not _ONE_OFF.search(text)
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text is a whole statement of a lesson's size."""
+    whole = not text.endswith((":", "?", "…", "...")) and text.count("`") % 2 == 0
+    return whole and SHORTEST <= len(text) <= LONGEST and len(_WORD.findall(text)) >= LEAST_WORDS
+
+
+def joined(subject: str, text: str) -> str:
+    """The text under its subject, unless it names it already."""
+    subject = subject.strip().rstrip(":.").strip()
+    if not subject:
+        return text
+    named = {word.lower() for word in _WORD.findall(subject)} <= {word.lower() for word in _WORD.findall(text)}
+    return text if named else f"{subject}: {text}"
+
+
+def name_kind(text: str, usual: LessonKind) -> LessonKind:
+    """The kind that the words of a statement tell, else the usual one of its source."""
+    return next((kind for pattern, kind in _KINDS if pattern.search(text)), usual)
+
+
+def evidence_of(event: Event, source: str, start: int, end: int) -> Evidence:
+    """The quoted span of the event's text, command or new text."""
+    end = min(end, start + QUOTE_LIMIT)
+    return Evidence(event=event.id, quote=source[start:end], start=start, end=end)
+
+
+def files_named(text: str, window: Sequence[Event]) -> list[str]:
+    """Files that the text names: as the session knows them, or as written when that has a folder."""
+    known: dict[str, str] = {}
+    for event in window:
+        for path in event.files:
+            known.setdefault(path.rsplit("/", 1)[-1], path)
+    named = []
+    for written in dict.fromkeys(_PATH.findall(text)):
+        name = written.rsplit("/", 1)[-1]
+        if name in known:
+            named.append(known[name])
+        elif "/" in written and ".." not in written:
+            named.append(written)
+    return named
+
+
+def symbols_named(text: str) -> tuple[str, ...]:
+    """Identifiers that the text names, without paths."""
+    return tuple(dict.fromkeys(_SYMBOL.findall(_PATH.sub(" ", text))))[:SYMBOLS_LIMIT]
+
+
+def new_lines(event: Event) -> list[str]:
+    """The lines that an edit brought: those of its new text that the old one does not have."""
+    old = {line.strip() for line in event.old.splitlines()}
+    return [line for line in event.new.splitlines() if line.strip() and line.strip() not in old]
+
+
+def worth_of(source: str, text: str) -> float:
+    """The probability that an engineer would keep what this source says, by the source and the length of the text.
+
+    Bases are how many of the finds of 100 sessions of one team a reader took for a lesson that readers of those
+    sessions had noted (docs/explanation/statement-classifier.md), drawn in for the small numbers. Of what else was
+    tried (the judge of worth for sentences, words of cause and duty, names of code) nothing ordered them better than
+    chance; short texts are worse.
+    """
+    length = max(-SPAN, min(SPAN, (len(text) - USUAL_LENGTH) / 100))
+    odds = log(BASES[source] / (1 - BASES[source])) + SLOPE * length
+    return round(1 / (1 + exp(-odds)), 3)

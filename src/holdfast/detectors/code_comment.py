@@ -1,0 +1,144 @@
+"""Detector `code_comment`: comments with a reason that an agent added to code, anchored to what they stand at.
+
+Only lines that the edit brought count, not what was there before. Comments of tests tell what the test does and are
+left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from holdfast.detectors._writing import (
+    best,
+    evidence_of,
+    fits,
+    gives_reason,
+    is_status,
+    leans,
+    name_kind,
+    names_cause,
+    sentences,
+    states_duty,
+    symbols_named,
+    worth_of,
+)
+from holdfast.domain.candidate import Candidate
+from holdfast.domain.event import Event
+from holdfast.domain.window import capital, is_test_file
+
+MOST = 8
+"""Lessons of one session, the likeliest."""
+
+_LINE = re.compile(r"[ \t]*(?://+|#+(?!!)|--|\*(?!/)|/\*+|;;+)[ \t]?(.*?)(?:\*/)?[ \t]*$")
+_NO_CODE = (".md", ".mdx", ".mdc", ".rst", ".txt", ".json", ".html", ".css", ".svg", ".csv", ".adoc")
+_MARK = re.compile(r"(?:NOTE|IMPORTANT|WARNING|CAUTION|CRITICAL|HACK|SAFETY|XXX|FIXME)\b[ :!(]*", re.IGNORECASE)
+_TODO = re.compile(
+    r"(?:TODO|@\w+|eslint|nolint|noqa|type:|pylint|prettier|Step \d|\d+[.)]|Example|e\.g\.)", re.IGNORECASE
+)
+_STEP = re.compile(r"\s\d{1,2}[.)]\s")
+"""Where a list of steps begins inside of a comment."""
+_DEFINES = re.compile(
+    r"[ \t]*(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|internal|static|async|abstract|final"
+    r"|override|readonly|unsafe|inline|virtual|declare)\s+){0,5}"
+    r"(?:func\s+(?:\([^)]{0,80}\)\s*)?|def\s+|fn\s+|function\s*\*?\s*|class\s+|struct\s+|interface\s+|enum\s+|trait\s+"
+    r"|impl\s+|type\s+|const\s+|let\s+|var\s+|val\s+)(\w{2,60})"
+)
+
+
+class _Comment(NamedTuple):
+    """A run of comment lines: characters [start, end) of the edit's new text."""
+
+    start: int
+    end: int
+    text: str
+    symbol: str
+
+
+class CodeComment:
+    """Finds why code is as it is, where an edit says so beside it."""
+
+    id = "code_comment/1"
+
+    def detect(self, window: Sequence[Event]) -> list[Candidate]:
+        """The likeliest comments of the session, each wording once, in the order they were written."""
+        found: list[Candidate] = []
+        for event in window:
+            if event.kind == "file_edit" and event.files and not event.agent and _is_code(event.files[0]):
+                found += filter(None, (_candidate(event, comment) for comment in _comments(event)))
+        return best(found, MOST)
+
+
+def make(options: Mapping[str, str]) -> CodeComment:
+    """The detector; it has no options."""
+    return CodeComment()
+
+
+def _is_code(path: str) -> bool:
+    return not is_test_file(path) and not path.lower().endswith(_NO_CODE)
+
+
+def _comments(event: Event) -> Iterator[_Comment]:
+    """The comments that the edit brought."""
+    old = {line.strip() for line in event.old.splitlines()}
+    rows = event.new.split("\n")
+    start, texts, begin, end = 0, list[str](), 0, 0
+    inside = False
+    for row in [*rows, ""]:
+        match = _LINE.match(row) if row.strip() else None
+        if match and row.lstrip().startswith("*") and not inside:
+            match = None
+        inside = bool(match) and (inside or row.lstrip().startswith("/*")) and not row.rstrip().endswith("*/")
+        if match and row.strip() not in old:
+            begin = begin if texts else start + match.start(1)
+            end = start + match.end(1)
+            if match[1].strip():
+                texts = _with_line(texts, match[1].strip())
+        elif texts:
+            defines = _DEFINES.match(row)
+            yield _Comment(begin, end, " ".join(texts), defines[1] if defines else "")
+            texts = []
+        start += len(row) + 1
+
+
+def _with_line(texts: list[str], line: str) -> list[str]:
+    """The comment with one more line; a line without a full stop before a capital letter is a sentence of its own."""
+    if texts and (texts[-1][-1:].isalnum() or texts[-1].endswith(")")) and line[:1].isupper() and line[1:2].islower():
+        texts[-1] += "."
+    return [*texts, line]
+
+
+def _candidate(event: Event, comment: _Comment) -> Candidate | None:
+    text = _STEP.split(_MARK.sub("", comment.text, count=1))[0]
+    if _TODO.match(text) or not names_cause(text):
+        return None
+    told = _telling(text)
+    subject = comment.symbol
+    if leans(told) and not subject:
+        return None
+    insight = f"{subject}: {told}" if subject and subject not in told else told
+    if not fits(insight) or is_status(told):
+        return None
+    return Candidate(
+        kind=name_kind(told, "constraint"),
+        insight=insight if subject else capital(insight),
+        detector=CodeComment.id,
+        evidence=(evidence_of(event, event.new, comment.start, comment.end),),
+        files=event.files[:1],
+        symbols=tuple(dict.fromkeys(filter(None, (subject, *symbols_named(told))))),
+        trust="agent",
+        confidence=worth_of("comment", insight),
+        calibrated=True,
+        written=True,
+    )
+
+
+def _telling(text: str) -> str:
+    """The comment, or when it is long the sentences of it that give a reason or a rule."""
+    if fits(text):
+        return text
+    parts = [part for part in sentences(text) if gives_reason(part) or states_duty(part)]
+    while parts and len(" ".join(parts)) > 400:
+        parts.pop()
+    return " ".join(parts)

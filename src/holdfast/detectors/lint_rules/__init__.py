@@ -1,0 +1,228 @@
+"""Lint rules that cost this session a round trip: stated once as the rule, not as the one place it was broken at.
+
+A rule counts when a command reported it and, after an edit, the same rule was not reported again where the linter
+passed or ran on. One session makes it probable, a second one makes it active. Of compilers and type checkers only what
+a project's strict settings ask for counts: their other errors are about one place.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.detectors.lint_rules._sentences import COMPILERS, SENTENCES, SLIPS
+from holdfast.domain.candidate import Candidate
+from holdfast.domain.frozen import Frozen
+from holdfast.domain.lesson import Evidence, Triggers
+from holdfast.domain.window import clip, edits_between, ended_well, failed
+from holdfast.ranking.orders import instructs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.domain.event import Event
+
+WORTH, SALIENCE = 0.5, 0.5
+"""Estimated share of finds worth keeping (read by eye, five repositories)."""
+MESSAGE_LIMIT = 140
+LEAST_WORDS = 4
+"""Words that a message must keep when details are left out of it."""
+MOST_RULES = 6
+"""Rules of one session; a first run over an old code base reports dozens, and they are nobody's lesson."""
+READ_LIMIT = 16_000
+
+_GO = re.compile(
+    r"^\s{0,8}(?P<file>[\w./-]{1,200}\.\w{1,5}):\d+:\d+:? "
+    r"(?P<message>[^\n]{8,400}?) \((?P<rule>[a-z][a-z0-9-]{2,30})\)$"
+)
+_PART = re.compile(r"^(?P<part>G\d{3}|[a-z]\w*[A-Z]\w*|[a-z]+-[a-z-]+|[a-z]{4,20}): (?P<message>.{8,})")
+"""A rule of a linter that holds many: gosec's G104, gocritic's appendAssign."""
+_PLACES = re.compile(r"\b\d+(?:-\d+)?\b(?= lines)|\((?:line )\d+\)|(?<=lines )\d+-\d+")
+_CODE = re.compile(
+    r"^(?P<file>[\w./-]{1,200}\.py):\d+:\d+:? (?P<rule>[A-Z]{1,4}\d{3,4})(?: \[\*\])? (?P<message>[^\n]{8,300})$"
+)
+_ESLINT = re.compile(
+    r"^\s{1,8}\d+:\d+\s{1,8}(?:error|warning)\s{1,8}(?P<message>[^\n]{8,300}?)\s{2,12}(?P<rule>@?[a-z][\w@/-]{3,60})$"
+)
+_RUBOCOP = re.compile(
+    r"^(?P<file>[\w./-]{1,200}\.rb):\d+:\d+: [CWEF]: (?:\[\w+\] )?(?P<rule>[A-Z]\w+/\w+): (?P<message>[^\n]{8,300})$"
+)
+_SHELLCHECK = re.compile(r"^\s{0,4}\^-{2,} (?P<rule>SC\d{4})(?: \(\w+\))?: (?P<message>[^\n]{8,300})$")
+_CLIPPY = re.compile(r"^\s*= (?:note|help): [^\n]{0,120}#(?:\[\w+\()?(?P<rule>clippy::\w+)")
+_CLIPPY_HEAD = re.compile(r"^(?:warning|error): (?P<message>[^\n]{8,300})$")
+_BIOME = re.compile(r"^(?P<file>[\w./-]{1,200}):\d+:\d+ (?P<rule>lint/\w{3,20}/\w{3,60})\b[^\n]{0,120}$")
+_TSC = re.compile(
+    r"^(?P<file>[\w./-]{1,200}\.[cm]?tsx?)(?:\(\d+,\d+\)|:\d+:\d+)(?:: | - )"
+    r"error (?P<rule>TS\d{4,5}): (?P<message>[^\n]{8,400})$"
+)
+_MYPY = re.compile(
+    r"^(?P<file>[\w./-]{1,200}\.pyi?):\d+(?::\d+)?: error: (?P<message>[^\n]{8,400}?)"
+    r"  ?\[(?P<rule>[a-z][a-z-]{3,40})\]$"
+)
+_LINES = ((_GO, "golangci-lint"), (_CODE, ""), (_ESLINT, "eslint"), (_RUBOCOP, "rubocop"), (_SHELLCHECK, "shellcheck"),
+          (_BIOME, "biome"), (_TSC, "tsc"), (_MYPY, "mypy"))  # fmt: skip
+
+_NOT_LINT = frozenset({"typecheck", "test", "tests", "error", "fail", "deprecated", "cached", "unused-ignore"})
+"""Words in parentheses that close other tools' lines."""
+_WAIVERS = ("nolint", "noqa", "eslint-disable", "rubocop:disable", "shellcheck disable", "allow(clippy", "biome-ignore")
+_QUOTED = re.compile(r"`[^`\n]{1,120}`|'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"")
+_LANGUAGES = {
+    "go": "go",
+    "py": "py",
+    "rb": "rb",
+    "rs": "rs",
+    "sh": "sh",
+    "ts": "ts",
+    "tsx": "tsx",
+    "js": "js",
+    "jsx": "jsx",
+}
+
+
+class _Report(Frozen):
+    """One rule as a linter reported it."""
+
+    at: int
+    rule: str
+    tool: str
+    message: str
+    file: str
+    start: int
+    end: int
+
+
+class LintRules:
+    """Finds the lint rules that a session broke and then kept."""
+
+    id = "lint_rules/2"
+
+    def detect(self, window: Sequence[Event]) -> list[Candidate]:
+        """One candidate a rule, in the order the rules were first reported."""
+        first: dict[str, _Report] = {}
+        last_at: dict[str, int] = {}
+        for at, event in enumerate(window):
+            if event.command and not event.agent:
+                for report in _reports(at, event):
+                    first.setdefault(report.rule, report)
+                    last_at[report.rule] = at
+        cured = [report for rule, report in first.items() if _is_cured(window, last_at[rule])]
+        return [] if len(cured) > MOST_RULES else [_candidate(window, report, last_at[report.rule]) for report in cured]
+
+
+def make(options: object) -> LintRules:
+    """The detector; it has no options."""
+    return LintRules()
+
+
+def _reports(at: int, event: Event) -> Iterator[_Report]:
+    """The rules that the event's output reports; of one rule only the first line."""
+    start, seen, head = 0, set[str](), ""
+    for line in event.text[:READ_LIMIT].split("\n"):
+        found, tool = _match(line)
+        head = match["message"] if (match := _CLIPPY_HEAD.match(line)) else head
+        if found and found["rule"] not in seen and found["rule"] not in _NOT_LINT:
+            seen.add(found["rule"])
+            groups = found.groupdict()
+            message = groups.get("message") or head
+            part = _PART.match(message) if tool == "golangci-lint" else None
+            rule, message = (f"{found['rule']} {part['part']}", part["message"]) if part else (found["rule"], message)
+            message = SENTENCES.get(rule) or SENTENCES.get(found["rule"], message)
+            if message and not _is_everywhere(found["rule"], rule, tool):
+                yield _Report(
+                    at=at, rule=rule, tool=tool, message=message.strip(), file=groups.get("file") or "",
+                    start=start, end=start + len(line),
+                )  # fmt: skip
+        start += len(line) + 1
+
+
+def _is_everywhere(linter: str, rule: str, tool: str) -> bool:
+    """The rule is no news: every project has it, or the compiler's message is about one place."""
+    return bool({linter, rule} & SLIPS) or (tool in ("tsc", "mypy") and rule not in COMPILERS)
+
+
+def _match(line: str) -> tuple[re.Match[str] | None, str]:
+    if len(line) > 600:
+        return None, ""
+    for pattern, tool in _LINES:
+        if found := pattern.match(line):
+            return found, tool
+    return _CLIPPY.match(line), "clippy"
+
+
+def _is_cured(window: Sequence[Event], last: int) -> bool:
+    """After the last report somebody edited, and a command of the same program then ended well."""
+    edited = False
+    words = window[last].command.split()
+    for event in window[last + 1 :]:
+        edited = edited or event.kind == "file_edit"
+        if edited and event.command and ended_well(event) and _shares_program(words, event.command):
+            return True
+        if edited and event.command and failed(event) and _shares_program(words, event.command):
+            return True  # it ran again and reports other things: this rule is kept by now
+    return False
+
+
+def _shares_program(words: Sequence[str], command: str) -> bool:
+    own = {word for word in words if len(word) > 2 and not word.startswith("-")}
+    return bool(own & set(command.split()))
+
+
+def _candidate(window: Sequence[Event], report: _Report, last: int) -> Candidate:
+    event = window[report.at]
+    message = clip(report.message.rstrip("."), MESSAGE_LIMIT)
+    waiver = _waiver(window, last, report.rule)
+    how = waiver
+    suffix = report.file.rsplit(".", 1)[-1] if "." in report.file else ""
+    pattern = (f"**/*.{_LANGUAGES[suffix]}",) if suffix in _LANGUAGES else ()
+    is_known = report.rule in SENTENCES or report.rule.split(" ")[0] in SENTENCES
+    told = message if is_known else _general(message)
+    name = f"{report.tool} `{report.rule}`" if report.tool else f"Lint `{report.rule}`"
+    where = f"; where it is meant: `{waiver}`" if waiver and "nolint" not in told else ""
+    return Candidate(
+        kind="convention",
+        title=clip(f"{name}: {told}", 100),
+        insight=f"{name} is on here: {told}{where}.",
+        how=how,
+        detector=LintRules.id,
+        evidence=(
+            Evidence(event=event.id, quote=event.text[report.start : report.end], start=report.start, end=report.end),
+        ),
+        tags=("lint",),
+        topic_key=f"lint:{report.rule.replace(' ', ':')}",
+        # A message that gives orders may be somebody else's voice: it waits for a person, however often it comes.
+        trust="verified" if is_known or not instructs(message) else "tool",
+        calibrated=True,
+        confidence=WORTH,
+        salience=SALIENCE,
+        when=Triggers(paths=pattern),
+        structured=True,
+    )
+
+
+def _general(message: str) -> str:
+    """The message without what only tells the one place: line numbers, short quoted names, details behind a colon."""
+    message = " ".join(_PLACES.sub("", message).split())
+    plain = " ".join(_QUOTED.sub("…", message).split())
+    message = message if len(plain.replace("…", "").split()) < LEAST_WORDS else plain
+    head, _, _ = message.partition(": ")
+    return head if len(head.split()) >= LEAST_WORDS else message
+
+
+def _waiver(window: Sequence[Event], last: int, rule: str) -> str:
+    """The waiver that an edit after the report wrote for the rule; empty when the code was changed instead."""
+    end = min(len(window), last + 60)
+    short = rule.split(" ")[0].rsplit("/", 1)[-1].removeprefix("clippy::")
+    for edit in edits_between(window, last, end):
+        for line in edit.new.splitlines():
+            if short in line and line not in edit.old and any(mark in line for mark in _WAIVERS):
+                mark = min(line.find(mark) for mark in _WAIVERS if mark in line)
+                return _without_reason(line[max(0, mark - 2) :].strip(" /#*{}"))
+    return ""
+
+
+def _without_reason(waiver: str) -> str:
+    """The waiver with a word in place of the one reason it was written for."""
+    directive, mark, _ = waiver.partition(" //")
+    directive, dashes, _ = directive.partition(" -- ")
+    sign = "//" if directive.startswith("nolint") else ""
+    return f"{sign}{directive.strip()}{' // reason' if mark else ' -- reason' if dashes else ''}"[:100]

@@ -1,0 +1,108 @@
+"""What common lint rules ask for, in words that stand alone; other rules are told in their linter's own words."""
+
+from __future__ import annotations
+
+SENTENCES: dict[str, str] = {
+    # golangci-lint
+    "nilerr": "a function that has met an error does not return nil instead of it",
+    "wrapcheck": "wrap errors that come from another package: fmt.Errorf with %w",
+    "errcheck": "check every returned error, also behind `_ =`",
+    "err113": "return sentinel or typed errors instead of errors.New in place",
+    "errorlint": "compare errors with errors.Is and errors.As, and wrap them with %w",
+    "exhaustive": "a switch over an enum names every case",
+    "exhaustruct": "a struct literal sets every field",
+    "goconst": "a string that stands there three times becomes a constant",
+    "maintidx": "functions, tests too, stay above the maintainability index: split long ones",
+    "unparam": "no parameter or result that always has the same value",
+    "nolintlint": "a //nolint names its linter, gives its reason behind a second //, and is used",
+    "recvcheck": "the methods of a type have all pointer receivers or none",
+    "usetesting": "tests use t.Chdir, t.TempDir, t.Setenv and t.Context instead of those of os and context",
+    "paralleltest": "every test calls t.Parallel()",
+    "tparallel": "tests and their sub-tests call t.Parallel() alike",
+    "thelper": "a test helper begins with t.Helper()",
+    "testpackage": "tests stand in a package with the ending _test",
+    "noctx": "commands and requests take a context: exec.CommandContext, http.NewRequestWithContext",
+    "contextcheck": "pass on the context that was handed in",
+    "prealloc": "make slices of known length with their capacity",
+    "perfsprint": "use strconv or plain concatenation instead of fmt.Sprintf for one value",
+    "gochecknoglobals": "no global variables",
+    "lll": "lines keep to the limit of length",
+    "dupl": "no long blocks of code twice, in tests neither",
+    "ireturn": "functions return concrete types, not interfaces",
+    "gosec G104": "handle every returned error",
+    "gosec G204": "no commands made of variables",
+    "gosec G301": "new folders have mode 0750 or less",
+    "gosec G304": "reading a file by a variable path needs a reason: `//nolint:gosec // why the path is safe`",
+    "gosec G306": "files are written with mode 0600 or less",
+    "gosec G602": "a slice is indexed only where its length was checked",
+    "gocritic appendAssign": "the result of append goes back to the slice it was called with",
+    "gocritic ifElseChain": "three branches of if and else are a switch",
+    "gocritic elseif": "write else if instead of an if alone inside of else",
+    "gocritic deprecatedComment": "a `Deprecated:` note is a paragraph of its own",
+    "revive unused-parameter": "name unused parameters _",
+    "revive exported": "what is exported has a comment that begins with its name",
+    # ruff and flake8
+    "BLE001": "no bare `except Exception`",
+    "S101": "no assert outside of tests",
+    "T201": "no print in library code",
+    "PLR0913": "functions keep to the limit of arguments",
+    "C901": "functions keep to the limit of complexity",
+    "E501": "lines keep to the limit of length",
+    "ANN001": "every parameter has a type",
+    "ANN201": "every public function has a return type",
+    "DTZ005": "datetime.now() takes a timezone",
+    "PTH123": "open files through pathlib",
+    # eslint, biome and their plug-ins
+    "@typescript-eslint/no-explicit-any": "no `any`",
+    "@typescript-eslint/no-floating-promises": "a promise is awaited, returned or marked with void",
+    "@typescript-eslint/no-misused-promises": "no async function where a plain one is expected",
+    "@typescript-eslint/consistent-type-imports": "types are imported with `import type`",
+    "react-hooks/exhaustive-deps": "a hook's dependency list names all that it uses",
+    "react-refresh/only-export-components": "a file of components exports nothing else",
+    "no-console": "no console.log",
+    "import/order": "imports keep to the order of groups",
+    "lint/correctness/useExhaustiveDependencies": "a hook's dependency list names all that it uses and nothing else",
+    "lint/suspicious/noExplicitAny": "no `any`",
+    "lint/style/noNonNullAssertion": "no `!` behind what may be undefined",
+    "lint/style/useImportType": "types are imported with `import type`",
+    "lint/a11y/useButtonType": "every button has a type",
+    "lint/a11y/noSvgWithoutTitle": "every svg has a title",
+    "lint/a11y/noLabelWithoutControl": "a label belongs to a control",
+    "lint/suspicious/noArrayIndexKey": "an array's index is no key of a list's items",
+    # clippy
+    "clippy::unwrap_used": "no unwrap()",
+    "clippy::expect_used": "no expect()",
+    "clippy::too_many_arguments": "functions keep to the limit of arguments",
+    "clippy::needless_pass_by_value": "take a reference where the value is not consumed",
+    # shellcheck, rubocop
+    "SC2086": "variables in shell scripts stand in double quotes",
+    "Metrics/MethodLength": "methods keep to the limit of lines",
+    "Metrics/AbcSize": "methods keep to the limit of complexity",
+    # compilers and type checkers: what their strict settings ask for
+    "TS7006": "the compiler is strict: every parameter has a type",
+    "TS7031": "the compiler is strict: destructured parameters have types",
+    "TS2532": "the compiler is strict: what may be undefined is checked before it is used",
+    "TS18048": "the compiler is strict: what may be undefined is checked before it is used",
+    "TS1484": "types are imported with `import type`",
+    "TS4114": "a member that overrides another says `override`",
+    "TS2375": "exactOptionalPropertyTypes is on: an optional property is left out, not set to undefined",
+    "no-untyped-def": "mypy is strict: every function has types",
+    "no-any-return": "mypy is strict: no function of a stated type returns Any",
+    "type-arg": "mypy is strict: generic types have arguments",
+    "no-untyped-call": "mypy is strict: no typed function calls one without types",
+    "import-untyped": "mypy wants stubs, or an ignore with a reason, for libraries without types",
+}  # fmt: skip
+"""By the rule as its linter names it; of a linter of many rules its name stands before."""
+
+SLIPS = frozenset({
+    "unused", "deadcode", "ineffassign", "typecheck", "gofmt", "goimports", "gci", "gofumpt", "F401", "F841", "F821",
+    "F811", "I001", "W291", "W292", "W293", "E302", "E303", "no-unused-vars", "@typescript-eslint/no-unused-vars",
+    "no-undef", "prettier/prettier", "indent", "semi", "quotes", "lint/correctness/noUnusedVariables", "misspell",
+    "lint/correctness/noUnusedImports", "lint/style/useConst", "prefer-const", "whitespace", "govet unusedwrite",
+    "revive redefines-builtin-id", "staticcheck", "format", "Layout/TrailingWhitespace",
+    "clippy::all", "clippy::pedantic",
+})  # fmt: skip
+"""Rules that every project has, or that a formatter cures: knowing them saves nobody a round trip."""
+
+COMPILERS = frozenset(name for name in SENTENCES if name.startswith("TS") or SENTENCES[name].startswith("mypy"))
+"""Messages of compilers that come from a project's settings; all others are about one place."""

@@ -1,0 +1,26 @@
+"""Commit: one commit of a repository's history as git records it. Anybody can write any of it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from holdfast.domain.frozen import Frozen
+
+
+class Commit(Frozen):
+    """A commit without its changes."""
+
+    id: str
+    author: str
+    email: str
+    """The author's address as the commit states it; git does not check it."""
+    at: datetime
+    """When the author wrote it, UTC."""
+    message: str
+    files: tuple[str, ...] = ()
+    """The files it added, changed or deleted, relative to the repository's root."""
+
+    @property
+    def subject(self) -> str:
+        """The message's first line."""
+        return self.message.strip().partition("\n")[0].strip()

@@ -1,0 +1,39 @@
+"""What a shell completes beside commands and options: ids of lessons, names of hosts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    import click
+
+OFFERED = 40
+"""Most ids that are offered."""
+NEWEST = 2_000
+"""Lessons looked through."""
+
+
+def lesson_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Short ids of this folder's newest lessons that begin so, each with its title; none where that fails."""
+    from holdfast.bootstrap import Memory
+    from holdfast.domain.errors import HoldfastError
+    from holdfast.domain.ids import short_id
+    from holdfast.surfaces.cli.call import Call
+
+    try:
+        with Memory(ctx.ensure_object(Call).folder, brief=True) as memory:
+            lessons = memory.lessons(states=(), limit=NEWEST)
+    except (HoldfastError, OSError):
+        return []
+    fitting = [lesson for lesson in lessons if short_id(lesson.id).startswith(incomplete.lower())]
+    return [CompletionItem(short_id(lesson.id), help=lesson.title) for lesson in fitting[:OFFERED]]
+
+
+def host_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of hosts that begin so."""
+    from holdfast import plugins
+
+    names = (name.replace("_", "-") for name in plugins.names("hosts"))
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]

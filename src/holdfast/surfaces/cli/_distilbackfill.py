@@ -1,0 +1,172 @@
+"""`holdfast backfill --distil`: earlier sessions to the model that the user chose; first what it is likely to cost."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.domain.errors import HoldfastError, InvalidValueError
+from holdfast.domain.frozen import Frozen
+from holdfast.surfaces.cli.call import answer_json, counted, note, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from holdfast.bootstrap import Memory
+    from holdfast.domain.vocabulary import SessionId
+    from holdfast.surfaces.cli.call import Call
+
+DIGEST_TOKENS, FRAME_TOKENS, ANSWER_TOKENS = 6_000, 2_500, 1_500
+"""At most: a digest; the task and the known lessons beside it; an answer. Used until calls tell their own."""
+FAILURES_IN_A_ROW = 3
+"""An agent that asks for a login fails each time: no more than this is tried."""
+INTERRUPTED = 130
+
+
+class Estimate(Frozen):
+    """What distilling some sessions is likely to need."""
+
+    sessions: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    """None: the model has not told yet what it costs."""
+    measured: bool
+    """It rests on earlier calls to this model; else it is what the calls need at most."""
+    calls_left: int
+    """Calls that today's limit still allows."""
+    dollars_left: float
+
+
+def distil_earlier(call: Call, *, since: datetime | None, limit: int | None, yes: bool, dry_run: bool) -> int:
+    """Distil sessions of the project that no model has read yet, newest first; the exit code.
+
+    Raises ModelError when no model is chosen, InvalidValueError when nobody can be asked.
+    """
+    from holdfast.distilling import is_settled, may_send, open_model
+
+    with call.open() as memory:
+        settings = memory.settings
+        model = open_model(settings)
+        settled = is_settled(settings)
+        sessions = [session for session in sessions_newest_first(memory, since) if not settled(session)][:limit]
+        estimate = estimate_cost(memory, model.id, len(sessions))
+        facts: dict[str, Any] = {"model": model.id, "estimate": estimate.__dict__, "dry_run": dry_run}
+        if not call.as_json:
+            for line in estimate_lines(estimate, model.id):
+                note(line)
+        if not sessions or dry_run:
+            if call.as_json:
+                answer_json(facts | {"sessions": [], "left": len(sessions)})
+            return 0
+        if reached := may_send(settings, memory.parts.clock.now()):
+            raise InvalidValueError(reached, hint=f"edit [distil] in {settings.config_path}, or wait")
+        if not yes:
+            _ask(call, model.id)
+        outcomes, stopped = _send(memory, model, sessions)
+    done = [outcome for outcome in outcomes if "failed" not in outcome]
+    left = len(sessions) - len(done)
+    if call.as_json:
+        answer_json(facts | {"sessions": outcomes, "left": left, "interrupted": stopped})
+    else:
+        lessons = sum(outcome.get("active", 0) + outcome.get("waiting", 0) for outcome in done)
+        cost = sum(outcome.get("cost_usd") or 0.0 for outcome in done)
+        say(f"{counted(len(done), 'session')} read: {counted(lessons, 'lesson')}, ${cost:.2f}")
+        if left:
+            note(f"{counted(left, 'session')} left; run it again to go on")
+    if stopped:
+        return INTERRUPTED
+    return 1 if outcomes and not done else 0
+
+
+def sessions_newest_first(memory: Memory, since: datetime | None = None) -> list[SessionId]:
+    """The project's sessions in which an agent replied, the one that was heard last first."""
+    from holdfast.ports.store import EventFilter
+
+    last: dict[SessionId, int] = {}
+    where = EventFilter(project=memory.place.project.id)
+    while page := memory.parts.store.find_events(where):
+        for position, event in page:
+            if event.kind == "reply" and (since is None or event.at >= since):
+                last[event.session] = position
+        where = EventFilter(project=where.project, after=page[-1][0])
+    return sorted(last, key=lambda session: -last[session])
+
+
+def estimate_cost(memory: Memory, model: str, sessions: int) -> Estimate:
+    """What that many sessions are likely to need, by earlier calls to the model, else at most."""
+    from holdfast.distilling import spent, usual
+
+    settings = memory.settings
+    tokens_in, tokens_out, cost = usual(settings, model)
+    today = spent(settings, memory.parts.clock.now())
+    return Estimate(
+        sessions=sessions,
+        input_tokens=sessions * (tokens_in or DIGEST_TOKENS + FRAME_TOKENS),
+        output_tokens=sessions * (tokens_out or ANSWER_TOKENS),
+        cost_usd=None if cost is None else round(sessions * cost, 4),
+        measured=tokens_in > 0,
+        calls_left=max(0, settings.distil_calls_a_day - today.calls),
+        dollars_left=round(max(0.0, settings.distil_dollars_a_day - today.cost_usd), 4),
+    )
+
+
+def estimate_lines(estimate: Estimate, model: str) -> list[str]:
+    """The estimate in words."""
+    if not estimate.sessions:
+        return ["every session of this project was read already, or has too little in it"]
+    about = "about" if estimate.measured else "at most"
+    tokens = f"{about} {estimate.input_tokens:,} tokens in and {estimate.output_tokens:,} out"
+    cost = "" if estimate.cost_usd is None else f", about ${estimate.cost_usd:.2f}"
+    lines = [f"{counted(estimate.sessions, 'session')} would go to {model}: {tokens}{cost}"]
+    if estimate.cost_usd is None:
+        lines.append("this model has not told what a call costs: your account with it does")
+    if estimate.calls_left < estimate.sessions:
+        lines.append(f"today's limit leaves {counted(estimate.calls_left, 'call')} (calls_a_day); the rest stays")
+    if estimate.cost_usd is not None and estimate.cost_usd > estimate.dollars_left:
+        lines.append(f"today's limit leaves ${estimate.dollars_left:.2f} (dollars_a_day); the rest stays")
+    return lines
+
+
+def _ask(call: Call, model: str) -> None:
+    if call.as_json or not sys.stdin.isatty():
+        raise InvalidValueError("nothing was sent: nobody can be asked here", hint="--yes sends without asking")
+    click.confirm(f"Send them to {model}?", abort=True, err=True)
+
+
+def _send(memory: Memory, model: Any, sessions: Sequence[SessionId]) -> tuple[list[dict[str, Any]], bool]:
+    """What became of each session that was tried, and whether the user stopped it."""
+    from holdfast.bootstrap import worth_of_replies
+    from holdfast.distilling import distil_session, may_send
+
+    outcomes: list[dict[str, Any]] = []
+    failures = 0
+    for number, session in enumerate(sessions, 1):
+        if reached := may_send(memory.settings, memory.parts.clock.now()):
+            note(f"stopped: {reached}")
+            break
+        try:
+            report = distil_session(memory, memory.settings, session, model, worth_of_replies)
+        except KeyboardInterrupt:
+            return outcomes, True
+        except HoldfastError as exc:
+            failures += 1
+            outcomes.append({"session": session, "failed": str(exc)})
+            note(f"{number}/{len(sessions)} {session}: failed: {exc}")
+            if failures >= FAILURES_IN_A_ROW:
+                note(f"stopped: {failures} failures in a row" + (f"; {exc.hint}" if exc.hint else ""))
+                break
+            continue
+        failures = 0
+        outcomes.append({
+            "session": session, "skipped": report.skipped, "active": len(report.active),
+            "waiting": len(report.waiting), "cost_usd": report.cost_usd,
+        })  # fmt: skip
+        if report.skipped:
+            note(f"{number}/{len(sessions)} {session}: not sent: {report.skipped}")
+        else:
+            note(f"{number}/{len(sessions)} {session}: {counted(len(report.active) + len(report.waiting), 'lesson')}")
+    return outcomes, False

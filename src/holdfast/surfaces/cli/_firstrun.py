@@ -1,0 +1,103 @@
+"""What a new user is offered once the hosts are set up: the repository's commits, a model, a wrap-up.
+
+Each offer stands alone: refusing one, or an error in one, changes nothing about the hosts that were set up. Nothing is
+ever sent to a model without a person's yes on a terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.domain.errors import HoldfastError
+from holdfast.surfaces.cli.call import note
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.settings import Settings
+    from holdfast.surfaces.cli.call import Call
+
+SECONDS = 20.0
+"""How long setup reads commits; `holdfast backfill --git` goes on from there."""
+
+
+def begin(call: Call, settings: Settings, hosts: Sequence[str], *, from_git: bool | None, yes: bool) -> None:
+    """Make the offers that fit; never raises for one that fails."""
+    can_ask = not (yes or call.as_json) and sys.stdin.isatty()
+    folder = call.folder or os.getcwd()
+    if settings.capture and from_git is not False and _has_commits(folder):
+        _offer_commits(call, ask=can_ask and from_git is None, sure=bool(from_git) or (yes and not call.as_json))
+    if can_ask and not settings.distil_model:
+        _offer_model(settings, hosts)
+    if can_ask and not settings.wrap_up:
+        _offer_wrap_up(settings, hosts)
+
+
+def _has_commits(folder: str) -> bool:
+    from holdfast.surfaces.cli.call import work_tree
+
+    return os.path.exists(os.path.join(work_tree(folder), ".git"))
+
+
+def _offer_commits(call: Call, *, ask: bool, sure: bool) -> None:
+    from holdfast.service.githistory.backfill import GitBackfill
+    from holdfast.surfaces.cli._gitbackfill import learn_from_git, tell_git
+
+    if not (ask or sure):
+        if not call.as_json:
+            note("`holdfast backfill --git` learns from this repository's commits")
+        return
+    if ask and not click.confirm("Learn from this repository's commits?", default=True, err=True):
+        return
+    try:
+        with call.open() as memory:
+            report, _ = learn_from_git(memory, GitBackfill(seconds=SECONDS))
+    except HoldfastError as exc:
+        note(f"no commits were read: {exc}")
+        return
+    if not call.as_json:
+        tell_git(report, dry_run=False)
+
+
+def _offer_model(settings: Settings, hosts: Sequence[str]) -> None:
+    """Ask whether the user's own agent may word the lessons; the first host that can be asked is named."""
+    from holdfast.bootstrap import agent_options
+    from holdfast.surfaces.cli.distil import WHAT_IS_SENT, choose_model
+
+    for host in hosts:
+        try:
+            model = agent_options(host)["id"]
+        except HoldfastError:
+            continue  # it has no headless mode, or its program is not on the PATH
+        break
+    else:
+        return
+    note("Holdfast learns without a model. With one, lessons are found that words alone do not show.")
+    note(WHAT_IS_SENT)
+    note(
+        f"It would go to {model}, your own account, once after each session: at most {settings.distil_calls_a_day} "
+        f"calls and ${settings.distil_dollars_a_day:g} a day. `holdfast distil use none` ends it."
+    )
+    if click.confirm("Send digests of your sessions there?", default=False, err=True):
+        choose_model(settings, {"model_from": host, "after_sessions": True})
+    else:
+        note("nothing is sent; `holdfast distil models` lists what there is")
+
+
+def _offer_wrap_up(settings: Settings, hosts: Sequence[str]) -> None:
+    """Ask whether the agent may be asked once a session; where no host can be, nothing is asked."""
+    from holdfast.bootstrap import load_host
+    from holdfast.surfaces.cli._configfile import load_text, save_text
+
+    if not any(load_host(host).profile.stop_reply for host in hosts):
+        return
+    note("Once a session, after real work, the agent can be asked to note what it learnt; that costs one of its turns.")
+    if not click.confirm("Ask the agent at a session's end?", default=False, err=True):
+        return
+    path = settings.config_path
+    save_text(path, "wrap_up = true\n" + load_text(path))  # before every table, where it belongs to none
+    note(f"kept in {path}: wrap_up = false there ends it")

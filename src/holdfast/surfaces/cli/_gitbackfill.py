@@ -1,0 +1,91 @@
+"""The commits of a repository into memory, with a bar on a terminal and what became of them in words."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from holdfast.surfaces.cli.call import counted, note, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.service.githistory.backfill import GitBackfill, GitReport
+    from holdfast.service.memory import Memory
+
+SHOWN = 5
+"""Titles that are printed, the likeliest first."""
+
+
+def learn_from_git(memory: Memory, how: GitBackfill) -> tuple[GitReport, float]:
+    """What became of the repository's commits, and how many seconds it took. Raises InvalidValueError without any."""
+    began = time.monotonic()
+    report = _with_bar(memory, how) if sys.stderr.isatty() else memory.backfill_git(how)
+    return report, round(time.monotonic() - began, 3)
+
+
+def git_facts(report: GitReport, seconds: float, dry_run: bool) -> dict[str, Any]:
+    """The report as `--json` prints it."""
+    return {
+        "seconds": seconds,
+        "dry_run": dry_run,
+        "commits": report.commits,
+        "complete": report.complete,
+        "interrupted": report.stopped,
+        "own": report.own,
+        "found": report.found,
+        "lessons": [
+            {"id": step.lesson, "commit": step.label.removeprefix("commit "), "title": step.title, "state": step.state}
+            for step in report.added
+        ],
+        "left_out": {
+            "known": report.known + len(report.steps) - len(report.added),
+            "about_files_that_are_gone": report.gone,
+            "suspicious": report.suspicious,
+            "over_the_limit": report.over,
+        },
+    }
+
+
+def tell_git(report: GitReport, dry_run: bool) -> None:
+    """Print what became of the commits: the number and the best titles on stdout, the rest on stderr."""
+    lessons = counted(len(report.added), "lesson")
+    say(f"{counted(report.commits, 'commit')} read: {'would keep' if dry_run else 'kept'} {lessons}")
+    titles = list({step.title: f"{step.title}  ({step.label[:14]})" for step in report.added}.values())
+    for title in titles[:SHOWN]:
+        say(f"  {title}")
+    if len(titles) > SHOWN:
+        say(f"  ... and {len(titles) - SHOWN} more")
+    if report.added and not dry_run:
+        waits = sum(step.state == "candidate" for step in report.added)
+        if report.own:
+            note("they are on probation: told only at the closest match, as unconfirmed; holdfast review shows them")
+            if waits:
+                note(f"{waits} of them wait for holdfast review: they name a host, a credential or a command to run")
+        else:
+            note("you have no commit here: they wait for holdfast review (--accept: on probation at once)")
+        note("holdfast undo takes this run back; holdfast backfill --git --undo takes all of them back")
+    left_out = (
+        (report.gone, "about files that are gone"),
+        (report.suspicious, "that address an agent or hide something"),
+        (report.over, "over the limit for one project"),
+    )
+    for count, why in left_out:
+        if count:
+            note(f"left out: {counted(count, 'find')} {why}")
+    if report.stopped:
+        note("stopped; run it again to go on from here")
+    elif not report.complete:
+        note("older commits were not read; run it again to go on from there")
+
+
+def _with_bar(memory: Memory, how: GitBackfill) -> GitReport:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("commits"), BarColumn(), TextColumn("{task.completed:,.0f}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=how.most_commits)
+        advance: Callable[[int], None] = lambda count: bar.update(task, completed=count)  # noqa: E731
+        return memory.backfill_git(how, advance)

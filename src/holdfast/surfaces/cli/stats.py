@@ -1,0 +1,130 @@
+"""`holdfast stats`: what deliveries came to."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
+from holdfast.surfaces.cli.rows import table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.service.outcomes.estimate import Difference, Share
+    from holdfast.service.outcomes.stats import Stats
+
+WIDTH = 40
+"""Characters of a plot."""
+WEEKS = 12
+"""Newest weeks that are plotted."""
+VERDICTS = ("heeded", "ignored", "overridden", "failed", "unclear")
+
+
+@click.command(
+    epilog=examples("holdfast stats", "holdfast stats --all-projects", "holdfast stats --plot", "holdfast stats --json")
+    + "\n\nExit codes: 0 whatever the figures are, 1 where memory cannot be read, 2 for wrong usage."
+)
+@click.option("--all-projects", is_flag=True, help="Every project of this machine, and all of them together first.")
+@click.option("--plot/--no-plot", default=None, help="Draw the shares and weeks; by default on a terminal.")
+@json_option
+@folder_option
+@pass_call
+def command(call: Call, all_projects: bool, plot: bool | None) -> None:
+    """Print what deliveries came to: told, heeded, overridden, missed, and failures with and without the lesson.
+
+    Shares have intervals that cover the truth in 95 of 100 cases. Lessons are judged after a session without a model.
+    """
+    with call.open() as memory:
+        found = memory.stats(all_projects=all_projects)
+        doubted = [] if all_projects else memory.for_review()
+    if call.as_json:
+        answer_json({"projects": [_json(stats) for stats in found]})
+        return
+    for at, stats in enumerate(found):
+        if at:
+            say()
+        for line in _lines(stats):
+            say(line)
+        if sys.stdout.isatty() if plot is None else plot:
+            for line in _plots(stats):
+                say(line)
+    for lesson, words in doubted:
+        say(f"review  {lesson.id[-8:]}  {lesson.title}: {words}")
+    note("minutes spared are an estimate: an assumed time for each heeded lesson, by its kind")
+
+
+def _lines(stats: Stats) -> Iterator[str]:
+    yield f"{stats.name}: {counted(stats.delivered, 'delivery', 'deliveries')} in {counted(stats.sessions, 'session')}"
+    rows = [[verdict, *_cells(getattr(stats, verdict))] for verdict in VERDICTS]
+    yield from ("  " + line for line in table(rows))
+    yield f"  missed {stats.missed}, helped {stats.helped}, hurt {stats.hurt}"
+    yield f"  withheld {stats.withheld}, judged {stats.heeded_without.of}"
+    if stats.heeded_without.of:
+        yield f"  heeded without being told {_percent(stats.heeded_without)}: {_effect(stats.effect_on_heeding)}"
+        yield f"  failures repeated without the lesson {_percent(stats.failed_without)}, with it " + (
+            f"{_percent(stats.failed)}: {_effect(stats.effect_on_failures)}"
+        )
+    yield f"  {stats.tokens:,} tokens spent, about {stats.minutes_spared:,.0f} minutes of finding out again spared"
+
+
+def _cells(share: Share) -> list[str]:
+    return [f"{share.count} of {share.of}", _percent(share)]
+
+
+def _percent(share: Share) -> str:
+    if not share.of:
+        return "-"
+    return f"{100 * share.share:.0f} % ({100 * share.low:.0f} to {100 * share.high:.0f})"
+
+
+def _effect(difference: Difference) -> str:
+    words = "" if difference.is_clear else ", which may be chance"
+    points = f"{100 * difference.difference:+.0f} points ({100 * difference.low:+.0f} to {100 * difference.high:+.0f})"
+    return f"telling makes {points}{words}"
+
+
+def _plots(stats: Stats) -> Iterator[str]:
+    """Each share as a bar over its interval, then told and heeded by week."""
+    told = [verdict for verdict in VERDICTS if getattr(stats, verdict).of]
+    for verdict in told:
+        yield f"  {verdict:10}  {_whisker(getattr(stats, verdict))}"
+    if told:
+        yield f"  {'':10}  0 %{'':{WIDTH - 8}}100 %"
+    most = max((told for _, told, _ in stats.weeks), default=0)
+    for monday, told_then, heeded in stats.weeks[-WEEKS:]:
+        width = round(WIDTH * told_then / most)
+        part = round(WIDTH * heeded / most)
+        yield f"  {monday}  {'█' * part}{'░' * (width - part)} {heeded} of {told_then}"
+
+
+def _whisker(share: Share) -> str:
+    """The interval as a line and the share as a block on it."""
+    cells = [" "] * (WIDTH + 1)
+    for at in range(round(WIDTH * share.low), round(WIDTH * share.high) + 1):
+        cells[at] = "─"
+    cells[round(WIDTH * share.share)] = "█"
+    return "".join(cells).rstrip()
+
+
+def _json(stats: Stats) -> dict[str, Any]:
+    plain = dict(stats.__dict__)
+    for name in (*VERDICTS, "heeded_without", "failed_without"):
+        share = plain[name]
+        plain[name] = {"count": share.count, "of": share.of, "share": share.share, "low": share.low, "high": share.high}
+    for name in ("effect_on_heeding", "effect_on_failures"):
+        plain[name] = dict(plain[name].__dict__)
+    plain["weeks"] = [{"week": week, "told": told, "heeded": heeded} for week, told, heeded in stats.weeks]
+    return plain

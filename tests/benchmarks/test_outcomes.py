@@ -1,0 +1,49 @@
+"""Simulated sessions with known effects: helpful lessons rise, harmful ones fall, estimates are right on average."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from benchmarks.outcomes import simulate_coverage, simulate_estimates, simulate_movement
+
+from holdfast.service.outcomes import estimate
+
+
+@pytest.fixture(autouse=True)
+def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimate, "DRAWS", 200)
+
+
+def test_helpful_lessons_rise_idle_ones_go_and_harmful_ones_fall() -> None:
+    figures = simulate_movement(random.Random(3))
+    assert figures["helpful"]["states"].get("active", 0) >= 55
+    assert figures["harmful"]["states"].get("retired", 0) >= 55
+    assert figures["idle"]["states"].get("retired", 0) >= 30
+    assert figures["helpful"]["mean factor"] > 1.5 > 1 > figures["harmful"]["mean factor"]
+
+
+def test_estimates_are_unbiased_and_their_intervals_cover() -> None:
+    figures = simulate_estimates(40)
+    for estimated in figures.values():
+        assert abs(estimated["mean estimate"] - estimated["truth"]) < 0.03
+        assert estimated["covered"] >= 0.9
+
+
+@pytest.mark.parametrize(("sessions", "share"), [(6, 0.1), (20, 0.25), (40, 0.5)])
+@pytest.mark.parametrize("spread", [0, 1])
+def test_intervals_cover_few_sessions_and_sessions_that_differ(sessions: int, share: float, spread: float) -> None:
+    assert simulate_coverage(60, sessions, share, spread) >= 0.88
+
+
+def test_the_same_records_give_the_same_interval() -> None:
+    pairs = [(1, 3), (0, 2), (2, 2)]
+    assert estimate.share_of(pairs) == estimate.share_of(pairs)
+
+
+def test_nothing_seen_is_no_certainty() -> None:
+    assert (estimate.share_of([]).low, estimate.share_of([]).high) == (0.0, 1.0)
+    none_of_eight = estimate.share_of([(0, 1)] * 8)
+    assert none_of_eight.low == 0.0
+    assert none_of_eight.high > 0.1
+    assert not estimate.difference_of([], [(1, 1)]).is_clear
