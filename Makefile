@@ -8,10 +8,10 @@ DEV := $(VENV)/.dev
 WHEEL := .venv-wheel/.ready
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test check lint format types contracts unit e2e conformance bench hostile docs plugins wheel clean
+.PHONY: help demo test check lint format types contracts unit e2e conformance hosts-live bench hostile docs plugins wheel clean
 
 help: ## What can be made
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 demo: $(READY) ## Set up, then show the loop: capture, the lessons, and what the next session is given
 	$(BIN)/python examples/demo.py
@@ -41,6 +41,9 @@ unit: $(DEV) ## The tests of the source tree
 e2e: $(DEV) $(WHEEL) ## The tests of the built wheel, installed as a user would
 	HOLDFAST_WHEEL_PYTHON=$(CURDIR)/.venv-wheel/bin/python $(BIN)/python -m pytest -q tests/e2e
 
+hosts-live: $(DEV) ## Real agent hosts against a scripted model; PROGRAMS=dir names their programs, HOSTS="codex ..." picks
+	HOLDFAST_HOST_PROGRAMS="$(or $(PROGRAMS),$(HOLDFAST_HOST_PROGRAMS))" $(BIN)/python -m tests.hosts_live.run $(HOSTS) $(if $(WRITE),--write)
+
 conformance: $(DEV) ## The official MCP suite and the Inspector against the MCP server, where npm is there
 	$(BIN)/python tests/conformance/run.py
 
@@ -53,6 +56,7 @@ hostile: $(DEV) ## Kills, faults, hooks at once and soak in few rounds; FULL=1 f
 docs: $(DEV) ## Regenerate the generated pages
 	$(BIN)/python scripts/render_cli_docs.py
 	$(BIN)/python scripts/render_hosts_docs.py
+	$(BIN)/python scripts/render_mcp_offers.py
 
 plugins: $(DEV) ## Build the packages that hosts know into dist/plugins
 	$(BIN)/python scripts/build_plugins.py

@@ -1,8 +1,10 @@
-"""From starting the MCP server to its answer to tools/list, against a bare SDK server with one tool.
+"""From starting the MCP server to its answer to tools/list, against a bare SDK server and a bare interpreter.
 
     python benchmarks/mcp_start.py [--rounds 15] [--json FILE]
 
-Both servers are started in turn in one run, so that a busy machine slows both. Also: resident memory after a recall.
+"With hooks" is the server of a host that has hooks of ours, whose first answers are constants; without hooks the
+instructions hold what matters and need the memory. All are started in turn, so that
+a busy machine slows all. Also: resident memory after a recall.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ def echo(text: str) -> str:
     return text
 server.run(transport="stdio")
 """
+HOOKED = "holdfast mcp, with hooks"
+START = str(Path(__file__).resolve().parent.parent / "src" / "holdfast" / "surfaces" / "start.py")
 OPENING = [
     {
         "id": 0,
@@ -88,15 +92,22 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    times: dict[str, list[float]] = {"bare SDK, one tool": [], "holdfast mcp": []}
-    cases = {"bare SDK, one tool": ["-c", BARE], "holdfast mcp": ["-m", "holdfast.surfaces.mcp"]}
+    cases = {
+        "bare SDK, one tool": ["-c", BARE],
+        "holdfast mcp": ["-I", START, "holdfast.surfaces.mcp.__main__"],
+        HOOKED: ["-I", START, "holdfast.surfaces.mcp.__main__", "--hooked"],
+    }
+    times: dict[str, list[float]] = {name: [] for name in ("bare interpreter", *cases)}
     resident = 0.0
     with tempfile.TemporaryDirectory() as home:
         for _ in range(options.rounds):
+            begun = time.perf_counter()
+            subprocess.run([sys.executable, "-I", "-c", "pass"], check=True)
+            times["bare interpreter"].append(time.perf_counter() - begun)
             for name, arguments in cases.items():
                 taken, server = first_answer_s(arguments, home)
                 times[name].append(taken)
-                if name == "holdfast mcp":
+                if name != "bare SDK, one tool":
                     server.send(RECALL)
                     server.answer(2)
                     resident = max(resident, server.resident_mb())
@@ -106,18 +117,24 @@ def main() -> None:
 
 def report(times: dict[str, list[float]], resident_mb: float, file: Path | None) -> None:
     medians = {name: sorted(taken)[len(taken) // 2] for name, taken in times.items()}
-    bare, ours = medians.values()
+    to_sdk = medians[HOOKED] / medians["bare SDK, one tool"]
+    to_interpreter = medians[HOOKED] / medians["bare interpreter"]
     result = {
         "median_s": {name: round(taken, 3) for name, taken in medians.items()},
-        "ratio": round(ours / bare, 3),
-        "aim_ratio": 1.3,
+        "ratio_to_bare_sdk": round(to_sdk, 3),
+        "aim_ratio_to_bare_sdk": 0.3,
+        "ratio_to_interpreter": round(to_interpreter, 3),
+        "aim_ratio_to_interpreter": 2.5,
+        "ratio_without_hooks": round(medians["holdfast mcp"] / medians["bare SDK, one tool"], 3),
+        "aim_ratio_without_hooks": 1.3,
         "resident_mb_after_recall": round(resident_mb, 1),
         "aim_resident_mb": 100,
         "rounds": len(next(iter(times.values()))),
     }
     for name, taken in medians.items():
-        print(f"{name:22} {taken * 1000:7.0f} ms to tools/list (median)")
-    print(f"ratio {ours / bare:.2f} (aim: at most 1.30); resident after a recall {resident_mb:.0f} MB (aim: under 100)")
+        print(f"{name:24} {taken * 1000:7.0f} ms (median)")
+    print(f"with hooks: {to_sdk:.2f} of a bare SDK server (aim 0.3), {to_interpreter:.2f} interpreters (aim 2.5)")
+    print(f"resident after a recall {resident_mb:.0f} MB (aim: under 100)")
     if file:
         file.write_text(json.dumps(result, indent=2) + "\n")
 

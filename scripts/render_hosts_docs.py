@@ -6,6 +6,7 @@ python scripts/render_hosts_docs.py --check    exit 1 when it is not up to date
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,13 @@ from holdfast import plugins
 from holdfast.bootstrap import load_host
 from holdfast.ports.host import Host, RulesTarget
 
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # the tests lie beside the package, not in it
+
+from tests.hosts_live.story import COLUMNS  # noqa: E402
+
+RESULTS = ROOT / "tests" / "hosts_live" / "results.json"
+Live = dict[str, dict[str, str]]
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "hosts.md"
 MOMENTS = {
     "session_start": "start",
@@ -36,8 +44,20 @@ left alone, and what to add by hand is shown.
 prompt, for a file, before a command, after a failure, after a compaction. Hosts without any are reached by the MCP
 tools and by rules files: `holdfast rules sync`.
 
-"not run" among the sources: the facts are from documentation, source or others' measurements, and the adapter was
-tested with recorded payloads made by them, not inside the program.
+"run" among the sources: `make hosts-live` played the program itself, at that version, and the table below tells what it
+did. For every other host the facts are from documentation, source or others' measurements.
+"""
+
+LIVE_HEAD = """## Seen in the running programs
+
+Each program works on a small repository with a scripted model: a session that teaches (a failing test and its mending,
+a correction, "Remember that ..."), then sessions that are told. `make hosts-live` plays the story again.
+"""
+
+LIVE_NOTES = """
+- Cline resumes a session in a terminal only, so that each prompt is a session of its own here.
+- Codex hides MCP tools behind a search of its own, which the scripted model does when a tool is not listed.
+- Continue has no hooks: nothing is handed over but through its MCP tools, and `holdfast backfill` learns.
 """
 
 READ_ONLY = """# Other programs' transcripts
@@ -61,7 +81,20 @@ def render() -> str:
     hosts.sort(key=lambda host: host.profile.title.casefold())
     read = [host for host in hosts if not (host.profile.mcp or host.profile.hooks or host.profile.rules)]
     wired = [host for host in hosts if host not in read]
-    return "\n".join((HEAD, *_table(wired), "", *_sections(wired), READ_ONLY, *_sections(read)))
+    live = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    parts = (HEAD, *_table(wired), "", *_live_table(live), *_sections(wired, live), READ_ONLY, *_sections(read, live))
+    return "\n".join(parts)
+
+
+def _live_table(live: Live) -> Iterator[str]:
+    """A row for each thing seen, a column for each host that was played."""
+    yield LIVE_HEAD
+    yield "| | " + " | ".join(f"{name} {row['version']}" for name, row in live.items()) + " |"
+    yield "|---" * (len(live) + 1) + "|"
+    for key, title in COLUMNS.items():
+        cells = (row[key] if key != "hooks" else _mark(row[key] != "no") for row in live.values())
+        yield f"| {title} | {' | '.join(cells)} |"
+    yield LIVE_NOTES
 
 
 def _table(hosts: list[Host]) -> Iterator[str]:
@@ -74,12 +107,12 @@ def _table(hosts: list[Host]) -> Iterator[str]:
         yield f"| {profile.title} | `{host.name}` | {' | '.join(cells)} |"
 
 
-def _sections(hosts: list[Host]) -> Iterator[str]:
+def _sections(hosts: list[Host], live: Live) -> Iterator[str]:
     for host in hosts:
-        yield from _section(host)
+        yield from _section(host, live.get(host.name, {}))
 
 
-def _section(host: Host) -> Iterator[str]:
+def _section(host: Host, played: dict[str, str]) -> Iterator[str]:
     profile = host.profile
     yield f"## {profile.title}\n"
     yield f"- name: `{host.name}`"
@@ -88,7 +121,8 @@ def _section(host: Host) -> Iterator[str]:
     if profile.rules:
         yield "- rules: " + ", ".join(map(_rules, profile.rules))
     yield from (f"- {text}" for text in profile.notes)
-    yield f"- sources: {'; '.join(profile.sources)}\n"
+    run = (f"run: {played['version']}, {played['date']}",) if played else ()
+    yield f"- sources: {'; '.join((*run, *profile.sources))}\n"
 
 
 def _code(where: str) -> str:

@@ -1,10 +1,12 @@
 """Replays real sessions of a team through the shipped hook path and scores what was learnt and shown.
 
-    python -m benchmarks.replay --data DIR [--repository PATH] [--gold] [--first N] [--count N] [--keep DIR]
+    python -m benchmarks.replay --data DIR [--repository PATH] [--gold] [--triggers FILE] [--first N] [--count N]
+        [--keep DIR]
 
 `DIR/replay` holds `catalog.jsonl` and `gold/`; the repository is a bare clone with all branches, for its objects hold
 the transcripts. Every session is played at the main branch of its time. `--gold` learns nothing: each session's gold is
-put into memory after it, which measures delivery alone. Nothing is downloaded, and nothing is asserted.
+put into memory after it, which measures delivery alone; with `--first`, that of the sessions before goes in first.
+Nothing is downloaded, and nothing is asserted.
 """
 
 from __future__ import annotations
@@ -30,16 +32,21 @@ def main() -> int:
     options = _options()
     folder = options.data / "replay"
     try:
-        catalog = load_catalog(folder).window(options.first, options.count)
+        every = load_catalog(folder)
+        catalog = every.window(options.first, options.count)
+        triggers = json.loads(options.triggers.read_text("utf-8")) if options.triggers else {}
         repository = Repository((options.repository or folder / "repo").resolve())
         with tempfile.TemporaryDirectory() as scratch:
-            record = play(catalog, repository, Path(scratch), with_gold=options.gold, progress=_tell)
+            record = play(
+                catalog, repository, Path(scratch), with_gold=options.gold, earlier=every.before(options.first),
+                triggers=triggers, progress=_tell,
+            )  # fmt: skip
     except MissingSetError as exc:
         print(exc, file=sys.stderr)
         return 1
     if options.keep:
         save(record, options.keep)
-    figures = {"mode": "gold in memory" if options.gold else "learnt"} | score(record, catalog)
+    figures = {"mode": "gold in memory" if options.gold else "learnt"} | score(record, catalog, every)
     print(render(figures))
     if options.json:
         about = _about(record, options.first, catalog.sha256)
@@ -72,6 +79,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="folder that holds replay/")
     parser.add_argument("--repository", type=Path, help="the bare repository; DIR/replay/repo without it")
     parser.add_argument("--gold", action="store_true", help="put the gold into memory instead of learning")
+    parser.add_argument(
+        "--triggers", type=Path, help="JSON: by gold lesson, when it is to be told (with --gold): paths, symbols, ..."
+    )
     parser.add_argument("--first", type=int, default=0, help="position of the first session")
     parser.add_argument("--count", type=int, default=10_000, help="most sessions")
     parser.add_argument("--keep", type=Path, help="folder for what happened, which `benchmarks.replay.sample` reads")

@@ -32,8 +32,12 @@ class GoldLesson:
     grade: int
     lesson: str
     quote: str
+    role: str = "user"
+    """Whose words it rests on: user, agent, failure, summary or commit."""
     why: str = ""
     files: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,10 @@ class Catalog:
     gold: tuple[GoldLesson, ...]
     needs: tuple[Need, ...]
     sha256: dict[str, str]
+
+    def before(self, first: int) -> Catalog:
+        """The sessions before the one at position `first`, with their gold and needs."""
+        return self.window(0, first)
 
     def window(self, first: int, count: int) -> Catalog:
         """That many sessions from the one at position `first`, with their gold and needs."""
@@ -90,7 +98,8 @@ def _rows(file: Path) -> list[dict[str, Any]]:
 def _gold_lesson(row: dict[str, Any]) -> GoldLesson:
     return GoldLesson(
         id=row["id"], session=row["s"], event=row["e"], kind=row["kind"], grade=row["grade"],
-        lesson=row["lesson"], quote=row["quote"], why=row.get("why", ""), files=tuple(row.get("files", ())),
+        lesson=row["lesson"], quote=row["quote"], role=row.get("role", "user"), why=row.get("why", ""),
+        files=tuple(row.get("files", ())), symbols=tuple(row.get("symbols", ())), command=row.get("command", ""),
     )  # fmt: skip
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from benchmarks.replay.catalog import Catalog, GoldLesson, Session
 from benchmarks.replay.firings import Firing, firings
@@ -23,11 +24,14 @@ def play(
     scratch: Path,
     *,
     with_gold: bool = False,
+    earlier: Catalog | None = None,
+    triggers: Mapping[str, Mapping[str, Any]] | None = None,
     progress: Callable[[str], None] = print,
 ) -> Record:
     """Replay the catalog's sessions; `with_gold` puts each session's gold into memory instead of learning from it.
 
-    Raises MissingSetError when the repository lacks a transcript.
+    `earlier`: sessions before those, whose gold is put into memory first. `triggers`: by gold lesson, when it is to be
+    told, as somebody wrote it. Raises MissingSetError when the repository lacks a transcript.
     """
     tree = repository.clone(scratch / "clone")
     home, record = scratch / "home", Record()
@@ -35,7 +39,10 @@ def play(
     if catalog.sessions:
         tree.check_out_before(catalog.sessions[0].began_at)
     with open_shipped(home, tree.folder) as shipped:
-        player = _Player(shipped, tree, scratch, record)
+        player = _Player(shipped, tree, scratch, record, triggers or {})
+        for session in earlier.sessions if earlier and with_gold else ():
+            player.go_to(session)
+            player.teach([lesson for lesson in earlier.gold if lesson.session == session.number], tidy=False)
         for session in catalog.sessions:
             player.play(session, repository.transcript(session.blob))
             if with_gold:
@@ -50,16 +57,23 @@ def play(
 
 
 class _Player:
-    def __init__(self, shipped: Shipped, tree: WorkTree, scratch: Path, record: Record) -> None:
+    def __init__(
+        self, shipped: Shipped, tree: WorkTree, scratch: Path, record: Record, triggers: Mapping[str, Any]
+    ) -> None:
         self._shipped = shipped
         self._tree = tree
         self._scratch = scratch
         self._record = record
+        self._triggers = triggers
+
+    def go_to(self, session: Session) -> None:
+        """Set the clock and the code to the session's beginning."""
+        self._shipped.clock.move_to(session.began_at)
+        self._tree.check_out_before(session.began_at)
 
     def play(self, session: Session, transcript: str) -> None:
         """Fire the session's hooks at the code of its day, the transcript growing as the host wrote it."""
-        self._shipped.clock.move_to(session.began_at)
-        self._tree.check_out_before(session.began_at)
+        self.go_to(session)
         lines = _moved(transcript, str(self._tree.folder)).splitlines(keepends=True)
         times_ms: list[float] = []
         prompts, written, branch, began = 0, 0, "", time.process_time()
@@ -92,11 +106,12 @@ class _Player:
         self._shipped.settle(session.id, str(file))
         file.unlink()
 
-    def teach(self, gold: list[GoldLesson]) -> None:
+    def teach(self, gold: list[GoldLesson], *, tidy: bool = True) -> None:
         """State the session's gold lessons by hand."""
         for lesson in gold:
-            self._record.taught[self._shipped.teach(lesson)] = lesson.id
-        self._shipped.tidy()
+            self._record.taught[self._shipped.teach(lesson, self._triggers.get(lesson.id, {}))] = lesson.id
+        if tidy:
+            self._shipped.tidy()
 
     def _fire(self, session: Session, firing: Firing) -> float:
         """Answer the hook and keep what it handed over; the processor time it took, in milliseconds."""
@@ -105,17 +120,19 @@ class _Player:
             "session_id": session.id, "transcript_path": str(self._file(session)), "cwd": str(self._tree.folder),
             "hook_event_name": firing.name, "permission_mode": "default", **firing.fields,
         }  # fmt: skip
-        began = time.process_time()
+        asked_at, began = self._shipped.clock.now(), time.process_time()
         text = self._shipped.answer(payload)
         took_ms = 1000 * (time.process_time() - began)
         if text:
+            lines = self._shipped.lines_told(session.id, asked_at)
             trigger = {key: value for key, value in firing.fields.items() if key != "tool_response"}
             at = self._shipped.clock.now().isoformat()
             self._record.deliveries.append(
                 Delivery(
-                    session.number, firing.line, session.id, at, firing.name, json.dumps(trigger)[:TRIGGER_LIMIT], text
+                    session.number, firing.line, session.id, at, firing.name, json.dumps(trigger)[:TRIGGER_LIMIT],
+                    text, lines,
                 )
-            )
+            )  # fmt: skip
         return took_ms
 
     def _file(self, session: Session) -> Path:

@@ -21,6 +21,8 @@ class Delivery:
     event: str
     trigger: str
     text: str
+    lines: list[list[str]] = field(default_factory=list)
+    """The lessons that each line of the text stands for, as the product logged them; the first one's id is in it."""
 
 
 @dataclass(frozen=True)

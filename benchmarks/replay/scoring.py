@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.replay.catalog import Catalog, GoldLesson, Need
@@ -25,6 +25,8 @@ GRACE = 2
 USEFUL = 2
 """The lowest grade of gold that is clearly useful."""
 ID_END = 8
+FIXED_LIST = 10
+"""Lessons of the list that is told at every start, the baseline."""
 WORD = re.compile(r"[a-z0-9_]{3,}")
 FAMILIES = {
     "constraint": "rule", "convention": "rule", "preference": "rule", "decision": "rule",
@@ -49,14 +51,17 @@ class Shown:
     event: int
     hook: str
     gold: frozenset[str]
+    """Of all lessons that the line stands for."""
+    worded: frozenset[str] = frozenset()
+    """Of the lesson whose words the line has."""
 
 
 Matches = Mapping[str, frozenset[str]]
 """The gold of each lesson, by ids."""
 
 
-def score(record: Record, catalog: Catalog) -> dict[str, Any]:
-    """Every figure of a replay of the catalog's sessions."""
+def score(record: Record, catalog: Catalog, every: Catalog | None = None) -> dict[str, Any]:
+    """Every figure of a replay of the catalog's sessions; `every`: the catalog that its gold is from."""
     matches = match(record.lessons, catalog)
     if record.taught:
         matches = {lesson: frozenset({gold}) for lesson, gold in record.taught.items()}
@@ -65,9 +70,12 @@ def score(record: Record, catalog: Catalog) -> dict[str, Any]:
     if not record.taught:
         figures["capture"] = score_capture(record.lessons, matches, catalog)
         figures["kinds"] = score_kinds(record.lessons, matches, catalog)
-    figures["delivery"] = score_delivery(record, shown, catalog)
+    figures["delivery"] = score_delivery(record, shown, catalog, every or catalog)
     figures["needs"] = score_needs(shown, catalog.needs)
     figures["outcomes"] = score_outcomes(record, matches, catalog)
+    worded = [replace(line, gold=line.worded) for line in shown]
+    figures["needs by the lesson that is worded"] = score_needs(worded, catalog.needs)
+    figures["fixed list"] = score_fixed_list(every or catalog, catalog)
     return figures
 
 
@@ -107,14 +115,18 @@ def words_of(text: str) -> set[str]:
 
 
 def find_shown(record: Record, matches: Matches) -> list[Shown]:
-    """Every lesson that was shown, in order."""
+    """Every line that told lessons, in order."""
     ids = {lesson["id"][-ID_END:]: lesson["id"] for lesson in record.lessons}
-    return [
-        Shown(delivery.n, delivery.e, delivery.event, matches.get(ids[end], frozenset()))
-        for delivery in record.deliveries
-        for end in shown_in(delivery.text)
-        if end in ids
-    ]
+    shown = []
+    for delivery in record.deliveries:
+        members = {line[0]: line for line in delivery.lines if line}
+        for end in shown_in(delivery.text):
+            if end not in ids:
+                continue
+            worded = matches.get(ids[end], frozenset())
+            told = [matches.get(lesson, frozenset()) for lesson in members.get(ids[end], ())]
+            shown.append(Shown(delivery.n, delivery.e, delivery.event, worded.union(*told), worded))
+    return shown
 
 
 def score_capture(lessons: Sequence[Mapping[str, Any]], matches: Matches, catalog: Catalog) -> dict[str, Any]:
@@ -153,9 +165,9 @@ def score_kinds(lessons: Sequence[Mapping[str, Any]], matches: Matches, catalog:
     return figures
 
 
-def score_delivery(record: Record, shown: Sequence[Shown], catalog: Catalog) -> dict[str, Any]:
+def score_delivery(record: Record, shown: Sequence[Shown], catalog: Catalog, every: Catalog) -> dict[str, Any]:
     """How much was shown, how much of it is gold, and how much the session needed (in sessions with needs alone)."""
-    useful = {gold.id for gold in catalog.gold if gold.grade >= USEFUL}
+    useful = {gold.id for gold in every.gold if gold.grade >= USEFUL}
     wanted: dict[int, set[str]] = defaultdict(set)
     for need in catalog.needs:
         wanted[need.session] |= need.lessons
@@ -176,6 +188,27 @@ def score_delivery(record: Record, shown: Sequence[Shown], catalog: Catalog) -> 
             hook: share(bool(lesson.gold & wanted[lesson.session]) for lesson in in_labelled if lesson.hook == hook)
             for hook in hooks
         },
+    }
+
+
+def score_fixed_list(every: Catalog, catalog: Catalog) -> dict[str, Any]:
+    """What a list picked in hindsight, told at every session's start, would meet: the baseline to beat.
+
+    Its lessons are the FIXED_LIST that meet most needs of the *other* sessions, as far as they were known by then.
+    """
+    numbers = {session.number for session in catalog.sessions}
+    others = [need for need in every.needs if need.session not in numbers] or list(every.needs)
+    wanted = Counter(lesson for need in others if need.strength >= USEFUL for lesson in need.lessons)
+    chosen = {lesson for lesson, _ in wanted.most_common(FIXED_LIST)}
+    origin = {gold.id: gold.session for gold in every.gold}
+    shown = [
+        Shown(number, -1, "SessionStart", frozenset({lesson}))
+        for number in numbers
+        for lesson in chosen
+        if origin.get(lesson, number) < number
+    ]
+    return {"lines": len(chosen)} | {
+        name: score_needs(shown, catalog.needs)[name]["in time"] for name in ("strength >= 3", "strength >= 2")
     }
 
 

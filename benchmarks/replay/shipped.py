@@ -11,7 +11,7 @@ import os
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,9 +22,10 @@ from benchmarks.replay.catalog import GoldLesson
 from holdfast import bootstrap
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.ids import uuid7
+from holdfast.domain.lesson import Triggers
 from holdfast.domain.plain import to_plain
 from holdfast.domain.records import Outcome
-from holdfast.domain.vocabulary import STATES, SessionId
+from holdfast.domain.vocabulary import STATES, SessionId, Trust
 from holdfast.ports.store import LogFilter
 from holdfast.service.associations import associate
 from holdfast.service.codegraph import reindex
@@ -40,6 +41,10 @@ SEED = 11
 MOST_LESSONS = 100_000
 MOST_FILES = 4
 """Files a gold lesson is anchored to."""
+MOST_TOLD = 200
+"""Deliveries of a session that are read back to find those of the last hook."""
+TRUST_OF_ROLE: dict[str, Trust] = {"user": "person", "failure": "verified"}
+"""Who is believed to have said a gold lesson; everybody else is the agent."""
 KIND_OF_GOLD = {"exploration": "constraint"}
 """Kinds of gold that nobody can state by hand, and what they are stated as."""
 
@@ -91,11 +96,23 @@ class Shipped:
         where = LogFilter(project=here.place.project.id, limit=MOST_LESSONS)
         return [to_plain(outcome) for outcome in here.parts.store.find_records(Outcome, where)]
 
-    def teach(self, gold: GoldLesson) -> str:
-        """State a gold lesson by hand, about those of its files that are there; the lesson's id."""
+    def lines_told(self, session: str, since: datetime) -> list[list[str]]:
+        """The lessons that were logged as told in that session from then on: of each line, the one it names first."""
+        lines: dict[int, list[str]] = {}
+        for told in reversed(self._memory.at(self._folder).log(session=SessionId(session), limit=MOST_TOLD)):
+            if told.at >= since and told.rank:
+                lines.setdefault(told.rank, []).append(told.lesson)
+        return [lines[rank] for rank in sorted(lines)]
+
+    def teach(self, gold: GoldLesson, triggers: Mapping[str, Any]) -> str:
+        """State a gold lesson for whose words it rests on, about those of its files that are there; the lesson's id."""
         files = [file for file in gold.files if os.path.isfile(os.path.join(self._folder, file))][:MOST_FILES]
         kind: Any = KIND_OF_GOLD.get(gold.kind, gold.kind)
-        return str(self._memory.at(self._folder).remember(gold.lesson, kind=kind, why=gold.why, files=files).id)
+        here = self._memory.at(self._folder)
+        trust = TRUST_OF_ROLE.get(gold.role, "agent")
+        when = Triggers(**{key: tuple(v) if isinstance(v, list) else v for key, v in triggers.items()})
+        lesson = here.remember(gold.lesson, kind=kind, why=gold.why, files=files, trust=trust, when=when)
+        return str((lesson if lesson.state == "active" else here.accept(lesson.id)).id)
 
     def tidy(self) -> None:
         """What the learner does besides learning: index, pairs of files, moved code, vectors."""

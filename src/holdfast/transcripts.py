@@ -2,7 +2,8 @@
 
 Hooks hear only the last reply of a turn; causes and decisions are often said in the replies before it. Prompts, replies
 and calls with an id have the same key in both. A call without an id is keyed by its minute, and a transcript may know
-another minute, or none; so it is known again by what was run or written, as often as that was told.
+another minute, or none; so it is known again by what was run or written, as often as that was told. Where a hook did
+not hear how a command ended, the transcript's word of it is kept as an outcome (`service/sessionevents`).
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
-from collections import Counter
+from collections import Counter, defaultdict
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from holdfast.domain.errors import HostConfigError
 from holdfast.ports.store import EventFilter
 from holdfast.runfiles import take_errands
+from holdfast.service.sessionevents import OUTCOME, is_open, outcome_of
 from holdfast.text.redaction import redact
 
 if TYPE_CHECKING:
@@ -141,21 +143,33 @@ class Heard:
         self._memory = memory
         self._session: SessionId | None = None
         self._told: Counter[tuple[str, ...]] = Counter()
+        self._open: dict[str, Event] = {}
+        """Commands of which it is not known how they ended, by key."""
+        self._open_deeds: defaultdict[tuple[str, ...], list[Event]] = defaultdict(list)
 
     def sift(self, batch: Sequence[Event]) -> list[Event]:
         """The events of one session that may be new."""
-        if self._memory is None or not any(_is_by_minute(event) for event in batch):
+        if self._memory is None or not any(event.kind in KINDS for event in batch):
             return list(batch)
         if batch[0].session != self._session:
             self._session = batch[0].session
-            self._told = Counter(_deed(event) for event in self._kept(batch[0].session))
-        return [event for event in batch if not (_is_by_minute(event) and self._take(_deed(event)))]
+            kept = self._kept(batch[0].session)
+            self._told = Counter(_deed(event) for event in kept if not event.key.endswith(OUTCOME))
+            self._open = {event.key: event for event in kept if is_open(event)}
+            self._open_deeds = defaultdict(list)
+            for event in self._open.values():
+                self._open_deeds[_deed(event)].append(event)
+        return [new for event in batch if (new := self._news(event)) is not None]
 
-    def _take(self, deed: tuple[str, ...]) -> bool:
-        if self._told[deed] <= 0:
-            return False
-        self._told[deed] -= 1
-        return True
+    def _news(self, event: Event) -> Event | None:
+        """The event, or what it adds to one that is kept already; None when it may tell nothing new."""
+        if event.key in self._open:
+            return outcome_of(self._open[event.key], event) or event
+        if _is_by_minute(event) and self._told[_deed(event)] > 0:
+            self._told[_deed(event)] -= 1
+            waiting = self._open_deeds[_deed(event)]
+            return outcome_of(waiting.pop(0), event) if waiting else None
+        return event
 
     def _kept(self, session: SessionId) -> list[Event]:
         assert self._memory is not None

@@ -135,7 +135,7 @@ def registered(machine: Machine, host: str) -> str:
 def run_hook(machine: Machine, command: str, case: Path, folder: str) -> str:
     """What the host reads from the command when it sends the recorded payload from that folder."""
     payload = (case / "payload.json").read_text("utf-8")
-    for recorded in ("/home/ada/shop", "/home/ada/ledger"):
+    for recorded in ("/home/ada/shop", "/home/ada/ledger", "/home/ada/parcels"):
         payload = payload.replace(recorded, json.dumps(folder)[1:-1])
     ran = subprocess.run(
         ["/bin/sh", "-c", command], input=payload, capture_output=True, text=True, check=False, cwd=machine.home

@@ -35,7 +35,7 @@ class Session:
         (self.project / "money.py").write_text("CENTS = 100\n")
         with Memory(str(self.project)) as memory:
             memory.remember("Amounts are whole cents, never floats.", kind="constraint", pinned=True)
-            memory.remember("Round half to even in money.", kind="convention", files=["money.py"])
+            memory.remember("Round half to even in `money.py`.", kind="convention", files=["money.py"])
         assert CliRunner().invoke(cli, ["setup", host]).exit_code == 0
         self.module = home / "plugin.mjs"  # node takes an ES module by this ending, the host by any
         self.module.write_bytes((home / plugin).read_bytes())

@@ -24,7 +24,7 @@ def test_a_line_holds_the_rule_its_reason_what_to_do_and_where() -> None:
     lesson = make_lesson(insight="Close the cursor first", why="the pool waits", how="Use with", path="src/db.py")
     line = compile_line(lesson, "src/db.py changed since")
     assert line.text == (
-        f"- [{short_id(lesson.id)}] Close the cursor first. the pool waits. Use with. (agent; src/db.py changed since)"
+        f"- [{short_id(lesson.id)}] Close the cursor first. The pool waits. Use with. (agent; src/db.py changed since)"
     )
     assert line.tokens == count_tokens(line.text)
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from holdfast import Memory
+from holdfast.domain.briefing import UNCONFIRMED
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Anchor, Lesson, Link
 from holdfast.ranking import ranker
@@ -25,6 +26,7 @@ def keep(memory: Memory, insight: str, **fields: object) -> Lesson:
 
 
 def insights(memory: Memory, *args: object, **asked: object) -> list[str]:
+    asked = {"unconfirmed": UNCONFIRMED} | asked
     return [item.lesson.insight for item in memory.recall(*args, **asked).items]  # type: ignore[arg-type]
 
 
@@ -32,9 +34,20 @@ def test_unconfirmed_lessons_answer_below_confirmed_ones_and_say_so(memory: Memo
     keep(memory, "The retry queue of the shutdown is drained by the pier worker.", state="candidate", trust="agent")
     keep(memory, "A retry queue shutdown needs the journal on a disk.", state="probation", trust="agent")
     keep(memory, "Shutdown closes the sockets and leaves the retry queue alone.")
-    answer = memory.recall("retry queue shutdown")
+    answer = memory.recall("retry queue shutdown", unconfirmed=UNCONFIRMED)
     assert [item.is_unconfirmed for item in answer.items] == [False, True, True]
     assert answer.text.count("unconfirmed") == 2
+
+
+def test_a_candidate_waits_for_a_person_unless_it_is_asked_for(memory: Memory) -> None:
+    keep(memory, QUEUE, state="candidate", trust="agent")
+    assert memory.recall("retry queue shutdown").items == ()
+    assert insights(memory, "retry queue shutdown", unconfirmed=UNCONFIRMED) == [QUEUE]
+
+
+def test_who_asks_for_candidates_gets_those_of_a_repository_too(memory: Memory) -> None:
+    keep(memory, QUEUE, state="candidate", trust="repository")
+    assert insights(memory, "retry queue shutdown", states=("candidate",)) == [QUEUE]
 
 
 def test_who_names_a_state_gets_no_other(memory: Memory) -> None:
@@ -43,7 +56,8 @@ def test_who_names_a_state_gets_no_other(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "trust"), [("candidate", "repository"), ("candidate", "tool"), ("quarantined", "agent")]
+    ("state", "trust"),
+    [("candidate", "repository"), ("candidate", "tool"), ("probation", "tool"), ("quarantined", "agent")],
 )
 def test_what_a_repository_or_a_tool_says_waits_for_a_person(memory: Memory, state: str, trust: str) -> None:
     keep(memory, QUEUE, state=state, trust=trust)
@@ -82,7 +96,7 @@ def test_what_a_lesson_says_it_contradicts_is_told_with_it(memory: Memory) -> No
     keep(
         memory, "Invoices are rounded to whole euros by the exporter.", trust="agent", state="candidate", links=(link,)
     )
-    answer = memory.recall("are invoices rounded to whole euros by the exporter?")
+    answer = memory.recall("are invoices rounded to whole euros by the exporter?", unconfirmed=UNCONFIRMED)
     assert [item.is_unconfirmed for item in answer.items] == [False, True]
     assert len(answer.disputes) == 1
 

@@ -83,8 +83,10 @@ def test_before_a_file_its_own_lessons_come_and_no_neighbours(memory: Memory, pr
     keep(memory, "Python files in src are formatted with four spaces.", globs=("src/*.py",))
     (project / "src" / "tides.py").write_text("HIGH = 5\n")
     found = deliver(memory, "before_file", paths=(f"{project}/src/tides.py",))
-    assert sorted(shown(found)) == [TIDES, "Python files in src are formatted with four spaces."]
-    assert "src/tides.py changed since" in found.text
+    assert shown(found) == ["Python files in src are formatted with four spaces."]
+    found = deliver(memory, "before_file", paths=(f"{project}/src/tides.py",))
+    assert shown(found) == [TIDES]
+    assert "src/tides.py changed since: check before relying on it" in found.text
     assert shown(deliver(memory, "before_file", session="s2", paths=(f"{project}/README.md",))) == []
     assert shown(deliver(memory, "before_file", session="s2", paths=("/etc/passwd",))) == []
 
@@ -192,7 +194,7 @@ def test_a_prompt_never_restores_what_its_own_session_saved(memory: Memory) -> N
 @pytest.mark.parametrize(
     "moment", ["session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction"]
 )
-def test_no_delivery_exceeds_three_lessons_or_the_moments_budget(memory: Memory, project: Path, moment: str) -> None:
+def test_no_delivery_exceeds_its_lines_or_the_moments_budget(memory: Memory, project: Path, moment: str) -> None:
     for n in range(9):
         keep(
             memory, f"{QUEUE} {'It has long reasons. ' * 40} Number {n}.", title=f"Rule {n}", kind="fix",
@@ -208,7 +210,8 @@ def test_no_delivery_exceeds_three_lessons_or_the_moments_budget(memory: Memory,
         command="make test",
         error=OUTPUT,
     )
-    assert 1 <= len(found.items) <= 3
+    assert found.text
+    assert len(found.items) <= {"prompt": 1, "before_file": 3}.get(moment, 6)
     assert count_tokens(found.text) == found.tokens <= MOMENT_BUDGETS[moment]  # type: ignore[index]
 
 
@@ -291,3 +294,13 @@ def test_what_an_agent_wrote_into_a_rules_file_that_the_host_reads_is_not_told_a
     memory.parts.store.put([lesson], {lesson.id: None})
     found = deliver(memory, "prompt", prompt="why does the retry queue lose jobs at shutdown?")
     assert shown(found) == ([QUEUE] if is_told else [])
+
+
+def test_a_resumed_session_is_not_told_what_it_taught_itself(memory: Memory) -> None:
+    taught = make_lesson(project=memory.place.project.id, insight=QUEUE)
+    taught = replace(taught, provenance=replace(taught.provenance, session=SessionId("s1")))
+    memory.parts.store.put([taught], {taught.id: None})
+    asked = "why does the retry queue lose jobs at shutdown?"
+    assert shown(deliver(memory, "prompt", prompt=asked)) == []
+    assert shown(deliver(memory, "prompt", agent="helper", prompt=asked)) == [QUEUE]
+    assert shown(deliver(memory, "prompt", session="s2", prompt=asked)) == [QUEUE]

@@ -14,7 +14,7 @@ from holdfast.domain.vocabulary import EventId, LessonId, SessionId
 from holdfast.ranking.compile import OPENING
 from holdfast.ranking.tokens import count_tokens
 from holdfast.service import hook, notice
-from holdfast.service.notice import RECENT, keep_states, load_states
+from holdfast.service.notice import keep_states, load_states
 
 TIDES = "High water is kept in centimetres above chart datum."
 CODE = "def high_water(port):\n    level = gauge(port)\n    return round(level * 100)\n"
@@ -155,6 +155,8 @@ def test_a_lesson_that_was_forgotten_meanwhile_is_not_told_of(memory: Memory, le
 
 
 def test_only_the_agent_that_edited_and_the_sessions_own_hear_of_it(memory: Memory, lesson: LessonId) -> None:
+    for agent in ("sub-1", "sub-2", ""):
+        Session(memory, agent=agent).open()
     Session(memory, agent="sub-1").edit(SIGNATURE)
     assert news(Session(memory, agent="sub-2").run()) == ""
     assert news(Session(memory, agent="sub-1").run()) != ""
@@ -180,21 +182,18 @@ def test_without_a_watch_a_change_by_a_command_is_told_before_the_file_is_opened
 
 
 def test_with_a_watch_a_change_by_a_command_is_told_at_the_next_call(memory: Memory, lesson: LessonId) -> None:
-    watch = memory.watch()
+    watch, session = memory.watch(), Session(memory)
+    session.open()
     Path(memory.folder, "src/tides.py").write_text(SIGNATURE)
     assert len(watch.look() + watch.look()) == 1
-    assert "signature" in news(Session(memory).run())
+    assert "signature" in news(session.run())
 
 
-def test_what_a_watch_saw_long_ago_is_news_only_to_who_was_shown_the_lesson(
-    memory: Memory, lesson: LessonId, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_watch_saw_is_news_only_to_who_was_shown_the_lesson(memory: Memory, lesson: LessonId) -> None:
     shown = Session(memory, "s2")
     shown.open()
     keep_states(memory.parts, memory.place, {lesson: "changed"}, by="watch")
     Path(memory.folder, "src/tides.py").write_text(SIGNATURE)
-    now = memory.parts.clock.now
-    monkeypatch.setattr(memory.parts.clock, "now", lambda: now() + 2 * RECENT)
     assert news(Session(memory).run()) == ""
     assert news(shown.run()) != ""
 
@@ -261,3 +260,15 @@ def test_a_mark_that_cannot_be_read_is_as_none(memory: Memory, lesson: LessonId)
     session = Session(memory)
     session.edit(SIGNATURE)
     assert news(session.run()) != ""
+
+
+def test_a_session_is_told_of_changed_code_twice_at_most(memory: Memory, lesson: LessonId) -> None:
+    session = Session(memory)
+    session.open()
+    told = 0
+    for state in ("drifted", "changed", "orphaned", "changed", "orphaned"):
+        keep_states(memory.parts, memory.place, {lesson: "fresh"})
+        Path(memory.folder, "src/tides.py").write_text(SIGNATURE)
+        keep_states(memory.parts, memory.place, {lesson: state}, by="checkout")  # type: ignore[dict-item]
+        told += news(session.run()) != ""
+    assert told <= 2

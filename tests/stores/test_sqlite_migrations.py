@@ -66,6 +66,7 @@ def test_an_older_files_lessons_are_indexed_anew_and_what_cannot_be_read_stays(t
             sql.execute("UPDATE lesson_text SET expanded = ''")
             sql.execute("UPDATE lessons SET doc = '{' WHERE id = ?", (broken.id,))
             sql.execute("DROP TABLE set_aside")
+            sql.execute("DROP TABLE triggers")
             sql.execute("DELETE FROM migrations WHERE number > 1")
             sql.execute("PRAGMA user_version = 1")
     with make({"url": f"sqlite://{path}"}) as store:
@@ -112,6 +113,7 @@ def test_a_database_that_holds_a_rule_twice_is_upgraded_with_both_lessons(tmp_pa
                 (duplicate_key(one.insight), document(twin)[1], two.id),
             )
             sql.execute("DROP TABLE set_aside")
+            sql.execute("DROP TABLE triggers")
             sql.execute("DELETE FROM migrations WHERE number > 2")
             sql.execute("PRAGMA user_version = 2")
     with make({"url": f"sqlite://{path}"}) as store:

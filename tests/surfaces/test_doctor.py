@@ -210,7 +210,7 @@ def test_a_database_others_can_read_is_named(home: Path) -> None:
 
 def test_a_host_that_does_not_start_is_named(machine: Path) -> None:
     (machine / "bin" / "claude").write_text(BIN + "exit 3\n")
-    assert "exit 3" in findings()["host"][0]["what"]
+    assert "exit 3" in findings()["claude-code"][0]["what"]
 
 
 def test_a_damaged_config_file_is_named(home: Path) -> None:

@@ -42,6 +42,8 @@ class Ranked(Frozen):
     freshness: Freshness = "unverified"
     caveat: str = ""
     """What changed, in words, when it is not fresh."""
+    also: tuple[LessonId, ...] = ()
+    """Other lessons of its group, which its line stands for: they count as told."""
 
     @property
     def is_unconfirmed(self) -> bool:

@@ -24,6 +24,8 @@ class HookCall(Frozen, nested={"events": Event}):
     """They are about to be edited."""
     excerpts: tuple[str, ...] = ()
     """What in the first of them is about to be replaced, as it stands there; empty for a whole file."""
+    writes: tuple[str, ...] = ()
+    """What the call is about to write into files, whole."""
     lines: tuple[int, int] = (0, 0)
     """The lines of the first of them about to be read, from 1, both ends included; zeros for a whole file."""
     command: str = ""

@@ -114,6 +114,8 @@ class Triggers(Frozen):
     """Kinds of work: fix, feature, refactor, test, review, operate."""
     standing: bool = False
     """It holds for all work, whatever is touched."""
+    edited: bool = False
+    """A person chose them: nothing is derived beside them."""
 
 
 class Link(Frozen):

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.domain.symbol import Neighbour
 
-LANES = ("exact", "text", "path", "symbol", "graph", "recent", "pinned", "vector")
+LANES = ("exact", "text", "path", "symbol", "graph", "recent", "pinned", "vector", "trigger", "occasion")
 """The indexes a store answers from; later ones (links) join this list."""
 
 
@@ -31,6 +31,10 @@ class Query(Frozen):
     """The command about to run, as typed."""
     error: str = ""
     """Error output to be answered, as printed."""
+    code: str = ""
+    """What is about to be written into a file or run, whole: literal triggers are looked for in it."""
+    occasions: tuple[str, ...] = ()
+    """What begins now: `standing` for a session, `edit go` for a language, `test`, `commit`, ... for a command."""
     branch: str = ""
     prefix: str = ""
     """Where in the project the question is asked from (the working folder, relative to the root)."""
@@ -59,3 +63,5 @@ class Hit(Frozen):
     score: float = 0.0
     among: int = 0
     """How many lessons the index chose from, as far as it counts; 0 where it does not tell."""
+    weight: float = 0.0
+    """Of the text lane: the lesson's own BM25, of which the score is a share; 0 for what only stands near a hit."""

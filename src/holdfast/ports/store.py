@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.domain.frozen import Frozen
-from holdfast.domain.vocabulary import LessonId, LessonKind, ProjectId, SessionId, State
+from holdfast.domain.vocabulary import EventKind, LessonId, LessonKind, ProjectId, SessionId, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ class EventFilter(Frozen):
 
     project: ProjectId = ""  # type: ignore[assignment]
     session: SessionId = ""  # type: ignore[assignment]
+    kind: EventKind | None = None
+    """Only events of that kind that said something: a prompt or a reply. Asked of one session."""
+    last: int = 0
+    """Only the last so many; 0: from the first on."""
     after: int = 0
     """Only events the store received after this position; `Store.find_events` returns positions with events."""
     limit: int = 10_000

@@ -14,6 +14,7 @@ from holdfast.ranking.tokens import count_tokens
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from holdfast.domain.lesson import Lesson
 
@@ -60,8 +61,13 @@ def more_line(count: int, hint: str) -> str:
     return f"{count} more: {hint}" if count > 0 else ""
 
 
-def compile_line(lesson: Lesson, caveat: str = "", budget: int = LINE_TOKENS) -> Line:
-    """`- [id8] Rule. Why. How. (source; where; caveat)` in at most `budget` tokens.
+def compile_line(
+    lesson: Lesson, caveat: str = "", budget: int = LINE_TOKENS, *, places: bool = True, at: datetime | None = None
+) -> Line:
+    """`- [id8] Rule. Why. How. (source, date; where; caveat)` in at most `budget` tokens.
+
+    What to do is left out where the rule says it already; so is a difference of two texts that ran into a lesson.
+    `places`: name what it is about. `at`: now, for a line with a date; one of this year goes without it.
 
     The id, the rule, the source and the caveat stay. The reason gives way first, in a line of more than REASONED_TOKENS
     already, then what to do, then the place, then the rule's end, at a word. A place that the rule names is not named
@@ -69,11 +75,15 @@ def compile_line(lesson: Lesson, caveat: str = "", budget: int = LINE_TOKENS) ->
     holds one is not told by halves: its title stands for it.
     """
     head, caveat, source = f"- [{short_id(lesson.id)}] ", clean(caveat), source_word(lesson)
-    rule, why, how = _sentence(lesson.insight), _sentence(lesson.why), _sentence(lesson.how)
-    where = ", ".join(name for name in _where(lesson) if name not in caveat and name not in rule)
+    source = f"{source}, {_date(lesson, at)}" if at is not None else source
+    rule, why, how = _sentence(_prose(lesson.insight)), _sentence(_prose(lesson.why)), _sentence(_prose(lesson.how))
+    how = "" if _repeats(how, rule) else how
+    why = "" if _repeats(why, rule) else why
+    named = _where(lesson) if places else []
+    where = ", ".join(name for name in named if name not in caveat and name not in rule)
     whole = f"all of it: holdfast show {short_id(lesson.id)}"
     choices = (
-        ([rule, why, how], [where, caveat], REASONED_TOKENS if why else budget),
+        ([*_joined(rule, why), how], [where, caveat], REASONED_TOKENS if why else budget),
         ([rule, how], [where, caveat], budget),
         ([rule], [where, caveat, whole if limits(how) else ""], budget),
         ([rule], [caveat, whole if limits(how) else ""], budget),
@@ -141,6 +151,53 @@ def _sentence(text: str) -> str:
     """Clean text that ends like a sentence."""
     plain = clean(text)
     return plain if not plain or plain[-1] in ".!?…。" else plain + "."
+
+
+def _prose(text: str) -> str:
+    """The text up to where a difference of two texts begins; all of it where it begins with one."""
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        if at and line.startswith(_DIFFERENCE) and "\n".join(lines[:at]).strip():
+            return "\n".join(lines[:at])
+    return text
+
+
+_DIFFERENCE = ("diff --git ", "@@ ", "--- a/", "+++ b/", "+\t", "-\t", "+    ", "-    ")
+"""How the first line of a difference begins."""
+
+
+def _joined(rule: str, why: str) -> tuple[str, str]:
+    """Rule and reason as they are read: a reason that goes on with the rule's sentence is part of it."""
+    first = why.split(" ", 1)[0].lower()
+    if first in _GOING_ON and rule.endswith("."):
+        return f"{rule[:-1]}{',' if first in ('so', 'since', 'as') else ''} {why[:1].lower()}{why[1:]}", ""
+    return rule, why[:1].upper() + why[1:] if why[:1].isalpha() and why.split(" ", 1)[0].islower() else why
+
+
+_GOING_ON = frozenset({"so", "because", "since", "as"})
+REPEATED = 0.85
+"""Share of a sentence's words that the rule has, from which it says nothing that the rule does not."""
+
+
+def _repeats(sentence: str, rule: str) -> bool:
+    """Whether the rule has nearly all words of the sentence."""
+    words = _words(sentence)
+    return bool(words) and len(words & _words(rule)) >= REPEATED * len(words)
+
+
+def _words(text: str) -> frozenset[str]:
+    found = frozenset(word.strip(".,;:!?()\"'`").lower() for word in text.split())
+    return found - {"", "run", "use", "do", "first", "the", "a", "it", "to", "instead", "by"}
+
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def _date(lesson: Lesson, at: datetime) -> str:
+    """`12 Jan`, with the year where it is not the present one."""
+    said = lesson.validity.valid_from
+    day = f"{said.day} {_MONTHS[said.month - 1]}"
+    return day if at.year == said.year else f"{day} {said.year}"
 
 
 def _where(lesson: Lesson) -> list[str]:

@@ -103,6 +103,14 @@ def parse_command(line: str) -> str:
     return best[:TARGET_LIMIT].rstrip()
 
 
+def simple_commands(line: str) -> list[list[str]]:
+    """The simple commands of a line as words, without assignments, wrappers and redirections; first of each pipe."""
+    if "<<" in line:
+        line = line.split("\n", 1)[0]
+    commands = (_unwrapped(_without_redirections(words)) for words in _commands(line[:COMMAND_LIMIT]))
+    return [words for words in commands if words]
+
+
 def _commands(line: str) -> list[list[str]]:
     """The simple commands of a line, as words; only the first of each pipe."""
     commands: list[list[str]] = [[]]

@@ -27,6 +27,7 @@ from holdfast.domain.vocabulary import REVIEW, STATES, TRUSTS, LessonId, Project
 from holdfast.ports.store import LessonFilter
 from holdfast.ranking.orders import is_order, reservation
 from holdfast.ranking.sameness import opposed, same
+from holdfast.ranking.triggers import derive_triggers, united
 from holdfast.ranking.words import duplicate_key
 from holdfast.service.anchoring import anchor_subject, subject_of
 from holdfast.service.ledger import write_change
@@ -180,7 +181,10 @@ class Admission:
             state=self._first_state(candidate),
             error_signature=clean(candidate.error_signature),
             command=clean(candidate.command),
-            when=candidate.when,
+            when=united(
+                candidate.when,
+                derive_triggers(candidate.kind, candidate.trust, insight, clean(candidate.how)),
+            ),
             links=candidate.links,
             sessions_seen=(self.source.session,),
         )

@@ -8,7 +8,7 @@ limit is.
 
 from __future__ import annotations
 
-from holdfast.domain.briefing import UNCONFIRMED, Briefing, LaneShare
+from holdfast.domain.briefing import Briefing, LaneShare
 from holdfast.domain.errors import LessonNotFoundError
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.ids import short_id
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Place
     from holdfast.domain.query import Query
-    from holdfast.domain.vocabulary import LessonId, Moment
+    from holdfast.domain.vocabulary import LessonId, Moment, State
     from holdfast.service.parts import Parts
 
     Pair = tuple[Ranked, Found]
@@ -89,11 +89,11 @@ def ask(
     limit: int,
     budget_tokens: int,
     moment: Moment = "on_demand",
-    unconfirmed: bool = False,
+    unconfirmed: tuple[State, ...] = (),
 ) -> Briefing:
     """The few lessons that answer the query, or none and the nearest. A question without anything asks in general.
 
-    `unconfirmed`: lessons on probation and candidates answer too, below all others.
+    `unconfirmed`: lessons in these states answer too, below all others, unless a repository or a tool says them.
     """
     query, degraded = with_vector(parts, query)
     if query.paths and not query.linked:
@@ -103,7 +103,7 @@ def ask(
     answer = _search(parts, place, query, limit)
     waiting = _Answer()
     if unconfirmed and query.as_of is None:
-        waiting = _search(parts, place, replace(query, states=UNCONFIRMED), limit)
+        waiting = _search(parts, place, replace(query, states=unconfirmed), limit, ANSWERING)
     passed, failed = [*answer.passed, *waiting.passed], [*answer.failed, *waiting.failed]
     notes = "; ".join(filter(None, (degraded, answer.notes)))
     if not passed:
@@ -117,10 +117,11 @@ def ask(
     return _assemble(pairs, disputes, limit, budget_tokens, notes)
 
 
-def find(parts: Parts, query: Query, lanes: Iterable[str], pool: int = ASKED_POOL) -> Draw:
+def find(
+    parts: Parts, query: Query, lanes: Iterable[str], pool: int = ASKED_POOL, trusts: tuple[str, ...] = TRUSTS
+) -> Draw:
     """What the lanes give for somebody who asks, lessons about code in the order of the ranker."""
-    waiting = "candidate" in query.states
-    drawn = draw(parts, query, lanes, pool=pool, admit=(lambda one: one.lesson.trust in ANSWERING) if waiting else None)
+    drawn = draw(parts, query, lanes, pool=pool, admit=lambda one: one.lesson.trust in trusts)
     return replace(drawn, found=_by_ranker(parts, query, drawn.found))
 
 
@@ -175,15 +176,15 @@ def _push(
     return brief(ranked, moment=moment, limit=limit, budget_tokens=budget_tokens, degraded=notes)
 
 
-def _search(parts: Parts, place: Place, query: Query, limit: int) -> _Answer:
+def _search(parts: Parts, place: Place, query: Query, limit: int, trusts: tuple[str, ...] = TRUSTS) -> _Answer:
     """Every way in which the question is asked of the lessons in the query's states, together."""
-    if query.states == UNCONFIRMED and not parts.store.search("recent", query, 1):
+    if trusts == ANSWERING and not parts.store.search("recent", query, 1):
         return _Answer()
     passed: dict[LessonId, Found] = {}
     failed: dict[LessonId, Found] = {}
     notes: dict[str, None] = {}
     for one_query, lanes in _readings(query):
-        drawn = find(parts, one_query, lanes)
+        drawn = find(parts, one_query, lanes, trusts=trusts)
         notes[drawn.degraded] = None
         good = _passing(parts, one_query, drawn.found[:KEPT], lanes)
         _keep_best(passed, good)
@@ -192,7 +193,7 @@ def _search(parts: Parts, place: Place, query: Query, limit: int) -> _Answer:
     ranked = _diversified(weigh_up(parts, place, best))
     further: list[Pair] = []
     if limit > KEPT:
-        further = _further(parts, place, query, [found.lesson.id for found in best])
+        further = _further(parts, place, query, [found.lesson.id for found in best], trusts)
     near = tuple(found for id_, found in failed.items() if id_ not in passed and any(map(says_something, found.shares)))
     return _Answer(
         passed=tuple(ranked), further=tuple(further), failed=near, notes="; ".join(filter(None, notes))
@@ -247,10 +248,13 @@ def _keep_best(known: dict[LessonId, Found], found: Iterable[Found]) -> None:
             known[one.lesson.id] = one
 
 
-def _further(parts: Parts, place: Place, query: Query, known: Sequence[LessonId]) -> list[Pair]:
+def _further(
+    parts: Parts, place: Place, query: Query, known: Sequence[LessonId], trusts: tuple[str, ...]
+) -> list[Pair]:
     """Lessons behind those that the ranker ordered, for somebody who wants many."""
     query, lanes = _readings(query)[0]
-    drawn = draw(parts, replace(query, exclude=(*query.exclude, *known)), lanes, pool=POOL_LIMIT)
+    query = replace(query, exclude=(*query.exclude, *known))
+    drawn = draw(parts, query, lanes, pool=POOL_LIMIT, admit=lambda one: one.lesson.trust in trusts)
     return weigh_up(parts, place, _passing(parts, query, drawn.found, lanes))
 
 

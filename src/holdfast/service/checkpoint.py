@@ -13,6 +13,7 @@ from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.ranking.compile import clean
 from holdfast.ranking.signature import command_target
 from holdfast.ranking.tokens import count_tokens
+from holdfast.service.sessionevents import with_outcomes
 from holdfast.text.redaction import redact
 
 TYPE_CHECKING = False
@@ -110,7 +111,7 @@ def capture(parts: Parts, place: Place, session: SessionId) -> Checkpoint | None
     states another.
     """
     found = parts.store.find_events(EventFilter(project=place.project.id, session=session))
-    events = [event for _, event in found if not event.agent]
+    events = [event for event in with_outcomes(event for _, event in found) if not event.agent]
     saved = current(parts, place)
     kept = saved if saved is not None and saved.session == session else None
     prompt = _goal(events)

@@ -12,10 +12,11 @@ from holdfast.domain.clocktext import parse_instant, render_instant
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.jsontext import dumps, loads
-from holdfast.domain.lesson import Anchor, Lesson, Link, Provenance, Scope, Validity, title_of
+from holdfast.domain.lesson import Anchor, Lesson, Link, Provenance, Scope, Triggers, Validity, title_of
 from holdfast.domain.pathtext import has_drive
 from holdfast.domain.plain import from_plain, to_plain
 from holdfast.domain.vocabulary import TRUSTS, LessonId, ProjectId, SessionId
+from holdfast.service.edit import triggers_of
 from holdfast.service.passages import SAID_SALIENCE
 from holdfast.service.remember import CONFIDENCE, SALIENCE
 from holdfast.service.sealing import SEAL
@@ -37,7 +38,7 @@ KEYS = (
     "id", "kind", "title", "insight", "why", "how", "snippets", "files", "symbols", "anchors", "tags", "topic_key",
     "created_at", "valid_from", "valid_to", "state", "trust", "confidence", "salience", "scope", "project",
     "path_prefix", "branch", "pinned", "error_signature", "command", "sessions_seen", "revival", "provenance", "links",
-    SEAL,
+    "when", SEAL,
 )  # fmt: skip
 """What a line may hold, in the order of an export. `created_at` is when it became known; `scope` is the level."""
 COPIED = (
@@ -48,9 +49,9 @@ COPIED = (
 
 OF_A_FILE = frozenset({
     "kind", "title", "insight", "why", "how", "snippets", "files", "symbols", "tags", "valid_from", "path_prefix",
-    "branch", "error_signature", "command",
+    "branch", "error_signature", "command", "when",
 })  # fmt: skip
-"""What counts of a line that nobody vouches for: its words, what they are about and where they hold."""
+"""What counts of a line that nobody vouches for: its words, what they are about, and where and when they hold."""
 IMPORTED = "jsonl/1"
 """Stands in for the detector of a lesson from a line that nobody vouched for."""
 
@@ -184,6 +185,7 @@ def render_line(lesson: Lesson, *, with_project: bool, sealer: Sealer) -> str:
         "links": to_plain(lesson.links),
         "sessions_seen": list(lesson.sessions_seen),
         "error_signature": lesson.error_signature,
+        "when": _redacted_deep(to_plain(lesson.when)),
     }
     plain = {key: for_people[key] if key in for_people else getattr(lesson, key) for key in KEYS if key != SEAL}
     texts_again = {
@@ -221,6 +223,7 @@ def _line(
         salience=stated.get("salience", SAID_SALIENCE if authority == "file" else SALIENCE),
         state=_state(stated, authority),
         links=tuple(from_plain(Link, item) for item in stated.get("links", ())),
+        when=_when(stated, authority),
         sessions_seen=tuple(map(SessionId, texts("sessions_seen", stated.get("sessions_seen", ())))),
         **with_title(_required(kept)),
     )
@@ -266,6 +269,14 @@ def _scope(stated: dict[str, Any], project: ProjectId) -> Scope:
 def _validity(stated: dict[str, Any], known: datetime) -> Validity:
     begun = parse_instant(stated["valid_from"]) if "valid_from" in stated else known
     return Validity(valid_from=begun, valid_to=parse_instant(stated["valid_to"]) if "valid_to" in stated else None)
+
+
+def _when(stated: dict[str, Any], authority: str) -> Triggers:
+    """When it is to be told; that it holds for all work is a standing of its own, which a file cannot give it."""
+    if not isinstance(stated.get("when", {}), dict):
+        raise InvalidValueError("when must be an object")
+    when = triggers_of(stated.get("when", {}))
+    return replace(when, standing=False, edited=False) if authority == "file" else when
 
 
 def _trust(own: Any) -> Trust:

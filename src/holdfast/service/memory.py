@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from holdfast.domain.briefing import Briefing
     from holdfast.domain.event import Event
     from holdfast.domain.hookcall import HookCall
-    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.lesson import Lesson, Triggers
     from holdfast.domain.project import Place
     from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
     from holdfast.domain.vocabulary import Freshness, LessonKind, ScopeLevel, State, Trust, Verdict
@@ -190,11 +190,13 @@ class Memory:
         as_of: datetime | None = None,
         states: Sequence[State] = (),
         kinds: Sequence[LessonKind] = (),
+        unconfirmed: Sequence[State] = ("probation",),
         all_projects: bool = False,
     ) -> Briefing:
         """The lessons that matter to the question, best first, within the budget, verified against the code now.
 
-        Active lessons first; then those that nobody confirmed yet, marked so, unless `states` says which to ask.
+        Active lessons first; then those that nobody confirmed yet and that are in the `unconfirmed` states, marked so.
+        Candidates wait for a person, so an agent is not told them. `states` asks for lessons in these states alone.
         """
         from holdfast.service.asking import ask
         from holdfast.service.recall import question
@@ -204,7 +206,7 @@ class Memory:
             all_projects,
         )  # fmt: skip
         return ask(
-            self.parts, self.place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=not states
+            self.parts, self.place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=() if states else tuple(unconfirmed),
         )  # fmt: skip
 
     def note_recall(self, briefing: Briefing, asked: HookCall) -> None:
@@ -234,14 +236,18 @@ class Memory:
         author: str = "",
         quote: str = "",
         trust: Trust = "person",
+        when: Triggers | None = None,
     ) -> Lesson:
-        """Keep a lesson somebody states; a topic_key that is already there is revised instead of added."""
+        """Keep a lesson somebody states; a topic_key that is already there is revised instead of added.
+
+        `when`: the moments to tell it at, beside those that its words give.
+        """
         from holdfast.service.remember import remember
 
         return remember(
             self.parts, self.place, insight=insight, kind=kind, title=title, why=why, how=how,
             snippets=snippets, files=files, symbols=symbols, tags=tags, topic_key=topic_key, scope=scope,
-            pinned=pinned, private=private, author=author, quote=quote, trust=trust,
+            pinned=pinned, private=private, author=author, quote=quote, trust=trust, when=when,
         )  # fmt: skip
 
     def get(self, ref: str, as_of: datetime | None = None) -> Lesson:
@@ -323,6 +329,12 @@ class Memory:
         from holdfast.service.revise import revise
 
         return revise(self.parts, self.place, ref, changes, author=author, trust=trust)
+
+    def edit(self, ref: str, *, author: str = "", **triggers: Any) -> Lesson:
+        """Change when a lesson is told: paths, symbols, literals, commands, work, standing; what is not given stays."""
+        from holdfast.service.edit import edit
+
+        return edit(self.parts, self.place, ref, triggers, author=author)
 
     def forget(self, ref: str, *, author: str = "") -> Lesson:
         """Leave a tombstone; it is never shown again, and undo cannot bring it back but `revise` can restate it."""

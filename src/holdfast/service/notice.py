@@ -2,7 +2,7 @@
 
 What is known of lessons that are not fresh is kept as one mark for each work tree: the state, since when, and who saw
 it come about. Hooks add what they find out when a file is edited or a lesson is read; a watcher adds what it sees. At
-its next call a session is told of a change that is its own, or that makes something it was shown untrue. Lean: every
+its next call a session is told of a change that makes something it was shown untrue, twice at most. Lean: every
 delivery reads the mark, which is empty for most.
 """
 
@@ -41,8 +41,6 @@ FOUND, WATCHED, SWITCHED = "", "watch", "checkout"
 """Who saw a state come about, where it was no session: nobody, a watcher, a watcher while HEAD moved."""
 
 NOTICED_MOMENTS = ("prompt", "before_file", "before_command", "after_failure")
-RECENT = timedelta(minutes=10)
-"""How long a change that a watcher saw is news to a session that was not shown the lesson."""
 SAME_EDIT = timedelta(seconds=30)
 """A watcher may be quicker than the hook that knows whose edit it was."""
 KEPT = 500
@@ -50,6 +48,10 @@ KEPT = 500
 LESSONS_A_FILE = 20
 JUDGED_S = 0.25
 """Seconds from which on lessons of an edited file stay unverified until the session's next call: half of a deadline."""
+NEWS = "its code has just"
+"""How the reason of such a delivery begins."""
+SESSION_LIMIT = 2
+"""Most of them in a session: an agent that rewrites a file knows that it changes."""
 TRIED = 3
 """Most lessons that are judged to find one to tell of."""
 
@@ -67,7 +69,7 @@ class KnownState(Frozen):
     @property
     def reason(self) -> str:
         """What a delivery of it is logged under: once for each state."""
-        return f"its code has just {_BECAME.get(self.freshness, self.freshness)}"
+        return f"{NEWS} {_BECAME.get(self.freshness, self.freshness)}"
 
 
 _BECAME: dict[Freshness, str] = {"orphaned": "gone"}
@@ -169,7 +171,9 @@ def find_news(parts: Parts, place: Place, call: HookCall, told: Sequence[Deliver
         states = load_states(parts, place)
     else:
         return None  # what nobody saw come about is no news
-    due = [known for known in states.values() if _is_news(known, call, told, parts.clock.now())]
+    if sum(delivery.reason.startswith(NEWS) for delivery in told) >= SESSION_LIMIT:
+        return None
+    due = [known for known in states.values() if _is_news(known, call, told)]
     return _first_true(parts, place, sorted(due, key=lambda known: known.at, reverse=True)[:TRIED])
 
 
@@ -235,19 +239,15 @@ def _look_again(parts: Parts, place: Place, call: HookCall, told: Sequence[Deliv
     return load_states(parts, place)
 
 
-def _is_news(known: KnownState, call: HookCall, told: Sequence[Delivery], now: datetime) -> bool:
+def _is_news(known: KnownState, call: HookCall, told: Sequence[Delivery]) -> bool:
     """Whether this agent has to hear of it: not what it was told since, and each state of a lesson only once."""
     not_judged_yet = known.freshness == "unverified" and known.by == call.session
     if known.freshness not in WORSE and not not_judged_yet:
         return False
     shown = [delivery for delivery in told if delivery.lesson == known.lesson]
-    if any(delivery.at > known.at or delivery.reason == known.reason for delivery in shown):
-        return False
-    if known.by == call.session:
-        return call.agent in (known.agent, "")
-    if known.by == FOUND:
-        return False
-    return bool(shown) or (known.by == WATCHED and now - known.at <= RECENT)
+    if not shown or any(delivery.at > known.at or delivery.reason == known.reason for delivery in shown):
+        return False  # what it does not know of cannot mislead it
+    return known.by != FOUND and (known.by != call.session or call.agent in (known.agent, ""))
 
 
 def _first_true(parts: Parts, place: Place, due: Sequence[KnownState]) -> Ranked | None:
@@ -259,6 +259,8 @@ def _first_true(parts: Parts, place: Place, due: Sequence[KnownState]) -> Ranked
         except LessonNotFoundError:
             continue
         freshness, words = check.judge(lesson) if check and lesson.state == "active" else ("fresh", "")
+        if freshness == "drifted" and not lesson.symbols:
+            continue  # somewhere in its file something differs: that is no news of the lesson
         if freshness in WORSE:
             now = replace(known, freshness=freshness)
             told = f"the code it is about has just changed: {words}; confirm, revise or forget it"

@@ -91,6 +91,8 @@ class Found(Frozen):
     """Whether the question has a name of it: see `ranking.names`."""
     chance: Chance = UNKNOWN
     """How much there was for the question to meet by chance."""
+    weight: float = 0.0
+    """The lesson's own BM25, without what stands near it."""
 
 
 class Draw(Frozen):
@@ -159,6 +161,7 @@ def draw(
     """
     rankings, failures = _ask_lanes(parts, query, lanes, max(DEPTH, pool))
     given = fuse(rankings, pool)
+    weights = {hit.id: hit.weight for hit in rankings.get("text", ())}
     among = max((hits[0].among for hits in rankings.values() if hits), default=0)
     asked = weigh(asked_words(query))
     runs = runs_of(query.text)
@@ -171,6 +174,7 @@ def draw(
             lesson=lesson, shares=shares, fit=fit_of(asked, stems), stems=stems, aim=aim,
             via=way_to(query.linked, lesson.paths) if not any(map(is_decisive, shares)) else "",
             named=naming(lesson, runs), chance=Chance(lessons=among, stems=len(stems)),
+            weight=weights.get(lesson.id, 0.0),
         ))  # fmt: skip
     kept = tuple(one for one in found if admit is None or admit(one))
     return Draw(found=kept, degraded="; ".join(filter(None, [*failures, damage_words(parts.store)])))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import replace
-from holdfast.domain.lesson import Evidence, Lesson, Provenance, Scope, Validity
+from holdfast.domain.lesson import Evidence, Lesson, Provenance, Scope, Triggers, Validity
 from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import LIVING, TRUSTS, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
 from holdfast.ranking.orders import reservation
+from holdfast.ranking.triggers import derive_triggers, united
 from holdfast.ranking.words import duplicate_key
 from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.material import Material, recent_events
@@ -148,6 +149,8 @@ def _draft(parts: Parts, place: Place, stated: dict[str, Any], *, trust: Trust, 
         )
     at = parts.clock.now()
     person = parts.workspace.person(place) if trust == "person" else Person()
+    derived = derive_triggers(stated["kind"], trust, stated["insight"], stated["how"])
+    when = united(stated.pop("when", None) or Triggers(), derived)
     return Lesson(
         id=LessonId(parts.clock.new_id()),
         scope=Scope(level=level, project=ProjectId("") if level == "user" else place.project.id),
@@ -155,6 +158,7 @@ def _draft(parts: Parts, place: Place, stated: dict[str, Any], *, trust: Trust, 
         recorded_at=at,
         anchors=anchors,
         globs=globs,
+        when=when,
         provenance=Provenance(author=author, evidence=evidence, person=person.id, person_name=clean(person.name)),
         trust=trust,
         confidence=CONFIDENCE[trust],

@@ -8,6 +8,7 @@ from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import Lesson, Link, Validity, in_state, next_instant, title_of
 from holdfast.domain.vocabulary import TRANSITIONS, TRUSTS, LessonId
 from holdfast.ranking.orders import reservation
+from holdfast.ranking.triggers import derive_triggers, restated
 from holdfast.service.anchoring import renew
 from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.lookup import resolve
@@ -27,6 +28,8 @@ FIELDS = (
     "confidence", "salience", "pinned", "private",
 )  # fmt: skip
 """What a revision may change; the rest says where a lesson comes from."""
+WORDS = frozenset({"kind", "insight", "how"})
+"""Fields that say when a lesson is to be told."""
 RESTATED = frozenset({"insight", "why", "how", "snippets", "files", "symbols"})
 """Changing one of these says that the lesson holds for the code as it is now."""
 
@@ -144,6 +147,10 @@ def _changed(parts: Parts, place: Place, old: Lesson, changes: Mapping[str, Any]
         raise InvalidValueError("nothing to revise: every field is as it was", hint="give at least one new value")
     provenance = replace(old.provenance, author=author)
     revised = replace(old, **fields, provenance=provenance, trust=trust, state="active")
+    if WORDS.intersection(fields):
+        before = derive_triggers(old.kind, old.trust, old.insight, old.how)
+        after = derive_triggers(revised.kind, trust, revised.insight, revised.how)
+        revised = replace(revised, when=restated(old.when, before, after))
     named = trust not in ("person", "verified") and reservation(
         "\n".join(getattr(revised, name) for name in ("title", "insight", "why", "how") if name in fields)
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.hidden import without_hidden
 from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor, title_of
+from holdfast.ranking.triggers import united
 from holdfast.ranking.words import duplicate_key
 from holdfast.service.lookup import folder_of, in_project
 
@@ -114,6 +115,7 @@ def merged(old: Lesson, new: Lesson) -> dict[str, Any]:
     gains: dict[str, Any] = {name: getattr(new, name) for name in ("why", "how", "topic_key") if not getattr(old, name)}
     for name in ("snippets", "anchors", "globs", "tags"):
         gains[name] = tuple(_united(getattr(old, name), getattr(new, name)))
+    gains["when"] = united(old.when, new.when)
     gains["pinned"] = old.pinned or new.pinned
     gains["private"] = old.private or new.private
     gains["confidence"] = max(old.confidence, new.confidence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from holdfast.domain.lesson import Lesson
+from holdfast.domain.lesson import Lesson, Triggers
 from holdfast.domain.query import Query
 from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import ProjectId
@@ -49,6 +49,8 @@ def every_lane(lesson: Lesson) -> dict[str, dict[str, Any]]:
         "recent": {},
         "pinned": {},
         "vector": {"vector": (1.0, 0.0, 0.0), "embedder_id": EMBEDDER},
+        "trigger": {"code": "engine = create_engine(url)"},
+        "occasion": {"occasions": ("standing",)},
     }
 
 
@@ -57,7 +59,8 @@ def reachable(store: Store, **over: Any) -> Lesson:
     identity = over.pop("id", "") or make_id()
     lesson = make_lesson(
         id=identity, insight=over.pop("insight", f"Make the SQLAlchemy engine once for the whole program {identity}"),
-        path="src/db/engine.py", symbol="Engine.connect", pinned=True, **over,
+        path="src/db/engine.py", symbol="Engine.connect", pinned=True,
+        when=Triggers(literals=("create_engine(",), standing=True), **over,
     )  # fmt: skip
     store.put([lesson], {})
     store.put_vectors(EMBEDDER, {lesson.id: (1.0, 0.0, 0.0)})

@@ -68,6 +68,7 @@ def parse_hook(host: str, payload: Mapping[str, Any], at: datetime, new_id: Call
     cwd, agent = text_of(held.get("cwd")), text_of(held.get("agent_id"))
     source = Source(host, session, at, new_id)
     source.stamp.update(cwd=cwd, agent=agent)
+    source.occasion = text_of(held.get("timestamp"))
     parser = PARSERS.get(name)
     told = parser(source, held) if parser else {}
     if told.get("ends_turn") or told.get("ends_session"):
@@ -125,7 +126,11 @@ def _before_tool(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
     if not paths:
         return {}
     told: dict[str, Any] = {"moment": "before_file", "paths": paths}
-    return told | (_lines_read(given) if tool == "Read" else {"edits": True, "excerpts": _replaced(given)})
+    return told | (
+        _lines_read(given)
+        if tool == "Read"
+        else {"edits": True, "excerpts": _replaced(given), "writes": _written(given)}
+    )
 
 
 def _replaced(given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -137,6 +142,18 @@ def _replaced(given: Mapping[str, Any]) -> tuple[str, ...]:
     edits = given.get("edits")
     every = [given, *(fields_of(edit) for edit in edits[:EXCERPTS])] if isinstance(edits, list) else [given]
     return tuple(old for edit in every if (old := text_of(edit.get("old_string"))))
+
+
+def _written(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The texts an edit is about to write."""
+    if "patch" in given:
+        from holdfast.hosts._shared.patch import parse_patch
+
+        return tuple(part.new for part in parse_patch(text_of(given["patch"])) if part.new)[:EXCERPTS]
+    edits = given.get("edits")
+    every = [given, *(fields_of(edit) for edit in edits[:EXCERPTS])] if isinstance(edits, list) else [given]
+    found = (text_of(edit.get(name)) for edit in every for name in ("new_string", "content", "new_source"))
+    return tuple(filter(None, found))
 
 
 def _lines_read(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,7 +198,8 @@ def _stop(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
 
 def _subagent_start(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
     prompt = clean(text_of(held.get("prompt")))
-    return {"moment": "prompt", "prompt": prompt} if prompt else {}
+    # Claude Code does not say what the sub-agent is asked; it is told what a session is told at its start.
+    return {"moment": "prompt", "prompt": prompt} if prompt else {"moment": "session_start"}
 
 
 def _subagent_stop(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,16 @@ from datetime import UTC, datetime
 
 from holdfast.domain.speech import is_spoken
 from holdfast.hosts._shared.hooks import PARSERS, compaction_key, start_key
-from holdfast.hosts._shared.toolcalls import Source, clean, fields_of, said, shorten, summed_up, text_of
+from holdfast.hosts._shared.toolcalls import (
+    UNKNOWN_EXIT,
+    Source,
+    clean,
+    fields_of,
+    said,
+    shorten,
+    summed_up,
+    text_of,
+)  # fmt: skip
 from holdfast.hosts._shared.wrapping import persons_words
 
 TYPE_CHECKING = False
@@ -28,7 +37,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 PENDING_LIMIT = 1_000
 """Calls without a result that are remembered; an older one was interrupted and never answered."""
 
-UNANSWERED = {"interrupted": True}
+UNANSWERED = UNKNOWN_EXIT
 """The response of a call of which nothing is known but that it was made."""
 
 

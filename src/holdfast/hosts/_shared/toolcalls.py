@@ -59,6 +59,8 @@ CUT = "\n[... cut ...]\n"
 
 ANALYSIS = "\nAnalysis:\n"
 """Stands above the notes that Claude Code's summaries begin with."""
+UNKNOWN_EXIT = {"interrupted": True}
+"""Added to the response of a command of which nobody says how it ended: 0 would be a claim."""
 
 
 class Source:
@@ -68,6 +70,8 @@ class Source:
         self.new_id = new_id
         self.at = at
         self.stamp: dict[str, Any] = {"host": host, "session": session}
+        self.occasion = ""
+        """What tells this call from an equal one where calls have no id: the host's own time of it."""
 
     def event(self, kind: EventKind, key: str, text: str = "", **fields: Any) -> Event:
         """An event of now with the stamp; the text is cut in the middle when it is too long, its length kept."""
@@ -166,7 +170,7 @@ def call_finished(source: Source, tool: str, given: Mapping[str, Any], response:
     """The events of a call that did not fail."""
     if is_own_tool(tool, given):
         return []
-    key = _key(source, tool, given, use)
+    key = _key(source, tool, given, use, str(response))
     if tool.rpartition("__")[2] in MEMORY_TOOLS:
         return _remembered(source, tool.rpartition("__")[2], _memory_text(given), key)
     if tool == PATCH_TOOL:
@@ -196,7 +200,7 @@ def call_failed(source: Source, tool: str, given: Mapping[str, Any], error: str,
     refused = error.startswith(REJECTED)
     code, error = exit_code(error)
     event = source.event(
-        "tool_failure", _key(source, tool, given, use), error,
+        "tool_failure", _key(source, tool, given, use, error), error,
         tool=tool, command=shorten(text_of(given.get("command"))), exit_code=code, files=call_files(given),
         trust="tool",
     )  # fmt: skip
@@ -239,6 +243,18 @@ def with_usual_fields(given: Mapping[str, Any]) -> dict[str, Any]:
 def exited(code: str, output: str) -> str:
     """The error of a command that ended with that code, in the form `call_failed` reads; empty for 0 or no number."""
     return f"Exit code {int(code)}\n{output}" if code.strip().isdecimal() and int(code) else ""
+
+
+def without_exit_line(output: str) -> tuple[str, str]:
+    """A command's output without the line that ends it, and the exit code that the line tells.
+
+    Copilot's lines: `<exited with exit code 1>`, `<shellId: 0 completed with exit code 1>`. No code: an empty text.
+    """
+    body, _, last = output.rstrip().rpartition("\n")
+    if not (last.startswith(("<exited with exit code ", "<shellId: ")) and last.endswith(">")):
+        return output, ""
+    code = last[:-1].rpartition(" exit code ")[2]
+    return body, code if code.isdecimal() else ""
 
 
 def response_text(response: object) -> str:
@@ -314,8 +330,15 @@ def todo_text(todos: object) -> str:
     )
 
 
-def _key(source: Source, tool: str, given: Mapping[str, Any], use: str) -> str:
-    return f"result:{use or minute_of(source.at) + ':' + digest(tool + str(sorted(given.items(), key=str)))}"
+def _key(source: Source, tool: str, given: Mapping[str, Any], use: str, outcome: str) -> str:
+    """The call's key: by its id, else by its minute, what was called, when, and what came of it.
+
+    Without time and outcome, a command that fails and passes within a minute would be kept once, as failed.
+    """
+    if use:
+        return f"result:{use}"
+    call = "\0".join((tool, str(sorted(given.items(), key=str)), source.occasion, outcome))
+    return f"result:{minute_of(source.at)}:{digest(call)}"
 
 
 def is_memory_file(path: str) -> bool:

@@ -63,7 +63,7 @@ PROFILE = HostProfile(
         RulesTarget(file=".claude/rules/holdfast-{slug}.md", front_matter="---\npaths: {globs}\n---\n", globs="list"),
     ),
     reads=("AGENTS.md",),
-    sources=("run: Claude Code 2.1.329 and Agent SDK 0.3.329, 2026-11-21",),
+    sources=("Claude Code 2.1.329 and Agent SDK 0.3.329, hooks recorded, 2026-11-21",),
 )
 
 HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (

@@ -13,7 +13,7 @@ import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
 from holdfast.hosts._shared.plugin import render_context
-from holdfast.hosts._shared.toolcalls import PATCH_TOOL, fields_of, response_text, text_of, with_usual_fields
+from holdfast.hosts._shared.toolcalls import PATCH_TOOL, exited, fields_of, response_text, text_of, with_usual_fields
 from holdfast.hosts._shared.wrapping import persons_words
 
 TYPE_CHECKING = False
@@ -30,6 +30,7 @@ TOOLS = {
     "write_to_file": "Write", "write_file": "Write", "replace_in_file": "Edit", "edit_file": "Edit", "editor": "Edit",
     "search_files": "Grep", "list_files": "LS", "apply_patch": PATCH_TOOL,
 }  # fmt: skip
+EXITED = "[Command exited with code "
 SEARCH, MIDDLE, REPLACE = "------- SEARCH\n", "\n=======\n", "\n+++++++ REPLACE"
 
 
@@ -70,7 +71,7 @@ class Cline(Adapter):
                 RulesTarget(file="AGENTS.md"),
             ),
             notes=("Restart Cline: its background hub keeps plug-ins it has loaded.",),
-            sources=("run: Cline CLI 3.0.65, 2026-11-21", "@cline/shared 0.0.86"),
+            sources=("@cline/shared 0.0.86",),
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -81,9 +82,12 @@ class Cline(Adapter):
         held["tool_input"] = _arguments(with_usual_fields(fields_of(held.get("tool_input"))))
         # Cline puts the user's words into a tag of its own; what stands in any other tag is nobody's.
         held["prompt"] = persons_words(text_of(held.get("prompt")))
-        answer = fields_of(held.get("tool_response"))
-        if held.get("hook_event_name") == "PostToolUse" and (answer.get("isError") or answer.get("success") is False):
-            held |= {"hook_event_name": "PostToolUseFailure", "error": response_text(answer) or "failed"}
+        if held.get("hook_event_name") == "PostToolUse":
+            text, failed = outcome(held.get("tool_response"))
+            if failed:
+                held |= {"hook_event_name": "PostToolUseFailure", "error": text or "failed"}
+            else:
+                held["tool_response"] = {"stdout": text, "content": text}
         return held
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
@@ -120,6 +124,27 @@ class Cline(Adapter):
         return InstallPlan(host=self.name, scope=scope, edits=edits, notes=self.profile.notes)
 
 
+def outcome(response: object) -> tuple[str, bool]:
+    """A tool's text and whether it failed.
+
+    Built-in tools give `{query, result, error, success}`, some a list of it, one for each command or file; a command's
+    code stands before its output. MCP tools give `content` and `isError`. In hooks it is the field `output`.
+    """
+    about = fields_of(response)
+    answer = about.get("output", response)
+    parts = [fields_of(part) for part in answer] if isinstance(answer, list) else [fields_of(answer)]
+    if not any("success" in part for part in parts):
+        return response_text(answer), any(part.get("isError") is True for part in parts)
+    failed = any(part.get("success") is False for part in parts)
+    text = "\n".join(filter(None, (text_of(part.get("result")) or text_of(part.get("error")) for part in parts)))
+    head, _, output = text.partition("]\n")
+    code = head.removeprefix(EXITED)
+    if head == code:
+        return text.removeprefix("\n[stderr]\n"), failed
+    output = output.removeprefix("\n[stderr]\n")
+    return exited(code, output) or output, failed
+
+
 def _arguments(given: dict[str, Any]) -> dict[str, Any]:
     """The arguments with the pairs of a `diff` in its own form, and one text of several commands."""
     if isinstance(given.get("commands"), list):
@@ -127,6 +152,8 @@ def _arguments(given: dict[str, Any]) -> dict[str, Any]:
     if isinstance(given.get("files"), list) and given["files"]:
         first = given["files"][0]
         given["file_path"] = text_of(first) or text_of(fields_of(first).get("path"))
+    for name, own in (("old_string", "old_text"), ("new_string", "new_text")):
+        given.setdefault(name, given.get(own))
     diff = text_of(given.get("diff"))
     if SEARCH in diff:
         given["old_string"] = diff.partition(SEARCH)[2].partition(MIDDLE)[0]

@@ -10,13 +10,15 @@ import os
 from holdfast.hosts._shared.clineshown import SHOWN, read_shown
 from holdfast.hosts._shared.clinetasks import HISTORY, read_task, task_folders
 from holdfast.hosts._shared.files import find_files, instant, oldest_first, read_json, try_json, written_at
-from holdfast.hosts._shared.messages import tell_message
+from holdfast.hosts._shared.messages import blocks_of, tell_message
 from holdfast.hosts._shared.retelling import Retelling
 from holdfast.hosts._shared.toolcalls import fields_of, text_of
+from holdfast.hosts.cline import outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
 
     from holdfast.domain.event import Event
     from holdfast.hosts._shared.adapter import Adapter
@@ -55,5 +57,13 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
     messages = told.get("messages")
     for message in map(fields_of, messages if isinstance(messages, list) else ()):
         telling.stand(at=instant(message.get("ts")))
-        yield from tell_message(telling, message.get("role"), message.get("content"))
+        yield from tell_message(telling, message.get("role"), [_judged(b) for b in blocks_of(message.get("content"))])
     yield from telling.close_all()
+
+
+def _judged(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A result block in Anthropic's shape: its text, and whether it is a failure."""
+    if block.get("type") != "tool_result":
+        return block
+    text, failed = outcome(block.get("content"))
+    return {**block, "content": text, "is_error": failed or block.get("is_error") is True}

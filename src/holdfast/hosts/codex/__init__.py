@@ -12,7 +12,7 @@ import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
 from holdfast.hosts._shared.hooks import render_nested
-from holdfast.hosts._shared.toolcalls import PATCH_TOOL, exited, fields_of, text_of
+from holdfast.hosts._shared.toolcalls import PATCH_TOOL, UNKNOWN_EXIT, exited, fields_of, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("SessionEnd", "", {"timeout": 3}),
 )
 """Hook, matcher and handler's keys. A SessionEnd of more than 3 s makes Codex warn at every start."""
+ROLLOUT_TAIL = 256 * 1024
+"""Bytes of a rollout's end in which a command's outcome is looked for."""
 
 
 def make(options: Mapping[str, str]) -> Host:
@@ -86,7 +88,7 @@ class Codex(Adapter):
             ),
             rules=(RulesTarget(file="AGENTS.md", limit_chars=32 * 1024),),
             notes=("Codex skips a hook until it is trusted: type /hooks in Codex and approve Holdfast's.",),
-            sources=("run: codex-cli 0.169.0, 2026-11-21", "developers.openai.com/codex/hooks, 2026-11-21"),
+            sources=("developers.openai.com/codex/hooks, 2026-11-21",),
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -95,9 +97,8 @@ class Codex(Adapter):
         if held.get("tool_name") == PATCH_TOOL:
             given = fields_of(held.get("tool_input"))
             held["tool_input"] = {"patch": text_of(given.get("command")) or text_of(given.get("input"))}
-        error = _failure(text_of(held.get("tool_response")))
-        if held.get("hook_event_name") == "PostToolUse" and error:
-            held |= {"hook_event_name": "PostToolUseFailure", "error": error}
+        if held.get("hook_event_name") == "PostToolUse":
+            held |= _finished(held, text_of(held.get("tool_response")))
         return held
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
@@ -119,9 +120,43 @@ class Codex(Adapter):
         return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)
 
 
-def _failure(response: str) -> str:
-    """`Exit code N` and the output, of a response that tells of a code that is not 0; else empty."""
+def _finished(held: Mapping[str, Any], response: str) -> dict[str, Any]:
+    """A command's outcome: from the head that some responses have, else from the rollout, which has it by then.
+
+    The response of `exec_command` is the bare output. Where the rollout does not tell either, the code is unknown; the
+    end of the turn looks again.
+    """
     head, _, rest = response.partition("\n")
-    if not head.startswith("Exit code: "):
+    if head.startswith("Exit code: "):
+        code, output = head.removeprefix("Exit code: "), rest.partition("Output:")[2].lstrip() or rest
+    elif held.get("tool_name") == "Bash":
+        code = _code_in_rollout(text_of(held.get("transcript_path")), text_of(held.get("tool_use_id")))
+        output = response
+        if not code:
+            return {"tool_response": {"stdout": response, **UNKNOWN_EXIT}}
+    else:
+        return {}
+    error = exited(code, output)
+    return {"hook_event_name": "PostToolUseFailure", "error": error} if error else {}
+
+
+def _code_in_rollout(path: str, use: str) -> str:
+    """The exit code of that call in the rollout's last lines; empty where it is not told.
+
+    The key's quotes are escaped inside of any output, so `"exit_code":` is only ever the item's own.
+    """
+    try:
+        if not use or not os.path.isfile(path):  # opening a pipe would wait for its writer
+            return ""
+        with open(path, "rb") as stream:
+            stream.seek(max(0, os.fstat(stream.fileno()).st_size - ROLLOUT_TAIL))
+            lines = stream.read(ROLLOUT_TAIL).split(b"\n")
+    except (OSError, ValueError):
         return ""
-    return exited(head.removeprefix("Exit code: "), rest.partition("Output:")[2].lstrip() or rest)
+    mark = f'"id":"{use}"'.encode()
+    for line in reversed(lines):
+        if mark in line and b'"type":"CommandExecution"' in line:
+            code = line.rpartition(b'"exit_code":')[2].lstrip(b" -")
+            digits = code[: len(code) - len(code.lstrip(b"0123456789"))]
+            return digits.decode()
+    return ""

@@ -123,7 +123,8 @@ class _Rollout:
         if name == "exec" and (found := SCRIPTED.findall(text_of(given.get("input")))):
             return "Bash", {"command": "\n".join(text_of(_json(command)) for command in found)}
         if name not in SHELLS:
-            return name, given
+            server = text_of(item.get("namespace"))  # of an MCP tool, whose name is told bare
+            return (f"{server}__{name}" if server else name), given
         command = _command(given)
         if PATCH_HEAD in command:
             return PATCH_TOOL, {"patch": command[command.find(PATCH_HEAD) :]}

@@ -1,9 +1,9 @@
-"""Continue (VS Code, JetBrains, `cn`): our MCP server as a block file of its own, path-scoped rules; no active hooks.
+"""Continue (VS Code, JetBrains, `cn`): our MCP server in the user's `config.yaml`, path-scoped rules; no active hooks.
 
-A block file under `mcpServers/` is read beside the user's configuration, which stays untouched. `cn` carries an engine
-for Claude Code's hooks that nothing calls (1.5.47), so none are registered.
+`cn` reads `config.yaml` alone; the extensions also read block files under `mcpServers/`, which serve where there is no
+`config.yaml` yet. `cn` carries an engine for Claude Code's hooks that nothing calls (1.5.47), so none are registered.
 
-Sources: docs.continue.dev on MCP and rules, `cn` 1.5.47 inspected; 2026-11-21. Not run here.
+Sources: `cn` 1.5.47 run with a mock model, docs.continue.dev on MCP and rules; 2026-11-22.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
 from holdfast.hosts._shared.programs import OUR_MARKS, SERVER_NAME, server_words
-from holdfast.ports.host import HostProfile, InstallPlan, OwnFile, RulesTarget
+from holdfast.ports.host import ConfigEdit, HostProfile, InstallPlan, OwnFile, RulesTarget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Continue(Adapter):
         """What Continue can do and where."""
         return HostProfile(
             title="Continue",
-            mcp="~/.continue/mcpServers/holdfast.yaml",
+            mcp="~/.continue/config.yaml",
             transcripts="~/.continue/sessions",
             grows_by_lines=False,
             transcript_files=(".continue/sessions/*.json",),
@@ -53,20 +53,26 @@ class Continue(Adapter):
                 RulesTarget(file="AGENTS.md"),
             ),
             notes=(
-                "Continue has no hooks: lessons come through MCP tools (agent mode only) and `holdfast rules sync`.",
+                "Continue has no hooks: lessons come through MCP tools (agent mode only) and `holdfast rules sync`; "
+                "`holdfast backfill` learns from its sessions.",
             ),
-            sources=("docs.continue.dev, MCP and rules, 2026-11-21", "cn 1.5.47 inspected", "not run"),
+            sources=("docs.continue.dev, MCP and rules, 2026-11-21",),
         )
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
-        """A block file of our own: YAML, of which JSON is a part."""
+        """The server in the user's `config.yaml`; without one, in a block file of our own (JSON is YAML, too)."""
         import json
 
         check_scope(self.name, scope)
         program, *arguments = server_words(command, self.name)
         server = {"name": SERVER_NAME, "type": "stdio", "command": program, "args": arguments}
-        block = {"name": SERVER_NAME, "version": "0.0.1", "schema": "v1", "mcpServers": [server]}
         root = self.root(home)
-        file = os.path.join(root, "mcpServers", "holdfast.yaml")
-        edit = OwnFile(file=file, text=json.dumps(block, indent=2) + "\n", **OUR_MARKS)
+        config = os.path.join(root, "config.yaml")
+        edit: ConfigEdit | OwnFile
+        if os.path.exists(config):
+            edit = ConfigEdit(file=config, path=("mcpServers",), value=server, **OUR_MARKS)
+        else:
+            block = {"name": SERVER_NAME, "version": "0.0.1", "schema": "v1", "mcpServers": [server]}
+            file = os.path.join(root, "mcpServers", "holdfast.yaml")
+            edit = OwnFile(file=file, text=json.dumps(block, indent=2) + "\n", **OUR_MARKS)
         return InstallPlan(host=self.name, scope=scope, edits=(edit,), notes=self.profile.notes)

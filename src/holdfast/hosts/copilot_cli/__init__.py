@@ -13,7 +13,15 @@ import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
 from holdfast.hosts._shared.hooks import render_nested, within_limit
-from holdfast.hosts._shared.toolcalls import PATCH_TOOL, exited, fields_of, text_of, with_usual_fields
+from holdfast.hosts._shared.toolcalls import (
+    PATCH_TOOL,
+    UNKNOWN_EXIT,
+    exited,
+    fields_of,
+    text_of,
+    with_usual_fields,
+    without_exit_line,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,7 +100,7 @@ class CopilotCli(Adapter):
             ),
             reads=("CLAUDE.md", "GEMINI.md", ".claude/rules/*.md"),
             notes=("Copilot's cloud agent reads neither: it takes hooks from .github/hooks only.",),
-            sources=("run: Copilot CLI 1.0.102, 2026-11-21", "docs.github.com, hooks reference, 2026-11-21"),
+            sources=("docs.github.com, hooks reference, 2026-11-21",),
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -132,16 +140,16 @@ class CopilotCli(Adapter):
 
 
 def _finished(tool: str, result: Mapping[str, Any], event: str) -> dict[str, Any]:
-    """The result in Claude Code's shape; a command's exit code stands at the end of its text."""
+    """The result in Claude Code's shape; a command's exit code stands in the last line of its text."""
     said = text_of(result.get("text_result_for_llm"))
-    body, mark, code = said.rpartition("<exited with exit code ")
-    error = exited(code.partition(">")[0], body.rstrip()) if mark and tool == "Bash" else ""
+    text, code = without_exit_line(said) if tool == "Bash" else (said, "")
+    error = exited(code, text)
     if not error and result.get("result_type") in ("failure", "error"):
-        error = said or "failed"
+        error = text or "failed"
     if event == "PostToolUse" and error:
         return {"hook_event_name": "PostToolUseFailure", "error": error}
-    text = body.rstrip() if mark else said
-    return {"tool_response": {"stdout": text, "content": text}}
+    unknown = UNKNOWN_EXIT if tool == "Bash" and not code else {}
+    return {"tool_response": {"stdout": text, "content": text, **unknown}}
 
 
 def _hooks_file(command: str) -> str:

@@ -40,6 +40,7 @@ HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("SessionEnd", "", {"name": "holdfast-end", "timeout": 5_000}),
 )
 """Hook, matcher and handler's keys; a lifecycle hook without a matcher hears of every source."""
+UNTRUSTED = ("<untrusted_context>", "</untrusted_context>")
 OWN_CONTEXT = "</hook_context>"
 """End of what hooks put before a prompt in a headless run."""
 
@@ -91,7 +92,7 @@ class GeminiCli(Adapter):
             transcript_marks=(('{"sessionId":"', '"projectHash":"'),),
             rules=(RulesTarget(file="GEMINI.md"),),
             notes=("A file's lessons come when it has been read: Gemini CLI takes nothing before a tool runs.",),
-            sources=("run: Gemini CLI 0.61.0, 2026-11-21",),
+            sources=("the documentation bundled with Gemini CLI 0.61.0",),
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -103,8 +104,9 @@ class GeminiCli(Adapter):
         held["last_assistant_message"] = held.get("prompt_response")
         if held["hook_event_name"] == "PostToolUse":
             answer = fields_of(held.get("tool_response"))
-            said = response_text(answer.get("llmContent"))
+            said = _without_frame(response_text(answer.get("llmContent")))
             error = response_text(answer.get("error")) or _failure(said)
+            said = said.removeprefix("Output: ")
             held |= {"tool_response": {"stdout": said, "content": said}}
             held |= {"hook_event_name": "PostToolUseFailure", "error": error} if error else {}
         return held
@@ -115,6 +117,7 @@ class GeminiCli(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """The edits of the user's settings file."""
+        from holdfast.domain.frozen import replace
         from holdfast.hosts._shared.programs import hook_command, hook_edit, server_edit
         from holdfast.ports.host import InstallPlan
 
@@ -122,11 +125,21 @@ class GeminiCli(Adapter):
         settings = os.path.join(home, ".gemini", "settings.json")
         told = hook_command(command, self.name)
         edits = [*(hook_edit(settings, told, hook) for hook in HOOKS), server_edit(settings, command, self.name)]
+        edits = [replace(edit, comments=True) for edit in edits]
         return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)
+
+
+def _without_frame(said: str) -> str:
+    """A tool's answer without the tags that tell the model not to trust it, and without the process's number."""
+    said = said.strip()
+    if said.startswith(UNTRUSTED[0]) and said.endswith(UNTRUSTED[1]):
+        said = said.removeprefix(UNTRUSTED[0]).removesuffix(UNTRUSTED[1])
+    lines = [line for line in said.split("\n") if not line.startswith("Process Group PGID: ")]
+    return "\n".join(lines).strip()
 
 
 def _failure(said: str) -> str:
     """The error of a command whose result names an exit code that is not 0."""
     code = said.rpartition("\nExit Code: ")[2].partition("\n")[0] if "\nExit Code: " in said else ""
-    output = said.partition("\nOutput: ")[2] or said.partition("\nStdout: ")[2] or said
+    output = next((said.partition(name)[2] for name in ("Output: ", "Stdout: ") if name in said), said)
     return exited(code, output.rpartition("\nExit Code: ")[0])

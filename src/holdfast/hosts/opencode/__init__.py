@@ -12,7 +12,7 @@ import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
 from holdfast.hosts._shared.plugin import render_context
-from holdfast.hosts._shared.toolcalls import PATCH_TOOL, exited, fields_of, text_of
+from holdfast.hosts._shared.toolcalls import PATCH_TOOL, UNKNOWN_EXIT, exited, fields_of, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Opencode(Adapter):
             rules=(RulesTarget(file="AGENTS.md"),),
             reads=("CLAUDE.md",),
             notes=("A file's lessons come when it has been read. Restart opencode: it loads plug-ins when it starts.",),
-            sources=("run: opencode 1.18.34, 2026-11-21",),
+            sources=("the types of its plug-in package 1.18.33",),
         )
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -70,8 +70,11 @@ class Opencode(Adapter):
         held["tool_name"] = TOOLS.get(tool, tool)
         given = dict(fields_of(held.get("tool_input")))
         held["tool_input"] = given | {name: given[own] for name, own in FIELDS if own in given}
+        held["prompt"] = without_quotes(text_of(held.get("prompt")))
         answer = fields_of(held.get("tool_response"))
         code = answer.get("exit")
+        if tool == "bash" and code is None:
+            held["tool_response"] = {**answer, **UNKNOWN_EXIT}
         if tool == "bash" and isinstance(code, int) and code > 0:
             held |= {"hook_event_name": "PostToolUseFailure", "error": exited(str(code), text_of(answer.get("stdout")))}
         return held
@@ -96,3 +99,10 @@ class Opencode(Adapter):
             ConfigEdit(file=config, path=("mcp",), key=SERVER_NAME, value=server, **OUR_MARKS, comments=True),
         )
         return InstallPlan(host=self.name, scope=scope, edits=edits, notes=self.profile.notes)
+
+
+def without_quotes(prompt: str) -> str:
+    """The user's words without the quotation marks that `opencode run` puts around an argument with blanks."""
+    inside = prompt.strip()[1:-1]
+    is_quoted = prompt.strip() == f'"{inside}"' and '"' not in inside.replace('\\"', "")
+    return inside.replace('\\"', '"') if is_quoted and inside else prompt

@@ -11,6 +11,7 @@ from holdfast.hosts._shared.database import VALUE_LIMIT, open_foreign
 from holdfast.hosts._shared.files import find_files, instant, parse_object, read_json, try_json
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling
 from holdfast.hosts._shared.toolcalls import fields_of, text_of
+from holdfast.hosts.opencode import without_quotes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _tell(telling: Retelling, parts: Iterable[Part]) -> Iterator[Event]:
         _stand(telling, message, part)
         if part.get("type") == "text" and not part.get("synthetic"):
             if by_user:
-                yield from telling.prompt(text_of(part.get("text")))
+                yield from telling.prompt(without_quotes(text_of(part.get("text"))))
             else:
                 reply.append(text_of(part.get("text")))
         elif part.get("type") == "tool":

@@ -14,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from holdfast.domain.briefing import Ranked
     from holdfast.domain.hookcall import HookCall
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Place
@@ -29,30 +28,23 @@ def is_withheld(session: SessionId, lesson: LessonId, share: float) -> bool:
     return share > 0 and _draw(f"{session}\n{lesson}") < share
 
 
-def withheld_among(parts: Parts, session: SessionId, items: Iterable[Ranked]) -> list[Ranked]:
-    """The lessons of a delivery that are withheld from the session; a pinned one never is."""
-    if parts.holdout <= 0 or not session:
-        return []
-    return [item for item in items if may_withhold(item.lesson) and is_withheld(session, item.lesson.id, parts.holdout)]
-
-
 def may_withhold(lesson: Lesson) -> bool:
     """Whether chance may keep the lesson back: not one that a person pinned to be told."""
     return not lesson.pinned
 
 
 def withheld_outcomes(
-    parts: Parts, place: Place, call: HookCall, moment: Moment, items: Iterable[Ranked], trigger: str
+    parts: Parts, place: Place, call: HookCall, moment: Moment, lessons: Iterable[LessonId], trigger: str
 ) -> list[Outcome]:
     """The log's records of what was withheld. Each pair of session and lesson has one id, so it is kept once."""
     at = parts.clock.now()
     return [
         Outcome(
-            id=outcome_id(call.session, item.lesson.id, "withheld"), at=at, project=place.project.id,
-            session=call.session, lesson=item.lesson.id, verdict="withheld", judge="holdout/1", moment=moment,
+            id=outcome_id(call.session, lesson, "withheld"), at=at, project=place.project.id,
+            session=call.session, lesson=lesson, verdict="withheld", judge="holdout/1", moment=moment,
             trigger=trigger, withheld=True,
         )
-        for item in items
+        for lesson in lessons
     ]  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.domain.query import Hit
+from holdfast.domain.frozen import replace
 from holdfast.ranking.bar import MANY
 from holdfast.stores.sqlite.rows import clean, slots
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
-    from holdfast.domain.query import Query
+    from holdfast.domain.query import Hit, Query
 
 
 def tell(sql: sqlite3.Connection, query: Query, hits: Sequence[Hit]) -> list[Hit]:
@@ -23,4 +23,4 @@ def tell(sql: sqlite3.Connection, query: Query, hits: Sequence[Hit]) -> list[Hit
         where, args = f"owner IN ('', ?) AND {where}", [clean(query.project), *args]
     counting = f"SELECT count(*) FROM (SELECT 1 FROM lessons WHERE {where} LIMIT ?)"
     count: int = sql.execute(counting, (*args, MANY)).fetchone()[0]
-    return [Hit(id=hit.id, score=hit.score, among=count) for hit in hits]
+    return [replace(hit, among=count) for hit in hits]

@@ -1,4 +1,5 @@
-"""What is kept of a current version besides its document, to be found by: anchors, exact tokens, full text.
+"""What is kept of a current version besides its document, to be found by: anchors, exact tokens, triggers, full
+text.
 
 All of it can be made again from the documents. A version that is no longer current has none of it.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 from holdfast.domain.lesson import Lesson
 from holdfast.ranking import words
+from holdfast.stores.sqlite import triggers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,10 +31,12 @@ an exact hit."""
 _EDGES = ".,;:!?'\"`()[]{}<>=*|&"
 
 
-def index(sql: sqlite3.Connection, row: int, lesson: Lesson, owner: str) -> None:
-    """Write a current version's derived rows."""
+def index(sql: sqlite3.Connection, row: int, lesson: Lesson, owner: str, with_triggers: bool = True) -> None:
+    """Write a current version's derived rows; `with_triggers`: the schema has a table for them."""
     if lesson.state not in SEARCHABLE:
         return
+    if with_triggers:
+        sql.executemany("INSERT OR IGNORE INTO triggers VALUES (?, ?, ?, ?, ?)", triggers.rows_of(row, lesson, owner))
     sql.executemany("INSERT OR IGNORE INTO anchors VALUES (?, ?, ?, ?, ?)", _anchor_rows(row, lesson, owner))
     sql.executemany(
         "INSERT INTO tokens VALUES (?, ?, ?, ?)",
@@ -57,6 +61,8 @@ def rebuild(sql: sqlite3.Connection) -> None:
     """
     from holdfast.stores.sqlite.rows import DAMAGED, record_of
 
+    table = "SELECT 1 FROM sqlite_master WHERE name = 'triggers'"
+    with_triggers = bool(sql.execute(table).fetchone())  # an older schema's step makes rows again, too
     rows = sql.execute("SELECT row, owner FROM lessons WHERE retracted_at IS NULL").fetchall()
     for row, owner in rows:
         (doc,) = sql.execute("SELECT doc FROM lessons WHERE row = ?", (row,)).fetchone()
@@ -64,12 +70,12 @@ def rebuild(sql: sqlite3.Connection) -> None:
             lesson = record_of(Lesson, doc)
         except DAMAGED:
             continue
-        _drop_found_by(sql, row)
-        index(sql, row, lesson, owner)
+        _drop_found_by(sql, row, with_triggers)
+        index(sql, row, lesson, owner, with_triggers)
 
 
-def _drop_found_by(sql: sqlite3.Connection, row: int) -> None:
-    for table in ("anchors", "tokens"):
+def _drop_found_by(sql: sqlite3.Connection, row: int, with_triggers: bool = True) -> None:
+    for table in ("anchors", "tokens", *(("triggers",) if with_triggers else ())):
         sql.execute(f"DELETE FROM {table} WHERE lesson = ?", (row,))
     sql.execute("DELETE FROM lesson_text WHERE rowid = ?", (row,))
 

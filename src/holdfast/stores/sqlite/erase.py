@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-_BY_ROW = {"anchors": "lesson", "tokens": "lesson", "vectors": "lesson", "lesson_text": "rowid"}
+_BY_ROW = {"anchors": "lesson", "tokens": "lesson", "triggers": "lesson", "vectors": "lesson", "lesson_text": "rowid"}
 PURGED = "[purged]"
 """Stands where a sentence was."""
 SHORTEST_SENTENCE = 12

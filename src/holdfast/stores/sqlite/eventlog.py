@@ -50,12 +50,19 @@ def find_events(sql: sqlite3.Connection, where: EventFilter, left_out: LeftOut) 
         clauses.append("+project = ?" if where.session else "project = ?")
         args.append(clean(where.project))
 
+    if where.kind:
+        # what was said has its kind at the beginning of its key, and keys are in the index of sessions
+        clauses.append("key >= ? AND key < ?")
+        args += [f"{where.kind}:", f"{where.kind};"]
+
     def ask() -> Iterable[tuple[int, str]]:
-        readable = left_out.but("events", "position")
-        return sql.execute(
-            f"SELECT position, doc FROM events WHERE {' AND '.join(clauses)} AND {readable} ORDER BY position LIMIT ?",
-            (*args, max(0, where.limit)),
+        chosen = (
+            f"SELECT position, doc FROM events WHERE {' AND '.join(clauses)} AND {left_out.but('events', 'position')}"
         )
+        if where.last:
+            newest = f"SELECT * FROM ({chosen} ORDER BY position DESC LIMIT ?) ORDER BY position LIMIT ?"
+            return sql.execute(newest, (*args, where.last, max(0, where.limit)))
+        return sql.execute(f"{chosen} ORDER BY position LIMIT ?", (*args, max(0, where.limit)))
 
     return read_rows("events", ask, lambda doc: record_of(Event, doc), left_out)
 

@@ -12,6 +12,8 @@
   lesson's words name it, or an anchor's last part. Without paths: 1 the same qualified symbol.
 - graph: the weight of the heaviest linked file that is an anchor; 1 a file asked about, so that links never put
   another one above it.
+- trigger: 1 a literal that stands in the code, .95 the beginning of a command, .9 a glob or a symbol in play.
+  occasion: 1 for each that begins now, oldest lessons first.
 - recent: seconds since 1970 when recorded, of lessons that hold since the time asked about, if there is one. pinned:
   salience.
 
@@ -25,7 +27,8 @@ import math
 from holdfast.domain.query import Hit
 from holdfast.domain.vocabulary import LessonId
 from holdfast.ranking import words
-from holdfast.stores.sqlite import derived, fulltext, nearby
+from holdfast.ranking.globs import glob_matches
+from holdfast.stores.sqlite import derived, fulltext, nearby, triggers
 from holdfast.stores.sqlite.rows import clean, clean_all, micros, slots
 from holdfast.stores.sqlite.termcounts import count_terms
 from holdfast.stores.sqlite.visible import first_visible, visible
@@ -120,7 +123,12 @@ def _near_errors(sql: sqlite3.Connection, query: Query) -> dict[int, float]:
 def _text(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
     counts = count_terms(sql, words.terms(_looked_at(query.text))[: TERM_LIMIT * 2])
     scores = fulltext.search(sql, query, counts, visible(query), limit)
-    return best(sql, query, nearby.spread(sql, {row: bm25 / counts.most for row, bm25 in scores.items()}), limit)
+    spread = nearby.spread(sql, {row: bm25 / counts.most for row, bm25 in scores.items()})
+    rows = sorted(spread, key=lambda row: (-spread[row], -row))
+    return [
+        Hit(id=LessonId(id_), score=spread[row], weight=scores.get(row, 0.0))
+        for row, id_ in first_visible(sql, rows, visible(query), limit)
+    ]
 
 
 def _path(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
@@ -155,42 +163,6 @@ def _above(path: str) -> list[str]:
 def _globs(sql: sqlite3.Connection, query: Query) -> list[str]:
     owner, args = _owners(query)
     return [glob for (glob,) in sql.execute(f"SELECT DISTINCT path FROM anchors WHERE is_glob = 1{owner}", args)]
-
-
-def glob_matches(glob: str, path: str) -> bool:
-    """Whether a path fits a glob: `*` and `?` stay within a folder, `**` is any number of folders.
-
-    A glob without a slash fits the file's name in any folder.
-    """
-    wanted = glob.split("/") if "/" in glob else ["**", glob]
-    return _segments_match(wanted, path.split("/"))
-
-
-def _segments_match(wanted: list[str], parts: list[str]) -> bool:
-    if not wanted:
-        return not parts
-    if wanted[0] == "**":
-        if wanted[1:] in ([], [""]):
-            return True
-        return any(_segments_match(wanted[1:], parts[skip:]) for skip in range(len(parts)))
-    return bool(parts) and _wildcard(wanted[0], parts[0]) and _segments_match(wanted[1:], parts[1:])
-
-
-def _wildcard(pattern: str, text: str) -> bool:
-    """`*` and `?` against one name: the usual walk that returns to the last star."""
-    at = here = mark = 0
-    star = -1
-    while here < len(text):
-        if at < len(pattern) and pattern[at] in ("?", text[here]) and pattern[at] != "*":
-            at, here = at + 1, here + 1
-        elif at < len(pattern) and pattern[at] == "*":
-            star, mark, at = at, here, at + 1
-        elif star >= 0:
-            mark += 1
-            at, here = star + 1, mark
-        else:
-            return False
-    return not pattern[at:].strip("*")
 
 
 def _symbol(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
@@ -284,5 +256,5 @@ def _looked_at(text: str) -> str:
 
 _LANES = {
     "exact": _exact, "text": _text, "path": _path, "symbol": _symbol, "graph": _graph, "recent": _recent,
-    "pinned": _pinned,
+    "pinned": _pinned, "trigger": triggers.search, "occasion": triggers.search_occasions,
 }  # fmt: skip

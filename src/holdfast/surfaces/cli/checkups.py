@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
 import stat
-import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from importlib.util import cache_from_source
@@ -17,7 +15,7 @@ from holdfast.bootstrap import find_place, open_store
 from holdfast.domain.errors import HoldfastError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
 from holdfast.ports.store import Extent
 from holdfast.runfiles import DROPPED, LATE, SPOOLED, read_counts
-from holdfast.service.heartbeat import last_events
+from holdfast.service.heartbeat import activity, last_events
 from holdfast.settings import interpreter, package_folder
 from holdfast.spool import FOLDER, unreadable, waiting
 from holdfast.surfaces.cli import _forms, _launcher
@@ -25,6 +23,7 @@ from holdfast.surfaces.cli._codextrust import our_hooks
 from holdfast.surfaces.cli._hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, backups, set_up
 from holdfast.surfaces.cli.call import counted
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
+from holdfast.surfaces.cli.hostcheck import check_heard
 from holdfast.surfaces.cli.project import ACCEPT, claim_line
 from holdfast.surfaces.cli.setup import all_hosts
 from holdfast.witness import accept, find_loss
@@ -42,7 +41,6 @@ LAUNCHER = "bin/holdfast-launch"
 MEND = "holdfast doctor --mend"
 WAIT_S = 3.0
 """How long a locked database is waited for."""
-VERSION_TIMEOUT_S = 10.0
 LEAN_MODULES = ("bootstrap.py", "settings.py", "service/memory.py", "service/hook.py", "surfaces/hooks/client.py")
 """Some of what a hook imports: without their compiled form each hook compiles them anew."""
 LOG_LINES = 3
@@ -68,7 +66,7 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
             yield from modes
             yield from _check_witness(settings, store.extent())
             yield from _check_project(store, settings, folder)
-            heard = last_events(store)
+            heard, hosts = last_events(store), activity(store)
     except (HoldfastError, OSError) as exc:
         yield failure("database", exc, _mend_store(exc, shlex.quote(path)))
         return
@@ -77,6 +75,7 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
     else:
         ago = datetime.now(UTC) - heard[0].at
         yield Finding(OK, "heartbeat", f"{heard[0].kind} from {heard[0].host}, {ago.total_seconds() / 3600:.1f} h ago")
+    yield from check_heard(settings, hosts)
 
 
 def _check_witness(settings: Settings, now: Extent) -> Iterator[Finding]:
@@ -307,24 +306,6 @@ def check_program() -> Iterator[Finding]:
 def _is_compiled(source: str) -> bool:
     compiled = cache_from_source(source)
     return os.path.exists(compiled) and os.path.getmtime(compiled) >= os.path.getmtime(source)
-
-
-def check_host_version() -> Iterator[Finding]:
-    """Claude Code's own version, when it is on the PATH."""
-    program = shutil.which("claude")
-    if program is None:
-        yield Finding(NOTE, "host", "claude is not on the PATH: its version is not known")
-        return
-    try:
-        done = subprocess.run([program, "--version"], capture_output=True, timeout=VERSION_TIMEOUT_S, check=False)
-    except (OSError, subprocess.SubprocessError) as exc:
-        yield Finding(BAD, "host", f"claude --version: {exc}", "claude doctor")
-        return
-    told = done.stdout.decode("utf-8", "replace").strip().partition("\n")[0]
-    if done.returncode:
-        yield Finding(BAD, "host", f"claude --version ended with exit {done.returncode}", "claude doctor")
-    else:
-        yield Finding(OK, "host", f"claude {told}")
 
 
 def check_switches(settings: Settings) -> Iterator[Finding]:

@@ -17,7 +17,6 @@ from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, jso
 from holdfast.surfaces.cli.checkups import (
     check_backups,
     check_capture,
-    check_host_version,
     check_hosts,
     check_launcher,
     check_program,
@@ -83,7 +82,6 @@ def _findings(no_proof: bool, mend: bool, folder: str) -> Iterator[Finding]:
     yield from check_backups(settings)
     if not no_proof:
         yield from check_server(settings)
-    yield from check_host_version()
     yield from check_store(settings, folder)
     yield from check_capture(settings)
     yield from check_switches(settings)

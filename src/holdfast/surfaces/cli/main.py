@@ -39,6 +39,7 @@ GROUPS = {
     },
     "Change and take back": {
         "revise": "Replace a lesson by a better one.",
+        "edit": "Change when a lesson is told.",
         "forget": "Put a lesson out of use for good, or erase it.",
         "undo": "Take back the last change of this project's memory.",
         "rejudge": "Judge again what an older version learnt by words alone.",

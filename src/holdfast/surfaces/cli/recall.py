@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.domain.briefing import UNCONFIRMED
 from holdfast.domain.ids import short_id
 from holdfast.domain.sourceword import source_word
 from holdfast.domain.vocabulary import LESSON_KINDS, STATES
@@ -67,6 +68,7 @@ def command(call: Call, /, text: tuple[str, ...], why: bool, budget: int, as_of:
             error=read_text(error),
             as_of=read_time(as_of),
             budget_tokens=budget,
+            unconfirmed=UNCONFIRMED,
             **asked,
         )
     if call.as_json:

@@ -11,6 +11,7 @@ import click
 from holdfast.domain.clocktext import render_instant
 from holdfast.domain.plain import to_plain
 from holdfast.domain.sourceword import is_from_commit
+from holdfast.surfaces.cli._hostfiles import HostFiles, set_up
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say, size
 from holdfast.surfaces.cli.project import ACCEPT, claim_line, identity, plain
 from holdfast.surfaces.cli.rows import pairs
@@ -69,6 +70,7 @@ def _gather(memory: Memory) -> dict[str, Any]:
         "deliver": list(settings.deliver),
         "embedder": settings.embedder,
         "distil": _distil_facts(memory),
+        "set_up": sorted(set_up(HostFiles(settings.home).manifest)),
         "heartbeat": [
             {"host": event.host, "event": event.kind, "at": render_instant(event.at)} for event in memory.heartbeat()
         ],
@@ -101,7 +103,7 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
             ["delivery", ", ".join(told["deliver"]) or "off"],
             ["embedder", (told["embedder"] or "none: words, paths and identifiers") + _better(told["embedder"])],
             ["distil", _distil_words(told["distil"])],
-            *_heartbeat(told["heartbeat"]),
+            *_heartbeat(told["heartbeat"], told["set_up"]),
         ]
     )
 
@@ -147,11 +149,17 @@ def _distil_words(facts: dict[str, Any]) -> str:
     return f"{facts['model']}: {today['calls']} calls within 24 hours ({cost}), {facts['waiting']} sessions waiting"
 
 
-def _heartbeat(events: list[dict[str, str]]) -> Iterator[list[str]]:
+def _heartbeat(events: list[dict[str, str]], set_up_hosts: list[str]) -> Iterator[list[str]]:
+    """A line for each host: when it was heard last, and of what."""
+    by_host: dict[str, list[dict[str, str]]] = {}
     for event in events:
-        yield ["heard", f"{event['at'][:19].replace('T', ' ')} UTC  {event['host']}  {event['event']}"]
+        by_host.setdefault(event["host"], []).append(event)
+    for host, heard in by_host.items():
+        kinds = ", ".join(event["event"] for event in heard)
+        yield ["heard", f"{heard[0]['at'][:19].replace('T', ' ')} UTC  {host}  {kinds}"]
     if not events:
-        yield ["heard", "nothing from any hook yet: holdfast setup"]
+        following = "start a session, or restart one that runs" if set_up_hosts else "holdfast setup"
+        yield ["heard", f"nothing from any hook yet: {following}"]
 
 
 def _counts(counts: dict[str, int]) -> str:

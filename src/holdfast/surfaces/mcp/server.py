@@ -45,6 +45,7 @@ from holdfast.domain.errors import AmbiguousIdError, HoldfastError, InvalidValue
 from holdfast.runfiles import note
 from holdfast.surfaces.mcp import instructions, render, resources
 from holdfast.surfaces.mcp.callers import Asked, Callers, Request
+from holdfast.surfaces.mcp.greeting import ALONE, HOOKED
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.prompts import PROMPTS
 from holdfast.surfaces.mcp.tools import TOOLS, MemoryTool
@@ -71,7 +72,7 @@ def build(memory: MemoryOnce, host: str = "", *, hooked: bool = False) -> Server
         "holdfast",
         title="Holdfast",
         version=__version__,
-        instructions=instructions.ALONE,
+        instructions=ALONE,
         lifespan=updates.lifespan,
         cache_hints=dict.fromkeys(LISTS, LISTED),
         get_tool_input_schema=lambda name: _BY_NAME[name].input_schema() if name in _BY_NAME else None,
@@ -187,14 +188,14 @@ class _Desk:
     async def _instruct(self, ctx: Request) -> str:
         """The instructions for this client; on stdio the same when it opens its connection again."""
         if self._hooked:
-            return instructions.HOOKED
+            return HOOKED
         if self._instructed and ctx.request is None:
             return self._instructed
 
         def say(asked: Asked) -> str:
             return instructions.instruct(asked, self._memory().settings)
 
-        said = instructions.ALONE
+        said = ALONE
         try:
             with anyio.move_on_after(instructions.ANSWER_S):
                 said = await self._callers.run(ctx, say)

@@ -1,0 +1,77 @@
+"""How relevant a lesson is to what is told unasked, and how relevant it has to be.
+
+Who asked wants the best there is; who did not ask is better served by nothing than by something beside the point. So
+what is told unasked is held against real prompts of the same project: long ones, full of the project's own words. Two
+measures decide together, both of which grow with how rare the shared words are here: BM25, as it is and not as a share
+of a long prompt, and the cosine of prompt and lesson. The more lessons there are, the likelier one of them is near any
+prompt, so the least grows with the logarithm of their number.
+
+With few lessons no word's rarity is known yet. Then the words themselves have to be enough: telling ones, more of them
+the longer the prompt is, and a good part of what the lesson says.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.domain.briefing import LaneShare
+    from holdfast.ranking.bar import Chance
+    from holdfast.ranking.relevance import Fit
+
+BM25_UNIT = 30.0
+"""BM25 that weighs as much as a cosine of 1."""
+LEAST, STEP = 0.64, 0.07
+"""Relevance asked for at least, and what it grows by for each e-fold of lessons."""
+FEW, FEWEST = 20, 4
+"""Fewer lessons than that know no word's rarity well, and not at all."""
+FEW_WORDS, MORE_WORDS = 2.7, 0.04
+"""With few lessons: weight of the shared words, and how much more for each word of the prompt."""
+PART, PART_OF_PROMPT = 0.3, 0.5
+"""With few lessons: share of the lesson's words, or of the prompt's, that are shared."""
+NEAR = 0.6
+"""Least score of the place of a lesson about a file in play: the file, the symbol or the folder that it names."""
+FILE_LEAST, SYMBOL_LEAST = 0.75, 0.25
+"""BM25, in units, that the session's words have to give it besides STEP: to one about the file, and to one about the
+very definition."""
+
+
+def relevance_of(shares: Sequence[LaneShare], weight: float) -> float:
+    """BM25 and cosine on one scale."""
+    return weight / BM25_UNIT + _score(shares, "vector")
+
+
+def is_about(shares: Sequence[LaneShare], weight: float, fit: Fit, chance: Chance, shift: float = 1.0) -> bool:
+    """Whether a lesson may be told unasked, for its words and meaning alone.
+
+    `shift`: what the project's outcomes multiply the relevance asked for by.
+    """
+    lessons = chance.lessons
+    is_named = _score(shares, "path") >= 1.0  # the prompt names the very file that the lesson is about
+    if lessons < FEW and not is_named and not _has_words(fit, chance):
+        return False
+    return lessons < FEWEST or relevance_of(shares, weight) >= shift * (LEAST + STEP * log(1 + lessons))
+
+
+def agrees(shares: Sequence[LaneShare], weight: float, chance: Chance) -> bool:
+    """Whether a lesson about a file in play may be told: the session's words agree with it."""
+    at_symbol = _score(shares, "symbol") >= NEAR
+    if not at_symbol and _score(shares, "path") < NEAR:
+        return False
+    if chance.lessons < (FEW if at_symbol else FEWEST):  # no word's rarity is known: the place has to do
+        return True
+    least = SYMBOL_LEAST if at_symbol else FILE_LEAST
+    return weight / BM25_UNIT >= least + STEP * log(1 + chance.lessons)
+
+
+def _has_words(fit: Fit, chance: Chance) -> bool:
+    prompt = fit.strength / fit.coverage if fit.coverage else 0.0
+    enough = fit.strength >= FEW_WORDS + MORE_WORDS * prompt
+    return enough and (fit.coverage >= PART_OF_PROMPT or fit.strength >= PART * chance.stems)
+
+
+def _score(shares: Sequence[LaneShare], lane: str) -> float:
+    return next((share.raw for share in shares if share.lane == lane), 0.0)

@@ -1,0 +1,69 @@
+"""On a prompt: the one lesson that is about its subject, or none."""
+
+from __future__ import annotations
+
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.speech import MACHINE_OPENINGS
+from holdfast.ranking.names import TELLING
+from holdfast.ranking.pushing import is_about, relevance_of
+from holdfast.service.moments.turn import Pick
+from holdfast.service.recall import draw, question, with_vector
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.service.moments.turn import Turn
+    from holdfast.service.recall import Found
+
+LINES, SESSION_LINES = 1, 6
+"""Lessons for a prompt, and for all prompts of a session."""
+LONG = 600
+"""Characters from which a prompt may hold what nobody typed: to tell costs a hook some milliseconds."""
+WRITTEN_WHOLE = (*MACHINE_OPENINGS, "Implement the following plan:", "[SYSTEM NOTIFICATION")
+"""How prompts begin that a program wrote."""
+LANES = ("exact", "text", "path", "pinned", "vector")
+
+
+def prompt(turn: Turn) -> Briefing:
+    """The lesson that the person's words are about; the checkpoint when this session's start delivered nothing."""
+    if not any(told.moment in ("session_start", "after_compaction") for told in turn.told):
+        turn.checkpoint = turn.restorable(own=False)
+    picks = [] if turn.count("prompt") >= SESSION_LINES or not turn.room else _picks(turn)
+    return turn.tell((picks, LINES))
+
+
+def own_words(text: str) -> str:
+    """What a person typed of a prompt: nothing of one that a program wrote, all of a short one."""
+    if text.lstrip().startswith(WRITTEN_WHOLE):
+        return ""
+    if len(text) < LONG:
+        return text
+    from holdfast.ranking.prompts import read_prompt  # loads `re`
+
+    read = read_prompt(text)
+    return "" if read.origin == "machine" else " ".join(read.own.split())
+
+
+def candidates(turn: Turn, words: str) -> list[Found]:
+    """What the lanes find for those words, the most relevant first."""
+    asked = question(turn.parts, turn.place, words)
+    query = turn.query(
+        text=asked.text, paths=asked.paths, symbols=asked.symbols, error=asked.error, since=asked.since,
+        until=asked.until,
+    )  # fmt: skip
+    query, _ = with_vector(turn.parts, query, local=True)  # a host waits: for no endpoint
+    drawn = draw(turn.parts, query, LANES)
+    turn.degraded = drawn.degraded
+    return sorted(drawn.found, key=lambda one: -relevance_of(one.shares, one.weight) * turn.favour(one.lesson))
+
+
+def _picks(turn: Turn) -> list[Pick]:
+    words = own_words(turn.call.prompt)
+    if not words.strip():
+        return []
+    found = [one for one in candidates(turn, words) if one.lesson.kind != "exploration" or one.lesson.pinned]
+    shift = turn.weights().shift("prompt")
+    return [
+        Pick(found=one)
+        for one in found
+        if one.named == TELLING or is_about(one.shares, one.weight, one.fit, one.chance, shift)
+    ]

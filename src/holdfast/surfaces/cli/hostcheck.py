@@ -1,0 +1,94 @@
+"""Doctor's line for each host that is set up: its version, what was heard of it, what it was handed last."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from holdfast.bootstrap import load_host
+from holdfast.domain.errors import HoldfastError
+from holdfast.service.heartbeat import HostActivity
+from holdfast.surfaces.cli._hostfiles import HostFiles, set_up
+from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from holdfast.ports.host import HostProfile
+    from holdfast.settings import Settings
+
+VERSION_TIMEOUT_S = 10.0
+QUIET = timedelta(days=3)
+"""After that long without an event a host is mentioned."""
+COMMANDS = 10
+"""Known commands of which at least one fails in any real work."""
+WORDS = {
+    "session_start": "start", "tool_result": "result", "tool_failure": "failure", "file_edit": "edit",
+    "session_end": "end",
+}  # fmt: skip
+"""Kinds of events in a word, where the kind is two."""
+
+
+def check_heard(settings: Settings, heard: Mapping[str, HostActivity]) -> Iterator[Finding]:
+    """A line for each host that is set up."""
+    try:
+        wired = sorted(set_up(HostFiles(settings.home).manifest))
+    except HoldfastError:
+        return  # told by `check_hosts`
+    for name in wired:
+        try:
+            profile = load_host(name, settings).profile
+        except HoldfastError:
+            continue
+        yield judge(name, profile, heard.get(name, HostActivity()), datetime.now(UTC))
+
+
+def judge(name: str, profile: HostProfile, activity: HostActivity, now: datetime) -> Finding:
+    """What is to be said of one host."""
+    version, fault = version_of(profile)
+    if fault:
+        return Finding(BAD, name, fault)
+    head = f"{version}; " if version else ""
+    if not profile.hooks:
+        return Finding(OK, name, f"{head}no hooks: `holdfast backfill` learns from its sessions")
+    if activity.heard_at is None:
+        return Finding(NOTE, name, f"{head}nothing heard yet: start a session, or restart one that runs")
+    kinds = ", ".join(WORDS.get(kind, kind) for kind in activity.kinds)
+    line = f"{head}heard {_ago(now - activity.heard_at)} ago ({kinds}); {_last_delivery(activity, now)}"
+    if now - activity.heard_at > QUIET:
+        return Finding(NOTE, name, f"{line}. Nothing was heard for days: are its hooks still trusted and switched on?")
+    if activity.commands >= COMMANDS and not activity.failures:
+        return Finding(NOTE, name, f"{line}. {activity.commands} commands, none ever failed: it may not say so")
+    return Finding(OK, name, line)
+
+
+def version_of(profile: HostProfile) -> tuple[str, str]:
+    """The number its program tells, or what is wrong with it; both empty where it has none on the PATH."""
+    name = profile.headless.program if profile.headless else ""
+    program = shutil.which(name) if name else None
+    if program is None:
+        return "", ""
+    try:
+        ran = subprocess.run([program, "--version"], capture_output=True, timeout=VERSION_TIMEOUT_S, check=False)
+    except (OSError, subprocess.SubprocessError) as exc:
+        return "", f"{name} --version: {exc}"
+    if ran.returncode:
+        return "", f"{name} --version ended with exit {ran.returncode}"
+    number = re.search(r"\d+(?:\.\d+)+", ran.stdout.decode("utf-8", "replace"))
+    return (number[0] if number else ""), ""
+
+
+def _last_delivery(activity: HostActivity, now: datetime) -> str:
+    if activity.delivered_at is None:
+        return "nothing handed over yet"
+    return f"last delivery {_ago(now - activity.delivered_at)} ago"
+
+
+def _ago(span: timedelta) -> str:
+    minutes = int(span.total_seconds() // 60)
+    if minutes < 120:
+        return f"{max(minutes, 0)} min"
+    return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // (24 * 60)} days"

@@ -1,0 +1,87 @@
+"""The SDK's streams with what was answered at the door: its requests come first, its answers are not given twice."""
+
+from __future__ import annotations
+
+from contextvars import Context
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from holdfast.surfaces.mcp.door import Opening
+
+
+class Replayed:
+    """A reading stream that begins with the opening's messages."""
+
+    def __init__(self, inner: Any, opening: Opening) -> None:
+        self._inner = inner
+        self._lines = list(opening.lines)
+        self._is_replaying = bool(self._lines)
+
+    @property
+    def last_context(self) -> Context | None:
+        """The context of the message that came last; the SDK runs its handler in it."""
+        return None if self._is_replaying else self._inner.last_context
+
+    async def receive(self) -> SessionMessage | Exception:
+        """The next message, or what is wrong with its line."""
+        if self._lines:
+            try:
+                return SessionMessage(jsonrpc_message_adapter.validate_json(self._lines.pop(0), by_name=False))
+            except ValueError as exc:
+                return exc
+        self._is_replaying = False
+        message: SessionMessage | Exception = await self._inner.receive()
+        return message
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def aclose(self) -> None:
+        """Close the stream behind it."""
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class Unrepeated:
+    """A writing stream without the answer that was given at the door."""
+
+    def __init__(self, inner: Any, opening: Opening) -> None:
+        self._inner = inner
+        self._answered = opening.answered
+
+    async def send(self, message: SessionMessage) -> None:
+        """Send a message, unless it is that answer."""
+        number = getattr(message.message, "id", None)
+        if self._answered and number == self._answered[0] and not hasattr(message.message, "method"):
+            self._answered = ()
+            return
+        await self._inner.send(message)
+
+    async def aclose(self) -> None:
+        """Close the stream behind it."""
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()

@@ -1,0 +1,72 @@
+"""The MCP server over stdio, the hooks' private socket meanwhile, and a watch.
+
+It ends when the host closes its standard input; nothing of it stays behind. With `--http` it serves loopback HTTP
+instead, until it is interrupted. What `door` has answered before is told to the SDK's server again, unanswered.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+
+import anyio
+from mcp.server.stdio import stdio_server
+
+from holdfast.surfaces.mcp import watching
+from holdfast.surfaces.mcp.opening import MemoryOnce
+from holdfast.surfaces.mcp.replaying import Replayed, Unrepeated
+from holdfast.surfaces.mcp.server import build
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mcp.server import Server
+
+    from holdfast.surfaces.mcp.door import Opening
+
+
+class Serving:
+    """The server of this process, made while `door` still answers."""
+
+    def __init__(self, host: str, hooked: bool) -> None:
+        self.memory = MemoryOnce(os.getcwd())
+        self.server = build(self.memory, host, hooked=hooked)
+        threading.Thread(target=_open_socket, args=(self.memory,), daemon=True, name="holdfast-hooks").start()
+        self._ended = watching.start(self.memory)
+
+    def serve(self, opening: Opening) -> None:
+        """Serve over stdio until the host hangs up."""
+        try:
+            anyio.run(_serve_stdio, self.server, opening)
+        finally:
+            self._close()
+
+    def serve_http(self, port: int | None) -> None:
+        """Serve loopback HTTP until interrupted."""
+        from holdfast.surfaces.mcp import loopback
+
+        try:
+            sys.exit(loopback.serve(self.server, self.memory, port))
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        self._ended.set()
+        self.memory.close()
+
+
+async def _serve_stdio(server: Server[None], opening: Opening) -> None:
+    async with stdio_server() as (reading, writing):
+        options = server.create_initialization_options()
+        await server.run(Replayed(reading, opening), Unrepeated(writing, opening), options)
+
+
+def _open_socket(memory: MemoryOnce) -> None:
+    """Let hooks in. When that cannot be (no Unix sockets, a broken store) hooks answer alone: say why and go on."""
+    try:
+        from holdfast.surfaces.mcp.hooksocket import serve
+
+        opened = memory()
+        serve(opened, opened.settings.run_path)
+    except Exception as exc:  # the server's tools must work, or report the same error, without it
+        print(f"holdfast: hooks answer alone: {exc}", file=sys.stderr)

@@ -1,0 +1,192 @@
+"""A scratch machine for one host: a home, a repository under git, and a scripted model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.hosts_live.model import ScriptedModel
+from tests.hosts_live.parcels import FILES, TURNS
+from tests.hosts_live.programs import FOLDER, Program
+
+PROMPT_LIMIT_S = 240
+LEARN_LIMIT_S = 60
+OWN_FOLDER = ".holdfast"
+BLOCK = re.compile(r"<holdfast-memory.*?</holdfast-memory>|&lt;holdfast-memory.*?&lt;/holdfast-memory&gt;", re.DOTALL)
+TOOL = re.compile(r"\b(?:mcp__?holdfast__?|holdfast[-_])(recall|remember|expand)\b")
+
+RECORDER = """\
+#!/bin/sh
+# Keeps what a host sends to a hook, then starts the launcher.
+if [ "$1" = --mcp ]; then exec /bin/sh {real} "$@"; fi
+payload={folder}/$(date +%s%N)-$1.json
+cat > "$payload"
+/bin/sh {real} "$@" < "$payload"
+exit 0
+"""
+
+
+class Ran(NamedTuple):
+    """How a program ended."""
+
+    code: int
+    output: str
+
+
+class Machine:
+    """One host's scratch machine."""
+
+    def __init__(self, root: Path, program: Program) -> None:
+        self.program = program
+        self.home, self.repository, self.payloads = root / "home", root / "work" / "parcels", root / "payloads"
+        for folder in (self.home, self.payloads):
+            folder.mkdir(parents=True)
+        for name, text in FILES.items():
+            file = self.repository / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        self.model = ScriptedModel(TURNS, str(self.repository))
+        for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-q", "-m", "Parcels")):
+            self.git(*words)
+        program.prepare(self)
+
+    def close(self) -> None:
+        """Stop the model, and what a host left running in the background of this home."""
+        self.model.close()
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                environment = (folder / "environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if f"HOME={self.home}".encode() in environment:
+                os.kill(int(folder.name), 15)
+
+    def environment(self) -> dict[str, str]:
+        """What every program of this machine inherits."""
+        folders = (str(Path(sys.executable).parent), os.environ.get(FOLDER, ""), os.environ.get("PATH", ""))
+        person = {f"GIT_{role}_{field}": value for role in ("AUTHOR", "COMMITTER")
+                  for field, value in (("NAME", "Ada"), ("EMAIL", "ada@example.org"))}  # fmt: skip
+        return {
+            "HOME": str(self.home), "PATH": os.pathsep.join(filter(None, folders)), "LANG": "C.UTF-8", "USER": "ada",
+            "TERM": "xterm-256color", "SHELL": "/bin/bash", **person,
+        }  # fmt: skip
+
+    def write(self, name: str, text: str) -> None:
+        """A file of the home."""
+        file = self.home / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+    def git(self, *words: str) -> None:
+        """Run git in the repository."""
+        subprocess.run(["git", *words], cwd=self.repository, env=self.environment(), check=True, capture_output=True)
+
+    def run(self, words: list[str], environment: dict[str, str] | None = None) -> Ran:
+        """Run a program in the repository."""
+        try:
+            ran = subprocess.run(
+                words, cwd=self.repository, env={**self.environment(), **(environment or {})}, input="",
+                capture_output=True, text=True, timeout=PROMPT_LIMIT_S, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return Ran(-1, "(did not end)")
+        return Ran(ran.returncode, ran.stdout + ran.stderr)
+
+    def holdfast(self, *words: str) -> Ran:
+        """Run our own command."""
+        return self.run([sys.executable, "-m", "holdfast", *words])
+
+    def ask(self, prompt: str, resumed: bool = False) -> list[dict[str, Any]]:
+        """Give the host one prompt; the requests it sent to the model."""
+        begun = len(self.model.requests)
+        words = [str(self.program.path()), *self.program.words(self, prompt, resumed)]
+        self.run(words, self.program.environment(self))
+        return self.model.requests[begun:]
+
+    def record_payloads(self) -> None:
+        """From here on keep what the host sends to hooks."""
+        launcher = self.home / OWN_FOLDER / "bin" / "holdfast-launch"
+        real = launcher.with_name("real-launch")
+        launcher.rename(real)
+        launcher.write_text(RECORDER.format(real=real, folder=self.payloads), encoding="utf-8")
+        launcher.chmod(0o755)
+
+    def stop_recording(self) -> None:
+        """Put the launcher back."""
+        launcher = self.home / OWN_FOLDER / "bin" / "holdfast-launch"
+        launcher.with_name("real-launch").replace(launcher)
+
+    def recorded(self) -> list[dict[str, Any]]:
+        """The payloads, in their order."""
+        texts = (file.read_text(encoding="utf-8") for file in sorted(self.payloads.glob("*.json")))
+        return [json.loads(text) for text in texts if text.strip()]
+
+    def events(self) -> list[dict[str, Any]]:
+        """What was kept, in its order."""
+        return self._rows("SELECT doc FROM events")
+
+    def lessons(self) -> list[dict[str, Any]]:
+        """The lessons of the project in any state."""
+        ran = self.holdfast("list", "--state", "all", "--json")
+        return list(json.loads(ran.output)["lessons"]) if ran.code == 0 else []
+
+    def wait_until_learnt(self) -> list[dict[str, Any]]:
+        """The lessons, when their number has not changed for some seconds."""
+        end = time.monotonic() + LEARN_LIMIT_S
+        count, same = -1, 0
+        while time.monotonic() < end and same < 3:
+            lessons = self.lessons()
+            same = same + 1 if len(lessons) == count else 0
+            count = len(lessons)
+            time.sleep(1)
+        return self.lessons()
+
+    def files(self) -> dict[str, str]:
+        """A digest of each file of the home that is not our own."""
+        digests = {}
+        for file in self.home.rglob("*"):
+            name = file.relative_to(self.home).as_posix()
+            if file.is_file() and not name.startswith(OWN_FOLDER):
+                digests[name] = hashlib.sha256(file.read_bytes()).hexdigest()
+        return digests
+
+    def _rows(self, statement: str) -> list[dict[str, Any]]:
+        file = self.home / OWN_FOLDER / "memory.db"
+        if not file.exists():
+            return []
+        with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as sql:
+            rows = [json.loads(row[0]) for row in sql.execute(statement)]
+        sql.close()
+        return rows
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from strings(inner)
+
+
+def handed_over(requests: list[dict[str, Any]]) -> str:
+    """What the model was told of ours, each block once."""
+    blocks = (block for request in requests for text in strings(request["body"]) for block in BLOCK.findall(text))
+    return "\n".join(dict.fromkeys(blocks))
+
+
+def offers_recall(requests: list[dict[str, Any]]) -> bool:
+    """Whether the model saw our `recall` among its tools, also behind a search for tools."""
+    return any(text == "recall" or TOOL.search(text) for request in requests for text in strings(request["body"]))

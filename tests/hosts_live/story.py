@@ -1,0 +1,112 @@
+"""What one host does with Holdfast: set up, a session that teaches, sessions that are told, taken away again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.hosts_live import parcels
+from tests.hosts_live.lab import Machine, handed_over, offers_recall, strings
+
+Facts = dict[str, Any]
+
+COLUMNS = {
+    "hooks": "hooks heard",
+    "failure_known": "a failing command is known as failing",
+    "pass_known": "the same command passing within a minute",
+    "cause_proven": "a bug's cause is learnt as proven",
+    "correction": "the user's correction is learnt",
+    "remember": "“Remember that …” is learnt",
+    "at_start_or_prompt": "handed over at the start or on the prompt",
+    "with_file": "handed over with a file's lesson before or after it is read",
+    "unrelated": "an unrelated prompt is left alone",
+    "tools": "MCP tools are offered",
+    "recall": "MCP `recall` is answered",
+    "own_answers": "our own answers are kept out of the memory",
+    "uninstall": "uninstall gives every byte back",
+}
+"""What the table of live runs tells of a host: `yes`, `no`, or words."""
+
+
+def play(machine: Machine, *, record: bool = False) -> Facts:
+    """The facts of one host; with `record` the payloads of its hooks are kept on the machine."""
+    program = machine.program
+    facts: Facts = {"version": program.version(machine.environment())}
+    machine.ask(parcels.UNRELATED)  # the first run, which writes the host's own files
+    before = machine.files()
+    setup = machine.holdfast("setup", program.name, "--yes", *(["--trust"] if program.trusts else []))
+    facts["setup"] = setup.output.strip()
+    wired = {name for name, digest in machine.files().items() if before.get(name) != digest}
+    if record:
+        machine.record_payloads()
+    machine.ask(parcels.REPAIR)
+    machine.ask(parcels.CORRECTION, resumed=True)
+    machine.ask(parcels.REMEMBER, resumed=True)
+    if not program.has_hooks:
+        machine.holdfast("backfill", "--yes")
+    lessons = machine.wait_until_learnt()
+    machine.git("commit", "-q", "--allow-empty", "-a", "-m", "Mend the limit")
+    unrelated = machine.ask(parcels.UNRELATED)
+    band = machine.ask(parcels.BAND)
+    label = machine.ask(parcels.LABEL)
+    events = machine.events()
+    facts |= _heard(events) | _learnt(lessons) | _told(unrelated, band, label)
+    facts["own_answers"] = _yes(not any("recall" in event.get("tool", "") for event in events))
+    facts["lessons"] = [(lesson["kind"], lesson["state"], lesson["insight"]) for lesson in lessons]
+    if record:
+        machine.stop_recording()
+    facts["log"] = machine.holdfast("log").output
+    facts["doctor"] = machine.holdfast("doctor").output
+    facts["status"] = machine.holdfast("status").output
+    touched = {name for name, digest in machine.files().items() if name in wired}
+    facts["uninstalled"] = machine.holdfast("uninstall").output
+    left = machine.files()
+    facts["not_given_back"] = sorted(
+        name for name in touched if left.get(name) != before.get(name) and not _hosts_own(name, left, machine)
+    )
+    facts["uninstall"] = _yes(not facts["not_given_back"])
+    return facts
+
+
+def _hosts_own(name: str, left: dict[str, str], machine: Machine) -> bool:
+    """Whether a file that the host itself writes at every run holds nothing of ours."""
+    if name not in left:
+        return False
+    return b"holdfast" not in (machine.home / name).read_bytes().lower()
+
+
+def _heard(events: list[Facts]) -> Facts:
+    commands = [event for event in events if event.get("command")]
+    failed = [event for event in commands if event["kind"] == "tool_failure"]
+    runs = [event for event in commands if event["command"].startswith(parcels.TESTS)]
+    passed = [event for event in runs if event["kind"] == "tool_result" and event.get("exit_code") == 0]
+    return {
+        "hooks": ", ".join(dict.fromkeys(event["kind"] for event in events)) or "no",
+        "failure_known": _yes({parcels.MISSING, parcels.TESTS} <= {event["command"] for event in failed}),
+        "pass_known": _yes(passed and any(event in failed for event in runs)),
+    }
+
+
+def _learnt(lessons: list[Facts]) -> Facts:
+    def has(words: str, *states: str) -> bool:
+        return any(words in lesson["insight"] and lesson["state"] in states for lesson in lessons)
+
+    return {
+        "cause_proven": _yes(has("compared with", "active", "verified")),
+        "correction": _yes(has("floats", "active", "verified")),
+        "remember": _yes(has("warehouse printer", "active", "verified")),
+    }
+
+
+def _told(unrelated: list[Facts], band: list[Facts], label: list[Facts]) -> Facts:
+    answers = [text for request in band for text in strings(request["body"]) if "warehouse printer" in text]
+    return {
+        "at_start_or_prompt": _yes("printer" in handed_over(label[:1]) or "floats" in handed_over(band[:1])),
+        "with_file": _yes(handed_over(band[1:]) or handed_over(label[1:])),
+        "unrelated": _yes("floats" not in handed_over(unrelated) and "printer" not in handed_over(unrelated)),
+        "tools": _yes(offers_recall(band)),
+        "recall": _yes(offers_recall(band) and answers),
+    }
+
+
+def _yes(fact: object) -> str:
+    return "yes" if fact else "no"

@@ -1,0 +1,56 @@
+"""What doctor and status say of each host."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from holdfast.bootstrap import Memory, load_host
+from holdfast.ports.host import HostProfile
+from holdfast.service.heartbeat import HostActivity, activity
+from holdfast.surfaces.cli.hostcheck import judge
+from holdfast.testing.builders import make_event
+from tests.codebase import Codebase
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+HOOKED = HostProfile(title="Some host", hooks="~/.some/hooks.json")
+
+
+@pytest.mark.parametrize(
+    ("profile", "heard", "level", "words"),
+    [
+        (HOOKED, HostActivity(), "note", "nothing heard yet: start a session"),
+        (HostProfile(title="Mute"), HostActivity(), "ok", "holdfast backfill"),
+        (HOOKED, HostActivity(heard_at=NOW - timedelta(days=9), kinds=("prompt",)), "note", "9 days ago (prompt)"),
+        (HOOKED, HostActivity(heard_at=NOW, kinds=("tool_result",), commands=14), "note",
+         "14 commands, none ever failed"),
+        (HOOKED, HostActivity(heard_at=NOW, kinds=("session_start", "tool_failure"), commands=14, failures=1,
+                              delivered_at=NOW - timedelta(hours=3)), "ok", "(start, failure); last delivery 3 h ago"),
+        (HOOKED, HostActivity(heard_at=NOW, kinds=("prompt",), commands=9), "ok", "nothing handed over yet"),
+    ],
+)  # fmt: skip
+def test_a_host_is_judged_by_what_was_heard(profile: HostProfile, heard: HostActivity, level: str, words: str) -> None:
+    finding = judge("some", profile, heard, NOW)
+    assert finding.status == level
+    assert words in finding.what
+
+
+def test_activity_counts_only_commands_whose_end_is_known(code: Codebase, home: Path) -> None:
+    with Memory(str(code.folder)) as memory:
+        memory.parts.store.append_events([
+            make_event(host="codex", kind="tool_result", command="a", exit_code=0),
+            make_event(host="codex", kind="tool_result", command="b", exit_code=None),
+            make_event(host="codex", kind="tool_failure", command="c", exit_code=1),
+            make_event(host="gemini-cli", kind="prompt"),
+        ])  # fmt: skip
+        heard = activity(memory.parts.store)
+    assert (heard["codex"].commands, heard["codex"].failures) == (2, 1)
+    assert heard["gemini-cli"].kinds == ("prompt",)
+
+
+def test_a_sub_agent_is_told_what_matters_at_its_start() -> None:
+    payload = {"session_id": "s1", "cwd": "/a", "hook_event_name": "SubagentStart", "agent_id": "g1"}
+    call = load_host("claude-code").parse_hook(payload, NOW, lambda: "e1")
+    assert (call.moment, call.agent, call.events) == ("session_start", "g1", ())

@@ -1,0 +1,152 @@
+"""The first answers of the MCP server: the SDK's own, but given before it is imported."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from scripts.render_mcp_offers import ENVELOPE, HANDSHAKE, SERVE, TARGET, render
+
+START = str(Path(__file__).parents[2] / "src" / "holdfast" / "surfaces" / "start.py")
+DOOR = ["-I", START, "holdfast.surfaces.mcp.__main__", "--hooked"]
+INITIALIZED = {"method": "notifications/initialized"}
+MODERN = {"params": {"_meta": ENVELOPE}}
+
+
+class Server:
+    """A server process, spoken to line by line."""
+
+    def __init__(self, arguments: list[str], home: Path) -> None:
+        home.mkdir(parents=True, exist_ok=True)
+        self.process = subprocess.Popen(
+            [sys.executable, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=home,
+            env={**os.environ, "HOLDFAST_HOME": str(home), "HOME": str(home)},
+        )  # fmt: skip
+
+    def send(self, *messages: dict[str, Any] | bytes) -> None:
+        assert self.process.stdin is not None
+        for message in messages:
+            line = message if isinstance(message, bytes) else json.dumps({"jsonrpc": "2.0", **message}).encode()
+            self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def answers(self, count: int) -> list[dict[str, Any]]:
+        assert self.process.stdout is not None
+        return [json.loads(self.process.stdout.readline()) for _ in range(count)]
+
+
+@contextmanager
+def served(arguments: list[str], home: Path) -> Iterator[Server]:
+    server = Server(arguments, home)
+    with server.process:
+        yield server
+        server.process.stdin.close()  # type: ignore[union-attr]
+
+
+def test_the_constants_are_what_the_sdks_server_answers() -> None:
+    assert TARGET.read_text(encoding="utf-8") == render(), "run scripts/render_mcp_offers.py"
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+def test_each_older_revision_is_answered_as_by_the_sdk(tmp_path: Path, revision: str) -> None:
+    handshake = {"id": 0, "method": "initialize", "params": {**HANDSHAKE, "protocolVersion": revision}}
+    told = []
+    for arguments in (DOOR, ["-c", SERVE]):
+        with served(arguments, tmp_path / str(len(told))) as server:
+            server.send(handshake, INITIALIZED, {"id": "two", "method": "tools/list"})
+            told.append(server.answers(2))
+    assert told[0] == told[1]
+
+
+def test_the_newest_revision_is_answered_as_by_the_sdk(tmp_path: Path) -> None:
+    told = []
+    for arguments in (DOOR, ["-c", SERVE]):
+        with served(arguments, tmp_path / str(len(told))) as server:
+            server.send({"id": 1, "method": "server/discover", **MODERN})
+            first = server.answers(1)
+            server.send({"id": 2, "method": "tools/list", **MODERN})
+            told.append(first + server.answers(1))
+    assert told[0] == told[1]
+
+
+def test_the_first_answers_come_without_the_sdk(tmp_path: Path) -> None:
+    told = (
+        "import sys; sys.modules['mcp'] = sys.modules['anyio'] = sys.modules['pydantic'] = None\n"
+        "from holdfast.surfaces.mcp.door import Door; Door('', True).run()"
+    )
+    with served(["-c", told], tmp_path) as server:
+        server.process.stderr = None
+        server.send({"id": 0, "method": "initialize", "params": HANDSHAKE}, INITIALIZED, {"id": 1, "method": "ping"})
+        assert [answer["id"] for answer in server.answers(2)] == [0, 1]
+        server.process.kill()
+
+
+def test_what_is_sent_in_one_go_is_answered_once_each(tmp_path: Path) -> None:
+    call = {"method": "tools/call", "params": {"name": "recall", "arguments": {"query": "amounts"}}}
+    with served(DOOR, tmp_path) as server:
+        server.send(
+            {"id": 0, "method": "initialize", "params": HANDSHAKE}, INITIALIZED, {"id": 1, "method": "ping"},
+            {"id": "0", "method": "tools/list"}, {"id": 3, **call}, {"id": 4, "method": "prompts/list"},
+            {"method": "notifications/cancelled", "params": {"requestId": 99}}, {"id": 5, "method": "nope"},
+        )  # fmt: skip
+        answers = {answer["id"]: answer for answer in server.answers(6)}
+        server.send({"id": 6, "method": "ping"})
+        assert server.answers(1)[0]["id"] == 6
+    assert set(answers) == {0, 1, "0", 3, 4, 5}
+    assert answers[3]["result"]["structuredContent"]["lessons"] == []
+    assert "error" in answers[5]
+
+
+def test_a_line_that_comes_in_two_pieces_is_one_request(tmp_path: Path) -> None:
+    line = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HANDSHAKE}).encode()
+    with served(DOOR, tmp_path) as server:
+        assert server.process.stdin is not None
+        server.process.stdin.write(line[:40])
+        server.process.stdin.flush()
+        server.send(line[40:])
+        assert server.answers(1)[0]["id"] == 0
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        b"no JSON at all",
+        b'{"jsonrpc": "2.0", "id": 7, "method": "tools/list"}',
+        b'{"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}',
+        b'{"jsonrpc": "2.0", "id": true, "method": "initialize", "params": {}}',
+    ],
+)
+def test_what_is_odd_is_left_to_the_sdk(tmp_path: Path, first: bytes) -> None:
+    with served(DOOR, tmp_path) as server:
+        server.send(first, {"id": 1, "method": "initialize", "params": HANDSHAKE}, INITIALIZED)
+        answers = server.answers(1)
+        while answers[-1].get("id") != 1:
+            answers += server.answers(1)
+        assert answers[-1]["result"]["serverInfo"]["name"] == "holdfast"
+
+
+def test_the_official_client_meets_the_door_and_the_server_behind_it(tmp_path: Path) -> None:
+    async def talk() -> tuple[list[str], str]:
+        parameters = StdioServerParameters(
+            command=sys.executable, args=DOOR, cwd=tmp_path, env={"HOLDFAST_HOME": str(tmp_path), "HOME": str(tmp_path)}
+        )
+        async with stdio_client(parameters) as (reading, writing), ClientSession(reading, writing) as session:
+            await session.initialize()
+            tools = await session.list_tools()
+            answer = await session.call_tool("remember", {"insight": "Amounts are whole cents."})
+            await session.list_tools()
+            return [tool.name for tool in tools.tools], str(answer.content)
+
+    names, kept = anyio.run(talk)
+    assert names == ["recall", "expand", "remember", "revise", "checkpoint", "feedback"]
+    assert "whole cents" in kept or "kept" in kept.lower()
