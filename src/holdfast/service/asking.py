@@ -58,9 +58,9 @@ if TYPE_CHECKING:
     Pair = tuple[Ranked, Found]
 
 ASKED_POOL = 60
-"""Lessons that are read and ordered by the ranker, whatever the limit."""
-KEPT = 20
-"""The best of them, which are checked against the code."""
+"""Lessons that are read, ordered by the ranker and held to the threshold, whatever the limit."""
+FOREMOST = 20
+"""One of the best so many has to pass the threshold, or none does: among many some pass by chance."""
 NEAR_SHOWN = 3
 """How many are named where nothing passes the threshold."""
 ANSWERING: tuple[str, ...] = ("person", "verified", "agent")
@@ -73,7 +73,7 @@ class _Answer(Frozen):
     """What one search gave, best first."""
 
     passed: tuple[Pair, ...] = ()
-    """The lessons that passed the threshold, at most KEPT."""
+    """The lessons that passed the threshold, at most ASKED_POOL."""
     further: tuple[Pair, ...] = ()
     """Those behind them, where more are wanted."""
     failed: tuple[Found, ...] = ()
@@ -186,13 +186,15 @@ def _search(parts: Parts, place: Place, query: Query, limit: int, trusts: tuple[
     for one_query, lanes in _readings(query):
         drawn = find(parts, one_query, lanes, trusts=trusts)
         notes[drawn.degraded] = None
-        good = _passing(parts, one_query, drawn.found[:KEPT], lanes)
-        _keep_best(passed, good)
+        good = _passing(parts, one_query, drawn.found, lanes)
+        foremost = {one.lesson.id for one in drawn.found[:FOREMOST]}
+        if any(one.lesson.id in foremost for one in good):
+            _keep_best(passed, good)
         _keep_best(failed, drawn.found)
-    best = sorted(passed.values(), key=lambda found: -total(found.shares))[:KEPT]
+    best = sorted(passed.values(), key=lambda found: -total(found.shares))[:ASKED_POOL]
     ranked = _diversified(weigh_up(parts, place, best))
     further: list[Pair] = []
-    if limit > KEPT:
+    if limit > ASKED_POOL:
         further = _further(parts, place, query, [found.lesson.id for found in best], trusts)
     near = tuple(found for id_, found in failed.items() if id_ not in passed and any(map(says_something, found.shares)))
     return _Answer(

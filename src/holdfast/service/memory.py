@@ -205,9 +205,8 @@ class Memory:
             self.parts, self.place, text or error, paths, symbols, command, error, as_of, states or ("active",), kinds,
             all_projects,
         )  # fmt: skip
-        return ask(
-            self.parts, self.place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=() if states else tuple(unconfirmed),
-        )  # fmt: skip
+        unconfirmed = () if states else tuple(unconfirmed)
+        return ask(self.parts, self.place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed)
 
     def note_recall(self, briefing: Briefing, asked: HookCall) -> None:
         """Log what a recall showed to an agent; `asked` tells its host, session and question (as the prompt)."""
