@@ -63,9 +63,18 @@ def test_what_matches_is_fresh_on_any_branch(shop: Ground) -> None:
     assert told(shop, anchor) == ("fresh", "")
 
 
-def test_a_commit_that_git_does_not_know_leaves_it_unverified(shop: Ground) -> None:
+def test_a_text_of_this_branch_is_judged_here_though_git_does_not_know_its_commit(shop: Ground) -> None:
     anchor = replace(shop.anchor("a.py", "f"), commit="1234567890" * 4)
     shop.write({"a.py": BIG.replace("one * one", "one")})
+    assert told(shop, anchor) == ("drifted", "body changed")
+
+
+def test_a_text_that_this_branch_never_had_and_a_commit_that_git_does_not_know_leave_it_unverified(
+    shop: Ground,
+) -> None:
+    shop.write({"a.py": BIG.replace("one * one", "one")})
+    anchor = replace(shop.anchor("a.py", "f"), commit="1234567890" * 4)
+    shop.write({"a.py": BIG.replace("one * one", "two")})
     freshness, words = told(shop, anchor)
     assert freshness == "unverified"
     assert "does not know commit 1234567890" in words
@@ -262,3 +271,35 @@ class _NoReading:
 
     def __init__(self, ground: Ground) -> None:
         self.blob = ground.workspace.blob
+
+
+def test_members_that_move_with_their_type_are_not_called_deleted(shop: Ground) -> None:
+    short = "class Error:\n    def kind(self):\n        return self._kind\n"
+    shop.write({f"{name}/error.py": short for name in ("one", "two", "three")})
+    shop.commit()
+    anchor = shop.anchor("two/error.py", "Error.kind")
+    for name in ("one", "two", "three"):
+        shop.git("mv", name, f"lib_{name}")
+    shop.commit()
+    assert told(shop, anchor) == ("moved", "moved to lib_two/error.py")
+
+
+INIT = """(Exception):
+    def __init__(self, response, request, options):
+        super().__init__(response, request)
+        self.response = response
+        self.request = request
+        self.options = options
+"""
+
+
+def test_a_namesake_is_preferred_to_an_equal_body_of_another_name(shop: Ground) -> None:
+    other = "class Other:\n    x = 1\n"
+    shop.write({"errors.py": f"class HTTPError{INIT}\n\n{other}"})
+    shop.commit()
+    anchor = shop.anchor("errors.py", "HTTPError.__init__")
+    changed = INIT.replace("self.options = options", "self.options = dict(options)")
+    shop.write({"errors.py": other, "core.py": f"class HTTPError{changed}\n\nclass MaxRedirectsError{INIT}"})
+    shop.commit()
+    freshness, words = told(shop, anchor)
+    assert (freshness, words.startswith("moved to core.py"), "MaxRedirects" in words) == ("drifted", True, False)

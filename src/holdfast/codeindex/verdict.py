@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from holdfast.ports.indexstore import IndexStore
 
 
+SEEN_LOOKS = 40
+"""Newest commits of a file that are looked through for a text recorded elsewhere."""
+
+
 class Judge:
     """Gives verdicts on the anchors of one work tree. `in_time` says whether there is time for another look at git."""
 
@@ -38,6 +42,7 @@ class Judge:
 
     def judge(self, anchor: Anchor) -> Verdict:
         """The anchor's state now."""
+        anchor = self._as_of_this_branch(anchor)
         content = self._views.workspace.read(self._views.place, anchor.path)
         if content is None and self._views.workspace.exists(self._views.place, anchor.path):
             return _unverified(anchor, "unreadable")
@@ -91,10 +96,7 @@ class Judge:
 
     def _judge_missing(self, anchor: Anchor, source: Source | None) -> Verdict:
         """The verdict on a symbol that is not in its file any more."""
-        found = elsewhere.same_body(self._views, self._index, anchor)
-        if found is not None:
-            return self._followed(anchor, found.path, found.name)
-        end = self._trail(anchor)
+        end = self._find(anchor)
         if end.path:
             return self._followed(anchor, end.path, end.name)
         if source is not None and source.note:
@@ -109,6 +111,17 @@ class Judge:
         if found is not None:
             return self._followed(anchor, found.path, found.name)
         return Verdict(freshness="orphaned", reason="gone", anchor=anchor)
+
+    def _find(self, anchor: Anchor) -> End:
+        """Where it is now: at a place it was seen at, by its body under its own name, by git, by its body alone."""
+        for path, name in _places(anchor):
+            there = self._views.now(path)
+            if there is not None and unnumbered(name) in there.by_name:
+                return End(path=path, name=name)
+        found = elsewhere.same_body(self._views, self._index, anchor)
+        namesake = found is not None and unnumbered(found.name) == unnumbered(anchor.symbol)
+        end = End() if namesake else self._trail(anchor)
+        return End(path=found.path, name=found.name) if found is not None and not end.path else end
 
     def _trail(self, anchor: Anchor) -> End:
         if not anchor.commit or not self._in_time():
@@ -135,14 +148,60 @@ class Judge:
             return _unverified(anchor, "other_version")
         if blob:
             return self._judge_edited(anchor, blob)
-        target = follow_file(self._views, anchor.path, anchor.commit) if anchor.commit else ""
+        target = self._file_target(anchor)
         if not target:
             return Verdict(freshness="orphaned", reason="file_gone", anchor=anchor)
         now = self._views.workspace.blob(self._views.place, target)
-        state: Freshness = "moved" if now == anchor.blob else "drifted"
-        reason = "moved" if now == anchor.blob else "moved_and_changed"
-        there = replace(anchor, path=target, blob=now)
-        return Verdict(freshness=state, reason=reason, where=f"moved to {target}", anchor=there)
+        there, where = replace(anchor, path=target, blob=now), f"moved to {target}"
+        same = now == anchor.blob or self._judge_edited(replace(anchor, path=target), now).freshness == "fresh"
+        state: Freshness = "moved" if same else "drifted"
+        return Verdict(freshness=state, reason="moved" if same else "moved_and_changed", where=where, anchor=there)
+
+    def _file_target(self, anchor: Anchor) -> str:
+        """Where a file that is gone is now: a place it was seen at, its content beside, or by git's renames."""
+        workspace, place = self._views.workspace, self._views.place
+        seen = next((path for path, _ in _places(anchor) if workspace.exists(place, path)), "")
+        beside = [path for path in workspace.dirty(place) if workspace.blob(place, path) == anchor.blob]
+        if seen or len(beside) == 1:
+            return seen or beside[0]
+        return follow_file(self._views, anchor.path, anchor.commit) if anchor.commit else ""
+
+    def _as_of_this_branch(self, anchor: Anchor) -> Anchor:
+        """The anchor with the commit in which this branch has its text, where its own commit is none of this branch.
+
+        A squash merge and a rebase bring the text without the commit it was recorded at.
+        """
+        own = anchor.commit
+        if not own or own == self._views.place.commit or self._views.history.holds(own):
+            return anchor
+        seen = self._seen_in(anchor)
+        return replace(anchor, commit=seen, branch=self._views.place.branch) if seen else anchor
+
+    def _seen_in(self, anchor: Anchor) -> str:
+        """The newest commit of this branch whose file has the anchored text; empty when none of the newest has."""
+        commits = self._views.history.touching(anchor.path, "")[-SEEN_LOOKS:]
+        for commit in reversed(commits):
+            if not self._in_time():
+                break
+            if self._has_text(anchor, commit):
+                return commit
+        return ""
+
+    def _has_text(self, anchor: Anchor, commit: str) -> bool:
+        """Whether the file, or the anchored definition in it, was then as it was recorded."""
+        content = self._views.history.file(commit, anchor.path)
+        if content is None:
+            return False
+        if blob_of(content) == anchor.blob:
+            return True
+        if not anchor.symbol or not self._views.mentions(commit, anchor.path, last_part(anchor.symbol)):
+            return False
+        source = self._views.then(commit, anchor.path)
+        group = source.by_name.get(unnumbered(anchor.symbol), []) if source is not None else []
+        return any(
+            (held.signature_hash, held.body_hash) == (anchor.signature_hash, anchor.body_hash)
+            for held in (source.symbol(one) for one in group if source is not None)
+        )
 
     def _judge_edited(self, anchor: Anchor, blob: str) -> Verdict:
         """The verdict on a whole file that differs: fresh when only comments or layout do."""
@@ -167,6 +226,12 @@ class Judge:
         branch = f" ({anchor.branch})" if anchor.branch and anchor.branch != self._views.place.branch else ""
         detail = f"{branch}; here: {verdict.words}"
         return replace(_unverified(anchor, "other_branch", detail), hides=verdict.reason)
+
+
+def _places(anchor: Anchor) -> list[tuple[str, str]]:
+    """Path and name of the other places it was seen at."""
+    parted = (place.partition("::") for place in anchor.also)
+    return [(path, name) for path, _, name in parted]
 
 
 def _unverified(anchor: Anchor, reason: str, detail: str = "") -> Verdict:

@@ -26,9 +26,9 @@ class History(Protocol):
         ...
 
     def touching(self, path: str, since: str, text: str = "") -> Sequence[str]:
-        """The commits after `since` that changed the file, oldest first; at most 1,000.
+        """The commits after `since` that changed the file, oldest first; at most the newest 1,000.
 
-        With a text, only those that changed how often it is in the file.
+        With an empty `since`, all of what is checked out. With a text, only those that changed its number.
         """
         ...
 
@@ -38,4 +38,8 @@ class History(Protocol):
 
     def renamed(self, commit: str, path: str) -> str:
         """The name that the commit gave to the file, by git's rename map; empty when it did not rename it."""
+        ...
+
+    def is_main_line(self) -> bool:
+        """Whether the branch that others start from is checked out; false when that cannot be told."""
         ...

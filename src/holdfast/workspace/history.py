@@ -15,6 +15,7 @@ WALK_TIMEOUT_S = 0.5
 """For questions that walk over commits."""
 
 LIMIT = 1_000
+MAIN_LINES = ("main", "master", "trunk", "develop")
 HEX = frozenset("0123456789abcdef")
 
 
@@ -48,9 +49,9 @@ class LocalHistory:
 
     def touching(self, path: str, since: str, text: str = "") -> Sequence[str]:
         """The commits after `since` that changed the file, or how often the text is in it, oldest first."""
-        if not _is_id(since):
+        if (since and not _is_id(since)) or "\0" in path:
             return ()
-        how = ["--topo-order", "--format=%H", f"{since}..HEAD"]
+        how = ["--topo-order", "--format=%H", f"--max-count={LIMIT}", f"{since}..HEAD" if since else "HEAD"]
         if text:  # what git compares must be the bytes: a repository's configuration may name a program to convert them
             how = ["--no-textconv", "--no-ext-diff", f"-S{text}", *how]
         told = self._ask("log", *how, "--", path, timeout_s=WALK_TIMEOUT_S)
@@ -73,6 +74,14 @@ class LocalHistory:
         names = [os.fsdecode(name) for name in (told or b"").split(b"\0")]
         pairs = dict(zip(names[1::3], names[2::3], strict=False))
         return pairs.get(path, "")
+
+    def is_main_line(self) -> bool:
+        """Whether the remote's default branch is checked out; without a remote, a branch called as such ones are."""
+        told = self._ask("symbolic-ref", "-q", "--short", "HEAD")
+        branch = (told or b"").decode("utf-8", "replace").strip()
+        told = self._ask("symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD")
+        default = (told or b"").decode("utf-8", "replace").strip().partition("/")[2]
+        return bool(branch) and (branch == default if default else branch in MAIN_LINES)
 
     def _ask(self, *arguments: str, timeout_s: float = TIMEOUT_S) -> bytes | None:
         if arguments not in self._kept:
