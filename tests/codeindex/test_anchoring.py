@@ -88,7 +88,7 @@ def meant(ground: Ground, *names: str, lines: tuple[int, int] | None = None, pat
         ("LIMIT", "LIMIT"),
         ("overload#2", "overload#2"),
         ("get", ""),
-        ("overload", ""),
+        ("overload", "overload"),
         ("nothing", ""),
         ("ut", ""),
         ("", ""),

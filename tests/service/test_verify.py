@@ -173,7 +173,7 @@ def test_why_tells_the_commit_that_changed_the_code(memory: Memory, code: Codeba
     code.edit("src/store.py", "return total * 2", "return total * 3")
     code.commit("unrelated")
     told = now(memory).explain(lesson.id)
-    assert (told.freshness, told.caveat) == ("drifted", "Store.put body changed")
+    assert (told.freshness, told.caveat) == ("drifted", "Store.put body changed (2 of 27 tokens)")
     assert [one.commit for one in told.subjects] == [changed]
     assert [change.verb for change in told.history.changes] == ["remember"]
     code.edit("src/store.py", "self.rows[key] = [value]", "self.rows[key] = (value,)")

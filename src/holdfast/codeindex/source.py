@@ -191,6 +191,13 @@ class Source:
             self._words[one.start] = Counter(words) + Counter(map(" ".join, pairwise(words)))
         return self._words[one.start]
 
+    def own_texts(self, one: Definition) -> list[str]:
+        """The tokens of its head and body without annotations and without its own name, as they are fingerprinted."""
+        tokens = self.tokens_in(one.start, one.end)
+        head, body = self._head_and_body(one, tokens)
+        texts = (tokens.texts[index] for index in sorted((*head, *body)) if tokens.bare[index])
+        return [fingerprint.OWN_NAME if text == one.own_name else text for text in texts]
+
     def body_size(self, one: Definition) -> int:
         """The number of tokens of its body."""
         return len(self._head_and_body(one, self.tokens_in(one.start, one.end))[1])

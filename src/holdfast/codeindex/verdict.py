@@ -9,8 +9,10 @@ two places that fit, neither is taken. Whatever cannot be read or compared is un
 from __future__ import annotations
 
 from holdfast.codeindex import elsewhere
+from holdfast.codeindex.change import NO_CHANGE, change_of, group_change
 from holdfast.codeindex.changewords import signature_words
 from holdfast.codeindex.fingerprint import BODY_VERSION, SIGNATURE_VERSION, hash_tokens
+from holdfast.codeindex.group import GROUP, group_symbol
 from holdfast.codeindex.source import Source, blob_of, last_part, unnumbered
 from holdfast.codeindex.trail import End, follow, follow_file
 from holdfast.domain.frozen import replace
@@ -63,36 +65,52 @@ class Judge:
             return _unverified(anchor, "not_parsed", source.obstacle)
         group = source.by_name.get(unnumbered(anchor.symbol), []) if source is not None else []
         if source is not None and group:
-            return self._compare(anchor, source, _pick(anchor, source, group), blob)
+            return self._compare_group(anchor, source, group, blob)
         return self._judge_missing(anchor, source)
+
+    def _compare_group(self, anchor: Anchor, source: Source, group: list[Definition], blob: str) -> Verdict:
+        """The verdict on the definitions of a name that were found: on all of them, or on the one that was anchored."""
+        if anchor.symbol_kind != GROUP:
+            return self._compare(anchor, source, _pick(anchor, source, group), blob)
+        symbol = group_symbol(source, group)
+        now, (head, body) = _anchored(anchor, symbol, blob), _differences(anchor, symbol)
+        if "tokens" not in (head, body):
+            return _same(now, head, body)
+        if any(map(source.is_broken, group)):
+            return _unverified(anchor, "syntax_error", symbol.name)
+        then, old = self._recorded(anchor)
+        changes = group_change((then, old), (source, group)) if then is not None and old else NO_CHANGE
+        return Verdict(
+            freshness="changed" if head == "tokens" else "drifted",
+            reason="definitions",
+            detail=changes.words or f"definitions of {symbol.name} changed",
+            share=changes.share,
+            anchor=now,
+        )
 
     def _compare(self, anchor: Anchor, source: Source, one: Definition, blob: str) -> Verdict:
         """The verdict on a definition that was found."""
         symbol = source.symbol(one)
-        now = _anchored(anchor, symbol, blob)
-        head, body = (
-            _difference(anchor.signature_hash, symbol.signature_hash),
-            _difference(anchor.body_hash, symbol.body_hash),
-        )
+        now, (head, body) = _anchored(anchor, symbol, blob), _differences(anchor, symbol)
         if "tokens" not in (head, body):
-            same = "annotations" if "annotations" in (head, body) else "same"
-            return Verdict(freshness="fresh", reason=same, anchor=now)
+            return _same(now, head, body)
         if source.is_broken(one):
             return _unverified(anchor, "syntax_error", symbol.name)
+        then, old = self._recorded(anchor)
+        change = change_of((then, old[0]), (source, one)) if then is not None and old else NO_CHANGE
         if head != "tokens":
-            return Verdict(freshness="drifted", reason="body", anchor=now)
+            return Verdict(freshness="drifted", reason="body", detail=change.bracketed, share=change.share, anchor=now)
         reason = "signature_and_body" if body == "tokens" else "signature"
-        return Verdict(freshness="changed", reason=reason, detail=self._head_words(anchor, source, one), anchor=now)
+        words = signature_words((then, old[0]), (source, one)) if then is not None and old else "signature changed"
+        return Verdict(freshness="changed", reason=reason, detail=words, share=change.share, anchor=now)
 
-    def _head_words(self, anchor: Anchor, source: Source, one: Definition) -> str:
+    def _recorded(self, anchor: Anchor) -> tuple[Source | None, list[Definition]]:
+        """The anchored definitions as they were recorded, if git still has them."""
         then = self._views.of_blob(anchor.path, anchor.blob)
         if then is None and anchor.commit:
             then = self._views.then(anchor.commit, anchor.path)
         group = then.by_name.get(unnumbered(anchor.symbol), []) if then is not None else []
-        for old in group:
-            if then is not None and then.symbol(old).signature_hash == anchor.signature_hash:
-                return signature_words((then, old), (source, one))
-        return "signature changed"
+        return (then, _recorded_in(anchor, then, group)) if then is not None else (None, [])
 
     def _judge_missing(self, anchor: Anchor, source: Source | None) -> Verdict:
         """The verdict on a symbol that is not in its file any more."""
@@ -118,7 +136,8 @@ class Judge:
             there = self._views.now(path)
             if there is not None and unnumbered(name) in there.by_name:
                 return End(path=path, name=name)
-        found = elsewhere.same_body(self._views, self._index, anchor)
+        search = elsewhere.same_group if anchor.symbol_kind == GROUP else elsewhere.same_body
+        found = search(self._views, self._index, anchor)
         namesake = found is not None and unnumbered(found.name) == unnumbered(anchor.symbol)
         end = End() if namesake else self._trail(anchor)
         return End(path=found.path, name=found.name) if found is not None and not end.path else end
@@ -133,7 +152,7 @@ class Judge:
         source = self._views.now(path)
         assert source is not None
         group = source.by_name[unnumbered(name)]
-        verdict = self._compare(anchor, source, _pick(anchor, source, group), blob_of(source.content))
+        verdict = self._compare_group(anchor, source, group, blob_of(source.content))
         if path == anchor.path and source.note and last_part(name) == last_part(anchor.symbol):
             # it only seems to have moved: the parser lost what is around it
             broken = _unverified(anchor, "syntax_error_around")
@@ -198,10 +217,7 @@ class Judge:
             return False
         source = self._views.then(commit, anchor.path)
         group = source.by_name.get(unnumbered(anchor.symbol), []) if source is not None else []
-        return any(
-            (held.signature_hash, held.body_hash) == (anchor.signature_hash, anchor.body_hash)
-            for held in (source.symbol(one) for one in group if source is not None)
-        )
+        return source is not None and bool(_recorded_in(anchor, source, group))
 
     def _judge_edited(self, anchor: Anchor, blob: str) -> Verdict:
         """The verdict on a whole file that differs: fresh when only comments or layout do."""
@@ -248,6 +264,28 @@ def _difference(then: str, now: str) -> str:
     if not then or then == now:
         return ""
     return "annotations" if then.rpartition(".")[2] == now.rpartition(".")[2] else "tokens"
+
+
+def _differences(anchor: Anchor, symbol: Symbol) -> tuple[str, str]:
+    """What differs in the head, and what in the body."""
+    return (
+        _difference(anchor.signature_hash, symbol.signature_hash),
+        _difference(anchor.body_hash, symbol.body_hash),
+    )
+
+
+def _same(now: Anchor, head: str, body: str) -> Verdict:
+    return Verdict(freshness="fresh", reason="annotations" if "annotations" in (head, body) else "same", anchor=now)
+
+
+def _recorded_in(anchor: Anchor, source: Source, group: list[Definition]) -> list[Definition]:
+    """Of the definitions of the anchor's name those that it means, when they are as they were recorded."""
+    recorded = (anchor.signature_hash, anchor.body_hash)
+    if anchor.symbol_kind == GROUP:
+        symbol = group_symbol(source, group) if group else None
+        return group if symbol is not None and (symbol.signature_hash, symbol.body_hash) == recorded else []
+    symbols = ((one, source.symbol(one)) for one in group)
+    return [one for one, symbol in symbols if (symbol.signature_hash, symbol.body_hash) == recorded][:1]
 
 
 def _whole(source: Source) -> str:

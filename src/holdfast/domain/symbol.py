@@ -54,7 +54,8 @@ REASONS: dict[str, str] = {
     "same": "",
     "annotations": "annotations only",
     "layout": "comments or layout only",
-    "body": "body changed",
+    "body": "body changed{detail}",
+    "definitions": "{detail}",
     "signature": "{detail}",
     "signature_and_body": "{detail}; body too",
     "moved": "",
@@ -96,6 +97,8 @@ class Verdict(Frozen, nested={"anchor": Anchor}):
     """Where it is now, when it is elsewhere: `renamed to …`, `moved to …`."""
     hides: str = ""
     """Of an unverified anchor from another branch: the reason that would have counted on this one."""
+    share: float = 1.0
+    """Of what changed: how much of it, above 0 and at most 1; 1 also where that is not known."""
     anchor: Anchor
 
     def check(self) -> None:
