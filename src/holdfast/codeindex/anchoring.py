@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from holdfast.codeindex.definitions import title
 from holdfast.codeindex.group import group_symbol
+from holdfast.codeindex.language import UNINDEXED_KINDS
 from holdfast.codeindex.source import blob_of
 from holdfast.domain.lesson import Anchor
 
@@ -44,9 +46,21 @@ def resolve(source: Source, name: str) -> tuple[Definition, ...]:
     if not wanted:
         return ()
     if "#" in wanted:
-        return tuple(one for one in source.definitions if one.name == wanted)
-    names = [wanted] if wanted in source.by_name else [one for one in source.by_name if one.endswith("." + wanted)]
-    return tuple(source.by_name[names[0]]) if len(names) == 1 else ()
+        numbered = [one for group in source.by_name.values() for one in group if one.name == wanted]
+        if numbered:
+            return tuple(numbered)
+    if wanted in source.by_name:
+        return tuple(source.by_name[wanted])
+    ending = [group for one, group in source.by_name.items() if one.endswith("." + wanted)]
+    indexed = [group for group in ending if group[0].kind not in UNINDEXED_KINDS]
+    groups = indexed or ending or [group for group in source.by_name.values() if _is_titled(group[0], name)]
+    return tuple(groups[0]) if len(groups) == 1 else ()
+
+
+def _is_titled(one: Definition, name: str) -> bool:
+    """Whether it is a test of that title, which may have dots and other signs in it."""
+    wanted = title(name.replace("::", "."))
+    return one.kind == "test" and wanted in (title(one.name), title(one.own_name))
 
 
 def innermost(source: Source, first: int, last: int) -> list[Definition]:
@@ -54,7 +68,7 @@ def innermost(source: Source, first: int, last: int) -> list[Definition]:
 
     None when the lines are in no definition, or in more than a few with nothing around.
     """
-    touched = [one for one in source.definitions if one.start_line <= last and one.end_line >= first]
+    touched = [one for one in (*source.definitions, *source.members) if one.start_line <= last and one.end_line >= first]
     around = [one for one in touched if one.start_line <= first and last <= one.end_line]
     smallest = min(around, key=lambda one: one.end - one.start, default=None)
     partly = [one for one in touched if one not in around]

@@ -25,8 +25,13 @@ from __future__ import annotations
 
 from holdfast.domain.frozen import Frozen
 
-KINDS = ("function", "method", "class", "interface", "struct", "enum", "trait", "module", "type", "constant")
-"""Kinds of definitions."""
+KINDS = (
+    "function", "method", "class", "interface", "struct", "enum", "trait", "module", "type", "constant", "field", "test",
+)  # fmt: skip
+"""Kinds of definitions; `field` and `test` are those that only the `members` query finds."""
+
+UNINDEXED_KINDS = frozenset({"field", "test"})
+"""Definitions of the `members` query."""
 
 MEMBER_KINDS = frozenset({"class", "interface", "struct", "enum", "trait"})
 """Definitions whose functions are methods."""
@@ -45,6 +50,11 @@ class Language(Frozen):
     grammar_module: str
     """The grammar's Python package, imported only when a file of this language is parsed."""
     query: str
+    members: str = ""
+    """A second query, with the same captures, for what can be anchored and is not indexed: fields and blocks of tests.
+
+    What it finds lends its name to other tests in it alone, and stays part of the fingerprint of what is around it.
+    """
     grammar_function: str = "language"
     """The function in that package that gives the grammar."""
     filenames: tuple[str, ...] = ()

@@ -71,10 +71,10 @@ class LocalCodeIndex:
         self._parsed = None
 
     def outline(self, path: str, content: bytes) -> Outline:
-        """The definitions and (unresolved) imports of one file's content."""
+        """The definitions, fields, tests and groups among them, and (unresolved) imports of one file's content."""
         from holdfast.codeindex.outline import outline
 
-        return outline(path, content)
+        return outline(path, content, members=True)
 
     def anchors(self, place: Place, path: str, names: Sequence[str], lines: tuple[int, int] | None) -> list[Anchor]:
         """Anchors for what is meant in that file; one for the file when nothing is found."""

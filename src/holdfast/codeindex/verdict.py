@@ -13,6 +13,7 @@ from holdfast.codeindex.change import NO_CHANGE, change_of, group_change
 from holdfast.codeindex.changewords import signature_words
 from holdfast.codeindex.fingerprint import BODY_VERSION, SIGNATURE_VERSION, hash_tokens
 from holdfast.codeindex.group import GROUP, group_symbol
+from holdfast.codeindex.language import UNINDEXED_KINDS
 from holdfast.codeindex.source import Source, blob_of, last_part, unnumbered
 from holdfast.codeindex.trail import End, follow, follow_file
 from holdfast.domain.frozen import replace
@@ -100,6 +101,9 @@ class Judge:
         change = change_of((then, old[0]), (source, one)) if then is not None and old else NO_CHANGE
         if head != "tokens":
             return Verdict(freshness="drifted", reason="body", detail=change.bracketed, share=change.share, anchor=now)
+        if one.kind in UNINDEXED_KINDS:
+            detail, reason = change.bracketed, "declaration"
+            return Verdict(freshness="changed", reason=reason, detail=detail, share=change.share, anchor=now)
         reason = "signature_and_body" if body == "tokens" else "signature"
         words = signature_words((then, old[0]), (source, one)) if then is not None and old else "signature changed"
         return Verdict(freshness="changed", reason=reason, detail=words, share=change.share, anchor=now)
@@ -267,11 +271,10 @@ def _difference(then: str, now: str) -> str:
 
 
 def _differences(anchor: Anchor, symbol: Symbol) -> tuple[str, str]:
-    """What differs in the head, and what in the body."""
-    return (
-        _difference(anchor.signature_hash, symbol.signature_hash),
-        _difference(anchor.body_hash, symbol.body_hash),
-    )
+    """What differs in the head, and what in the body: a field's type is what it is about, and no mere annotation."""
+    head = _difference(anchor.signature_hash, symbol.signature_hash)
+    body = _difference(anchor.body_hash, symbol.body_hash)
+    return ("tokens" if head and symbol.kind == "field" else head), body
 
 
 def _same(now: Anchor, head: str, body: str) -> Verdict:

@@ -15,7 +15,7 @@ class Symbol(Frozen):
     name: str
     """Qualified within the file, e.g. `Store.put`; further definitions of one name are `Store.put#2`, `#3`, …"""
     kind: str
-    """function, method, class, interface, struct, enum, trait, module, type or constant."""
+    """function, method, class, interface, struct, enum, trait, module, type or constant; field, test; or a group."""
     start_line: int
     end_line: int
     start_byte: int
@@ -55,6 +55,7 @@ REASONS: dict[str, str] = {
     "annotations": "annotations only",
     "layout": "comments or layout only",
     "body": "body changed{detail}",
+    "declaration": "declaration changed{detail}",
     "definitions": "{detail}",
     "signature": "{detail}",
     "signature_and_body": "{detail}; body too",

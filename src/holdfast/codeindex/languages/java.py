@@ -25,11 +25,17 @@ QUERY = """
 (import_declaration [(scoped_identifier) (identifier)] @module (asterisk)? @imported) @import
 """
 
+MEMBERS = """
+(field_declaration declarator: (variable_declarator name: (identifier) @name value: (_)? @body)) @definition.field
+(enum_constant name: (identifier) @name arguments: (_)? @body) @definition.field
+"""
+
 LANGUAGE = Language(
     name="java",
     suffixes=(".java",),
     grammar_module="tree_sitter_java",
     query=QUERY,
+    members=MEMBERS,
     ignored=(
         "line_comment",
         "block_comment",

@@ -43,11 +43,17 @@ QUERY = """
 (mod_item !body name: (identifier) @module) @import
 """
 
+MEMBERS = """
+(field_declaration name: (field_identifier) @name) @definition.field
+(enum_variant name: (identifier) @name) @definition.field
+"""
+
 LANGUAGE = Language(
     name="rust",
     suffixes=(".rs",),
     grammar_module="tree_sitter_rust",
     query=QUERY,
+    members=MEMBERS,
     ignored=("line_comment", "block_comment", "match_arm>,", "where_clause>,", "declaration_list>use_declaration"),
     strings=("string_literal", "raw_string_literal", "char_literal"),
     loose_blocks=("match_arm>block", "closure_expression>block"),
