@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     ]  # fmt: skip
     Trust = Literal["person", "verified", "agent", "repository", "tool"]
     State = Literal["candidate", "probation", "active", "superseded", "retired", "quarantined", "forgotten"]
-    Freshness = Literal["fresh", "moved", "drifted", "changed", "orphaned", "unverified"]
+    Freshness = Literal["unanchored", "fresh", "moved", "drifted", "changed", "orphaned", "unverified"]
     LinkKind = Literal["supersedes", "contradicts", "refines", "duplicates", "caused_by", "relates_to"]
     ScopeLevel = Literal["user", "project", "team"]
     Moment = Literal[
@@ -59,7 +59,8 @@ EVENT_KINDS: tuple[EventKind, ...] = (
 TRUSTS: tuple[Trust, ...] = ("person", "verified", "agent", "repository", "tool")
 """Who said it, most trusted first: a person, verified code, the agent, repository text, tool output or web."""
 
-FRESHNESSES: tuple[Freshness, ...] = ("fresh", "moved", "unverified", "drifted", "changed", "orphaned")
+FRESHNESSES: tuple[Freshness, ...] = ("unanchored", "fresh", "moved", "unverified", "drifted", "changed", "orphaned")
+"""What became of the code behind a lesson, the worst last. Without an anchor there is no code to be fresh."""
 
 MOMENT_BUDGETS: dict[Moment, int] = {
     "session_start": 600,
