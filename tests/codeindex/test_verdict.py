@@ -357,3 +357,30 @@ def test_one_name_for_another_is_told_as_such(shop: Ground) -> None:
     verdict = shop.verdict(anchor)
     assert (verdict.freshness, verdict.words) == ("drifted", "body changed (total is result throughout)")
     assert verdict.share < 0.05
+
+
+def test_modifiers_are_named_and_are_no_decorators(shop: Ground) -> None:
+    shop.write({"A.java": "class A {\n  public void t() { run(1); }\n}\n"})
+    shop.commit()
+    anchor = shop.anchor("A.java", "A.t")
+    shop.write({"A.java": "class A {\n  @Test public void t() { run(1); }\n}\n"})
+    assert told(shop, anchor) == ("changed", "signature: decorator added")
+    shop.write({"A.java": "class A {\n  private static void t() { run(1); }\n}\n"})
+    assert told(shop, anchor) == ("changed", "signature: private added, static added, public removed")
+
+
+def test_what_a_merge_removed_is_not_called_deleted_in_the_work_tree(shop: Ground) -> None:
+    anchor = shop.anchor("a.py", "f")
+    shop.git("checkout", "-q", "-b", "side")
+    shop.write({"b.py": SMALL})
+    shop.commit()
+    shop.git("checkout", "-q", "main")
+    shop.git("merge", "-q", "--no-commit", "--no-ff", "side")
+    shop.write({"a.py": "x = 1\n"})
+    shop.commit("merge")
+    freshness, words = told(shop, anchor)
+    assert freshness == "orphaned"
+    assert "work tree" not in words
+    shop.git("reset", "-q", "--hard", "HEAD^")
+    shop.write({"a.py": "x = 1\n"})
+    assert told(shop, anchor)[1] == "f deleted in the work tree"

@@ -14,6 +14,7 @@ from holdfast.domain.lesson import Anchor, Evidence, Lesson
 from holdfast.domain.vocabulary import SessionId
 from holdfast.service.admission import Admission, Source
 from holdfast.service.anchoring import (
+    anchored_words,
     Frame,
     Named,
     Subject,
@@ -89,6 +90,14 @@ def test_a_dotted_name_is_found_before_any_index(memory: Memory, code: Codebase)
         assert places(memory.remember(f"Rows of {name} are summed", symbols=[name])) == [("src/shop/cart.py", "total")]
     assert places(memory.remember("Carts are small", symbols=["Cart.size"])) == [("src/shop/cart.py", "Cart.size")]
     assert places(memory.remember("Totals differ", symbols=["total"])) == [("", "total")]
+
+
+def test_it_is_said_what_a_lesson_is_anchored_to(memory: Memory, code: Codebase) -> None:
+    code.write("src/two.py", "def run(a): return 1\n\n\ndef run(a, b): return 2\n")
+    lesson = memory.remember("Runs are long", files=["src/two.py::run", "src/store.py::Store.put", "README.md"])
+    assert anchored_words(lesson.anchors) == (
+        "run (all of that name) in src/two.py, Store.put in src/store.py, all of README.md"
+    )
 
 
 def test_a_member_that_cannot_be_anchored_stands_for_its_class(memory: Memory, code: Codebase) -> None:

@@ -129,7 +129,9 @@ class Language(Frozen):
     attributes: tuple[str, ...] = ()
     """Nodes before a definition, beside it, that belong to its head: Rust's `#[…]`."""
     decorators: tuple[str, ...] = ()
-    """Nodes of a single decorator, attribute or modifier list in a head: named in words when they change."""
+    """Nodes of a single decorator or attribute in a head: told in words when they come or go."""
+    modifiers: tuple[str, ...] = ()
+    """Nodes of a modifier, or of all modifiers with decorators among them: named in words when they come or go."""
     body_fields: tuple[str, ...] = ("body",)
     body_nodes: tuple[str, ...] = ()
     """Nodes directly in a definition that are its body, or a piece of it, where the grammar has no field for it."""

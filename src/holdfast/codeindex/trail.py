@@ -58,6 +58,8 @@ def follow(views: Views, path: str, name: str, since: str, in_time: Callable[[],
         if commit is None or not in_time():
             return End()
         target = Step(views, commit, in_time).pair(path, name)
+        if target is None and not commit and not _has(views, views.place.commit, path, name):
+            return End()  # the work tree did not delete it: a merge did
         if target is None:
             return End(deleted_in=commit or "work tree") if in_time() else End()
         (path, name), since = target, commit or views.place.commit

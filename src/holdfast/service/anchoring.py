@@ -298,6 +298,22 @@ def _means(name: str, symbol: str) -> bool:
     return f".{symbol}".endswith(f".{wanted}") or f".{symbol.partition('#')[0]}".endswith(f".{wanted}")
 
 
+def anchored_words(anchors: Sequence[Anchor]) -> str:
+    """What a lesson is anchored to: `Store.put in src/store.py`, `all of src/wal.py`; empty for nothing.
+
+    A test's title is a sentence of the repository's; it is called a test.
+    """
+    return ", ".join(_anchor_words(anchor) for anchor in anchors if anchor.path)
+
+
+def _anchor_words(anchor: Anchor) -> str:
+    if not anchor.symbol or not (anchor.body_hash or anchor.signature_hash):
+        return f"all of {anchor.path}"
+    if anchor.symbol_kind == "test":
+        return f"a test in {anchor.path}"
+    return f"{anchor.symbol}{' (all of that name)' if anchor.symbol_kind == 'group' else ''} in {anchor.path}"
+
+
 def _unnumbered(symbol: str) -> str:
     return symbol.partition("#")[0]
 

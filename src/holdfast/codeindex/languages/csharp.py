@@ -55,4 +55,5 @@ LANGUAGE = Language(
              "interpolated_string_expression"),
     indented=("raw_string_literal",),
     decorators=("attribute_list",),
+    modifiers=("modifier",),
 )  # fmt: skip

@@ -45,5 +45,6 @@ LANGUAGE = Language(
         "enum_body_declarations>;",
     ),
     strings=("string_literal", "character_literal"),
-    decorators=("annotation", "marker_annotation", "modifiers"),
+    decorators=("annotation", "marker_annotation"),
+    modifiers=("modifiers",),
 )

@@ -60,5 +60,6 @@ LANGUAGE = Language(
     ended_alike=("return_expression", "break_expression", "continue_expression"),
     sole_comma=("tuple_expression", "tuple_pattern", "tuple_type"),
     attributes=("attribute_item",),
-    decorators=("attribute_item", "visibility_modifier", "function_modifiers"),
+    decorators=("attribute_item",),
+    modifiers=("visibility_modifier", "function_modifiers"),
 )

@@ -72,5 +72,6 @@ LANGUAGE = Language(
     lone_wrappers=("lexical_declaration",),
     top_level=("program", "export_statement"),
     attributes=("decorator",),
-    decorators=("decorator", "accessibility_modifier", "override_modifier"),
+    decorators=("decorator",),
+    modifiers=("accessibility_modifier", "override_modifier"),
 )  # fmt: skip
