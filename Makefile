@@ -47,6 +47,10 @@ conformance: $(DEV) ## The official MCP suite and the Inspector against the MCP 
 bench: $(DEV) ## Speed and quality; DATA=dir adds the measurements that need data from outside
 	$(BIN)/python benchmarks/run.py $(if $(DATA),--data $(DATA))
 
+anchors-live: $(DEV) ## What is said of code on real histories; DATA=dir holds the fetched repositories
+	$(BIN)/python -m benchmarks.anchors_live --data $(DATA) $(if $(JSON),--json $(JSON))
+	$(if $(wildcard $(DATA)/freshness),$(BIN)/python benchmarks/freshness.py --data $(DATA) $(foreach name,flask httpx,$(patsubst %,--repo $(name)=%,$(wildcard $(DATA)/*+$(name)/repo))))
+
 hostile: $(DEV) ## Kills, faults, hooks at once and soak in few rounds; FULL=1 for figures worth keeping
 	$(BIN)/python -m benchmarks.hostile all $(if $(FULL),,--quick) $(if $(JSON),--json $(JSON))
 

@@ -305,7 +305,9 @@ def test_a_namesake_is_preferred_to_an_equal_body_of_another_name(shop: Ground) 
     assert (freshness, words.startswith("moved to core.py"), "MaxRedirects" in words) == ("drifted", True, False)
 
 
-OVERLOADS = "def raises(kind): ...\n\ndef raises(kind, match): ...\n\ndef raises(kind, match=None):\n    return [kind, match]\n"
+OVERLOADS = (
+    "def raises(kind): ...\n\ndef raises(kind, match): ...\n\ndef raises(kind, match=None):\n    return [kind, match]\n"
+)
 
 
 def test_definitions_of_one_name_are_one_anchor(shop: Ground) -> None:

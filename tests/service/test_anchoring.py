@@ -14,11 +14,11 @@ from holdfast.domain.lesson import Anchor, Evidence, Lesson
 from holdfast.domain.vocabulary import SessionId
 from holdfast.service.admission import Admission, Source
 from holdfast.service.anchoring import (
-    anchored_words,
     Frame,
     Named,
     Subject,
     anchor_subject,
+    anchored_words,
     frames_in,
     lines_of,
     parse_named,

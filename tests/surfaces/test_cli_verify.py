@@ -102,8 +102,8 @@ def test_why_tells_source_anchor_and_the_commit_behind_a_change(code: Codebase) 
     assert "said by a person (person), confidence 0.95" in lines[1]
     assert "because callers rely on it" in lines
     assert "code: drifted, Store.put body changed (2 of 27 tokens)" in lines
-    line = f"  src/store.py:Store.put (anchored at {anchored} on main) drifted: body changed (2 of 27 tokens), in commit {changed[:10]}"
-    assert line in lines
+    words = f"drifted: body changed (2 of 27 tokens), in commit {changed[:10]}"
+    assert f"  src/store.py:Store.put (anchored at {anchored} on main) {words}" in lines
     assert lines[-1].endswith("remember")
     answered = told_json("why", short)
     assert [one["commit"] for one in answered["anchors"]] == [changed]

@@ -68,7 +68,9 @@ def innermost(source: Source, first: int, last: int) -> list[Definition]:
 
     None when the lines are in no definition, or in more than a few with nothing around.
     """
-    touched = [one for one in (*source.definitions, *source.members) if one.start_line <= last and one.end_line >= first]
+    touched = [
+        one for one in (*source.definitions, *source.members) if one.start_line <= last and one.end_line >= first
+    ]
     around = [one for one in touched if one.start_line <= first and last <= one.end_line]
     smallest = min(around, key=lambda one: one.end - one.start, default=None)
     partly = [one for one in touched if one not in around]

@@ -88,9 +88,7 @@ def _innermost(around: Sequence[Definition], one: Definition) -> Definition | No
     return min(holding, key=lambda other: other.end - other.start, default=None)
 
 
-def _iter_captured(
-    language: Language, matches: Sequence[Captures], *, by_name: bool = False
-) -> Iterator[Definition]:
+def _iter_captured(language: Language, matches: Sequence[Captures], *, by_name: bool = False) -> Iterator[Definition]:
     """The definition of each match; of one node only the first, or the first of each name."""
     taken = set()
     for captures in matches:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 GROUP = "group"
 """The kind of an anchor that means all definitions of its name."""
 
+
 def group_symbol(source: Source, definitions: Sequence[Definition]) -> Symbol:
     """All definitions of one name as one symbol, which also one definition may be that is left of a group."""
     symbols = [source.symbol(one) for one in definitions]

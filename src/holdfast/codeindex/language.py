@@ -26,7 +26,8 @@ from __future__ import annotations
 from holdfast.domain.frozen import Frozen
 
 KINDS = (
-    "function", "method", "class", "interface", "struct", "enum", "trait", "module", "type", "constant", "field", "test",
+    "function", "method", "class", "interface", "struct", "enum", "trait", "module", "type", "constant", "field",
+    "test",
 )  # fmt: skip
 """Kinds of definitions; `field` and `test` are those that only the `members` query finds."""
 

@@ -37,6 +37,7 @@ STATUS = (
 HEAD_TIMEOUT_S = 0.1
 STATUS_TIMEOUT_S = 0.15
 ROOT_COMMIT_TIMEOUT_S = 0.3
+GREP = ("--work-tree=.", "grep", "-lwzIF", "--untracked", "--no-textconv", "--no-recurse-submodules")
 GREP_TIMEOUT_S = 1.0
 """Only somebody who names a definition waits for it."""
 MENTION_LIMIT = 500
@@ -169,7 +170,7 @@ class LocalWorkspace:
         """
         if not place.commit or not word or "\0" in word or "\n" in word or not _ours(place.root):
             return ()
-        question = ["--work-tree=.", "grep", "-lwzIF", "--untracked", "--no-textconv", "--no-recurse-submodules", "-e", word, "--"]
+        question = [*GREP, "-e", word, "--"]
         answer = self._git().ask(place.root, question, GREP_TIMEOUT_S)
         return tuple(os.fsdecode(name) for name in (answer or b"").split(b"\0") if name)[:MENTION_LIMIT]
 

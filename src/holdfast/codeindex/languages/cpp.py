@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.codeindex.language import Language
-from holdfast.codeindex.languages.c import MEMBERS
 from holdfast.codeindex.languages._cfamily import NAME_WRAPPERS, QUERY, TOP_LEVEL, VALUE_KINDS
+from holdfast.codeindex.languages.c import MEMBERS
 
 MACROS = (
     # `class EXPORT Name {` reads as a function otherwise

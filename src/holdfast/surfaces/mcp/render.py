@@ -42,7 +42,9 @@ def _anchored(held: Lesson) -> str:
     exact = sum(bool(anchor.body_hash or anchor.signature_hash) for anchor in held.anchors if anchor.path)
     whole = sum(bool(anchor.path) for anchor in held.anchors) - exact
     counts = (
-        f"{count} {word}{'' if count == 1 else 's'}" for count, word in ((exact, "definition"), (whole, "whole file")) if count
+        f"{count} {word}{'' if count == 1 else 's'}"
+        for count, word in ((exact, "definition"), (whole, "whole file"))
+        if count
     )
     words = " and ".join(counts)
     return f", anchored to {words}" if words else ""
