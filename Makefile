@@ -8,7 +8,7 @@ DEV := $(VENV)/.dev
 WHEEL := .venv-wheel/.ready
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test check lint format types contracts unit e2e conformance hosts-live bench hostile docs plugins wheel clean
+.PHONY: help demo test check lint format types contracts unit e2e conformance hosts-live bench anchors-live hostile docs plugins wheel clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -49,6 +49,10 @@ conformance: $(DEV) ## The official MCP suite and the Inspector against the MCP 
 
 bench: $(DEV) ## Speed and quality; DATA=dir adds the measurements that need data from outside
 	$(BIN)/python benchmarks/run.py $(if $(DATA),--data $(DATA))
+
+anchors-live: $(DEV) ## What is said of code on real histories; DATA=dir holds the fetched repositories
+	$(BIN)/python -m benchmarks.anchors_live --data $(DATA) $(if $(JSON),--json $(JSON))
+	$(if $(wildcard $(DATA)/freshness),$(BIN)/python benchmarks/freshness.py --data $(DATA) $(foreach name,flask httpx,$(patsubst %,--repo $(name)=%,$(wildcard $(DATA)/*+$(name)/repo))))
 
 hostile: $(DEV) ## Kills, faults, hooks at once and soak in few rounds; FULL=1 for figures worth keeping
 	$(BIN)/python -m benchmarks.hostile all $(if $(FULL),,--quick) $(if $(JSON),--json $(JSON))

@@ -88,7 +88,7 @@ def meant(ground: Ground, *names: str, lines: tuple[int, int] | None = None, pat
         ("LIMIT", "LIMIT"),
         ("overload#2", "overload#2"),
         ("get", ""),
-        ("overload", ""),
+        ("overload", "overload"),
         ("nothing", ""),
         ("ut", ""),
         ("", ""),
@@ -105,9 +105,9 @@ def test_a_name_is_resolved_in_its_file_and_never_guessed(shop: Ground, name: st
         ("self.last = key", "self.last = key", ["Store.put"]),
         ("return key\n\n        return", "return key\n\n        return", ["Store.put.undo"]),
         ("@property", "def name", ["Store.name"]),
-        ("size = 1", "size = 1", ["Store"]),
+        ("size = 1", "size = 1", ["Store.size"]),
         ("class Store", "class Store", ["Store"]),
-        ("size = 1", "self.last = key", ["Store"]),
+        ("size = 1", "self.last = key", ["Store.put", "Store.size"]),
         ("return undo", "def get(self, key):\n        return key", ["Store.put", "Store.get"]),
         ("import os", "import os", [""]),
         ("LIMIT", "LIMIT", ["LIMIT"]),
@@ -130,7 +130,7 @@ def test_names_go_before_lines(shop: Ground) -> None:
 
 
 def test_names_that_are_not_found_leave_it_to_the_lines(shop: Ground) -> None:
-    assert meant(shop, "nothing", lines=(line("size = 1"), line("size = 1"))) == ["Store"]
+    assert meant(shop, "nothing", lines=(line("size = 1"), line("size = 1"))) == ["Store.size"]
 
 
 def test_several_names_are_several_anchors_each_once(shop: Ground) -> None:

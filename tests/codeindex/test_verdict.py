@@ -63,9 +63,18 @@ def test_what_matches_is_fresh_on_any_branch(shop: Ground) -> None:
     assert told(shop, anchor) == ("fresh", "")
 
 
-def test_a_commit_that_git_does_not_know_leaves_it_unverified(shop: Ground) -> None:
+def test_a_text_of_this_branch_is_judged_here_though_git_does_not_know_its_commit(shop: Ground) -> None:
     anchor = replace(shop.anchor("a.py", "f"), commit="1234567890" * 4)
     shop.write({"a.py": BIG.replace("one * one", "one")})
+    assert told(shop, anchor) == ("drifted", "body changed (2 of 28 tokens)")
+
+
+def test_a_text_that_this_branch_never_had_and_a_commit_that_git_does_not_know_leave_it_unverified(
+    shop: Ground,
+) -> None:
+    shop.write({"a.py": BIG.replace("one * one", "one")})
+    anchor = replace(shop.anchor("a.py", "f"), commit="1234567890" * 4)
+    shop.write({"a.py": BIG.replace("one * one", "two")})
     freshness, words = told(shop, anchor)
     assert freshness == "unverified"
     assert "does not know commit 1234567890" in words
@@ -98,7 +107,7 @@ def test_a_detached_head_is_like_a_branch(shop: Ground) -> None:
     shop.write({"a.py": BIG.replace("one * one", "one")})
     shop.commit()
     shop.git("checkout", "-q", "--detach")
-    assert told(shop, anchor) == ("drifted", "body changed")
+    assert told(shop, anchor) == ("drifted", "body changed (2 of 28 tokens)")
 
 
 def test_in_a_shallow_clone_what_does_not_match_is_unverified(shop: Ground, tmp_path: Path) -> None:
@@ -187,7 +196,7 @@ def test_a_trail_goes_on_through_several_commits(shop: Ground) -> None:
     shop.commit()
     verdict = shop.verdict(anchor)
     assert (verdict.freshness, verdict.anchor.path, verdict.anchor.symbol) == ("drifted", "c.py", "mean")
-    assert verdict.words == "renamed to mean, moved to c.py; body changed"
+    assert verdict.words == "renamed to mean, moved to c.py; body changed (2 of 28 tokens)"
 
 
 def test_the_commit_that_deleted_it_is_named(shop: Ground) -> None:
@@ -262,3 +271,118 @@ class _NoReading:
 
     def __init__(self, ground: Ground) -> None:
         self.blob = ground.workspace.blob
+
+
+def test_members_that_move_with_their_type_are_not_called_deleted(shop: Ground) -> None:
+    short = "class Error:\n    def kind(self):\n        return self._kind\n"
+    shop.write({f"{name}/error.py": short for name in ("one", "two", "three")})
+    shop.commit()
+    anchor = shop.anchor("two/error.py", "Error.kind")
+    for name in ("one", "two", "three"):
+        shop.git("mv", name, f"lib_{name}")
+    shop.commit()
+    assert told(shop, anchor) == ("moved", "moved to lib_two/error.py")
+
+
+INIT = """(Exception):
+    def __init__(self, response, request, options):
+        super().__init__(response, request)
+        self.response = response
+        self.request = request
+        self.options = options
+"""
+
+
+def test_a_namesake_is_preferred_to_an_equal_body_of_another_name(shop: Ground) -> None:
+    other = "class Other:\n    x = 1\n"
+    shop.write({"errors.py": f"class HTTPError{INIT}\n\n{other}"})
+    shop.commit()
+    anchor = shop.anchor("errors.py", "HTTPError.__init__")
+    changed = INIT.replace("self.options = options", "self.options = dict(options)")
+    shop.write({"errors.py": other, "core.py": f"class HTTPError{changed}\n\nclass MaxRedirectsError{INIT}"})
+    shop.commit()
+    freshness, words = told(shop, anchor)
+    assert (freshness, words.startswith("moved to core.py"), "MaxRedirects" in words) == ("drifted", True, False)
+
+
+OVERLOADS = (
+    "def raises(kind): ...\n\ndef raises(kind, match): ...\n\ndef raises(kind, match=None):\n    return [kind, match]\n"
+)
+
+
+def test_definitions_of_one_name_are_one_anchor(shop: Ground) -> None:
+    shop.write({"a.py": OVERLOADS})
+    shop.commit()
+    anchor = shop.anchor("a.py", "raises")
+    assert (anchor.symbol, anchor.symbol_kind) == ("raises", "group")
+    shop.write({"a.py": "# why\n" + OVERLOADS.replace("[kind, match]", "[kind, match,]")})
+    assert told(shop, anchor) == ("fresh", "")
+    shop.write({"a.py": OVERLOADS.replace("[kind, match]", "[match]")})
+    assert told(shop, anchor) == ("drifted", "definition 3 of 3: body changed (2 of 16 tokens)")
+    shop.write({"a.py": OVERLOADS.replace("(kind, match)", "(kind, match, check)")})
+    assert told(shop, anchor)[0] == "changed"
+    assert "definition 2 of 3: signature: check added" in told(shop, anchor)[1]
+    shop.write({"a.py": OVERLOADS + "\ndef raises(a, b, c):\n    return a\n"})
+    assert told(shop, anchor) == ("changed", "1 definition added")
+    shop.write({"a.py": OVERLOADS.partition("\n\n")[2]})
+    assert told(shop, anchor) == ("changed", "1 definition removed")
+
+
+def test_a_group_is_followed_to_another_file(shop: Ground) -> None:
+    shop.write({"a.py": BIG + OVERLOADS})
+    shop.commit()
+    anchor = shop.anchor("a.py", "raises")
+    shop.write({"a.py": BIG, "b.py": OVERLOADS})
+    assert told(shop, anchor) == ("moved", "moved to b.py")
+    shop.commit()
+    assert told(shop, anchor) == ("moved", "moved to b.py")
+
+
+def test_a_numbered_anchor_is_judged_by_the_definition_it_meant(shop: Ground) -> None:
+    shop.write({"a.py": OVERLOADS})
+    shop.commit()
+    anchor = shop.anchor("a.py", "raises#3")
+    assert anchor.symbol_kind == "function"
+    shop.write({"a.py": OVERLOADS.replace("(kind, match)", "(kind, match, check)")})
+    assert told(shop, anchor) == ("fresh", "")
+
+
+def test_a_definition_that_becomes_one_of_several_stays_what_it_was(shop: Ground) -> None:
+    anchor = shop.anchor("a.py", "f")
+    shop.write({"a.py": "def f(): ...\n\n" + BIG})
+    assert told(shop, anchor) == ("fresh", "")
+
+
+def test_one_name_for_another_is_told_as_such(shop: Ground) -> None:
+    anchor = shop.anchor("a.py", "f")
+    shop.write({"a.py": BIG.replace("total", "result")})
+    verdict = shop.verdict(anchor)
+    assert (verdict.freshness, verdict.words) == ("drifted", "body changed (total is result throughout)")
+    assert verdict.share < 0.05
+
+
+def test_modifiers_are_named_and_are_no_decorators(shop: Ground) -> None:
+    shop.write({"A.java": "class A {\n  public void t() { run(1); }\n}\n"})
+    shop.commit()
+    anchor = shop.anchor("A.java", "A.t")
+    shop.write({"A.java": "class A {\n  @Test public void t() { run(1); }\n}\n"})
+    assert told(shop, anchor) == ("changed", "signature: decorator added")
+    shop.write({"A.java": "class A {\n  private static void t() { run(1); }\n}\n"})
+    assert told(shop, anchor) == ("changed", "signature: private added, static added, public removed")
+
+
+def test_what_a_merge_removed_is_not_called_deleted_in_the_work_tree(shop: Ground) -> None:
+    anchor = shop.anchor("a.py", "f")
+    shop.git("checkout", "-q", "-b", "side")
+    shop.write({"b.py": SMALL})
+    shop.commit()
+    shop.git("checkout", "-q", "main")
+    shop.git("merge", "-q", "--no-commit", "--no-ff", "side")
+    shop.write({"a.py": "x = 1\n"})
+    shop.commit("merge")
+    freshness, words = told(shop, anchor)
+    assert freshness == "orphaned"
+    assert "work tree" not in words
+    shop.git("reset", "-q", "--hard", "HEAD^")
+    shop.write({"a.py": "x = 1\n"})
+    assert told(shop, anchor)[1] == "f deleted in the work tree"

@@ -93,6 +93,15 @@ def test_each_multiplier_stays_within_its_published_range(freshness: str, part: 
     assert all(RANGES[name][0] <= factor <= RANGES[name][1] for name, factor in named.items())
 
 
+def test_a_mild_change_of_code_weighs_less_than_a_rewrite_and_no_code_weighs_nothing() -> None:
+    def weight(freshness: str, share: float) -> float:
+        return dict(multipliers(make_lesson(), freshness, START, share=share))["freshness"]  # type: ignore[arg-type]
+
+    assert [round(weight("drifted", share), 3) for share in (0.0, 0.25, 0.5, 1.0)] == [0.95, 0.875, 0.8, 0.8]
+    assert [round(weight("changed", share), 3) for share in (0.0, 0.25, 0.5, 1.0)] == [0.9, 0.8, 0.7, 0.7]
+    assert weight("unanchored", 1.0) == weight("fresh", 1.0) == 1.0
+
+
 def test_what_is_learnt_never_makes_a_lesson_twice_as_good() -> None:
     assert prod(RANGES[name][1] / RANGES[name][0] for name in LEARNED) < 2
 

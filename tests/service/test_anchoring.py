@@ -18,6 +18,7 @@ from holdfast.service.anchoring import (
     Named,
     Subject,
     anchor_subject,
+    anchored_words,
     frames_in,
     lines_of,
     parse_named,
@@ -79,6 +80,31 @@ def test_a_symbol_without_a_file_is_found_in_the_project_when_only_one_has_that_
     assert places(memory.remember("Sums are doubled", symbols=["doubled"])) == [("src/store.py", "doubled")]
     assert places(memory.remember("Reading never fails", symbols=["get"])) == [("", "get")]
     assert places(memory.remember("The helper `Store.put` takes any value")) == [("src/store.py", "Store.put")]
+
+
+def test_a_dotted_name_is_found_before_any_index(memory: Memory, code: Codebase) -> None:
+    code.write("src/shop/cart.py", "def total(rows):\n    return sum(rows)\n\n\nclass Cart:\n    size = 3\n")
+    code.write("src/bank/sums.py", "def total(rows):\n    return 0\n")
+    code.write("src/late.py", "from shop.cart import total\n")
+    for name in ("shop.cart.total", "shop.cart:total", "shop.total", "src.shop.cart.total"):
+        assert places(memory.remember(f"Rows of {name} are summed", symbols=[name])) == [("src/shop/cart.py", "total")]
+    assert places(memory.remember("Carts are small", symbols=["Cart.size"])) == [("src/shop/cart.py", "Cart.size")]
+    assert places(memory.remember("Totals differ", symbols=["total"])) == [("", "total")]
+
+
+def test_it_is_said_what_a_lesson_is_anchored_to(memory: Memory, code: Codebase) -> None:
+    code.write("src/two.py", "def run(a): return 1\n\n\ndef run(a, b): return 2\n")
+    lesson = memory.remember("Runs are long", files=["src/two.py::run", "src/store.py::Store.put", "README.md"])
+    assert anchored_words(lesson.anchors) == (
+        "run (all of that name) in src/two.py, Store.put in src/store.py, all of README.md"
+    )
+
+
+def test_a_member_that_cannot_be_anchored_stands_for_its_class(memory: Memory, code: Codebase) -> None:
+    code.write("src/pod.py", "class Pod:\n    def __init__(self):\n        self.name = 1\n")
+    assert places(memory.remember("Names are numbers", files=["src/pod.py"], symbols=["Pod.name"])) == [
+        ("src/pod.py", "Pod")
+    ]
 
 
 def test_a_name_that_could_be_two_things_is_not_guessed(memory: Memory, code: Codebase) -> None:

@@ -46,8 +46,8 @@ def test_the_worst_anchor_decides(memory: Memory, project: Path) -> None:
     assert judge(memory, held[0], Anchor(path="README.md"))[0] == "unverified"
 
 
-def test_a_lesson_about_no_file_is_fresh(memory: Memory) -> None:
-    assert judge(memory) == ("fresh", "")
+def test_a_lesson_about_no_file_is_unanchored(memory: Memory) -> None:
+    assert judge(memory) == ("unanchored", "")
 
 
 def test_a_lesson_of_another_project_is_never_compared_with_this_one(memory: Memory) -> None:

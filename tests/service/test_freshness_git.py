@@ -57,7 +57,7 @@ def test_a_changed_body_and_a_changed_head_are_told_apart_in_words(
     memory: Memory, code: Codebase, about_put: Lesson
 ) -> None:
     code.edit("src/store.py", "self.rows[key] = value", "self.rows[key] = [value]")
-    assert judge(memory, about_put) == ("drifted", "Store.put body changed")
+    assert judge(memory, about_put) == ("drifted", "Store.put body changed (2 of 27 tokens)")
     code.git("checkout", "-q", "src/store.py")
     code.edit("src/store.py", "def put(self, key, value)", "def put(self, key, value, timeout=3)")
     assert judge(memory, about_put) == ("changed", "Store.put signature: timeout added")
@@ -187,7 +187,7 @@ def test_the_second_read_parses_nothing(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "tree_sitter", None)  # importing it is an error from now on
     with Memory(str(code.folder)) as later:
-        assert judge(later, about_put) == first == ("drifted", "Store.put body changed")
+        assert judge(later, about_put) == first == ("drifted", "Store.put body changed (2 of 27 tokens)")
 
 
 def test_a_hook_looks_closely_only_at_what_it_may_show(memory: Memory, code: Codebase) -> None:

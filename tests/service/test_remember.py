@@ -140,4 +140,4 @@ def test_folders_and_patterns_become_globs(memory: Memory) -> None:
 def test_a_symbol_without_a_file_does_not_make_the_lesson_stale(memory: Memory) -> None:
     lesson = memory.remember("Call High.water under the lock", symbols=["High.water"])
     assert (lesson.symbols, lesson.paths) == (("High.water",), ())
-    assert memory.verdicts([lesson])[0][0] == "fresh"
+    assert memory.verdicts([lesson])[0][0] == "unanchored"

@@ -36,6 +36,7 @@ def moved(memory: Memory, code: Codebase) -> Lesson:
     """A lesson whose definition is in another file now."""
     lesson = memory.remember("Doubling is on purpose", files=["src/store.py::doubled"])
     code.move_definition("doubled", "src/store.py", "src/sums.py")
+    code.commit("move doubled")
     return lesson
 
 
@@ -172,7 +173,7 @@ def test_why_tells_the_commit_that_changed_the_code(memory: Memory, code: Codeba
     code.edit("src/store.py", "return total * 2", "return total * 3")
     code.commit("unrelated")
     told = now(memory).explain(lesson.id)
-    assert (told.freshness, told.caveat) == ("drifted", "Store.put body changed")
+    assert (told.freshness, told.caveat) == ("drifted", "Store.put body changed (2 of 27 tokens)")
     assert [one.commit for one in told.subjects] == [changed]
     assert [change.verb for change in told.history.changes] == ["remember"]
     code.edit("src/store.py", "self.rows[key] = [value]", "self.rows[key] = (value,)")
@@ -215,3 +216,86 @@ def test_what_is_gone_is_compared_with_nothing(memory: Memory, code: Codebase) -
     _, (one,) = now(memory).compare(lesson.id)
     assert one.now == ""
     assert "-def doubled(a, b):" in one.unified()
+
+
+def test_a_move_that_is_not_committed_is_kept_beside_and_taking_it_back_leaves_no_trace(
+    memory: Memory, code: Codebase
+) -> None:
+    lesson = memory.remember("Doubling is on purpose", files=["src/store.py::doubled"])
+    code.move_definition("doubled", "src/store.py", "src/sums.py")
+    assert [one.freshness for one in now(memory).verify().checked] == ["moved"]
+    kept = memory.get(lesson.id)
+    assert (places(kept), kept.anchors[0].also) == ([("src/store.py", "doubled")], ("src/sums.py::doubled",))
+    assert [one.id for one in memory.lessons(path="src/sums.py")] == [lesson.id]
+    assert now(memory).verify().change is None
+    code.git("reset", "-q", "--hard")
+    (code.folder / "src/sums.py").unlink(missing_ok=True)
+    assert now(memory).verdicts([memory.get(lesson.id)]) == [("fresh", "")]
+
+
+def test_a_move_on_a_branch_does_not_move_it_for_the_main_line(memory: Memory, code: Codebase) -> None:
+    lesson = memory.remember("Rows are shared", files=["src/store.py::Store.put"])
+    code.git("switch", "-q", "-c", "wal")
+    code.git("mv", "src/store.py", "src/wal.py")
+    code.commit("rename")
+    now(memory).verify()
+    assert [one.id for one in memory.lessons(path="src/wal.py")] == [lesson.id]
+    code.git("switch", "-q", "-")
+    assert now(memory).verdicts([memory.get(lesson.id)]) == [("fresh", "")]
+    code.git("merge", "-q", "wal")
+    now(memory).verify()
+    assert places(memory.get(lesson.id)) == [("src/wal.py", "Store.put")]
+    assert memory.get(lesson.id).anchors[0].also == ("src/store.py::Store.put",)
+
+
+def test_a_squash_merge_leaves_a_lesson_that_can_drift(memory: Memory, code: Codebase) -> None:
+    code.git("switch", "-q", "-c", "feat")
+    code.edit("src/store.py", "return total * 2", "return total * 4")
+    code.commit("quadruple")
+    lesson = memory.remember("Doubling quadruples, ask Ann", files=["src/store.py::doubled"])
+    code.git("switch", "-q", "-")
+    code.git("merge", "-q", "--squash", "feat")
+    code.commit("squashed")
+    code.git("branch", "-q", "-D", "feat")
+    assert now(memory).verdicts([lesson]) == [("fresh", "")]
+    code.edit("src/store.py", "return total * 4", "return total * 5")
+    code.commit("five")
+    assert now(memory).verdicts([lesson])[0][0] == "drifted"
+    assert now(memory).verify().is_stale
+
+
+def test_a_rebase_leaves_a_lesson_that_can_drift_and_verify_writes_its_new_commit(
+    memory: Memory, code: Codebase
+) -> None:
+    code.git("switch", "-q", "-c", "feat")
+    code.edit("src/store.py", "return total * 2", "return total * 4")
+    code.commit("quadruple")
+    lesson = memory.remember("Doubling quadruples, ask Ann", files=["src/store.py::doubled"])
+    code.git("commit", "-q", "--amend", "-m", "rebased")
+    code.edit("src/store.py", "Keep a value.", "Keep one value.")
+    code.commit("words")
+    report = now(memory).verify()
+    assert [one.freshness for one in report.checked] == ["fresh"]
+    assert memory.get(lesson.id).anchors[0].commit == code.git("rev-parse", "HEAD")
+    code.edit("src/store.py", "return total * 4", "return total * 5")
+    assert now(memory).verdicts([memory.get(lesson.id)])[0][0] == "drifted"
+
+
+def test_what_was_anchored_before_it_was_committed_is_followed(memory: Memory, code: Codebase) -> None:
+    body = "    parts = [one.strip() for one in text.split(sep) if one.strip()]\n    return dict(enumerate(parts))\n"
+    code.write("src/heads.py", f"def parse_header(text, sep):\n{body}")
+    lesson = memory.remember("Headers are read lazily", files=["src/heads.py::parse_header"])
+    code.commit("add")
+    code.git("mv", "src/heads.py", "src/lines.py")
+    code.edit("src/lines.py", "parse_header", "parse_field")
+    code.commit("rename")
+    assert now(memory).verdicts([lesson]) == [("moved", "parse_header renamed to parse_field, moved to src/lines.py")]
+
+
+def test_a_whole_file_that_is_moved_and_not_committed_is_not_gone(memory: Memory, code: Codebase) -> None:
+    lesson = memory.remember("This file is generated", files=["src/store.py"])
+    code.git("mv", "src/store.py", "src/wal.py")
+    assert now(memory).verdicts([lesson])[0][0] == "moved"
+    code.commit("move")
+    code.edit("src/wal.py", "self.rows[key] = value", "self.rows[key] = value  # by reference")
+    assert now(memory).verdicts([lesson])[0][0] == "moved"

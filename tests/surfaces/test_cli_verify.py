@@ -42,6 +42,7 @@ def test_verify_lists_what_is_not_fresh_in_words_and_counts_the_rest(code: Codeb
 def test_verify_says_what_it_has_followed_and_undo_takes_it_back(code: Codebase) -> None:
     short = remember("Doubling is on purpose", "src/store.py::doubled")
     code.move_definition("doubled", "src/store.py", "src/sums.py")
+    code.commit()
     assert told("verify") == f"{short}\tmoved\tDoubling is on purpose\tdoubled moved to src/sums.py (followed)\n"
     assert told("list").split()[-2:] == ["src/sums.py", "fresh"]
     assert "src/store.py:doubled -> src/sums.py:doubled" in told("log", "--changes")
@@ -100,9 +101,9 @@ def test_why_tells_source_anchor_and_the_commit_behind_a_change(code: Codebase) 
     assert lines[0] == f"{short}  Rows are shared"
     assert "said by a person (person), confidence 0.95" in lines[1]
     assert "because callers rely on it" in lines
-    assert "code: drifted, Store.put body changed" in lines
-    line = f"  src/store.py:Store.put (anchored at {anchored} on main) drifted: body changed, in commit {changed[:10]}"
-    assert line in lines
+    assert "code: drifted, Store.put body changed (2 of 27 tokens)" in lines
+    words = f"drifted: body changed (2 of 27 tokens), in commit {changed[:10]}"
+    assert f"  src/store.py:Store.put (anchored at {anchored} on main) {words}" in lines
     assert lines[-1].endswith("remember")
     answered = told_json("why", short)
     assert [one["commit"] for one in answered["anchors"]] == [changed]
@@ -126,7 +127,7 @@ def test_diff_prints_the_definition_then_and_now(code: Codebase, about_put: str)
     assert "-        self.rows[key] = value" in lines
     assert "+        self.rows[key] = [value]" in lines
     assert not any("total" in line for line in lines)
-    assert result.stderr == "Store.put is drifted: body changed\n"
+    assert result.stderr == "Store.put is drifted: body changed (2 of 27 tokens)\n"
     answered = told_json("diff", about_put)
     assert answered["anchors"][0]["diff"] == lines
 

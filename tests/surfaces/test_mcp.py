@@ -119,7 +119,7 @@ def test_structured_content_says_what_the_text_says(code: Codebase) -> None:
     assert unknown.structured_content == {"text": "There is no open checkpoint here.", "id": ""}
     (expanded,) = call_all(str(code.folder), ("expand", {"id": kept["id"]}))
     assert expanded.structured_content == {
-        "text": text_of(expanded), "id": kept["id"], "state": "active", "freshness": "fresh"
+        "text": text_of(expanded), "id": kept["id"], "state": "active", "freshness": "unanchored"
     }  # fmt: skip
 
 
@@ -245,7 +245,7 @@ async def _go_round(mode: str, home: Path, folder: Path) -> None:
         assert lesson in await call("recall", query=QUESTION)
         expanded = await call("expand", id=lesson)
         assert "kind: constraint" in expanded
-        assert "code: fresh" in expanded
+        assert "code: unanchored" in expanded
         with Memory(str(folder), settings=load_settings(environment)) as memory:
             assert [(told.moment, told.trigger) for told in memory.log()] == [("on_demand", QUESTION)]
         assert "helped" in await call("feedback", id=lesson, verdict="helped")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.codeindex.source import blob_of, unnumbered
+from holdfast.codeindex.definitions import title
+from holdfast.codeindex.group import group_symbol
+from holdfast.codeindex.language import UNINDEXED_KINDS
+from holdfast.codeindex.source import blob_of
 from holdfast.domain.lesson import Anchor
 
 TYPE_CHECKING = False
@@ -26,29 +29,38 @@ def make_anchors(views: Views, path: str, names: Sequence[str], lines: tuple[int
     source = views.now(path)
     if source is None or source.obstacle:
         return [whole]
-    chosen = [one for name in names if (one := resolve(source, name)) is not None]
+    chosen = [group for name in names if (group := resolve(source, name))]
     if not chosen and lines is not None:
-        chosen = innermost(source, *lines)
-    sound = [one for one in dict.fromkeys(chosen) if not source.is_broken(one)]
-    return [_of_definition(whole, source, one) for one in sound] or [whole]
+        chosen = [(one,) for one in innermost(source, *lines)]
+    sound = [group for group in dict.fromkeys(chosen) if not any(map(source.is_broken, group))]
+    return [_of_definitions(whole, source, group) for group in sound] or [whole]
 
 
-def resolve(source: Source, name: str) -> Definition | None:
-    """The one definition a name means in the file: its qualified name, or the end of just one; else None.
+def resolve(source: Source, name: str) -> tuple[Definition, ...]:
+    """The definitions a name means in the file: those of its qualified name, or of the one name that ends with it.
 
-    A class's `put` is meant by `Store.put`, and by `put` when nothing else in the file is called so. Of overloads
-    and redefinitions only a numbered name (`put#2`) or an only one is meant.
+    A class's `put` is meant by `Store.put`, and by `put` when nothing else in the file is called so. Definitions that
+    share their name are meant together, by a numbered name (`put#2`) only that one.
     """
     wanted = name.replace("::", ".").strip().removesuffix("()")
-    exact = [one for one in source.definitions if one.name == wanted]
-    if exact and len(source.by_name[unnumbered(wanted)]) == 1:
-        return exact[0]
-    if exact and "#" in wanted:
-        return exact[0]
-    if exact or not wanted:
-        return None
-    ending = [one for one in source.definitions if unnumbered(one.name).endswith("." + wanted)]
-    return ending[0] if len(ending) == 1 else None
+    if not wanted:
+        return ()
+    if "#" in wanted:
+        numbered = [one for group in source.by_name.values() for one in group if one.name == wanted]
+        if numbered:
+            return tuple(numbered)
+    if wanted in source.by_name:
+        return tuple(source.by_name[wanted])
+    ending = [group for one, group in source.by_name.items() if one.endswith("." + wanted)]
+    indexed = [group for group in ending if group[0].kind not in UNINDEXED_KINDS]
+    groups = indexed or ending or [group for group in source.by_name.values() if _is_titled(group[0], name)]
+    return tuple(groups[0]) if len(groups) == 1 else ()
+
+
+def _is_titled(one: Definition, name: str) -> bool:
+    """Whether it is a test of that title, which may have dots and other signs in it."""
+    wanted = title(name.replace("::", "."))
+    return one.kind == "test" and wanted in (title(one.name), title(one.own_name))
 
 
 def innermost(source: Source, first: int, last: int) -> list[Definition]:
@@ -56,7 +68,9 @@ def innermost(source: Source, first: int, last: int) -> list[Definition]:
 
     None when the lines are in no definition, or in more than a few with nothing around.
     """
-    touched = [one for one in source.definitions if one.start_line <= last and one.end_line >= first]
+    touched = [
+        one for one in (*source.definitions, *source.members) if one.start_line <= last and one.end_line >= first
+    ]
     around = [one for one in touched if one.start_line <= first and last <= one.end_line]
     smallest = min(around, key=lambda one: one.end - one.start, default=None)
     partly = [one for one in touched if one not in around]
@@ -76,8 +90,8 @@ def _cover(found: list[Definition], first: int, last: int) -> bool:
     return min(one.start_line for one in found) <= first and max(one.end_line for one in found) >= last
 
 
-def _of_definition(whole: Anchor, source: Source, one: Definition) -> Anchor:
-    symbol = source.symbol(one)
+def _of_definitions(whole: Anchor, source: Source, group: Sequence[Definition]) -> Anchor:
+    symbol = source.symbol(group[0]) if len(group) == 1 else group_symbol(source, group)
     return Anchor(
         path=whole.path,
         symbol=symbol.name,

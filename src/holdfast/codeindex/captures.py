@@ -76,7 +76,9 @@ class Capture:
         self.name_nodes = names[:1] + owners[:1]
         if not names:
             self.kind = ""
-        if names:
+        if names and self.kind == "test":
+            self.own_name = clean(names[0])  # a sentence: its dots part nothing
+        elif names:
             self.owner, self.own_name = _parted(clean(names[0]))
         if owners:
             self.owner = clean(owners[0]).rstrip("?")

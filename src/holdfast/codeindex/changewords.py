@@ -53,7 +53,10 @@ def _how(then: str, now: str) -> str:
 def _decorator_words(then: Part, now: Part) -> list[str]:
     old, new = _decorators(then), _decorators(now)
     found = ["decorator added"] if [one for one in new if one not in old] else []
-    return found + (["decorator removed"] if [one for one in old if one not in new] else [])
+    found += ["decorator removed"] if [one for one in old if one not in new] else []
+    before, after = _modifiers(then), _modifiers(now)
+    found += [f"{word} added" for word in after if word not in before]
+    return found + [f"{word} removed" for word in before if word not in after]
 
 
 def _parameters(part: Part) -> Parameters:
@@ -140,6 +143,14 @@ def _decorators(part: Part) -> list[str]:
     before = [node for node in _before(one.node) if node.start_byte >= one.start]
     found = [node for node in (*before, *_in_head(one, one.node, 2)) if node.type in wanted]
     return [_text(source, node) for node in found]
+
+
+def _modifiers(part: Part) -> list[str]:
+    """The definition's modifiers, each by itself: `public`, `static`."""
+    source, one = part
+    nodes = [node for node in _in_head(one, one.node, 2) if node.type in source.language.modifiers]
+    single = (inner for node in nodes for inner in (node.children or [node]))
+    return [_text(source, node) for node in single if node.type not in source.language.decorators]
 
 
 def _before(node: Node) -> Iterator[Node]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 DEEPEST = 50
 """Definitions within definitions that are still told apart; nobody writes deeper ones."""
+TITLE_LIMIT = 120
+_NAME_SIGNS = str.maketrans(".#", "__")
 
 
 class Definition:
@@ -52,13 +54,51 @@ def find_definitions(language: Language, matches: Sequence[Captures]) -> list[De
     return kept
 
 
-def _iter_captured(language: Language, matches: Sequence[Captures]) -> Iterator[Definition]:
+def find_members(language: Language, matches: Sequence[Captures], around: Sequence[Definition]) -> list[Definition]:
+    """Fields and tests, qualified by the definitions around them; without those that are definitions already."""
+    found = sorted(_iter_captured(language, matches, by_name=True), key=lambda one: (one.start, -one.end))
+    spans = {(one.start, one.end) for one in around}
+    names = {one.name.partition("#")[0] for one in around}
+    open_tests: list[Definition] = []
+    kept = []
+    for one in found:
+        if one.kind == "test":
+            one.own_name = title(one.own_name)
+        while open_tests and open_tests[-1].end <= one.start:
+            open_tests.pop()
+        one.inside = _innermost(around, one)
+        if open_tests and one.kind == "test" and (one.inside is None or one.inside.start < open_tests[-1].start):
+            one.inside = open_tests[-1]
+        one.name = f"{one.inside.name.partition('#')[0]}.{one.own_name}" if one.inside else one.own_name
+        if one.kind == "test":
+            open_tests.append(one)
+        if (one.start, one.end) not in spans and one.name not in names:
+            kept.append(one)
+    _number(kept)
+    return kept
+
+
+def title(words: str) -> str:
+    """A test's title as a name: without the signs that part names, at most 120 characters."""
+    return " ".join(words.translate(_NAME_SIGNS).split())[:TITLE_LIMIT]
+
+
+def _innermost(around: Sequence[Definition], one: Definition) -> Definition | None:
+    holding = [other for other in around if other.start <= one.start and one.end <= other.end]
+    return min(holding, key=lambda other: other.end - other.start, default=None)
+
+
+def _iter_captured(language: Language, matches: Sequence[Captures], *, by_name: bool = False) -> Iterator[Definition]:
+    """The definition of each match; of one node only the first, or the first of each name."""
     taken = set()
     for captures in matches:
         found = Capture(language, captures)
-        if not found.kind or (found.node.start_byte, found.node.end_byte) in taken:
+        if not found.kind:
             continue
-        taken.add((found.node.start_byte, found.node.end_byte))
+        key = (found.node.start_byte, found.node.end_byte, found.own_name if by_name else "")
+        if key in taken:
+            continue
+        taken.add(key)
         one = Definition(found)
         _widen(language, one)
         yield one

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.codeindex.group import group_symbol
 from holdfast.codeindex.likeness import TELLING_TOKENS, sort_of
 from holdfast.codeindex.source import unnumbered
 from holdfast.domain.symbol import Symbol
@@ -30,6 +31,19 @@ def same_head(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol 
     found = [one for one in _candidates(views, index, anchor, "signature_hash") if unnumbered(one.name) == name]
     same = [one for one in found if one.signature_hash == anchor.signature_hash]
     return _only([one for one in same if _is_new(views, anchor, one)])
+
+
+def same_group(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol | None:
+    """The one other file whose definitions of the anchor's name are the anchored group; None if not just one."""
+    name = unnumbered(anchor.symbol)
+    symbols = index.symbols(views.place.root, "name", name) if index is not None else []
+    found = []
+    for path in dict.fromkeys(one.path for one in symbols if one.path != anchor.path):
+        source = views.now(path)
+        group = source.by_name.get(name) if source is not None else None
+        if source is not None and group and group_symbol(source, group).body_hash == anchor.body_hash:
+            found.append(group_symbol(source, group))
+    return _only([one for one in found if _is_new(views, anchor, one)])
 
 
 def _candidates(views: Views, index: IndexStore | None, anchor: Anchor, by: str) -> Iterable[Symbol]:

@@ -25,8 +25,14 @@ from __future__ import annotations
 
 from holdfast.domain.frozen import Frozen
 
-KINDS = ("function", "method", "class", "interface", "struct", "enum", "trait", "module", "type", "constant")
-"""Kinds of definitions."""
+KINDS = (
+    "function", "method", "class", "interface", "struct", "enum", "trait", "module", "type", "constant", "field",
+    "test",
+)  # fmt: skip
+"""Kinds of definitions; `field` and `test` are those that only the `members` query finds."""
+
+UNINDEXED_KINDS = frozenset({"field", "test"})
+"""Definitions of the `members` query."""
 
 MEMBER_KINDS = frozenset({"class", "interface", "struct", "enum", "trait"})
 """Definitions whose functions are methods."""
@@ -45,6 +51,11 @@ class Language(Frozen):
     grammar_module: str
     """The grammar's Python package, imported only when a file of this language is parsed."""
     query: str
+    members: str = ""
+    """A second query, with the same captures, for what can be anchored and is not indexed: fields and blocks of tests.
+
+    What it finds lends its name to other tests in it alone, and stays part of the fingerprint of what is around it.
+    """
     grammar_function: str = "language"
     """The function in that package that gives the grammar."""
     filenames: tuple[str, ...] = ()
@@ -119,7 +130,9 @@ class Language(Frozen):
     attributes: tuple[str, ...] = ()
     """Nodes before a definition, beside it, that belong to its head: Rust's `#[…]`."""
     decorators: tuple[str, ...] = ()
-    """Nodes of a single decorator, attribute or modifier list in a head: named in words when they change."""
+    """Nodes of a single decorator or attribute in a head: told in words when they come or go."""
+    modifiers: tuple[str, ...] = ()
+    """Nodes of a modifier, or of all modifiers with decorators among them: named in words when they come or go."""
     body_fields: tuple[str, ...] = ("body",)
     body_nodes: tuple[str, ...] = ()
     """Nodes directly in a definition that are its body, or a piece of it, where the grammar has no field for it."""

@@ -39,6 +39,8 @@ def likeness(then: Part, now: Part) -> float:
     """
     if not _comparable(then[1], now[1]):
         return 0.0
+    if then[1].kind == "field" and last_part(then[1].name) != last_part(now[1].name):
+        return 0.0  # a few tokens, or none: its name is what it is
     words = then[0].words(then[1])
     tokens = dice(words, now[0].words(now[1]))
     same_owner = _owner(then[1].name) == _owner(now[1].name)

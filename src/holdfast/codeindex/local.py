@@ -71,10 +71,10 @@ class LocalCodeIndex:
         self._parsed = None
 
     def outline(self, path: str, content: bytes) -> Outline:
-        """The definitions and (unresolved) imports of one file's content."""
+        """The definitions, fields, tests and groups among them, and (unresolved) imports of one file's content."""
         from holdfast.codeindex.outline import outline
 
-        return outline(path, content)
+        return outline(path, content, members=True)
 
     def anchors(self, place: Place, path: str, names: Sequence[str], lines: tuple[int, int] | None) -> list[Anchor]:
         """Anchors for what is meant in that file; one for the file when nothing is found."""
@@ -104,12 +104,23 @@ class LocalCodeIndex:
 
     def find(self, place: Place, name: str) -> list[Symbol]:
         """Definitions in the project with that qualified name, or whose last part it is; from the index."""
+        from holdfast.codeindex.namesearch import choose, plain_name
+
         store = self._store(place)
         if store is None:
             return []
-        wanted = name.replace("::", ".").strip().removesuffix("()")
-        exact = store.symbols(place.root, "name", wanted)
-        return exact or store.symbols(place.root, "last_name", wanted)
+        wanted = plain_name(name)
+        exact = store.symbols(place.root, "name", wanted) or store.symbols(place.root, "last_name", wanted)
+        if exact or "." not in wanted:
+            return exact
+        return choose(store.symbols(place.root, "last_name", wanted.rpartition(".")[2]), wanted)
+
+    def search(self, place: Place, name: str) -> list[Symbol]:
+        """Definitions that the name means, read from the files that git says have it: no index is needed."""
+        from holdfast.codeindex.namesearch import search
+
+        deadline = self._clock.elapsed_s() + self._search_s
+        return search(self._view(place), name, lambda: self._clock.elapsed_s() < deadline)
 
     def neighbours(self, place: Place, path: str) -> list[Neighbour]:
         """Files linked to the file, closest first."""

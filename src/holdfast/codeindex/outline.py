@@ -5,13 +5,21 @@ Never raises for odd content: what cannot be read in full is outlined as far as 
 
 from __future__ import annotations
 
+from holdfast.codeindex.group import group_symbol
 from holdfast.codeindex.source import blob_of, read_source
 from holdfast.codeindex.sourceimports import find_imports
 from holdfast.domain.symbol import Outline
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-def outline(path: str, content: bytes) -> Outline:
-    """The definitions and imports of a file's content."""
+    from holdfast.codeindex.source import Source
+    from holdfast.domain.symbol import Symbol
+
+
+def outline(path: str, content: bytes, *, members: bool = False) -> Outline:
+    """The definitions and imports of a file's content; with its members and groups when they are asked for."""
     source = read_source(path, content)
     if source is None:
         return Outline(path=path, blob=blob_of(content))
@@ -19,7 +27,15 @@ def outline(path: str, content: bytes) -> Outline:
         path=path,
         blob=blob_of(content),
         language=source.language.name,
-        symbols=tuple(source.symbols()),
+        symbols=(*source.symbols(), *(_more(source) if members else ())),
         imports=tuple(find_imports(source.matches)),
         note=source.note,
     )
+
+
+def _more(source: Source) -> Iterator[Symbol]:
+    """What can be anchored and is not indexed: fields, tests, and the definitions that share a name as one symbol."""
+    yield from map(source.symbol, source.members)
+    for group in source.by_name.values():
+        if len(group) > 1:
+            yield group_symbol(source, group)

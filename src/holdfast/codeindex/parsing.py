@@ -31,7 +31,16 @@ def parse(language: Language, content: bytes) -> Tree:
 
 def iter_matches(language: Language, root: Node) -> Iterator[dict[str, list[Node]]]:
     """What the language's query captures below the node, match by match."""
-    cursor = QueryCursor(_query(language))
+    return _captured(_query(language), root)
+
+
+def iter_members(language: Language, root: Node) -> Iterator[dict[str, list[Node]]]:
+    """The same for the language's query of members."""
+    return _captured(_members_query(language), root) if language.members else iter(())
+
+
+def _captured(query: Query, root: Node) -> Iterator[dict[str, list[Node]]]:
+    cursor = QueryCursor(query)
     cursor.match_limit = MATCH_LIMIT
     for _, captures in cursor.matches(root):
         yield captures
@@ -95,3 +104,8 @@ def _grammar(language: Language) -> Grammar:
 @cache
 def _query(language: Language) -> Query:
     return Query(_grammar(language), language.query)
+
+
+@cache
+def _members_query(language: Language) -> Query:
+    return Query(_grammar(language), language.members)

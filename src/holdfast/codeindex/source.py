@@ -10,7 +10,7 @@ from hashlib import sha1
 from itertools import pairwise
 
 from holdfast.codeindex import fingerprint, languages
-from holdfast.codeindex.definitions import Definition, find_definitions
+from holdfast.codeindex.definitions import Definition, find_definitions, find_members
 from holdfast.codeindex.fingerprint import Tokens, hash_tokens, read_tokens
 from holdfast.codeindex.language import CONTAINER_KINDS, Language
 from holdfast.domain.symbol import Symbol
@@ -88,6 +88,13 @@ class Source:
         return find_definitions(self.language, self.matches)
 
     @cached_property
+    def members(self) -> list[Definition]:
+        """Fields and blocks of tests, in the order of the file: they can be anchored and are not indexed."""
+        from holdfast.codeindex.parsing import iter_members
+
+        return find_members(self.language, list(iter_members(self.language, self.root)), self.definitions)
+
+    @cached_property
     def tokens(self) -> Tokens:
         """The whole file's telling tokens."""
         return read_tokens(self.language, self.root)
@@ -102,9 +109,9 @@ class Source:
 
     @cached_property
     def by_name(self) -> dict[str, list[Definition]]:
-        """Definitions by qualified name without number: overloads and redefinitions come together."""
+        """Definitions and members by qualified name without number: overloads and redefinitions come together."""
         found: dict[str, list[Definition]] = {}
-        for one in self.definitions:
+        for one in (*self.definitions, *self.members):
             found.setdefault(unnumbered(one.name), []).append(one)
         return found
 
@@ -164,8 +171,8 @@ class Source:
     def _head_and_body(self, one: Definition, tokens: Tokens) -> tuple[list[int], list[int]]:
         """The indexes of a definition's head and body tokens.
 
-        What is defined in a class or module is left out: it has its own fingerprint, and a class whose method
-        changed is the same class.
+        What is defined in a class or module is left out, and so are a suite's tests: each has its own fingerprint, and
+        a class whose method changed is the same class.
         """
         name_at = {index for start, end in one.name_spans for index in tokens.between(start, end)}
         # a block that ends with the body belongs to it, unless it is one of those around the definition
@@ -173,8 +180,9 @@ class Source:
         span = within(one.body_start, one.body_end)
         head = [*tokens.between(one.start, one.body_start), *range(span.stop, tokens.between(one.start, one.end).stop)]
         body: Sequence[int] = span
-        if one.kind in CONTAINER_KINDS:
-            members = (tokens.of_member(inner.start, inner.end) for inner in self.definitions if inner.inside is one)
+        if one.kind in CONTAINER_KINDS or one.kind == "test":
+            inner = self.members if one.kind == "test" else self.definitions
+            members = (tokens.of_member(other.start, other.end) for other in inner if other.inside is one)
             left_out = {index for span in members for index in span}
             body = [index for index in body if index not in left_out]
         return [index for index in head if index not in name_at], list(body)
@@ -190,6 +198,13 @@ class Source:
             words = [text for index in kept if (text := tokens.texts[index]) != one.own_name and _tells(text)]
             self._words[one.start] = Counter(words) + Counter(map(" ".join, pairwise(words)))
         return self._words[one.start]
+
+    def own_texts(self, one: Definition) -> list[str]:
+        """The tokens of its head and body without annotations and without its own name, as they are fingerprinted."""
+        tokens = self.tokens_in(one.start, one.end)
+        head, body = self._head_and_body(one, tokens)
+        texts = (tokens.texts[index] for index in sorted((*head, *body)) if tokens.bare[index])
+        return [fingerprint.OWN_NAME if text == one.own_name else text for text in texts]
 
     def body_size(self, one: Definition) -> int:
         """The number of tokens of its body."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from holdfast.codeindex.likeness import MARGIN, likeness
+from holdfast.codeindex.likeness import MARGIN, likeness, sort_of
 from holdfast.codeindex.source import Source, last_part, unnumbered
 from holdfast.domain.frozen import Frozen
 
@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from holdfast.codeindex.views import Views
 
     Part = tuple[Source, Definition]
+    Placed = tuple[tuple[str, str], Part]
+    """Path and qualified name without number, and what is there."""
 
 MAX_HOPS = 8
+FIRST_LOOKS = 20
+"""Commits looked at for the first that has a definition."""
 MAX_FILES = 80
 """Files of one commit that are compared."""
 
@@ -40,7 +44,8 @@ class End(Frozen):
 def follow(views: Views, path: str, name: str, since: str, in_time: Callable[[], bool]) -> End:
     """The way of a definition from a commit on. All fields empty: git could not tell, or not in time."""
     name = unnumbered(name)
-    if not _has(views, since, path, name):
+    since = _first_with(views, path, name, since, in_time)
+    if not since:
         return End()
     for _ in range(MAX_HOPS):
         now = views.now(path)
@@ -53,6 +58,8 @@ def follow(views: Views, path: str, name: str, since: str, in_time: Callable[[],
         if commit is None or not in_time():
             return End()
         target = Step(views, commit, in_time).pair(path, name)
+        if target is None and not commit and not _has(views, views.place.commit, path, name):
+            return End()  # the work tree did not delete it: a merge did
         if target is None:
             return End(deleted_in=commit or "work tree") if in_time() else End()
         (path, name), since = target, commit or views.place.commit
@@ -82,13 +89,42 @@ class Step:
         self._before = commit + "^" if commit else views.place.commit
 
     def pair(self, path: str, name: str) -> tuple[str, str] | None:
-        """The (path, name) a vanished definition has afterwards; None when it was deleted or it is not clear."""
+        """The (path, name) a vanished definition has afterwards; None when it was deleted or it is not clear.
+
+        In this order: the same name in the file that git calls this one's new name; the only one of that name and sort
+        that appears, where only one vanished; the same member of where its owner went; the clearly likest.
+        """
         source = self._views.then(self._before, path)
         if source is None or name not in source.by_name:
             return None
         old = (source, source.by_name[name][0])
-        files = self._files(path, source)
-        gone, come = self._changed(files)
+        renamed = self._views.history.renamed(self._commit, path) if self._commit else ""
+        if renamed and self._is_there(renamed, name):
+            return renamed, name
+        gone, come = self._changed(self._files(path, source))
+        namesakes = [where for where, new in come if where[1] == name and _one_sort(old, new)]
+        if len(namesakes) == 1 and sum(where[1] == name and _one_sort(old, other) for where, other in gone) == 1:
+            return namesakes[0]
+        return self._with_owner(path, name) or self._likest(path, name, old, gone, come)
+
+    def _with_owner(self, path: str, name: str) -> tuple[str, str] | None:
+        """The same member of its class or module, where that went as a whole."""
+        owner, _, member = name.rpartition(".")
+        after = self._views.then(self._commit, path)
+        if not owner or (after is not None and owner in after.by_name):
+            return None
+        target = self.pair(path, owner)
+        if target is None or not self._is_there(target[0], f"{target[1]}.{member}"):
+            return None
+        return target[0], f"{target[1]}.{member}"
+
+    def _is_there(self, path: str, name: str) -> bool:
+        source = self._views.then(self._commit, path)
+        return source is not None and name in source.by_name
+
+    def _likest(
+        self, path: str, name: str, old: Part, gone: Sequence[Placed], come: Sequence[Placed]
+    ) -> tuple[str, str] | None:
         best = _clear_best([(likeness(old, new), where, new) for where, new in come])
         if best is None:
             return None
@@ -105,16 +141,30 @@ class Step:
         alike = [one for one in changed if one != path and one.endswith(source.language.suffixes)]
         return [path, *alike[:MAX_FILES]]
 
-    def _changed(
-        self, files: Sequence[str]
-    ) -> tuple[list[tuple[tuple[str, str], Part]], list[tuple[tuple[str, str], Part]]]:
+    def _changed(self, files: Sequence[str]) -> tuple[list[Placed], list[Placed]]:
         """The definitions that vanish, and those that appear, each with where it is."""
-        gone, come = [], []
+        gone: list[Placed] = []
+        come: list[Placed] = []
         for path in takewhile(lambda _: self._in_time(), files):
             before, after = self._views.then(self._before, path), self._views.then(self._commit, path)
-            gone += [((path, part[1].name), part) for part in _only_in(before, after)]
-            come += [((path, part[1].name), part) for part in _only_in(after, before)]
+            gone += [((path, unnumbered(part[1].name)), part) for part in _only_in(before, after)]
+            come += [((path, unnumbered(part[1].name)), part) for part in _only_in(after, before)]
         return gone, come
+
+
+def _one_sort(one: Part, other: Part) -> bool:
+    return sort_of(one[1].kind) == sort_of(other[1].kind)
+
+
+def _first_with(views: Views, path: str, name: str, since: str, in_time: Callable[[], bool]) -> str:
+    """The commit, or the first of those after it, whose file has the definition; empty: none of the first few has.
+
+    What was anchored before it was committed is in a later commit only.
+    """
+    if _has(views, since, path, name):
+        return since
+    later = views.history.touching(path, since)[:FIRST_LOOKS]
+    return next((one for one in takewhile(lambda _: in_time(), later) if _has(views, one, path, name)), "")
 
 
 def _only_in(one: Source | None, other: Source | None) -> Iterator[Part]:

@@ -9,8 +9,11 @@ two places that fit, neither is taken. Whatever cannot be read or compared is un
 from __future__ import annotations
 
 from holdfast.codeindex import elsewhere
+from holdfast.codeindex.change import NO_CHANGE, change_of, group_change
 from holdfast.codeindex.changewords import signature_words
 from holdfast.codeindex.fingerprint import BODY_VERSION, SIGNATURE_VERSION, hash_tokens
+from holdfast.codeindex.group import GROUP, group_symbol
+from holdfast.codeindex.language import UNINDEXED_KINDS
 from holdfast.codeindex.source import Source, blob_of, last_part, unnumbered
 from holdfast.codeindex.trail import End, follow, follow_file
 from holdfast.domain.frozen import replace
@@ -28,6 +31,10 @@ if TYPE_CHECKING:
     from holdfast.ports.indexstore import IndexStore
 
 
+SEEN_LOOKS = 40
+"""Newest commits of a file that are looked through for a text recorded elsewhere."""
+
+
 class Judge:
     """Gives verdicts on the anchors of one work tree. `in_time` says whether there is time for another look at git."""
 
@@ -38,6 +45,7 @@ class Judge:
 
     def judge(self, anchor: Anchor) -> Verdict:
         """The anchor's state now."""
+        anchor = self._as_of_this_branch(anchor)
         content = self._views.workspace.read(self._views.place, anchor.path)
         if content is None and self._views.workspace.exists(self._views.place, anchor.path):
             return _unverified(anchor, "unreadable")
@@ -58,43 +66,59 @@ class Judge:
             return _unverified(anchor, "not_parsed", source.obstacle)
         group = source.by_name.get(unnumbered(anchor.symbol), []) if source is not None else []
         if source is not None and group:
-            return self._compare(anchor, source, _pick(anchor, source, group), blob)
+            return self._compare_group(anchor, source, group, blob)
         return self._judge_missing(anchor, source)
+
+    def _compare_group(self, anchor: Anchor, source: Source, group: list[Definition], blob: str) -> Verdict:
+        """The verdict on the definitions of a name that were found: on all of them, or on the one that was anchored."""
+        if anchor.symbol_kind != GROUP:
+            return self._compare(anchor, source, _pick(anchor, source, group), blob)
+        symbol = group_symbol(source, group)
+        now, (head, body) = _anchored(anchor, symbol, blob), _differences(anchor, symbol)
+        if "tokens" not in (head, body):
+            return _same(now, head, body)
+        if any(map(source.is_broken, group)):
+            return _unverified(anchor, "syntax_error", symbol.name)
+        then, old = self._recorded(anchor)
+        changes = group_change((then, old), (source, group)) if then is not None and old else NO_CHANGE
+        return Verdict(
+            freshness="changed" if head == "tokens" else "drifted",
+            reason="definitions",
+            detail=changes.words or f"definitions of {symbol.name} changed",
+            share=changes.share,
+            anchor=now,
+        )
 
     def _compare(self, anchor: Anchor, source: Source, one: Definition, blob: str) -> Verdict:
         """The verdict on a definition that was found."""
         symbol = source.symbol(one)
-        now = _anchored(anchor, symbol, blob)
-        head, body = (
-            _difference(anchor.signature_hash, symbol.signature_hash),
-            _difference(anchor.body_hash, symbol.body_hash),
-        )
+        now, (head, body) = _anchored(anchor, symbol, blob), _differences(anchor, symbol)
         if "tokens" not in (head, body):
-            same = "annotations" if "annotations" in (head, body) else "same"
-            return Verdict(freshness="fresh", reason=same, anchor=now)
+            return _same(now, head, body)
         if source.is_broken(one):
             return _unverified(anchor, "syntax_error", symbol.name)
+        then, old = self._recorded(anchor)
+        change = change_of((then, old[0]), (source, one)) if then is not None and old else NO_CHANGE
         if head != "tokens":
-            return Verdict(freshness="drifted", reason="body", anchor=now)
+            return Verdict(freshness="drifted", reason="body", detail=change.bracketed, share=change.share, anchor=now)
+        if one.kind in UNINDEXED_KINDS:
+            detail, reason = change.bracketed, "declaration"
+            return Verdict(freshness="changed", reason=reason, detail=detail, share=change.share, anchor=now)
         reason = "signature_and_body" if body == "tokens" else "signature"
-        return Verdict(freshness="changed", reason=reason, detail=self._head_words(anchor, source, one), anchor=now)
+        words = signature_words((then, old[0]), (source, one)) if then is not None and old else "signature changed"
+        return Verdict(freshness="changed", reason=reason, detail=words, share=change.share, anchor=now)
 
-    def _head_words(self, anchor: Anchor, source: Source, one: Definition) -> str:
+    def _recorded(self, anchor: Anchor) -> tuple[Source | None, list[Definition]]:
+        """The anchored definitions as they were recorded, if git still has them."""
         then = self._views.of_blob(anchor.path, anchor.blob)
         if then is None and anchor.commit:
             then = self._views.then(anchor.commit, anchor.path)
         group = then.by_name.get(unnumbered(anchor.symbol), []) if then is not None else []
-        for old in group:
-            if then is not None and then.symbol(old).signature_hash == anchor.signature_hash:
-                return signature_words((then, old), (source, one))
-        return "signature changed"
+        return (then, _recorded_in(anchor, then, group)) if then is not None else (None, [])
 
     def _judge_missing(self, anchor: Anchor, source: Source | None) -> Verdict:
         """The verdict on a symbol that is not in its file any more."""
-        found = elsewhere.same_body(self._views, self._index, anchor)
-        if found is not None:
-            return self._followed(anchor, found.path, found.name)
-        end = self._trail(anchor)
+        end = self._find(anchor)
         if end.path:
             return self._followed(anchor, end.path, end.name)
         if source is not None and source.note:
@@ -110,6 +134,18 @@ class Judge:
             return self._followed(anchor, found.path, found.name)
         return Verdict(freshness="orphaned", reason="gone", anchor=anchor)
 
+    def _find(self, anchor: Anchor) -> End:
+        """Where it is now: at a place it was seen at, by its body under its own name, by git, by its body alone."""
+        for path, name in _places(anchor):
+            there = self._views.now(path)
+            if there is not None and unnumbered(name) in there.by_name:
+                return End(path=path, name=name)
+        search = elsewhere.same_group if anchor.symbol_kind == GROUP else elsewhere.same_body
+        found = search(self._views, self._index, anchor)
+        namesake = found is not None and unnumbered(found.name) == unnumbered(anchor.symbol)
+        end = End() if namesake else self._trail(anchor)
+        return End(path=found.path, name=found.name) if found is not None and not end.path else end
+
     def _trail(self, anchor: Anchor) -> End:
         if not anchor.commit or not self._in_time():
             return End()
@@ -120,7 +156,7 @@ class Judge:
         source = self._views.now(path)
         assert source is not None
         group = source.by_name[unnumbered(name)]
-        verdict = self._compare(anchor, source, _pick(anchor, source, group), blob_of(source.content))
+        verdict = self._compare_group(anchor, source, group, blob_of(source.content))
         if path == anchor.path and source.note and last_part(name) == last_part(anchor.symbol):
             # it only seems to have moved: the parser lost what is around it
             broken = _unverified(anchor, "syntax_error_around")
@@ -135,14 +171,57 @@ class Judge:
             return _unverified(anchor, "other_version")
         if blob:
             return self._judge_edited(anchor, blob)
-        target = follow_file(self._views, anchor.path, anchor.commit) if anchor.commit else ""
+        target = self._file_target(anchor)
         if not target:
             return Verdict(freshness="orphaned", reason="file_gone", anchor=anchor)
         now = self._views.workspace.blob(self._views.place, target)
-        state: Freshness = "moved" if now == anchor.blob else "drifted"
-        reason = "moved" if now == anchor.blob else "moved_and_changed"
-        there = replace(anchor, path=target, blob=now)
-        return Verdict(freshness=state, reason=reason, where=f"moved to {target}", anchor=there)
+        there, where = replace(anchor, path=target, blob=now), f"moved to {target}"
+        same = now == anchor.blob or self._judge_edited(replace(anchor, path=target), now).freshness == "fresh"
+        state: Freshness = "moved" if same else "drifted"
+        return Verdict(freshness=state, reason="moved" if same else "moved_and_changed", where=where, anchor=there)
+
+    def _file_target(self, anchor: Anchor) -> str:
+        """Where a file that is gone is now: a place it was seen at, its content beside, or by git's renames."""
+        workspace, place = self._views.workspace, self._views.place
+        seen = next((path for path, _ in _places(anchor) if workspace.exists(place, path)), "")
+        beside = [path for path in workspace.dirty(place) if workspace.blob(place, path) == anchor.blob]
+        if seen or len(beside) == 1:
+            return seen or beside[0]
+        return follow_file(self._views, anchor.path, anchor.commit) if anchor.commit else ""
+
+    def _as_of_this_branch(self, anchor: Anchor) -> Anchor:
+        """The anchor with the commit in which this branch has its text, where its own commit is none of this branch.
+
+        A squash merge and a rebase bring the text without the commit it was recorded at.
+        """
+        own = anchor.commit
+        if not own or own == self._views.place.commit or self._views.history.holds(own):
+            return anchor
+        seen = self._seen_in(anchor)
+        return replace(anchor, commit=seen, branch=self._views.place.branch) if seen else anchor
+
+    def _seen_in(self, anchor: Anchor) -> str:
+        """The newest commit of this branch whose file has the anchored text; empty when none of the newest has."""
+        commits = self._views.history.touching(anchor.path, "")[-SEEN_LOOKS:]
+        for commit in reversed(commits):
+            if not self._in_time():
+                break
+            if self._has_text(anchor, commit):
+                return commit
+        return ""
+
+    def _has_text(self, anchor: Anchor, commit: str) -> bool:
+        """Whether the file, or the anchored definition in it, was then as it was recorded."""
+        content = self._views.history.file(commit, anchor.path)
+        if content is None:
+            return False
+        if blob_of(content) == anchor.blob:
+            return True
+        if not anchor.symbol or not self._views.mentions(commit, anchor.path, last_part(anchor.symbol)):
+            return False
+        source = self._views.then(commit, anchor.path)
+        group = source.by_name.get(unnumbered(anchor.symbol), []) if source is not None else []
+        return source is not None and bool(_recorded_in(anchor, source, group))
 
     def _judge_edited(self, anchor: Anchor, blob: str) -> Verdict:
         """The verdict on a whole file that differs: fresh when only comments or layout do."""
@@ -169,6 +248,12 @@ class Judge:
         return replace(_unverified(anchor, "other_branch", detail), hides=verdict.reason)
 
 
+def _places(anchor: Anchor) -> list[tuple[str, str]]:
+    """Path and name of the other places it was seen at."""
+    parted = (place.partition("::") for place in anchor.also)
+    return [(path, name) for path, _, name in parted]
+
+
 def _unverified(anchor: Anchor, reason: str, detail: str = "") -> Verdict:
     return Verdict(freshness="unverified", reason=reason, detail=detail, anchor=anchor)
 
@@ -183,6 +268,27 @@ def _difference(then: str, now: str) -> str:
     if not then or then == now:
         return ""
     return "annotations" if then.rpartition(".")[2] == now.rpartition(".")[2] else "tokens"
+
+
+def _differences(anchor: Anchor, symbol: Symbol) -> tuple[str, str]:
+    """What differs in the head, and what in the body: a field's type is what it is about, and no mere annotation."""
+    head = _difference(anchor.signature_hash, symbol.signature_hash)
+    body = _difference(anchor.body_hash, symbol.body_hash)
+    return ("tokens" if head and symbol.kind == "field" else head), body
+
+
+def _same(now: Anchor, head: str, body: str) -> Verdict:
+    return Verdict(freshness="fresh", reason="annotations" if "annotations" in (head, body) else "same", anchor=now)
+
+
+def _recorded_in(anchor: Anchor, source: Source, group: list[Definition]) -> list[Definition]:
+    """Of the definitions of the anchor's name those that it means, when they are as they were recorded."""
+    recorded = (anchor.signature_hash, anchor.body_hash)
+    if anchor.symbol_kind == GROUP:
+        symbol = group_symbol(source, group) if group else None
+        return group if symbol is not None and (symbol.signature_hash, symbol.body_hash) == recorded else []
+    symbols = ((one, source.symbol(one)) for one in group)
+    return [one for one, symbol in symbols if (symbol.signature_hash, symbol.body_hash) == recorded][:1]
 
 
 def _whole(source: Source) -> str:

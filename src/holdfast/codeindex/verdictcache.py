@@ -7,7 +7,7 @@ checked out is the reason.
 
 from __future__ import annotations
 
-from holdfast.domain.errors import HoldfastError, InvalidValueError
+from holdfast.domain.errors import HoldfastError
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.symbol import Verdict
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from holdfast.ports.indexstore import IndexStore
     from holdfast.ports.workspace import Workspace
 
-RULES = "2"
+RULES = "3"
 """Grows whenever the same code would get another verdict, and when a verdict is written otherwise."""
 
 LASTING = ("other_branch", "other_version")
 """Reasons of an unverified anchor that stays so while its file and HEAD do."""
 MAY_RETURN = ("gone", "file_gone", "deleted_here")
 """Reasons that the work tree may take away without the anchor's file changing: it may come back elsewhere."""
-_WRITTEN = ("freshness", "reason", "detail", "where", "hides")
+_WRITTEN = ("freshness", "reason", "detail", "where", "hides", "share")
 _ANCHORED = ("path", "symbol", "symbol_kind", "blob", "signature_hash", "body_hash")
 _SEPARATOR = "\x1f"
 
@@ -48,8 +48,9 @@ def load(store: IndexStore | None, workspace: Workspace, place: Place, anchor: A
     if now.path != anchor.path and workspace.blob(place, now.path) != now.blob:
         return None
     try:
+        fields["share"] = float(fields["share"])
         return Verdict(anchor=now, **fields) if fields["freshness"] in FRESHNESSES else None
-    except InvalidValueError:
+    except ValueError:
         return None  # damaged
 
 
@@ -59,7 +60,7 @@ def keep(store: IndexStore | None, place: Place, anchor: Anchor, blob: str, verd
         return
     if (verdict.hides or verdict.reason) in MAY_RETURN:
         return
-    written = [getattr(verdict, name) for name in _WRITTEN]
+    written = [str(getattr(verdict, name)) for name in _WRITTEN]
     now = [getattr(verdict.anchor, name) for name in _ANCHORED]
     value = _SEPARATOR.join((place.commit, *written, *now))
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from holdfast.codeindex.source import Source, blob_of, read_source
 
 TYPE_CHECKING = False
@@ -9,6 +11,9 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Place
     from holdfast.ports.history import History
     from holdfast.ports.workspace import Workspace
+
+_PARTS = re.compile(r"[^\W_]+")
+"""A test's title is written otherwise than its name; its words are not."""
 
 KEPT_BYTES = 3_000_000
 """Bytes of source whose parsed form is kept in memory; what was used longest ago goes first."""
@@ -57,8 +62,9 @@ class Views:
         return self._source(path, self.history.blob(blob)) if blob else None
 
     def mentions(self, commit: str, path: str, word: str) -> bool:
-        """Whether the word is anywhere in the file's bytes then: cheaper than parsing it."""
-        return word.encode() in (self.history.file(commit, path) or b"")
+        """Whether the word may be in the file then: its longest part is in the bytes. Cheaper than parsing it."""
+        part = max(_PARTS.findall(word), key=len, default=word)
+        return part.encode() in (self.history.file(commit, path) or b"")
 
     def _source(self, path: str, content: bytes | None) -> Source | None:
         return None if content is None else self._parsed.read(path, content)

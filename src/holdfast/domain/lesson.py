@@ -43,6 +43,13 @@ class Anchor(Frozen):
     body_hash: str = ""
     commit: str = ""
     branch: str = ""
+    also: tuple[str, ...] = ()
+    """Other places it was seen at, `path` or `path::symbol`: before a move, or on a branch and in a work tree alone."""
+
+    @property
+    def other_paths(self) -> tuple[str, ...]:
+        """The files of the other places."""
+        return tuple(place.partition("::")[0] for place in self.also)
 
 
 class Scope(Frozen):

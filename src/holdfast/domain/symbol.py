@@ -15,7 +15,7 @@ class Symbol(Frozen):
     name: str
     """Qualified within the file, e.g. `Store.put`; further definitions of one name are `Store.put#2`, `#3`, …"""
     kind: str
-    """function, method, class, interface, struct, enum, trait, module, type or constant."""
+    """function, method, class, interface, struct, enum, trait, module, type or constant; field, test; or a group."""
     start_line: int
     end_line: int
     start_byte: int
@@ -54,7 +54,9 @@ REASONS: dict[str, str] = {
     "same": "",
     "annotations": "annotations only",
     "layout": "comments or layout only",
-    "body": "body changed",
+    "body": "body changed{detail}",
+    "declaration": "declaration changed{detail}",
+    "definitions": "{detail}",
     "signature": "{detail}",
     "signature_and_body": "{detail}; body too",
     "moved": "",
@@ -96,6 +98,8 @@ class Verdict(Frozen, nested={"anchor": Anchor}):
     """Where it is now, when it is elsewhere: `renamed to …`, `moved to …`."""
     hides: str = ""
     """Of an unverified anchor from another branch: the reason that would have counted on this one."""
+    share: float = 1.0
+    """Of what changed: how much of it, above 0 and at most 1; 1 also where that is not known."""
     anchor: Anchor
 
     def check(self) -> None:

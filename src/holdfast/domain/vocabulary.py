@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     ]  # fmt: skip
     Trust = Literal["person", "verified", "agent", "repository", "tool"]
     State = Literal["candidate", "probation", "active", "superseded", "retired", "quarantined", "forgotten"]
-    Freshness = Literal["fresh", "moved", "drifted", "changed", "orphaned", "unverified"]
+    Freshness = Literal["unanchored", "fresh", "moved", "drifted", "changed", "orphaned", "unverified"]
     LinkKind = Literal["supersedes", "contradicts", "refines", "duplicates", "caused_by", "relates_to"]
     ScopeLevel = Literal["user", "project", "team"]
     Moment = Literal[
@@ -64,7 +64,8 @@ TRUSTS: tuple[Trust, ...] = ("person", "verified", "agent", "repository", "tool"
 REVIEW = "review"
 """The tag of what a reviewer said in a comment that the user pasted: probation at most, without a person."""
 
-FRESHNESSES: tuple[Freshness, ...] = ("fresh", "moved", "unverified", "drifted", "changed", "orphaned")
+FRESHNESSES: tuple[Freshness, ...] = ("unanchored", "fresh", "moved", "unverified", "drifted", "changed", "orphaned")
+"""What became of the code behind a lesson, the worst last. Without an anchor there is no code to be fresh."""
 
 MOMENT_BUDGETS: dict[Moment, int] = {
     "session_start": 600,

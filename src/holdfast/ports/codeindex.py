@@ -38,7 +38,14 @@ class CodeIndex(Protocol):
         ...
 
     def find(self, place: Place, name: str) -> list[Symbol]:
-        """Definitions in the project with that qualified name, or whose last part it is; from the index."""
+        """Definitions in the project with that qualified name, or whose last part it is; from the index.
+
+        A name may begin with its module's: `flask.helpers.url_for`.
+        """
+        ...
+
+    def search(self, place: Place, name: str) -> list[Symbol]:
+        """The same, members too, read from the files that git says have the name: no index is needed, git is."""
         ...
 
     def neighbours(self, place: Place, path: str) -> list[Neighbour]:

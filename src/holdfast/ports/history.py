@@ -28,9 +28,9 @@ class History(Protocol):
         ...
 
     def touching(self, path: str, since: str, text: str = "") -> Sequence[str]:
-        """The commits after `since` that changed the file, oldest first; at most 1,000.
+        """The commits after `since` that changed the file, oldest first; at most the newest 1,000.
 
-        With a text, only those that changed how often it is in the file.
+        With an empty `since`, all of what is checked out. With a text, only those that changed its number.
         """
         ...
 
@@ -55,4 +55,8 @@ class History(Protocol):
 
     def own_address(self) -> str:
         """The user's e-mail address as git's configuration outside of the repository tells it; empty for none."""
+        ...
+
+    def is_main_line(self) -> bool:
+        """Whether the branch that others start from is checked out; false when that cannot be told."""
         ...

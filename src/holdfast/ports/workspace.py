@@ -83,6 +83,10 @@ class Workspace(Protocol):
         """Files changed against HEAD, relative, at most 50; empty without git or when it takes too long."""
         ...
 
+    def mentioning(self, place: Place, word: str) -> Sequence[str]:
+        """Text files of the work tree that have the word, relative, at most 500; empty without git or in time."""
+        ...
+
     def stamps(self, place: Place, paths: Sequence[str]) -> Stamps:
         """What tells, for a stat each and without reading, whether the files or the checkout may have changed."""
         ...

@@ -42,8 +42,13 @@ LOWEST, HIGHEST = _product(0), _product(1)
 """Least and most of all multipliers together."""
 
 FRESHNESS: dict[Freshness, float] = {
-    "fresh": 1.0, "moved": 1.0, "unverified": 0.95, "drifted": 0.8, "changed": 0.7, "orphaned": 0.6,
+    "unanchored": 1.0, "fresh": 1.0, "moved": 1.0, "unverified": 0.95, "drifted": 0.8, "changed": 0.7, "orphaned": 0.6,
 }  # fmt: skip
+"""By the state of the code; of code that changed, when half of it or more did. Nothing counts against unanchored."""
+MILD: dict[Freshness, float] = {"drifted": 0.95, "changed": 0.9}
+"""When next to nothing of it changed; in between it falls evenly with the share of its tokens."""
+REWRITTEN = 0.5
+"""The share of changed tokens from which on it is the least."""
 TRUST: dict[Trust, float] = {"person": 1.04, "verified": 1.03, "agent": 1.0, "repository": 0.96, "tool": 0.92}
 
 HALF_LIFE_DAYS: dict[LessonKind, float] = {
@@ -58,14 +63,15 @@ NO_AIM = Aim()
 
 
 def multipliers(
-    lesson: Lesson, freshness: Freshness, now: datetime, aim: Aim = NO_AIM
+    lesson: Lesson, freshness: Freshness, now: datetime, aim: Aim = NO_AIM, share: float = 1.0
 ) -> tuple[tuple[str, float], ...]:
     """Name and factor of each multiplier, in the order of RANGES.
 
+    `share` is how much of the code behind it changed, 0 to 1: a rewrite counts more than a word.
     A lesson learnt in the time that the question names, and one of a kind that its task asks for, has the most.
     """
     return (
-        ("freshness", FRESHNESS[freshness]),
+        ("freshness", _of_code(freshness, share)),
         ("trust", TRUST[lesson.trust]),
         ("confidence", _within("confidence", lesson.confidence)),
         ("salience", _within("salience", lesson.salience)),
@@ -81,6 +87,11 @@ def recency(lesson: Lesson, now: datetime) -> float:
         return 1.0
     age_days = max(0.0, (now - lesson.recorded_at).total_seconds() / 86_400)
     return float(0.5 ** (age_days / HALF_LIFE_DAYS[lesson.kind]))
+
+
+def _of_code(freshness: Freshness, share: float) -> float:
+    full = FRESHNESS[freshness]
+    return full + (MILD.get(freshness, full) - full) * (1.0 - min(1.0, max(0.0, share) / REWRITTEN))
 
 
 def _within(name: str, part: float) -> float:

@@ -161,7 +161,22 @@ class _Anchoring:
             return found
         whole = (self._look(first) if first else []) or [Anchor(path=first)]
         others = [anchor for anchor in found if anchor.symbol or anchor.path != first]
-        return [replace(whole[0], symbol=name) for name in self._unplaced] + others
+        unplaced = [self._owner(first, name) or replace(whole[0], symbol=name) for name in self._unplaced]
+        return unplaced + others
+
+    def _owner(self, path: str, name: str) -> Anchor | None:
+        """The innermost definition that the name begins with, where that has its last part in its lines.
+
+        A member that a language's grammar does not show is anchored to its class, not to the whole file.
+        """
+        owner, _, member = name.replace("::", ".").removesuffix("()").rpartition(".")
+        index, content = self._parts.codeindex(), self._parts.workspace.read(self._place, path) if path else None
+        while owner and index is not None and content is not None:
+            for symbol in index.outline(path, content).symbols:
+                if _means(owner, symbol.name) and member in _words(content[symbol.start_byte : symbol.end_byte]):
+                    return next(iter(self._definitions(self._look(path, [symbol.name]))), None)
+            owner = owner.rpartition(".")[0]
+        return None
 
     def _of_file(self, path: str) -> list[Anchor]:
         """The definitions in one file that are meant, by the first thing that tells them; else the file."""
@@ -199,23 +214,26 @@ class _Anchoring:
         return self._of_frame(self._frames[-1].path) if self._frames else []
 
     def _elsewhere(self, names: Sequence[str]) -> list[Anchor]:
-        """Names that mean one definition in all of the project."""
+        """Names that mean one definition, or those that share one name in one file, in all of the project."""
         found = []
         for name in names:
             symbol = self._only(name)
-            anchors = self._definitions(self._look(symbol.path, [symbol.name])) if symbol else []
+            anchors = self._definitions(self._look(symbol.path, [_unnumbered(symbol.name)])) if symbol else []
             found += anchors
             if anchors and name in self._unplaced:
                 self._unplaced.remove(name)
         return found
 
     def _only(self, name: str) -> Symbol | None:
+        """The definition by that name; what somebody gave on purpose is also looked for where no index knows it."""
         index = self._parts.codeindex()
         try:
             found = index.find(self._place, name) if index else []
+            if index and not found and name in self._unplaced:
+                found = index.search(self._place, name)
         except HoldfastError:
             return None  # the index is derived: without it the name is just not followed
-        return found[0] if len(found) == 1 else None
+        return found[0] if len({(one.path, _unnumbered(one.name)) for one in found}) == 1 else None
 
     def _telling(self, found: Sequence[Anchor]) -> dict[tuple[str, str], Anchor]:
         """Each anchor once; without files a detector guessed at when there are definitions."""
@@ -278,3 +296,27 @@ def _means(name: str, symbol: str) -> bool:
     """Whether a name somebody gave stands for that qualified name."""
     wanted = name.replace("::", ".").removesuffix("()")
     return f".{symbol}".endswith(f".{wanted}") or f".{symbol.partition('#')[0]}".endswith(f".{wanted}")
+
+
+def anchored_words(anchors: Sequence[Anchor]) -> str:
+    """What a lesson is anchored to: `Store.put in src/store.py`, `all of src/wal.py`; empty for nothing.
+
+    A test's title is a sentence of the repository's; it is called a test.
+    """
+    return ", ".join(_anchor_words(anchor) for anchor in anchors if anchor.path)
+
+
+def _anchor_words(anchor: Anchor) -> str:
+    if not anchor.symbol or not (anchor.body_hash or anchor.signature_hash):
+        return f"all of {anchor.path}"
+    if anchor.symbol_kind == "test":
+        return f"a test in {anchor.path}"
+    return f"{anchor.symbol}{' (all of that name)' if anchor.symbol_kind == 'group' else ''} in {anchor.path}"
+
+
+def _unnumbered(symbol: str) -> str:
+    return symbol.partition("#")[0]
+
+
+def _words(content: bytes) -> list[str]:
+    return re.findall(r"[\w$]+", content.decode("utf-8", "replace"))

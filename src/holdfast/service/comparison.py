@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Place
+    from holdfast.domain.symbol import Symbol
     from holdfast.service.parts import Parts
 
 COMMITS = 40
@@ -107,7 +108,7 @@ def _span(parts: Parts, anchor: Anchor, content: bytes | None) -> str | None:
         return text
     lines = text.splitlines()
     symbols = index.outline(anchor.path, content).symbols
-    named = (symbol for symbol in symbols if symbol.name == anchor.symbol)
+    named = (symbol for symbol in symbols if _is_meant(anchor, symbol))
     alike = (one for one in symbols if (one.signature_hash, one.body_hash) == (anchor.signature_hash, anchor.body_hash))
     found = next(named, None) or next(alike, None)  # it may have had another name then
     return "\n".join(lines[found.start_line - 1 : found.end_line]) if found else None
@@ -119,5 +120,10 @@ def _fingerprint(parts: Parts, anchor: Anchor, content: bytes | None) -> tuple[s
     if content is None or index is None:
         return "", ""
     symbols = index.outline(anchor.path, content).symbols
-    found = next((symbol for symbol in symbols if symbol.name == anchor.symbol), None)
+    found = next((symbol for symbol in symbols if _is_meant(anchor, symbol)), None)
     return (found.signature_hash, found.body_hash) if found else ("", "")
+
+
+def _is_meant(anchor: Anchor, symbol: Symbol) -> bool:
+    """Whether the symbol is the anchored one: of its name, and a group where all of that name were anchored."""
+    return symbol.name == anchor.symbol and (symbol.kind == "group") == (anchor.symbol_kind == "group")

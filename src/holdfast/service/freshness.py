@@ -52,8 +52,14 @@ class FreshnessCheck:
         """Why the project's folder cannot be looked at, once somebody has asked; empty when it can."""
 
     def judge(self, lesson: Lesson) -> Judged:
-        """The worst state over the lesson's anchors and what it means in words; fresh without any anchor."""
+        """The worst state over the lesson's anchors and what it means in words; unanchored without any."""
         return worst(self.looks(lesson))
+
+    def share(self, lesson: Lesson) -> float:
+        """How much of the code in the worst state changed, 0 to 1, as far as it was looked at; else 1."""
+        seen = ((anchor, self._verdicts[anchor]) for anchor in lesson.anchors if anchor in self._verdicts)
+        look = _worst_look(tuple(seen))
+        return look[1].share if look else 1.0
 
     def looks(self, lesson: Lesson) -> tuple[Look, ...]:
         """Each anchor with its state, in the order of the lesson's anchors; those without a file are left out."""
@@ -143,9 +149,13 @@ class FreshnessCheck:
 
 
 def worst(looks: Sequence[Look]) -> Judged:
-    """The worst state and the words of the first anchor in it; fresh, without words, of none."""
-    found = max(looks, key=lambda look: FRESHNESSES.index(look[1].freshness), default=None)
-    return (found[1].freshness, caveat(*found)) if found else ("fresh", "")
+    """The worst state and the words of the first anchor in it; unanchored, without words, of none."""
+    look = _worst_look(looks)
+    return (look[1].freshness, caveat(*look)) if look else ("unanchored", "")
+
+
+def _worst_look(looks: Sequence[Look]) -> Look | None:
+    return max(looks, key=lambda look: FRESHNESSES.index(look[1].freshness), default=None)
 
 
 def caveat(anchor: Anchor, verdict: Verdict) -> str:

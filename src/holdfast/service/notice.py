@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     States = dict[LessonId, "KnownState"]
 
-SOUND = ("fresh", "moved")
+SOUND = ("unanchored", "fresh", "moved")
 """States not worth keeping: what is not kept is one of these."""
 WORSE = ("drifted", "changed", "orphaned")
 """States that an agent is told of."""

@@ -282,22 +282,27 @@ def weigh_up(
     """
     check = FreshnessCheck(parts, place)
     now = parts.clock.now()
-    weighed = sorted((_weigh(one, check.glance(one.lesson), because, now) for one in found), key=_best_first)
+    glanced = ((one, check.glance(one.lesson)) for one in found)
+    weighed = sorted(
+        (_weigh(one, judged, because, now, check.share(one.lesson)) for one, judged in glanced), key=_best_first
+    )
     while lesson := check.next_look([ranked.lesson for ranked, _ in weighed[:LOOKED_AT]]):
         if offer is not None:
             offer(weighed)
             offer = None
-        judged = check.judge(lesson)
-        again = (_weigh(one, judged, because, now) if one.lesson is lesson else (r, one) for r, one in weighed)
+        judged, share = check.judge(lesson), check.share(lesson)
+        again = (_weigh(one, judged, because, now, share) if one.lesson is lesson else (r, one) for r, one in weighed)
         weighed = sorted(again, key=_best_first)
     return weighed
 
 
-def _weigh(one: Found, judged: tuple[Freshness, str], because: str, now: datetime) -> tuple[Ranked, Found]:
+def _weigh(
+    one: Found, judged: tuple[Freshness, str], because: str, now: datetime, share: float
+) -> tuple[Ranked, Found]:
     freshness, caveat = judged
     why = Why(
         shares=one.shares,
-        multipliers=multipliers(one.lesson, freshness, now, one.aim),
+        multipliers=multipliers(one.lesson, freshness, now, one.aim, share),
         words=(one.via and reason(one)) or because or reason(one),
     )
     ranked = Ranked(lesson=one.lesson, rank=1, score=score_of(why), why=why, freshness=freshness, caveat=caveat)

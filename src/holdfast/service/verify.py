@@ -1,8 +1,11 @@
 """Verify: what became of the code behind lessons, and moved anchors made to follow for good.
 
 A move is followed in memory by every read; here it is written down, as a new version of the lesson and a change in
-the log, so that the lesson is found at its new place. What moved and changed keeps the fingerprints it was recorded
-with: it goes on being called changed. Another branch's layout is not a move.
+the log, so that the lesson is found at its new place. Only what the main line's HEAD holds becomes the place for all;
+a place that a branch or the work tree alone has is kept beside it, and so is the former one. What moved and changed
+keeps the fingerprints it was recorded with: it goes on being called changed. Another branch's layout is not a move.
+
+Where an anchor's commit is not of this history (a squash merge, a rebase) and its text is, the commit moves on too.
 """
 
 from __future__ import annotations
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 
 EVERY = 1_000_000
 WAITING: tuple[State, ...] = ("active", "probation", "candidate", "quarantined")
+PLACES = 4
+"""Other places of an anchor that are kept."""
 SUMMARY_LIMIT = 300
 """Characters of a change's summary."""
 STALE: tuple[Freshness, ...] = ("drifted", "changed", "orphaned")
@@ -127,9 +132,15 @@ def _follow(parts: Parts, place: Place, checked: Iterable[Checked], actor: str) 
     planned: list[tuple[Lesson, Lesson, list[str]]] = []
     for one in checked:
         moves = [look for look in one.looks if _is_followed(history, place, *look)]
-        after = _reanchored(parts, place, one.lesson, moves) if moves else None
-        if after is not None:
-            planned.append((one.lesson, after, [f"{_name(old)} -> {_name(verdict.anchor)}" for old, verdict in moves]))
+        settled = [look for look in one.looks if look not in moves and _is_settled(history, *look)]
+        if moves or settled:
+            is_for_all = history.is_main_line() and all(
+                _is_committed(parts, place, history, old, verdict.anchor) for old, verdict in moves
+            )
+            after = _reanchored(parts, place, one.lesson, moves, settled, is_for_all)
+            words = [f"{_name(old)} -> {_name(verdict.anchor)}" for old, verdict in moves]
+            if after.anchors != one.lesson.anchors:
+                planned.append((one.lesson, after, words or [f"{_name(old)} seen here" for old, _ in settled]))
 
     def step() -> Change | None:
         current = [plan for plan in planned if _is_current(parts, plan[0])]
@@ -150,21 +161,64 @@ def _is_followed(history: History, place: Place, anchor: Anchor, verdict: Verdic
     now = verdict.anchor
     if verdict.freshness in ("unverified", "orphaned") or (now.path, now.symbol) == (anchor.path, anchor.symbol):
         return False
-    return anchor.commit in ("", place.commit) or history.holds(anchor.commit) is True
+    return now.commit in ("", place.commit) or history.holds(now.commit) is True
 
 
-def _reanchored(parts: Parts, place: Place, lesson: Lesson, moves: Sequence[tuple[Anchor, Verdict]]) -> Lesson:
-    """The lesson's next version, with what moved at its new place."""
-    moved = {old: _moved(place, old, verdict) for old, verdict in moves}
-    anchors = {(new.path, new.symbol): new for new in (moved.get(anchor, anchor) for anchor in lesson.anchors)}
+def _is_settled(history: History, anchor: Anchor, verdict: Verdict) -> bool:
+    """The text is in this history, under another commit than the one it was recorded at."""
+    now = verdict.anchor
+    return verdict.freshness == "fresh" and now.commit != anchor.commit and history.holds(now.commit) is True
+
+
+def _is_committed(parts: Parts, place: Place, history: History, old: Anchor, now: Anchor) -> bool:
+    """Whether HEAD has it at its new place, and not at its old one any more."""
+    return _is_at(parts, place, history, now) and not _is_at(parts, place, history, old)
+
+
+def _is_at(parts: Parts, place: Place, history: History, anchor: Anchor) -> bool:
+    content = history.file(place.commit, anchor.path)
+    index = parts.codeindex()
+    if content is None or not anchor.symbol or index is None:
+        return content is not None
+    wanted = anchor.symbol.partition("#")[0]
+    symbols = index.outline(anchor.path, content).symbols
+    return any(symbol.name.partition("#")[0] == wanted for symbol in symbols)
+
+
+def _reanchored(
+    parts: Parts,
+    place: Place,
+    lesson: Lesson,
+    moves: Sequence[tuple[Anchor, Verdict]],
+    settled: Sequence[tuple[Anchor, Verdict]],
+    is_for_all: bool,
+) -> Lesson:
+    """The lesson's next version: what moved at its new place, or with that place beside its own."""
+    changed = {old: replace(old, commit=verdict.anchor.commit, branch=place.branch) for old, verdict in settled}
+    for old, verdict in moves:
+        changed[old] = _moved(place, old, verdict) if is_for_all else _with_place(old, _place(verdict.anchor))
+    anchors = {(new.path, new.symbol): new for new in (changed.get(anchor, anchor) for anchor in lesson.anchors)}
     return replace(lesson, anchors=tuple(anchors.values()), recorded_at=parts.clock.now(), retracted_at=None)
 
 
 def _moved(place: Place, anchor: Anchor, verdict: Verdict) -> Anchor:
     now = verdict.anchor
     if verdict.freshness in STALE:
-        return replace(anchor, path=now.path, symbol=now.symbol, symbol_kind=now.symbol_kind)
-    return replace(now, commit=place.commit, branch=place.branch)
+        there = replace(anchor, path=now.path, symbol=now.symbol, symbol_kind=now.symbol_kind)
+    else:
+        there = replace(now, commit=place.commit, branch=place.branch)
+    also = tuple(one for one in anchor.also if one != _place(now))
+    return _with_place(replace(there, also=also), _place(anchor))
+
+
+def _with_place(anchor: Anchor, seen: str) -> Anchor:
+    """The anchor with another place it was seen at, the newest first."""
+    others = (one for one in anchor.also if one != seen)
+    return replace(anchor, also=(seen, *others)[:PLACES])
+
+
+def _place(anchor: Anchor) -> str:
+    return f"{anchor.path}::{anchor.symbol}" if anchor.symbol else anchor.path
 
 
 def _is_current(parts: Parts, lesson: Lesson) -> bool:

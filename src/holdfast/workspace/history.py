@@ -26,6 +26,7 @@ MESSAGE_LIMIT = 20_000
 COMMIT_FORMAT = "--format=%x00%H%x00%an%x00%ae%x00%at%x00%B%x00"
 """No field and no file name can hold a NUL, and no file name is empty: a message cannot pretend to be a commit."""
 CALM_DIFF = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "-O/dev/null")
+MAIN_LINES = ("main", "master", "trunk", "develop")
 HEX = frozenset("0123456789abcdef")
 
 
@@ -59,9 +60,9 @@ class LocalHistory:
 
     def touching(self, path: str, since: str, text: str = "") -> Sequence[str]:
         """The commits after `since` that changed the file, or how often the text is in it, oldest first."""
-        if not _is_id(since):
+        if (since and not _is_id(since)) or "\0" in path:
             return ()
-        how = ["--topo-order", "--format=%H", f"{since}..HEAD"]
+        how = ["--topo-order", "--format=%H", f"--max-count={LIMIT}", f"{since}..HEAD" if since else "HEAD"]
         if text:  # what git compares must be the bytes: a repository's configuration may name a program to convert them
             how = ["--no-textconv", "--no-ext-diff", f"-S{text}", *how]
         told = self._ask("log", *how, "--", path, timeout_s=WALK_TIMEOUT_S)
@@ -112,6 +113,14 @@ class LocalHistory:
         """The user's e-mail address by git's configuration outside of the repository: an archive can bring its own."""
         told = self._ask("config", "--global", "--includes", "--get", "user.email")
         return (told or b"").decode("utf-8", "replace").strip()
+
+    def is_main_line(self) -> bool:
+        """Whether the remote's default branch is checked out; without a remote, a branch called as such ones are."""
+        told = self._ask("symbolic-ref", "-q", "--short", "HEAD")
+        branch = (told or b"").decode("utf-8", "replace").strip()
+        told = self._ask("symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD")
+        default = (told or b"").decode("utf-8", "replace").strip().partition("/")[2]
+        return bool(branch) and (branch == default if default else branch in MAIN_LINES)
 
     def _ask(self, *arguments: str, timeout_s: float = TIMEOUT_S) -> bytes | None:
         if arguments not in self._kept:

@@ -39,6 +39,10 @@ STATUS_TIMEOUT_S = 0.15
 ROOT_COMMIT_TIMEOUT_S = 0.3
 PERSON_TIMEOUT_S = 0.3
 PERSON = ("config", "-z", "--get-regexp", r"^user\.(name|email)$")
+GREP = ("--work-tree=.", "grep", "-lwzIF", "--untracked", "--no-textconv", "--no-recurse-submodules")
+GREP_TIMEOUT_S = 1.0
+"""Only somebody who names a definition waits for it."""
+MENTION_LIMIT = 500
 
 
 class LocalWorkspace:
@@ -173,6 +177,17 @@ class LocalWorkspace:
             answer = self._git().ask(place.root, question, STATUS_TIMEOUT_S) if question else None
         names = [os.fsdecode(line[3:]) for line in (answer or b"").split(b"\0") if len(line) > 3]
         return tuple(name for name in names if not name.endswith("/"))[:DIRTY_LIMIT]
+
+    def mentioning(self, place: Place, word: str) -> Sequence[str]:
+        """Text files of the work tree that have the word, relative, at most 500; ignored ones are left out.
+
+        Empty without git, in a repository of another user and when it takes too long.
+        """
+        if not place.commit or not word or "\0" in word or "\n" in word or not _ours(place.root):
+            return ()
+        question = [*GREP, "-e", word, "--"]
+        answer = self._git().ask(place.root, question, GREP_TIMEOUT_S)
+        return tuple(os.fsdecode(name) for name in (answer or b"").split(b"\0") if name)[:MENTION_LIMIT]
 
     def stamps(self, place: Place, paths: Sequence[str]) -> Stamps:
         """What tells, for a stat each, whether the files or the checkout may have changed."""

@@ -32,6 +32,12 @@ QUERY = """
   (#eq? @_require "require")) @import
 """
 
+TESTS = r"""
+(call_expression function: (_) @_block arguments: (arguments . [(string) (template_string)] @name
+  [(arrow_function body: (_) @body) (function_expression body: (_) @body)])
+  (#match? @_block "^(describe|context|suite|test|it|specify|bench)\\b")) @definition.test
+"""
+
 VALUE_KINDS = (
     ("function_expression", "function"), ("generator_function", "function"), ("arrow_function", "function"),
     ("class", "class"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.codeindex.language import Language
 from holdfast.codeindex.languages._cfamily import NAME_WRAPPERS, QUERY, TOP_LEVEL, VALUE_KINDS
+from holdfast.codeindex.languages.c import MEMBERS
 
 MACROS = (
     # `class EXPORT Name {` reads as a function otherwise
@@ -31,6 +32,7 @@ LANGUAGE = Language(
     suffixes=(".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".h"),
     grammar_module="tree_sitter_cpp",
     query=QUERY + MORE,
+    members=MEMBERS,
     masked=MACROS,
     ignored=("comment",),
     strings=("string_literal", "char_literal", "raw_string_literal", "system_lib_string"),

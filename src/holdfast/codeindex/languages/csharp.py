@@ -37,14 +37,23 @@ QUERY = """
 (using_directive name: (_) (qualified_name) @module (#not-match? @module "<")) @import
 """
 
+MEMBERS = """
+(property_declaration name: (identifier) @name accessors: (_)? @body) @definition.field
+(field_declaration (variable_declaration (variable_declarator name: (_) @name))) @definition.field
+(event_field_declaration (variable_declaration (variable_declarator name: (_) @name))) @definition.field
+(enum_member_declaration name: (identifier) @name value: (_)? @body) @definition.field
+"""
+
 LANGUAGE = Language(
     name="csharp",
     suffixes=(".cs", ".csx"),
     grammar_module="tree_sitter_c_sharp",
     query=QUERY,
+    members=MEMBERS,
     ignored=("comment", "preproc_region", "preproc_endregion", "preproc_pragma"),
     strings=("string_literal", "verbatim_string_literal", "raw_string_literal", "character_literal",
              "interpolated_string_expression"),
     indented=("raw_string_literal",),
     decorators=("attribute_list",),
+    modifiers=("modifier",),
 )  # fmt: skip

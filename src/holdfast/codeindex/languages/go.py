@@ -54,11 +54,16 @@ QUERY = f"""
 (import_spec path: (_) @module) @import
 """
 
+MEMBERS = """
+(field_declaration name: (field_identifier) @name) @definition.field
+"""
+
 LANGUAGE = Language(
     name="go",
     suffixes=(".go",),
     grammar_module="tree_sitter_go",
     query=QUERY,
+    members=MEMBERS,
     # a semicolon is what the end of a line is read as
     ignored=("comment", ";"),
     strings=("interpreted_string_literal", "raw_string_literal", "rune_literal"),

@@ -25,11 +25,17 @@ QUERY = """
 (import_declaration [(scoped_identifier) (identifier)] @module (asterisk)? @imported) @import
 """
 
+MEMBERS = """
+(field_declaration declarator: (variable_declarator name: (identifier) @name value: (_)? @body)) @definition.field
+(enum_constant name: (identifier) @name arguments: (_)? @body) @definition.field
+"""
+
 LANGUAGE = Language(
     name="java",
     suffixes=(".java",),
     grammar_module="tree_sitter_java",
     query=QUERY,
+    members=MEMBERS,
     ignored=(
         "line_comment",
         "block_comment",
@@ -39,5 +45,6 @@ LANGUAGE = Language(
         "enum_body_declarations>;",
     ),
     strings=("string_literal", "character_literal"),
-    decorators=("annotation", "marker_annotation", "modifiers"),
+    decorators=("annotation", "marker_annotation"),
+    modifiers=("modifiers",),
 )

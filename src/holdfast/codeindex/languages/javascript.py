@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from holdfast.codeindex.language import Language
 from holdfast.codeindex.languages._ecmascript import QUERY as COMMON
-from holdfast.codeindex.languages._ecmascript import SILENT_OWNERS, VALUE_KINDS
+from holdfast.codeindex.languages._ecmascript import SILENT_OWNERS, TESTS, VALUE_KINDS
 
 QUERY = f"""
 {COMMON}
 (class_declaration name: (identifier) @name) @definition.class
 (field_definition property: (_) @name value: (_) @value) @definition.function
+"""
+
+MEMBERS = f"""
+{TESTS}
+(field_definition property: (_) @name value: (_)? @body) @definition.field
 """
 
 COMPOUND = (
@@ -24,6 +29,7 @@ LANGUAGE = Language(
     suffixes=(".js", ".mjs", ".cjs", ".jsx"),
     grammar_module="tree_sitter_javascript",
     query=QUERY,
+    members=MEMBERS,
     ignored=("comment", "html_comment", "hash_bang_line", ";"),
     strings=("string",),
     exact=("string_fragment", "regex"),

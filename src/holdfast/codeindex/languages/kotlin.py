@@ -28,11 +28,18 @@ QUERY = """
 (import (qualified_identifier) @module) @import
 """
 
+MEMBERS = """
+(class_body (property_declaration (variable_declaration (identifier) @name)) @definition.field)
+(class_parameter ["val" "var"] (identifier) @name) @definition.field
+(enum_entry (identifier) @name) @definition.field
+"""
+
 LANGUAGE = Language(
     name="kotlin",
     suffixes=(".kt", ".kts"),
     grammar_module="tree_sitter_kotlin",
     query=QUERY,
+    members=MEMBERS,
     ignored=("line_comment", "block_comment", ";"),
     strings=("string_literal", "multiline_string_literal", "character_literal"),
     decorators=("annotation",),

@@ -29,12 +29,19 @@ QUERY = """
 (include_once_expression [(string) (encapsed_string) (binary_expression) (parenthesized_expression)] @module) @import
 """
 
+MEMBERS = """
+(property_declaration (property_element (variable_name) @name)) @definition.field
+(property_promotion_parameter name: (_) @name) @definition.field
+(enum_case name: (name) @name value: (_)? @body) @definition.field
+"""
+
 LANGUAGE = Language(
     name="php",
     suffixes=(".php", ".phtml", ".php8", ".php7", ".php5"),
     grammar_module="tree_sitter_php",
     grammar_function="language_php",
     query=QUERY,
+    members=MEMBERS,
     strings=("string", "encapsed_string", "heredoc", "nowdoc", "shell_command_expression"),
     expanding=("\\", "$"),
     indented=("heredoc", "nowdoc"),

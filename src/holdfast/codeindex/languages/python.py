@@ -17,6 +17,12 @@ QUERY = """
 (import_from_statement module_name: (_) @module name: (aliased_import name: (dotted_name) @imported)) @import
 """
 
+MEMBERS = """
+(class_definition body: (block (expression_statement
+  (assignment left: (identifier) @name right: (_)? @body)) @definition.field))
+(module (expression_statement (assignment left: (identifier) @name right: (_)? @body)) @definition.field)
+"""
+
 TUPLE_PARENTS = (
     "assignment", "augmented_assignment", "return_statement", "delete_statement", "yield", "for_statement",
     "for_in_clause",
@@ -27,6 +33,7 @@ LANGUAGE = Language(
     suffixes=(".py", ".pyi", ".pyw"),
     grammar_module="tree_sitter_python",
     query=QUERY,
+    members=MEMBERS,
     ignored=("comment", "line_continuation", ";", "pass_statement"),
     alike_quotes=True,
     joined_strings=("concatenated_string",),

@@ -21,12 +21,22 @@ QUERY = """
   (#any-of? @_require "require" "require_relative" "load" "autoload")) @import
 """
 
+MEMBERS = """
+(call method: (identifier) @_attribute arguments: (argument_list (simple_symbol) @name)
+  (#any-of? @_attribute "attr_reader" "attr_writer" "attr_accessor")) @definition.field
+(alias name: (_) @name alias: (_) @body) @definition.field
+(call method: (identifier) @_block arguments: (argument_list . (_) @name) block: (_) @body
+  (#any-of? @_block "describe" "context" "it" "specify" "test" "feature" "scenario" "shared_examples"
+    "shared_context" "should")) @definition.test
+"""
+
 LANGUAGE = Language(
     name="ruby",
     suffixes=(".rb", ".rake", ".gemspec", ".ru", ".podspec"),
     filenames=("Rakefile", "Gemfile", "Guardfile", "Capfile", "Vagrantfile", "Podfile", "Fastfile", "Brewfile"),
     grammar_module="tree_sitter_ruby",
     query=QUERY,
+    members=MEMBERS,
     ignored=("comment", ";"),
     strings=("string", "subshell", "regex", "heredoc_body", "delimited_symbol", "string_array",
              "symbol_array", "character"),

@@ -43,16 +43,23 @@ QUERY = """
 (mod_item !body name: (identifier) @module) @import
 """
 
+MEMBERS = """
+(field_declaration name: (field_identifier) @name) @definition.field
+(enum_variant name: (identifier) @name) @definition.field
+"""
+
 LANGUAGE = Language(
     name="rust",
     suffixes=(".rs",),
     grammar_module="tree_sitter_rust",
     query=QUERY,
+    members=MEMBERS,
     ignored=("line_comment", "block_comment", "match_arm>,", "where_clause>,", "declaration_list>use_declaration"),
     strings=("string_literal", "raw_string_literal", "char_literal"),
     loose_blocks=("match_arm>block", "closure_expression>block"),
     ended_alike=("return_expression", "break_expression", "continue_expression"),
     sole_comma=("tuple_expression", "tuple_pattern", "tuple_type"),
     attributes=("attribute_item",),
-    decorators=("attribute_item", "visibility_modifier", "function_modifiers"),
+    decorators=("attribute_item",),
+    modifiers=("visibility_modifier", "function_modifiers"),
 )

@@ -25,11 +25,19 @@ QUERY = """
     (arrow_renamed_identifier name: (_) @imported) (as_renamed_identifier name: (_) @imported)])?) @import
 """
 
+MEMBERS = """
+(template_body (val_definition pattern: (identifier) @name value: (_) @body) @definition.field)
+(template_body (var_definition pattern: (identifier) @name value: (_) @body) @definition.field)
+(class_parameter name: (identifier) @name) @definition.field
+(enum_body (enum_case_definitions (simple_enum_case name: (identifier) @name)) @definition.field)
+"""
+
 LANGUAGE = Language(
     name="scala",
     suffixes=(".scala", ".sc", ".sbt"),
     grammar_module="tree_sitter_scala",
     query=QUERY,
+    members=MEMBERS,
     ignored=("comment", "block_comment", ";"),
     strings=("string", "interpolated_string", "interpolated_string_expression", "character_literal"),
     blocks=("indented_block", "indented_cases"),

@@ -31,11 +31,17 @@ QUERY = """
 (import_declaration (identifier) @module) @import
 """
 
+MEMBERS = """
+(class_body (property_declaration) @definition.field @declarator)
+(enum_entry name: (simple_identifier) @name) @definition.field
+"""
+
 LANGUAGE = Language(
     name="swift",
     suffixes=(".swift",),
     grammar_module="tree_sitter_swift",
     query=QUERY,
+    members=MEMBERS,
     ignored=("comment", "multiline_comment", ";"),
     strings=("line_string_literal", "multi_line_string_literal", "raw_string_literal", "regex_literal"),
     indented=("multi_line_string_literal",),

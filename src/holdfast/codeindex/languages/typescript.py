@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.codeindex.language import Language
 from holdfast.codeindex.languages._ecmascript import QUERY as COMMON
-from holdfast.codeindex.languages._ecmascript import SILENT_OWNERS, VALUE_KINDS
+from holdfast.codeindex.languages._ecmascript import SILENT_OWNERS, TESTS, VALUE_KINDS
 from holdfast.codeindex.languages.javascript import COMPOUND
 
 QUERY = f"""
@@ -25,6 +25,14 @@ QUERY = f"""
 (import_statement (import_require_clause source: (string) @module)) @import
 """
 
+MEMBERS = f"""
+{TESTS}
+(public_field_definition name: (_) @name value: (_)? @body) @definition.field
+(interface_body (property_signature name: (_) @name) @definition.field)
+(enum_body (enum_assignment name: (_) @name value: (_) @body) @definition.field)
+(enum_body (property_identifier) @name @definition.field)
+"""
+
 TYPES = (
     "type_identifier", "predefined_type", "generic_type", "nested_type_identifier", "union_type",
     "intersection_type", "object_type", "array_type", "tuple_type", "function_type", "constructor_type",
@@ -38,6 +46,7 @@ LANGUAGE = Language(
     grammar_module="tree_sitter_typescript",
     grammar_function="language_typescript",
     query=QUERY,
+    members=MEMBERS,
     ignored=("comment", "html_comment", "hash_bang_line", ";", "object_type>,", "interface_body>,", "union_type>|"),
     strings=("string",),
     exact=("string_fragment", "regex"),
@@ -63,5 +72,6 @@ LANGUAGE = Language(
     lone_wrappers=("lexical_declaration",),
     top_level=("program", "export_statement"),
     attributes=("decorator",),
-    decorators=("decorator", "accessibility_modifier", "override_modifier"),
+    decorators=("decorator",),
+    modifiers=("accessibility_modifier", "override_modifier"),
 )  # fmt: skip

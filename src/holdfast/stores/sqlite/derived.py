@@ -167,7 +167,7 @@ def _last_part(symbol: str) -> str:
 
 
 def _anchor_rows(row: int, lesson: Lesson, owner: str) -> Iterable[tuple[str, str, int, str, int]]:
-    for path in lesson.paths:
+    for path in dict.fromkeys((*lesson.paths, *(path for anchor in lesson.anchors for path in anchor.other_paths))):
         yield path, owner, row, path.rpartition("/")[0], 0
     for glob in lesson.globs:
         yield glob, owner, row, "", 1

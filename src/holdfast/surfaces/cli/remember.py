@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from holdfast.domain.vocabulary import LESSON_KINDS
+from holdfast.service.anchoring import anchored_words
 from holdfast.surfaces.cli.call import Call, examples, folder_option, json_option, note, pass_call, read_text
 from holdfast.surfaces.cli.written import print_written
 
@@ -45,6 +46,9 @@ def command(call: Call, /, text: str, **stated: Any) -> None:
         rivals = memory.rivals(lesson)
         missing = [path for path in lesson.paths if not memory.parts.workspace.exists(memory.place, path)]
     print_written(call, lesson, rivals)
+    words = anchored_words([anchor for anchor in lesson.anchors if anchor.path not in missing])
+    if words:
+        note(f"anchored to {words}")
     for path in missing:
         note(f"note: there is no {path} now")
     for anchor in lesson.anchors:

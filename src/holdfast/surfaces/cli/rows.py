@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import State
 
 COLOURS = {
-    "fresh": "green", "active": "green", "moved": "cyan", "candidate": "yellow", "drifted": "yellow",
-    "changed": "yellow", "unverified": "yellow", "quarantined": "red", "orphaned": "red", "retired": "bright_black",
-    "superseded": "bright_black", "forgotten": "bright_black",
+    "unanchored": "bright_black", "fresh": "green", "active": "green", "moved": "cyan", "candidate": "yellow",
+    "drifted": "yellow", "changed": "yellow", "unverified": "yellow", "quarantined": "red", "orphaned": "red",
+    "retired": "bright_black", "superseded": "bright_black", "forgotten": "bright_black",
 }  # fmt: skip
 GAP = "  "
 LEAST_CELL = 12

@@ -45,7 +45,7 @@ def command(call: Call, everything: bool, check: bool) -> int:
     """
     with call.open() as memory:
         report = _verify(memory, everything)
-    shown = [one for one in report.checked if everything or one.freshness != "fresh"]
+    shown = [one for one in report.checked if everything or one.freshness not in ("fresh", "unanchored")]
     if call.as_json:
         answer_json(_json(report))
     else:

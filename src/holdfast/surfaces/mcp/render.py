@@ -32,7 +32,7 @@ def lesson(held: Lesson, judged: tuple[Freshness, str]) -> str:
 def kept(held: Lesson) -> str:
     """That the lesson is kept and under which id, or that it waits, and for what."""
     if held.state == "active":
-        return f"kept [{short_id(held.id)}] (active)"
+        return f"kept [{short_id(held.id)}] (active){_anchored(held)}"
     revised = next((link.target for link in held.links if link.kind == "refines"), None)
     if revised is not None:
         return (
@@ -48,6 +48,19 @@ def rivals(opposed: Sequence[Lesson]) -> list[str]:
         return []
     named = ", ".join(f"[{short_id(rival.id)}]" for rival in opposed)
     return [f"It contradicts {named}: expand it, and revise the one that is wrong or ask the user."]
+
+
+def _anchored(held: Lesson) -> str:
+    """To how many definitions and whole files it is anchored: their names are the repository's words."""
+    exact = sum(bool(anchor.body_hash or anchor.signature_hash) for anchor in held.anchors if anchor.path)
+    whole = sum(bool(anchor.path) for anchor in held.anchors) - exact
+    counts = (
+        f"{count} {word}{'' if count == 1 else 's'}"
+        for count, word in ((exact, "definition"), (whole, "whole file"))
+        if count
+    )
+    words = " and ".join(counts)
+    return f", anchored to {words}" if words else ""
 
 
 def judged(outcome: Outcome) -> str:

@@ -1,0 +1,123 @@
+"""How much of a definition changed since it was recorded, as a share and in words.
+
+The words of both are compared without annotations. `2 of 85 tokens` differ where one of the two has that many that
+the other has not; where every difference is one name for another, that is what the words say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from holdfast.codeindex.changewords import signature_words
+from holdfast.domain.frozen import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from holdfast.codeindex.definitions import Definition
+    from holdfast.codeindex.source import Source
+
+    Part = tuple[Source, Definition]
+    Group = tuple[Source, Sequence[Definition]]
+
+RENAME_SHARE = 0.01
+"""What one name for another weighs, however often it is written."""
+SHOWN = 2
+"""Definitions of a group whose change is told; more are counted."""
+
+_NAME = re.compile(r"[A-Za-z_$][\w$]{0,60}")
+
+
+class Change(Frozen):
+    """How much changed, and in words."""
+
+    share: float = 1.0
+    """0 to 1; 1 where it is not known."""
+    words: str = ""
+
+    @property
+    def bracketed(self) -> str:
+        """The words as they follow others: ` (2 of 85 tokens)`."""
+        return f" ({self.words})" if self.words else ""
+
+
+NO_CHANGE = Change()
+"""The definition as it was recorded is not there to compare with."""
+
+
+def change_of(then: Part, now: Part) -> Change:
+    """How much one definition changed."""
+    old, new = then[0].own_texts(then[1]), now[0].own_texts(now[1])
+    names = _renamed(old, new)
+    if names:
+        return Change(share=RENAME_SHARE, words=f"{names[0]} is {names[1]} throughout")
+    count, total = _count(old, new), max(len(old), len(new), 1)
+    if not count:
+        return Change(share=RENAME_SHARE, words="in another order")
+    return Change(share=count / total, words=f"{count} of {total} tokens")
+
+
+def group_change(then: Group, now: Group) -> Change:
+    """Which definitions of a group changed: `definition 2 of 3: body changed`, `1 definition added`."""
+    added, removed = _unlike(now, then), _unlike(then, now)
+    words, counts = [], []
+    for one in list(removed):
+        other = _counterpart(then[0], one, now[0], added)
+        if other is not None:
+            removed.remove(one)
+            added.remove(other)
+            change = change_of((then[0], one), (now[0], other))
+            counts.append(change.share * len(now[0].own_texts(other)))
+            place = f"definition {list(now[1]).index(other) + 1} of {len(now[1])}"
+            words.append(f"{place}: {_difference((then[0], one), (now[0], other))}{change.bracketed}")
+    if len(words) > SHOWN:
+        words[SHOWN:] = [f"{len(words) - SHOWN} more changed"]
+    for how, source, left in (("added", now[0], added), ("removed", then[0], removed)):
+        counts += [len(source.own_texts(one)) for one in left]
+        words += [f"{len(left)} {'definition' if len(left) == 1 else 'definitions'} {how}"] if left else []
+    total = max(sum(len(source.own_texts(one)) for one in group) for source, group in (then, now))
+    return Change(share=min(1.0, sum(counts) / max(total, 1)), words=", ".join(words))
+
+
+def _count(old: Iterable[str], new: Iterable[str]) -> int:
+    """How many tokens one of them has that the other has not: the larger number of the two."""
+    then, now = Counter(old), Counter(new)
+    return max((then - now).total(), (now - then).total())
+
+
+def _renamed(old: Sequence[str], new: Sequence[str]) -> tuple[str, str] | None:
+    """The one name that is another one everywhere; None when more differs, or it is not everywhere."""
+    pairs = {pair for pair in zip(old, new, strict=False) if pair[0] != pair[1]}
+    if len(old) != len(new) or len(pairs) != 1:
+        return None
+    before, after = pairs.pop()
+    fits = _NAME.fullmatch(before) and _NAME.fullmatch(after) and before not in new and after not in old
+    return (before, after) if fits else None
+
+
+def _counterpart(source: Source, one: Definition, other: Source, among: Sequence[Definition]) -> Definition | None:
+    """The changed definition that this one became: of the same head, of the same body, else of the same number."""
+    symbol = source.symbol(one)
+    for by in ("signature_hash", "body_hash", "name"):
+        for candidate in among:
+            if getattr(other.symbol(candidate), by) == getattr(symbol, by):
+                return candidate
+    return None
+
+
+def _unlike(one: Group, other: Group) -> list[Definition]:
+    """The definitions of one group that the other has not just so."""
+    there = {_hashes(other[0], definition) for definition in other[1]}
+    return [definition for definition in one[1] if _hashes(one[0], definition) not in there]
+
+
+def _hashes(source: Source, one: Definition) -> tuple[str, str]:
+    symbol = source.symbol(one)
+    return symbol.signature_hash, symbol.body_hash
+
+
+def _difference(then: Part, now: Part) -> str:
+    old, new = then[0].symbol(then[1]), now[0].symbol(now[1])
+    return "body changed" if old.signature_hash == new.signature_hash else signature_words(then, now)

@@ -1,0 +1,54 @@
+"""Groups: the definitions of one file that share a qualified name, as one symbol.
+
+Overloads, a property's getter and setter, partial classes, `@overload` stubs and their function, a macro in both
+branches of an `#ifdef`: a name means all of them. A group has the fingerprints of all its definitions, whatever their
+order.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from holdfast.codeindex.fingerprint import BODY_VERSION, HASH_BYTES, SIGNATURE_VERSION
+from holdfast.codeindex.source import Source, unnumbered
+from holdfast.domain.frozen import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.codeindex.definitions import Definition
+    from holdfast.domain.symbol import Symbol
+
+GROUP = "group"
+"""The kind of an anchor that means all definitions of its name."""
+
+
+def group_symbol(source: Source, definitions: Sequence[Definition]) -> Symbol:
+    """All definitions of one name as one symbol, which also one definition may be that is left of a group."""
+    symbols = [source.symbol(one) for one in definitions]
+    pairs = [(one.signature_hash, one.body_hash) for one in symbols]
+    return replace(
+        symbols[0],
+        name=unnumbered(symbols[0].name),
+        kind=GROUP,
+        end_line=symbols[-1].end_line,
+        end_byte=symbols[-1].end_byte,
+        signature_hash=_hash_all(SIGNATURE_VERSION, [(head,) for head, _ in pairs]),
+        body_hash=_hash_all(BODY_VERSION, pairs),
+        tokens=sum(one.tokens for one in symbols),
+    )
+
+
+def _hash_all(version: str, rows: Sequence[Sequence[str]]) -> str:
+    """`<version>:<full>.<bare>` over the hashes of several definitions, in any order."""
+    full, bare = [], []
+    for row in rows:
+        parts = [text.partition(":")[2].partition(".") for text in row]
+        full.append(" ".join(whole for whole, _, _ in parts))
+        bare.append(" ".join(short for _, _, short in parts))
+    return f"{version}:{_digest(full)}.{_digest(bare)}"
+
+
+def _digest(texts: Sequence[str]) -> str:
+    return blake2b("\0".join(sorted(texts)).encode(), digest_size=HASH_BYTES).hexdigest()

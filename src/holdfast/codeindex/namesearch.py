@@ -1,0 +1,80 @@
+"""Which definitions a dotted name means, and where they are without an index: git names the files that have the words.
+
+`flask.helpers.url_for` is `url_for` in a file that ends in `flask/helpers`; `Store.put` is a member, whatever its file.
+"""
+
+from __future__ import annotations
+
+from holdfast.codeindex.language import UNINDEXED_KINDS
+from holdfast.codeindex.source import unnumbered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from holdfast.codeindex.views import Views
+    from holdfast.domain.symbol import Symbol
+
+FILE_LIMIT = 60
+"""Files with the name that are parsed, those first whose paths have most of its parts."""
+PACKAGE_FILES = ("__init__", "index", "mod", "lib", "main")
+"""Names of files that stand for their folder."""
+
+
+def plain_name(name: str) -> str:
+    """The name with dots between its parts: `pkg.mod:func` and `Store::put()` are written otherwise."""
+    return name.replace("::", ".").strip().removesuffix("()").replace(":", ".")
+
+
+def search(views: Views, name: str, in_time: Callable[[], bool]) -> list[Symbol]:
+    """The definitions that the name means, found by reading the files that git says have it; empty without git."""
+    wanted = plain_name(name)
+    last = wanted.rpartition(".")[2]
+    if not last:
+        return []
+    paths = views.workspace.mentioning(views.place, last)
+    parts = set(wanted.split("."))
+    nearest = sorted(paths, key=lambda path: (-len(parts & set(_module(path))), len(path), path))
+    return choose(list(_named(views, nearest[:FILE_LIMIT], last, in_time)), wanted)
+
+
+def choose(symbols: Sequence[Symbol], wanted: str) -> list[Symbol]:
+    """Of symbols with the same last part those that a dotted name means; fields only where nothing else is meant."""
+    indexed = [one for one in symbols if one.kind not in UNINDEXED_KINDS]
+    return _choose(indexed, wanted) or _choose(symbols, wanted)
+
+
+def _choose(symbols: Sequence[Symbol], wanted: str) -> list[Symbol]:
+    exact = [one for one in symbols if unnumbered(one.name) == wanted]
+    ending = exact or [one for one in symbols if unnumbered(one.name).endswith("." + wanted)]
+    parts = wanted.split(".")
+    for count in range(1, len(parts)):
+        if ending:
+            break
+        there = [one for one in symbols if unnumbered(one.name) == ".".join(parts[count:])]
+        at_end = [one for one in there if _module(one.path)[-count:] == parts[:count]]
+        ending = at_end or [one for one in there if _is_within(parts[:count], _module(one.path))]
+    return ending
+
+
+def _named(views: Views, paths: Sequence[str], last: str, in_time: Callable[[], bool]) -> Iterator[Symbol]:
+    for path in paths:
+        source = views.now(path) if in_time() else None
+        if source is None or source.obstacle:
+            continue
+        for name, group in source.by_name.items():
+            if name == last or name.endswith("." + last):
+                yield from map(source.symbol, group)
+
+
+def _module(path: str) -> list[str]:
+    """The parts of a path as an import names them."""
+    folder, _, file = path.rpartition("/")
+    stem = file.partition(".")[0]
+    return [part for part in (*folder.split("/"), *([] if stem in PACKAGE_FILES else [stem])) if part]
+
+
+def _is_within(parts: Sequence[str], module: Sequence[str]) -> bool:
+    """Whether the parts are in the module's, one after the other."""
+    starts = range(len(module) - len(parts) + 1)
+    return any(list(module[start : start + len(parts)]) == list(parts) for start in starts)

@@ -1,0 +1,2 @@
+struct s { int a; char *b; };
+enum e { X, Y = 2 };

@@ -1,0 +1,5 @@
+package a
+type T struct {
+	Name string `json:"n"`
+	A, B int
+}

@@ -1,0 +1,2 @@
+class A(val x: Int) { val y = 1; var z = 2 }
+enum E { case X, Y }
