@@ -45,7 +45,8 @@ _OWN_WORK = re.compile(
     # the speaker's own work, or what this session just changed
     r"|i (?:was|had|have|forgot|missed|added|removed|changed|used|made|see|think|am)|i've|i'm|my|we (?:just|now|removed"
     r"|changed|added|renamed|decided|chose|agreed|have (?:removed|changed|added))|now|anymore|as expected"
-    r"|needs? (?:to be )?(?:updat|chang|adjust|fix|add|remov|import)\w*|pre-existing|unrelated|already (?:fixed|done|there)|earlier|just (?:added"
+    r"|needs? (?:to be )?(?:updat|chang|adjust|fix|add|remov|import)\w*"
+    r"|pre-existing|unrelated|already (?:fixed|done|there)|earlier|just (?:added"
     r"|changed|removed)|new (?:code|test|function)|this (?:session|task|change|pr|branch)|(?:still|again) (?:fail|flag"
     r"|complain)\w*|line \d+)\b"
     r"|\btests? (?:expects?|is looking for|was (?:checking|written)|checks?)\b",
