@@ -87,7 +87,7 @@ def worth(asked: Asked, choice: Choice) -> float:
 
 def answers(arena: Arena, ask: Ask) -> dict[str, list[Hit]]:
     """What every lane says, by names of items."""
-    query, _ = recall.with_vector(arena.parts, arena._query(ask))
+    query, _ = recall.with_vector(arena.parts, arena.query(ask))
     if query.paths:
         query = replace(query, linked=linked_files(arena.parts, arena.place, query.paths))
     lanes = [lane for lane in recall.PARTICULAR if lane != "vector" or query.vector]

@@ -20,7 +20,7 @@ from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor, Lesson, Link, Provenan
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import MOMENT_BUDGETS, LessonId, Moment
 from holdfast.ranking.tokens import count_tokens
-from holdfast.service import recall
+from holdfast.service import asking, recall
 from holdfast.service.embed import embed_pending
 from holdfast.service.remember import same_rule
 from holdfast.service.surroundings import linked_files
@@ -108,17 +108,23 @@ class Arena:
     def rank(self, ask: Ask, depth: int, without: str = "") -> list[str]:
         """The names recall puts first, before anything is held to the bar; `without` leaves one lane out."""
         lanes = [lane for lane in recall.PARTICULAR if lane != without]
-        query, _ = recall.with_vector(self.parts, self._query(ask)) if "vector" in lanes else (self._query(ask), "")
+        self.stand_at(ask)
+        query, _ = recall.with_vector(self.parts, self.query(ask)) if "vector" in lanes else (self.query(ask), "")
         if query.paths:
             query = replace(query, linked=linked_files(self.parts, self.place, query.paths))
-        drawn = recall.draw(self.parts, query, lanes, pool=max(recall.POOL, min(2 * depth, recall.POOL_LIMIT)))
+        drawn = asking.find(self.parts, query, lanes, pool=max(asking.ASKED_POOL, min(2 * depth, recall.POOL_LIMIT)))
         weighed = recall.weigh_up(self.parts, self.place, drawn.found)
         return [self.names[ranked.lesson.id] for ranked, _ in weighed[:depth]]
 
     def deliver(self, ask: Ask, limit: int, moment: Moment = "on_demand", budget: int = 0) -> Briefing:
         """What is delivered at that moment, within its budget unless another one is given."""
         tokens = budget or MOMENT_BUDGETS[moment]
-        return recall.ask(self.parts, self.place, self._query(ask), limit=limit, budget_tokens=tokens, moment=moment)
+        self.stand_at(ask)
+        return asking.ask(self.parts, self.place, self.query(ask), limit=limit, budget_tokens=tokens, moment=moment)
+
+    def stand_at(self, ask: Ask) -> None:
+        """Set the clock to when the question is asked."""
+        self.parts = replace(self.parts, clock=Standing(ask.at or self.corpus.at))
 
     def named(self, items: Sequence[Ranked]) -> list[str]:
         """The names of what was delivered."""
@@ -134,7 +140,8 @@ class Arena:
         """What a memory file with every lesson known by now costs."""
         return sum(self._costs[: self.known])
 
-    def _query(self, ask: Ask) -> Query:
+    def query(self, ask: Ask) -> Query:
+        """The question as the shipped path reads it."""
         return recall.question(self.parts, self.place, ask.text, paths=ask.paths, symbols=ask.symbols)
 
     def _lesson(self, item: Item) -> Lesson:

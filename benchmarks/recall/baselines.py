@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Sequence
+from math import log
 
 import numpy as np
 from benchmarks.recall.cases import Item
 from numpy.typing import NDArray
+
+from holdfast.ranking.relevance import stem
+from holdfast.ranking.words import STOP_WORDS
 
 RRF_K = 60
 DEPTH = 100
@@ -17,9 +22,13 @@ WORD = re.compile(r"\w+")
 
 
 class FullText:
-    """SQLite's FTS5 with its porter stemmer over the plain text; any of the question's words, best BM25 first."""
+    """SQLite's FTS5 with its porter stemmer over the plain text; any of the question's words, best BM25 first.
 
-    def __init__(self) -> None:
+    `stops`: words of a question that are not asked for, unless it has no others.
+    """
+
+    def __init__(self, stops: frozenset[str] = frozenset()) -> None:
+        self._stops = stops
         self._sql = sqlite3.connect(":memory:")
         self._sql.execute("CREATE VIRTUAL TABLE items USING fts5(name UNINDEXED, text, tokenize = 'porter unicode61')")
 
@@ -27,11 +36,42 @@ class FullText:
         self._sql.executemany("INSERT INTO items VALUES (?, ?)", [(item.name, item.text) for item in items])
 
     def rank(self, text: str, depth: int) -> list[str]:
-        match = " OR ".join(f'"{word}"' for word in dict.fromkeys(WORD.findall(text)))
+        words = list(dict.fromkeys(WORD.findall(text)))
+        told = [word for word in words if word.lower() not in self._stops] or words
+        match = " OR ".join(f'"{word}"' for word in told)
         if not match:
             return []
         found = self._sql.execute("SELECT name FROM items WHERE items MATCH ? ORDER BY rank LIMIT ?", (match, depth))
         return [name for (name,) in found]
+
+
+class Bm25:
+    """BM25 (k1 = 1.2, b = 0.75) in memory over the stems of the plain text, the question's stop words dropped."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._sizes: list[int] = []
+        self._postings: dict[str, list[tuple[int, int]]] = {}
+
+    def add(self, items: Sequence[Item]) -> None:
+        for item in items:
+            counts = Counter(stem(word) for word in WORD.findall(item.text.lower()))
+            for word, count in counts.items():
+                self._postings.setdefault(word, []).append((len(self._names), count))
+            self._names.append(item.name)
+            self._sizes.append(sum(counts.values()))
+
+    def rank(self, text: str, depth: int) -> list[str]:
+        scores: dict[int, float] = {}
+        many, average = len(self._names), sum(self._sizes) / max(len(self._sizes), 1)
+        words = [word for word in WORD.findall(text.lower()) if word not in STOP_WORDS]
+        for root in dict.fromkeys(map(stem, words)):
+            posting = self._postings.get(root, [])
+            rarity = log(1 + (many - len(posting) + 0.5) / (len(posting) + 0.5))
+            for at, count in posting:
+                weight = count * 2.2 / (count + 1.2 * (0.25 + 0.75 * self._sizes[at] / average))
+                scores[at] = scores.get(at, 0.0) + rarity * weight
+        return [self._names[at] for at in sorted(scores, key=lambda at: (-scores[at], at))[:depth]]
 
 
 class Vectors:

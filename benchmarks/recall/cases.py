@@ -59,6 +59,8 @@ class Ask:
     by_group: bool = False
     known: int | None = None
     """How many of the corpus' items, from its first, are known when it is asked; None: all."""
+    at: datetime | None = None
+    """When it is asked; None: when the corpus says."""
 
 
 @dataclass(frozen=True)

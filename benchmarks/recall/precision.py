@@ -31,7 +31,7 @@ from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson, Link, Scope, Validity
 from holdfast.domain.project import Place
 from holdfast.domain.vocabulary import LessonId
-from holdfast.service import recall
+from holdfast.service import asking, recall
 from holdfast.service.parts import Parts
 from holdfast.settings import load_settings
 
@@ -127,7 +127,7 @@ class Users:
         for scope in case["scope"]:
             parts, place = self._asked_at(case, scope)
             query = recall.question(parts, place, case["query"])
-            told = recall.ask(parts, place, query, limit=LIMIT, budget_tokens=NO_BUDGET, moment="prompt")
+            told = asking.ask(parts, place, query, limit=LIMIT, budget_tokens=NO_BUDGET, moment="prompt")
             found.update(dict.fromkeys(self.names[item.lesson.id] for item in told.items))
         return self.routed(case, standing, found)
 
@@ -145,7 +145,7 @@ class Users:
         prelude, facts, questions = "", set(), set()
         for scope in case["scope"]:
             parts, place = self._asked_at(case, scope)
-            told = recall.ask(parts, place, recall.question(parts, place), limit=STANDING, budget_tokens=NO_BUDGET)
+            told = asking.ask(parts, place, recall.question(parts, place), limit=STANDING, budget_tokens=NO_BUDGET)
             for lesson in (item.lesson for item in told.items):
                 if lesson.scope.level == "user":
                     prelude += lesson.insight + "\n"

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.recall.arena import NO_BUDGET, Arena
-from benchmarks.recall.baselines import DEPTH, FullText, Vectors, reciprocal_rank_fusion
+from benchmarks.recall.baselines import DEPTH, Bm25, FullText, Vectors, reciprocal_rank_fusion
 from benchmarks.recall.cases import Ask, Corpus, Trial
 from benchmarks.recall.metrics import scores_of
 from benchmarks.recall.unrelated import EVERYDAY_PROMPTS
 
+from holdfast.ranking.words import STOP_WORDS
 from holdfast.service.recall import PARTICULAR
 
 SHIPPED, ASKED, PUSHED = "holdfast", "holdfast, held to the bar", "holdfast, pushed"
@@ -91,6 +92,8 @@ class Systems:
     def __init__(self, arena: Arena, options: Options) -> None:
         self._arena, self._options = arena, options
         self._text = FullText() if options.baselines else None
+        self._telling = FullText(STOP_WORDS) if options.baselines else None
+        self._bm25 = Bm25() if options.baselines else None
         embedder = arena.parts.embedder() if options.baselines else None
         self._vectors = Vectors(embedder.embed_documents) if embedder else None
         self._asked: dict[str, str] = {}
@@ -98,7 +101,7 @@ class Systems:
     def learn(self, count: int | None) -> None:
         """Let every system know that many items."""
         new = self._arena.learn(count)
-        for one in (self._text, self._vectors):
+        for one in (self._text, self._telling, self._bm25, self._vectors):
             if one is not None and new:
                 one.add(new)
 
@@ -110,9 +113,11 @@ class Systems:
         if self._options.ablate:
             for lane in PARTICULAR:
                 yield f"without {lane}", lambda ask, lane=lane: arena.rank(ask, depth, without=lane)  # type: ignore[misc]
-        text, vectors = self._text, self._vectors
-        if text:
+        text, telling, bm25, vectors = self._text, self._telling, self._bm25, self._vectors
+        if text and telling and bm25:
             yield "FTS5 porter alone", lambda ask: text.rank(ask.text, depth)
+            yield "FTS5 without stop words", lambda ask: telling.rank(ask.text, depth)
+            yield "BM25 without stop words", lambda ask: bm25.rank(ask.text, depth)
         if vectors:
             yield "vectors alone", lambda ask: vectors.rank(ask.text, depth)
         if text and vectors:

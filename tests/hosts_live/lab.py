@@ -22,7 +22,7 @@ PROMPT_LIMIT_S = 240
 LEARN_LIMIT_S = 60
 OWN_FOLDER = ".holdfast"
 BLOCK = re.compile(r"<holdfast-memory.*?</holdfast-memory>|&lt;holdfast-memory.*?&lt;/holdfast-memory&gt;", re.DOTALL)
-TOOL = re.compile(r"\b(?:mcp__?holdfast__?|holdfast[-_])(recall|remember|expand)\b")
+TOOL = re.compile(r"\b(?:mcp__?holdfast__?|holdfast[-_]{1,2})(recall|remember|expand)\b")
 
 RECORDER = """\
 #!/bin/sh
@@ -62,6 +62,10 @@ class Machine:
     def close(self) -> None:
         """Stop the model, and what a host left running in the background of this home."""
         self.model.close()
+        self.end_background()
+
+    def end_background(self) -> None:
+        """End what a host left running in the background of this home, as restarting it does."""
         for folder in Path("/proc").glob("[0-9]*"):
             try:
                 environment = (folder / "environ").read_bytes().split(b"\0")
@@ -78,6 +82,7 @@ class Machine:
         return {
             "HOME": str(self.home), "PATH": os.pathsep.join(filter(None, folders)), "LANG": "C.UTF-8", "USER": "ada",
             "TERM": "xterm-256color", "SHELL": "/bin/bash", **person,
+            "HOLDFAST_HOLDOUT": "0",  # a delivery that is withheld to measure its worth says nothing of the host
         }  # fmt: skip
 
     def write(self, name: str, text: str) -> None:
@@ -138,6 +143,11 @@ class Machine:
         """The lessons of the project in any state."""
         ran = self.holdfast("list", "--state", "all", "--json")
         return list(json.loads(ran.output)["lessons"]) if ran.code == 0 else []
+
+    def delivered(self, moment: str, trigger: str) -> list[dict[str, Any]]:
+        """What was handed over at that moment for that trigger."""
+        deliveries = json.loads(self.holdfast("log", "--json").output.splitlines()[0])["deliveries"]
+        return [entry for entry in deliveries if entry["moment"] == moment and entry["trigger"].startswith(trigger)]
 
     def wait_until_learnt(self) -> list[dict[str, Any]]:
         """The lessons, when their number has not changed for some seconds."""

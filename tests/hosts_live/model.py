@@ -30,6 +30,8 @@ TOOLS = {
 """What programs call the tool that does a step, the preferred name first."""
 SEARCHES = ("ToolSearch", "tool_search", "tool_search_call")
 SEARCH_LIMIT = 4
+ANSWER_S = 0.4
+"""Seconds until an answer. Codex and Copilot do not wait for MCP servers; no real model is done before one is up."""
 EMPTY = {"boolean": False, "integer": 1, "number": 1, "array": [], "object": {}}
 
 
@@ -273,6 +275,7 @@ class _Handler(BaseHTTPRequestHandler):
         answer = model.answer(form, body) if form else ""
         model.requests.append({"path": path, "body": body})
         if form:
+            time.sleep(ANSWER_S)
             getattr(self, f"_as_{form}")(body, answer)
         else:
             self._send({})

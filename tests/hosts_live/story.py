@@ -35,6 +35,7 @@ def play(machine: Machine, *, record: bool = False) -> Facts:
     before = machine.files()
     setup = machine.holdfast("setup", program.name, "--yes", *(["--trust"] if program.trusts else []))
     facts["setup"] = setup.output.strip()
+    machine.end_background()
     wired = {name for name, digest in machine.files().items() if before.get(name) != digest}
     if record:
         machine.record_payloads()
@@ -42,14 +43,17 @@ def play(machine: Machine, *, record: bool = False) -> Facts:
     machine.ask(parcels.CORRECTION, resumed=True)
     machine.ask(parcels.REMEMBER, resumed=True)
     if not program.has_hooks:
-        machine.holdfast("backfill", "--yes")
+        facts["backfill"] = machine.holdfast("backfill").output
     lessons = machine.wait_until_learnt()
     machine.git("commit", "-q", "--allow-empty", "-a", "-m", "Mend the limit")
-    unrelated = machine.ask(parcels.UNRELATED)
+    machine.ask(parcels.UNRELATED)
     band = machine.ask(parcels.BAND)
     label = machine.ask(parcels.LABEL)
     events = machine.events()
-    facts |= _heard(events) | _learnt(lessons) | _told(unrelated, band, label)
+    facts |= _heard(events) | _learnt(lessons) | _told(band, label)
+    facts["unrelated"] = _yes(not machine.delivered("prompt", parcels.UNRELATED))
+    if not program.has_hooks:
+        facts |= dict.fromkeys(("hooks", "at_start_or_prompt", "with_file"), "-")
     facts["own_answers"] = _yes(not any("recall" in event.get("tool", "") for event in events))
     facts["lessons"] = [(lesson["kind"], lesson["state"], lesson["insight"]) for lesson in lessons]
     if record:
@@ -87,22 +91,24 @@ def _heard(events: list[Facts]) -> Facts:
 
 
 def _learnt(lessons: list[Facts]) -> Facts:
-    def has(words: str, *states: str) -> bool:
-        return any(words in lesson["insight"] and lesson["state"] in states for lesson in lessons)
+    def has(words: str, trust: str, *states: str) -> bool:
+        return any(
+            words in lesson["insight"] and lesson["trust"] == trust and lesson["state"] in states for lesson in lessons
+        )
 
     return {
-        "cause_proven": _yes(has("compared with", "active", "verified")),
-        "correction": _yes(has("floats", "active", "verified")),
-        "remember": _yes(has("warehouse printer", "active", "verified")),
+        # A repair that a test proves begins on probation and is handed over; a statement alone has the agent's trust.
+        "cause_proven": _yes(has("compared with", "verified", "active", "probation")),
+        "correction": _yes(has("floats", "person", "active")),
+        "remember": _yes(has("warehouse printer", "person", "active")),
     }
 
 
-def _told(unrelated: list[Facts], band: list[Facts], label: list[Facts]) -> Facts:
+def _told(band: list[Facts], label: list[Facts]) -> Facts:
     answers = [text for request in band for text in strings(request["body"]) if "warehouse printer" in text]
     return {
         "at_start_or_prompt": _yes("printer" in handed_over(label[:1]) or "floats" in handed_over(band[:1])),
         "with_file": _yes(handed_over(band[1:]) or handed_over(label[1:])),
-        "unrelated": _yes("floats" not in handed_over(unrelated) and "printer" not in handed_over(unrelated)),
         "tools": _yes(offers_recall(band)),
         "recall": _yes(offers_recall(band) and answers),
     }

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.ranking.aim import Aim, says_only_when, task_of
+from holdfast.ranking.aim import Aim, kinds_asked, says_only_when, task_of
 from holdfast.ranking.multipliers import RANGES, multipliers
 from holdfast.ranking.timespan import span_in
 from holdfast.testing.builders import START, make_lesson
@@ -92,3 +92,25 @@ def test_aim_lifts_what_was_learnt_then_and_the_kinds_the_task_asks_for() -> Non
     assert (plain["time"], plain["task"]) == (1.0, 1.0)
     assert (aimed["time"], aimed["task"]) == (RANGES["time"][1], RANGES["task"][1])
     assert not Aim(until=START).names_time_of(lesson)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "subject"),
+    [
+        ("what failed before with the migration?", "failed_approach", "migration"),
+        ("Which constraints are there on the public API", "constraint", "public API"),
+        ("what did we decide about retries?", "decision", "retries"),
+        ("any preferences?", "preference", ""),
+        ("conventions for tests", "convention", "tests"),
+        ("What caused the flaky login", "bug_cause", "flaky login"),
+    ],
+)
+def test_a_question_for_a_kind_is_understood(text: str, kind: str, subject: str) -> None:
+    kinds, rest = kinds_asked(text)
+    assert kinds[0] == kind
+    assert rest == subject
+
+
+@pytest.mark.parametrize("text", ["fix the decisions table", "the constraints.py import fails", "", "decisionstore"])
+def test_a_question_about_something_else_asks_for_no_kind(text: str) -> None:
+    assert kinds_asked(text) == ((), "")

@@ -10,7 +10,7 @@ from holdfast.domain.query import Query
 from holdfast.stores.sqlite import fulltext
 from holdfast.stores.sqlite.derived import scope_token
 from holdfast.stores.sqlite.schema import build
-from holdfast.stores.sqlite.termcounts import COMMON, count_terms
+from holdfast.stores.sqlite.termcounts import COMMON, TELLING, count_terms
 from holdfast.stores.sqlite.visible import visible
 
 
@@ -46,6 +46,20 @@ def found(sql: sqlite3.Connection, *terms: str, limit: int = 30, **asked: object
 def test_a_rare_word_chooses_and_a_common_one_ranks_what_it_chose(sql: sqlite3.Connection) -> None:
     keep(sql, ["tide"] * (COMMON + 50) + ["heron tide", "heron reed"] + ["reed"] * 400)
     assert found(sql, "tide", "heron", limit=2) == [COMMON + 51, COMMON + 52]
+
+
+def test_a_word_of_many_lessons_chooses_and_a_telling_word_beside_it_counts_twice(sql: sqlite3.Connection) -> None:
+    keep(sql, ["tide"] * (TELLING + 50) + ["heron"] + ["reed"] * 700)
+    query = Query(project="p")
+
+    def scores(*terms: str) -> dict[int, float]:
+        return fulltext.search(sql, query, count_terms(sql, terms), visible(query), 1_000)
+
+    alone, beside = scores("heron"), scores("heron", "tide")
+    heron = TELLING + 51
+    assert beside[heron] == pytest.approx(2 * alone[heron])
+    assert len(beside) > 1
+    assert beside[1] == pytest.approx(scores("tide")[1])
 
 
 def test_common_words_choose_where_rare_ones_find_too_few(sql: sqlite3.Connection) -> None:
@@ -104,7 +118,7 @@ def test_errors_of_other_projects_are_not_near(sql: sqlite3.Connection) -> None:
 
 
 def test_the_frequency_of_a_common_word_is_told_from_its_first_lessons(sql: sqlite3.Connection) -> None:
-    keep(sql, ["tide", "reed"] * 400)
+    keep(sql, ["tide", "reed"] * (2 * COMMON))
     counts = count_terms(sql, ["tide", "heron"])
-    assert counts.lessons == {"tide": pytest.approx(400, abs=4)}
+    assert counts.lessons == {"tide": pytest.approx(2 * COMMON, abs=4)}
     assert counts.common == ("tide",)

@@ -245,9 +245,9 @@ def test_a_file_that_several_readers_take_for_theirs_is_asked_about(machine: Mac
     assert machine.prompts() == ["from gemini"]
 
 
-@pytest.mark.parametrize("host", ["codex", "pi", "aider"])
+@pytest.mark.parametrize("host", ["codex", "pi", "aider", "cline", "roo", "amp"])
 def test_the_content_tells_whose_a_file_is_when_its_name_does_not(machine: Machine, host: str) -> None:
-    ending = {"aider": "md"}.get(host, "jsonl")
+    ending = {"aider": "md", "cline": "json", "roo": "json", "amp": "json"}.get(host, "jsonl")
     file = machine.home / "bag" / f"copy.{ending}"
     file.parent.mkdir()
     shutil.copyfile(next((GOLDEN / host).glob("transcript_of_a*/transcript.*")), file)
@@ -264,11 +264,23 @@ def test_no_transcript_is_taken_for_another_hosts_by_its_content(case: Path) -> 
     assert host_by_content(str(case), hosts) in (own.name, "")
 
 
-@pytest.mark.parametrize("host", ["claude-code", "codex", "pi", "specstory", "gemini-cli", "junie"])
+@pytest.mark.parametrize(
+    "host",
+    ["claude-code", "codex", "pi", "specstory", "gemini-cli", "junie", "cline", "roo", "amp", "vscode", "copilot-cli"],
+)
 def test_hosts_whose_files_are_easily_mistaken_are_known_by_their_content(host: str) -> None:
     adapter = load_host(host)
     cases = sorted((GOLDEN / host.replace("-", "_")).glob("transcript*/transcript.*"))
     assert {host_by_content(str(case), [adapter]) for case in cases} == {host}
+
+
+def test_a_renamed_transcript_of_copilots_extension_is_read_like_the_original(machine: Machine) -> None:
+    file = machine.home / "bag" / "copy.jsonl"
+    file.parent.mkdir()
+    shutil.copyfile(GOLDEN / "vscode" / "transcript_of_copilot" / "transcript.jsonl", file)
+    figures = machine.json(str(file), "--project", str(machine.shop))
+    assert [(row["host"], row["files"]) for row in figures["hosts"]] == [("vscode", 1)]
+    assert "file_edit" in {event.kind for event in machine.events()}
 
 
 def test_a_file_of_no_known_form_is_said(machine: Machine) -> None:

@@ -54,7 +54,7 @@ def test_the_result_is_on_stdout_and_talk_on_stderr() -> None:
     assert result.stderr.startswith("1 of 1 lesson, ")
     empty = run("recall", "zeppelins")
     assert empty.stdout == ""
-    assert empty.stderr.startswith("nothing fits")
+    assert empty.stderr.startswith("No lesson passed the threshold")
     assert empty.exit_code == 0
 
 
@@ -85,7 +85,7 @@ def test_any_question_is_answered_or_met_with_nothing(asked: str) -> None:
     assert (nothing.exit_code, nothing.stdout) == (0, "")
     result = run("recall", "-", typed=asked)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert "nothing fits" in result.stderr
+    assert "No lesson passed the threshold" in result.stderr
 
 
 @pytest.mark.parametrize("asked", ["鍵", "鍵の回転", "回転"])

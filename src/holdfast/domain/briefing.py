@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.vocabulary import Freshness, LessonId, Moment
+from holdfast.domain.vocabulary import Freshness, LessonId, Moment, State
+
+UNCONFIRMED: tuple[State, ...] = ("probation", "candidate")
+"""States of lessons that may be right and that nobody confirmed yet."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +45,11 @@ class Ranked(Frozen):
     also: tuple[LessonId, ...] = ()
     """Other lessons of its group, which its line stands for: they count as told."""
 
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether nobody confirmed the lesson yet."""
+        return self.lesson.state in UNCONFIRMED
+
 
 class Briefing(Frozen):
     """At most a few lessons within a token budget, or none and what the nearest was."""
@@ -53,6 +61,10 @@ class Briefing(Frozen):
     tokens: int = 0
     near: tuple[Ranked, ...] = ()
     """When nothing passed the bar: the few best that did not, best first."""
+    near_more: int = 0
+    """How many more were found that did not pass either."""
+    disputes: tuple[tuple[LessonId, LessonId], ...] = ()
+    """Pairs of the items that contradict each other, the better proven or newer one first."""
     checkpoint_text: str = ""
     """A task's working state, restored at a session's start or after compaction; already compiled."""
     text: str = ""

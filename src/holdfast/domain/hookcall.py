@@ -37,6 +37,8 @@ class HookCall(Frozen, nested={"events": Event}):
     ends_turn: bool = False
     """The agent stopped or is about to lose its context: a good time to learn."""
     ends_session: bool = False
+    may_be_last: bool = False
+    """The turn ends in a host that never says when a session ends: a learner of its own is due now."""
 
 
 def render_errand(call: HookCall, folder: str = "") -> str:

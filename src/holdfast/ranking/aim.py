@@ -82,3 +82,70 @@ def says_only_when(text: str) -> bool:
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(raw.strip(".,;:!?()\"'`*").lower() for raw in text.split())
+
+
+KIND_QUESTIONS: tuple[tuple[tuple[LessonKind, ...], tuple[str, ...]], ...] = (
+    (
+        ("failed_approach", "bug_cause", "fix"),
+        ("what failed before", "what has failed before", "what went wrong before", "what did not work", "failed before",
+         "what didn't work", "what was tried", "what did we try", "what have we tried", "failed approaches",
+         "failed attempts", "known failures", "what failed", "dead ends"),
+    ),
+    (
+        ("constraint",),
+        ("which constraints", "what constraints", "any constraints", "constraints", "what must i not",
+         "what is forbidden", "what is not allowed", "which limits"),
+    ),
+    (
+        ("decision",),
+        ("what did we decide", "what was decided", "what have we decided", "which decisions", "what decisions",
+         "any decisions", "why did we choose", "why did we decide", "decisions"),
+    ),
+    (
+        ("preference",),
+        ("any preferences", "which preferences", "what preferences", "what does the user prefer", "preferences",
+         "what do i prefer", "what are my preferences"),
+    ),
+    (
+        ("convention", "preference"),
+        ("which conventions", "what conventions", "any conventions", "conventions", "which rules", "what rules",
+         "any rules", "style rules"),
+    ),
+    (
+        ("bug_cause", "fix"),
+        ("what caused", "known bugs", "which bugs", "any bugs", "root causes", "root cause"),
+    ),
+    (
+        ("tooling",),
+        ("which commands", "what commands", "which tools", "what tools", "tooling"),
+    ),
+)  # fmt: skip
+"""How a question for a kind of lesson begins, the longest wordings of a kind first."""
+_JOINING = word_set(
+    "about with for on of in to the a an regarding concerning do does did we i you have are there is was were any be"
+)
+
+
+def kinds_asked(text: str) -> tuple[tuple[LessonKind, ...], str]:
+    """The kinds of lessons a short question asks for, and what it is about without these words; both may be empty.
+
+    `what failed before with the migration?` asks for failed approaches about `migration`.
+    """
+    plain = " ".join(text.lower().replace("\u2019", "'").split())
+    if not plain or len(plain) > LOOKED_AT:
+        return (), ""
+    for kinds, wordings in KIND_QUESTIONS:
+        for wording in wordings:
+            if plain.startswith(wording) and not plain[len(wording) : len(wording) + 1].isalnum():
+                start = len(wording)
+                rest = " ".join(text.split())[start:].strip(" ?!.:,")
+                return kinds, _without_joining(rest)
+    return (), ""
+
+
+def _without_joining(text: str) -> str:
+    """The text without the small words it begins with."""
+    words = text.split()
+    while words and words[0].lower() in _JOINING:
+        words = words[1:]
+    return " ".join(words)

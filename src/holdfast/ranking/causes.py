@@ -41,12 +41,13 @@ _STRONG = re.compile(
 _OWN_WORK = re.compile(
     # doubt and plans
     r"\b(?:might|maybe|may be|perhaps|probably|likely|seems?|looks like|could be|should be|not sure|let me|let's|i'll"
-    r"|i will|i need|we need|i should|going to|want to|try(?:ing)? to|check (?:if|whether)|next|would"
+    r"|i will|i need|we need|i should|going to|want to|try(?:ing)? to|check (?:if|whether)|would"
+    r"|next(?: steps?| i| we|(?=[,:]))"
     # the speaker's own work, or what this session just changed
     r"|i (?:was|had|have|forgot|missed|added|removed|changed|used|made|see|think|am)|i've|i'm|my|we (?:just|now|removed"
     r"|changed|added|renamed|decided|chose|agreed|have (?:removed|changed|added))|now|anymore|as expected"
-    r"|needs? (?:to be )?(?:updat|chang|adjust|fix|add|remov|import)\w*"
-    r"|pre-existing|unrelated|already (?:fixed|done|there)|earlier|just (?:added"
+    r"|needs? (?:to be )?(?:updat|chang"
+    r"|adjust|fix|add|remov|import)\w*|pre-existing|unrelated|already (?:fixed|done|there)|earlier|just (?:added"
     r"|changed|removed)|new (?:code|test|function)|this (?:session|task|change|pr|branch)|(?:still|again) (?:fail|flag"
     r"|complain)\w*|line \d+)\b"
     r"|\btests? (?:expects?|is looking for|was (?:checking|written)|checks?)\b",

@@ -1,7 +1,8 @@
 """The stable core of an error and of a command: equal for two occurrences of one problem, different for two problems.
 
 An error's core is the line that names it, without what differs from run to run or machine to machine: folders, line
-numbers, addresses, times, values. Names in quotes stay where they are what the error is about (a missing module).
+numbers, addresses, times, values. Names in quotes stay where they are what the error is about: a missing module, or
+a name that no value looks like (`'SERVER_NAME'`). Earlier versions masked the latter; `masked` gives their form.
 No regular expressions: see `ranking.words`.
 """
 
@@ -32,6 +33,15 @@ _MARKS = (": error: ", ": fatal error: ", ": error TS", ": undefined: ", ": erro
 _SHELL_ENDS = (
     ": command not found", ": not found", ": No such file or directory", ": Permission denied", ": Is a directory",
 )  # fmt: skip
+_SHELL_MIDDLES = ("command not found: ",)
+"""What zsh writes between itself and the name."""
+_LATE_ENDS = (
+    ": Operation not permitted",
+    ": operation not permitted",
+    ": permission denied",
+    "(protected branch hook declined)",
+)
+"""Ends of lines that name an error where no other line does. Signatures of lessons depend on the order."""
 _NAMING = word_set(
     """
     named module attribute name argument arguments command property package function symbol type option object class
@@ -56,7 +66,7 @@ def error_signature(text: str) -> str:
     exceptions = [core for core in map(_exception, lines) if core]
     if exceptions:
         return _normal(exceptions[-1])
-    for find in (_panic, _compiler, _tool):
+    for find in (_panic, _compiler, _tool, _late):
         for i, line in enumerate(lines):
             core = find(line, lines[i + 1 : i + 2])
             if core:
@@ -64,10 +74,26 @@ def error_signature(text: str) -> str:
     return ""
 
 
+def masked(signature: str) -> str:
+    """The signature as earlier versions made it, without the names that only their form tells from values."""
+    names_matter = signature.startswith(_NAME_ERRORS)
+    words: list[str] = []
+    for quoted, word in Words(signature).quoted():
+        before = words[-1] if words else ""
+        is_bare = quoted and not (names_matter or _is_naming(before)) and _is_telling(word)
+        words.append("<value>" if is_bare else f"'{word}'" if quoted else word)
+    return " ".join(words)
+
+
 def alike(one: str, other: str) -> bool:
-    """Whether two signatures stand for nearly the same error: most words in common, and every name in quotes."""
+    """Whether two signatures stand for nearly the same error: most words in common, and every name in quotes.
+
+    A signature of an earlier version, in which a name is masked, is the same as one with the name.
+    """
     if one == other:
         return bool(one)
+    if one == masked(other) or other == masked(one):
+        return True
     if one.partition(":")[0] != other.partition(":")[0] or _names(one) != _names(other):
         return False
     mine, theirs = frozenset(one.split()), frozenset(other.split())
@@ -144,6 +170,19 @@ def _tool(line: str, _after: Sequence[str]) -> str:
     return ""
 
 
+def _late(line: str, _after: Sequence[str]) -> str:
+    """A line that names an error in a form that was not known from the beginning."""
+    if len(line) > 200:
+        return ""
+    for middle in _SHELL_MIDDLES:
+        shell, found, name = line.partition(middle)
+        if found and name and " " not in name and len(shell) < 40:
+            return f"{name}: {middle.strip(': ')}"
+    if line.endswith(_LATE_ENDS) and not line.startswith(("FAILED ", "ERROR ")):
+        return line
+    return ""
+
+
 def _normal(core: str) -> str:
     """The line with what differs between two runs replaced by `<n>`, `<hex>`, `<time>` and `<value>`."""
     names_matter = core.startswith(_NAME_ERRORS)
@@ -151,7 +190,7 @@ def _normal(core: str) -> str:
     for quoted, word in Words(core[:2_000]).quoted():
         before = words[-1] if words else ""
         if quoted:
-            named = names_matter or before.lower().strip("(:") in _NAMING
+            named = names_matter or _is_naming(before) or _is_telling(word)
             words.append(_quoted(word, named))
         else:
             words.append(_plain(word, before))
@@ -162,6 +201,22 @@ def _quoted(word: str, named: bool) -> str:
     if _is_path(word):
         return f"'{_path(word)}'"
     return f"'{word}'" if named and _is_name(word) else "<value>"
+
+
+def _is_naming(before: str) -> bool:
+    return before.lower().strip("(:") in _NAMING
+
+
+def _is_telling(word: str) -> bool:
+    """A name by its form: an identifier of two words or more, or a flag; no digit, which a value would have."""
+    core = word.lstrip("-").removesuffix("()")
+    if not _is_name(word.lstrip("-")) or any(c.isdigit() for c in word) or len(core) < 4:
+        return False
+    if word.startswith("--"):
+        return True
+    is_joined = "_" in core.strip("_") and core.replace("_", "").isalpha()
+    has_hump = core.isalpha() and any(core[i].islower() and core[i + 1].isupper() for i in range(len(core) - 1))
+    return is_joined or has_hump
 
 
 def _plain(word: str, before: str) -> str:

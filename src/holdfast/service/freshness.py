@@ -48,6 +48,8 @@ class FreshnessCheck:
         """Ids of lessons that have only been glanced at."""
         self._until = parts.clock.elapsed_s() + (HASTY_S if parts.hasty else within_s)
         self._looks = HASTY_LOOKS
+        self._folder_obstacle: str | None = None
+        """Why the project's folder cannot be looked at, once somebody has asked; empty when it can."""
 
     def judge(self, lesson: Lesson) -> Judged:
         """The worst state over the lesson's anchors and what it means in words; fresh without any anchor."""
@@ -121,11 +123,13 @@ class FreshnessCheck:
         workspace = self._parts.workspace
         if workspace.exists(self._place, anchor.path):
             return "unreadable"
-        try:
-            workspace.locate(self._place.root)
-        except HoldfastError:
-            return "no_folder"
-        return ""
+        if self._folder_obstacle is None:  # located once, however many files have vanished
+            try:
+                workspace.locate(self._place.root)
+                self._folder_obstacle = ""
+            except HoldfastError:
+                self._folder_obstacle = "no_folder"
+        return self._folder_obstacle
 
     def _compare_files(self, anchor: Anchor) -> Verdict:
         """Without a code index: a file that differs has drifted, wherever in it the difference is."""

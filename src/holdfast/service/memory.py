@@ -191,17 +191,25 @@ class Memory:
         limit: int = 3,
         budget_tokens: int = 2000,
         as_of: datetime | None = None,
-        states: Sequence[State] = ("active",),
+        states: Sequence[State] = (),
         kinds: Sequence[LessonKind] = (),
+        unconfirmed: Sequence[State] = ("probation",),
         all_projects: bool = False,
     ) -> Briefing:
-        """The lessons that matter to the question, best first, within the budget, verified against the code now."""
-        from holdfast.service.recall import ask, question
+        """The lessons that matter to the question, best first, within the budget, verified against the code now.
+
+        Active lessons first; then those that nobody confirmed yet and that are in the `unconfirmed` states, marked so.
+        Candidates wait for a person, so an agent is not told them. `states` asks for lessons in these states alone.
+        """
+        from holdfast.service.asking import ask
+        from holdfast.service.recall import question
 
         query = question(
-            self.parts, self.place, text, paths, symbols, command, error, as_of, states, kinds, all_projects
-        )
-        return ask(self.parts, self.place, query, limit=limit, budget_tokens=budget_tokens)
+            self.parts, self.place, text or error, paths, symbols, command, error, as_of, states or ("active",), kinds,
+            all_projects,
+        )  # fmt: skip
+        unconfirmed = () if states else tuple(unconfirmed)
+        return ask(self.parts, self.place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed)
 
     def note_recall(self, briefing: Briefing, asked: HookCall) -> None:
         """Log what a recall showed to an agent; `asked` tells its host, session and question (as the prompt)."""

@@ -13,15 +13,12 @@ from holdfast.domain.errors import (
 )
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.query import LANES, Query
-from holdfast.ranking.aim import Aim, says_only_when, task_of
+from holdfast.ranking.aim import Aim, task_of
 from holdfast.ranking.bar import (
-    ASKED,
-    PUSHED,
     UNKNOWN,
     Bar,
     Chance,
     is_decisive,
-    is_linked,
     is_sure,
     passes_by_meaning,
     passes_by_words,
@@ -38,7 +35,7 @@ from holdfast.ranking.signature import command_target, error_signature
 from holdfast.ranking.tokens import count_tokens
 from holdfast.service.clues import clues_in
 from holdfast.service.freshness import FreshnessCheck
-from holdfast.service.surroundings import linked_files, way_to
+from holdfast.service.surroundings import way_to
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +47,7 @@ if TYPE_CHECKING:
     from holdfast.domain.query import Hit
     from holdfast.domain.vocabulary import Freshness, LessonId, LessonKind, Moment, State
     from holdfast.ports.store import Store
+    from holdfast.ranking.relevance import Asked
     from holdfast.service.parts import Parts
 
 DEPTH = 30
@@ -72,8 +70,6 @@ FOLLOWED, LINKS = ("relates_to", "refines", "caused_by"), 3
 """Links from a lesson that the question names, and how many of them are followed."""
 NEAR_MEANING = 0.2
 """Least cosine of what is named as the nearest, where nothing was near enough to be delivered."""
-NEAR_SHOWN = 3
-"""How many are named then: who asked may know better than the bar."""
 PARTICULAR = tuple(lane for lane in LANES if lane != "recent")
 """Lanes for a question about something: how recent a lesson is only weighs in its multiplier."""
 
@@ -155,31 +151,6 @@ def question(
     )
 
 
-def ask(
-    parts: Parts, place: Place, query: Query, *, limit: int, budget_tokens: int, moment: Moment = "on_demand"
-) -> Briefing:
-    """The few lessons that answer the query, or none and the nearest. A question without anything asks in general."""
-    query, degraded = with_vector(parts, query)
-    says = bool(query.text or query.symbols or query.command or query.error)
-    timed = bool(query.since or query.until) and says_only_when(query.text) and not query.paths
-    general = timed or not (says or query.paths)
-    if query.paths and not query.linked:
-        query = replace(query, linked=linked_files(parts, place, query.paths))
-    lanes = TIMED if timed else LANES if general else PARTICULAR
-    drawn = draw(parts, query, lanes, pool=max(POOL, min(2 * limit, POOL_LIMIT)))
-    bar = ASKED if moment == "on_demand" else PUSHED
-    good = list(drawn.found) if general else admissible(parts, query, drawn.found, bar)
-    if not says:
-        good += [found for found in drawn.found if is_linked(found.shares) and found not in good]
-    notes = "; ".join(filter(None, (degraded, drawn.degraded)))
-    if not good:
-        near = [found for found in drawn.found if any(map(_says_something, found.shares))]
-        ranked = weigh_up(parts, place, near)
-        return Briefing(moment=moment, near=tuple(one for one, _ in ranked[:NEAR_SHOWN]), degraded=notes)
-    ranked = weigh_up(parts, place, good)
-    return brief(ranked, moment=moment, limit=limit, budget_tokens=budget_tokens, degraded=notes)
-
-
 def draw(
     parts: Parts,
     query: Query,
@@ -210,6 +181,17 @@ def draw(
         ))  # fmt: skip
     kept = tuple(one for one in found if admit is None or admit(one))
     return Draw(found=kept, degraded="; ".join(filter(None, [*failures, damage_words(parts.store)])))
+
+
+def found_of(lesson: Lesson, asked: Asked) -> Found:
+    """A lesson that no lane brought, and how its words fit the question."""
+    stems = lesson_stems(lesson)
+    return Found(
+        lesson=lesson,
+        shares=(LaneShare(lane="link", rank=1, raw=1.0, share=0.0),),
+        fit=fit_of(asked, stems),
+        stems=stems,
+    )
 
 
 def get_readable(store: Store, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
@@ -353,7 +335,7 @@ def brief(
     room = budget_tokens - frame_tokens(more_line(max(total, 1), hint), checkpoint_text)
     taken = fit([line.tokens for line in lines], [worth for _, worth in chosen], room, limit)
     items = tuple(replace(ranked[order[at]][0], rank=n) for n, at in enumerate(taken, start=1))
-    text = _render([lines[at] for at in taken], total - len(items), hint, checkpoint_text)
+    text = render([lines[at] for at in taken], total - len(items), hint, checkpoint_text)
     return Briefing(
         moment=moment,
         items=items,
@@ -395,12 +377,13 @@ def asked_words(query: Query) -> str:
     return " \n ".join(filter(None, (query.text, error, command_target(query.command), *query.symbols)))
 
 
-def _says_something(share: LaneShare) -> bool:
+def says_something(share: LaneShare) -> bool:
     """Whether that lane's answer is about the question: not a settling one, nor the nearest of nothing near."""
-    return share.lane not in SETTLING and (share.lane != "vector" or share.raw >= NEAR_MEANING)
+    return share.lane not in (*SETTLING, "ranker") and (share.lane != "vector" or share.raw >= NEAR_MEANING)
 
 
-def _render(lines: Sequence[Line], more: int, hint: str, checkpoint_text: str) -> str:
+def render(lines: Sequence[Line], more: int, hint: str, checkpoint_text: str) -> str:
+    """The fenced text of a briefing; empty when there is nothing to say."""
     if not lines and not checkpoint_text:
         return ""
     return render_block([line.text for line in lines], more_line(more, hint), checkpoint_text)

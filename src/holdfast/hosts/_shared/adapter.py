@@ -38,6 +38,9 @@ class Adapter:
     late = False
     """It takes nothing before a tool runs: what belongs to a file comes with the result of reading it."""
 
+    tells_end = True
+    """Its hooks say when a session ends."""
+
     def __init__(self, config_dir: str = "") -> None:
         self._config_dir = config_dir
 
@@ -60,6 +63,8 @@ class Adapter:
         call = parse_hook(self.name, held, at, new_id)
         if self.late and held.get("tool_name") == "Read" and call.name == "PostToolUse":
             call = replace(call, moment="before_file", paths=call_files(fields_of(held.get("tool_input"))))
+        if call.ends_turn and not self.tells_end:
+            call = replace(call, may_be_last=True)
         own = text_of(fields_of(payload).get("hook_event_name")) or call.name
         call = call if own == call.name else replace(call, name=own)
         # What cannot be handed over is not looked for: it would cost time, and count as shown.

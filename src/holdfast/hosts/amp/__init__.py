@@ -39,6 +39,7 @@ class Amp(Adapter):
     name = "amp"
     folders = (".config/amp", ".local/share/amp")
     keeps_transcripts = True
+    tells_end = False
     late = True
 
     @property
@@ -53,6 +54,7 @@ class Amp(Adapter):
             transcripts="~/.local/share/amp/threads (builds before April 2026)",
             grows_by_lines=False,
             transcript_files=("amp/threads/*.json",),
+            transcript_marks=(('"id":"T-', '"messages":[', '"env":{"initial":{'),),
             moments=("session_start", "prompt", "before_file", "after_failure"),
             rules=(RulesTarget(file="AGENTS.md"),),
             reads=("CLAUDE.md",),

@@ -44,6 +44,7 @@ class Antigravity(Adapter):
     name = "antigravity"
     folders = (".gemini/antigravity", ".gemini/antigravity-cli", ".gemini/config")
     keeps_transcripts = True
+    tells_end = False
 
     @property
     def profile(self) -> HostProfile:

@@ -45,6 +45,7 @@ class Cline(Adapter):
     name = "cline"
     folders = (".cline",)
     keeps_transcripts = True
+    tells_end = False
 
     @property
     def profile(self) -> HostProfile:
@@ -63,7 +64,11 @@ class Cline(Adapter):
                 "claude-dev/tasks/*/api_conversation_history.json",
                 "tasks/*/ui_messages.json",
             ),
-            transcript_marks=(('[{"ts":', '"type":"say"', '"text":"'),),
+            transcript_marks=(
+                ('[{"ts":', '"type":"say"', '"text":"'),
+                ('{"version":', '"messages":[{', '"text":"<user_inputmode='),
+                ('[{"role":"user","content":[', '"text":"<task>', "#CurrentWorkingDirectory("),
+            ),
             rules=(
                 RulesTarget(
                     file=".clinerules/holdfast-{slug}.md", front_matter="---\npaths: {globs}\n---\n", globs="list"

@@ -30,6 +30,7 @@ HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UserPromptSubmit", "", {"timeout": 5}),
     ("PreToolUse", "Bash|apply_patch", {"timeout": 5}),
     ("PostToolUse", "", {"timeout": 5}),
+    ("SubagentStart", "", {"timeout": 5}),
     ("PreCompact", "", {"timeout": 10}),
     ("Stop", "", {"timeout": 10}),
     ("SessionEnd", "", {"timeout": 3}),

@@ -43,6 +43,7 @@ HOOKS: tuple[tuple[str, str, int], ...] = (
     ("PreToolUse", "Read|Edit|Write|Bash|view|create|edit|bash|apply_patch", 5),
     ("PostToolUse", "", 5),
     ("PostToolUseFailure", "", 5),
+    ("SubagentStart", "", 5),
     ("PreCompact", "", 10),
     ("Stop", "", 10),
     ("SessionEnd", "", 5),
@@ -90,6 +91,7 @@ class CopilotCli(Adapter):
             moments=("session_start", "prompt", "before_file", "before_command", "after_failure"),
             transcripts="~/.copilot/session-state",
             transcript_files=("session-state/*/events.jsonl",),
+            transcript_marks=(('"type":"session.start"', '"producer":"copilot-agent"', '"context":{"cwd":'),),
             rules=(
                 RulesTarget(
                     file=".github/instructions/holdfast-{slug}.instructions.md",

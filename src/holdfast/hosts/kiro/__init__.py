@@ -42,6 +42,7 @@ class Kiro(Adapter):
     name = "kiro"
     folders = (".kiro",)
     keeps_transcripts = True
+    tells_end = False
 
     @property
     def profile(self) -> HostProfile:

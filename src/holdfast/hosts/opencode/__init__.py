@@ -41,6 +41,7 @@ class Opencode(Adapter):
     name = "opencode"
     folders = (".config/opencode", ".local/share/opencode", ".opencode")
     keeps_transcripts = True
+    tells_end = False
     late = True
 
     @property

@@ -40,6 +40,7 @@ class Roo(McpClient):
             transcripts="tasks in its VS Code storage",
             grows_by_lines=False,
             transcript_files=("tasks/*/api_conversation_history.json",),
+            transcript_marks=(('[{"role":"user","content":[', '"text":"<task>', "#CurrentWorkspaceDirectory("),),
             rules=(RulesTarget(file=".roo/rules/holdfast-{slug}.md"), RulesTarget(file="AGENTS.md")),
             notes=(
                 "Roo Code was shut down in May 2026. What is installed is given what `holdfast rules sync` writes.",

@@ -48,6 +48,11 @@ class VsCode(McpClient):
                 "GitHub.copilot-chat/transcripts/*.jsonl",
                 "emptyWindowChatSessions/*.json*",
             ),
+            transcript_marks=(
+                ('{"kind":0,"v":{', '"sessionId":"', '"requests":['),
+                ('"responderUsername":"', '"requests":['),
+                ('"type":"session.start"', '"producer":"copilot-agent"', '"vscodeVersion":"'),
+            ),
             rules=(
                 RulesTarget(
                     file=".github/instructions/holdfast-{slug}.instructions.md",

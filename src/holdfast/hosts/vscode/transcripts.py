@@ -11,7 +11,16 @@ from __future__ import annotations
 import os
 
 from holdfast.hosts._shared.copilotevents import as_hook, tell_events
-from holdfast.hosts._shared.files import find_files, instant, path_of_uri, read_json, read_lines, try_json, written_at
+from holdfast.hosts._shared.files import (
+    find_files,
+    instant,
+    parse_line,
+    path_of_uri,
+    read_json,
+    read_lines,
+    try_json,
+    written_at,
+)
 from holdfast.hosts._shared.folders import settings_folder
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, as_it_is, failure
 from holdfast.hosts._shared.toolcalls import PATCH_TOOL, fields_of, text_of, with_usual_fields
@@ -32,6 +41,8 @@ TOOLS = {
     "apply_patch": PATCH_TOOL,
 }  # fmt: skip
 DEPTH = 64
+LINE_LIMIT = 1_000_000
+"""Characters of a first line that tells the form of a file."""
 
 
 def find(host: Adapter, home: str) -> list[str]:
@@ -50,10 +61,10 @@ def find(host: Adapter, home: str) -> list[str]:
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
     """Events of a chat. Raises OSError or HostConfigError."""
     name = os.path.splitext(os.path.basename(path))[0]
-    in_transcripts = os.path.basename(os.path.dirname(path)) == "transcripts"
-    telling = Retelling(host, name, new_id, as_hook(_as_claude) if in_transcripts else as_it_is)
+    is_extensions = _is_extensions(path)
+    telling = Retelling(host, name, new_id, as_hook(_as_claude) if is_extensions else as_it_is)
     telling.stand(at=written_at(path), cwd=_folder(path))
-    if in_transcripts:
+    if is_extensions:
         with open(path, encoding="utf-8", errors="replace", newline="\n") as lines:
             yield from tell_events(telling, lines)
         return
@@ -62,6 +73,16 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
     requests = chat.get("requests")
     for request in map(fields_of, requests if isinstance(requests, list) else ()):
         yield from _request(telling, request)
+
+
+def _is_extensions(path: str) -> bool:
+    """Whether the file is a transcript of Copilot's extension, by its folder or, for a copy, by its first line."""
+    if os.path.basename(os.path.dirname(path)) == "transcripts":
+        return True
+    if not path.endswith(".jsonl"):
+        return False
+    with open(path, encoding="utf-8", errors="replace", newline="\n") as lines:
+        return text_of(parse_line(lines.readline(LINE_LIMIT)).get("type")).startswith("session.")
 
 
 def _replayed(lines: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -40,6 +40,7 @@ class Windsurf(Adapter):
     name = "windsurf"
     folders = (".codeium/windsurf", ".codeium/windsurf-next")
     keeps_transcripts = True
+    tells_end = False
 
     @property
     def profile(self) -> HostProfile:

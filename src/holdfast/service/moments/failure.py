@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
 from holdfast.ranking.bar import PUSHED, passes_by_words
+from holdfast.ranking.failure import answers_failure, read_failure
 from holdfast.ranking.relevance import fit_of, weigh
-from holdfast.ranking.signature import alike, command_target, error_signature
 from holdfast.service.moments.commands import KNOWN_FAILURES
 from holdfast.service.moments.turn import Pick
 from holdfast.service.recall import draw
@@ -22,25 +22,28 @@ ANSWERS = "answers this failure"
 
 
 def after_failure(turn: Turn) -> Briefing:
-    """The same error or nearly, the same command, or a strong match of its words."""
-    signature, target = error_signature(turn.call.error), command_target(turn.call.command)
-    if (not signature and not target) or not turn.room:
+    """The same error or nearly, one of its class about the same thing, the same command, or a strong match of words."""
+    failure = read_failure(turn.call.error, turn.call.command)
+    if not (failure.words or failure.target) or not turn.room:
         return Briefing(moment=turn.moment)
-    message = weigh(signature.partition(": ")[2])
+    message = weigh(failure.words.partition(": ")[2] if failure.signature else failure.words)
 
     def answers(found: Found) -> bool:
         lesson = found.lesson
-        if signature and lesson.error_signature:
-            return alike(signature, lesson.error_signature)
-        same_command = bool(target) and lesson.command == target and lesson.kind in KNOWN_FAILURES
+        if answers_failure(failure, lesson):
+            return True
+        if failure.signature and lesson.error_signature:
+            return False
+        same_command = bool(failure.target) and lesson.command == failure.target and lesson.kind in KNOWN_FAILURES
         told = fit_of(message, found.stems)
         return (same_command and lesson.kind != "exploration") or (
             told.strength >= STRONG_WORDS and passes_by_words(told, PUSHED, found.shares, found.chance)
         )
 
     query = turn.query(
-        text=signature, error=turn.call.error if signature else "", command=turn.call.command, paths=turn.files()
-    )
+        text=failure.words, error=turn.call.error if failure.signature else "", command=turn.call.command,
+        paths=turn.files(),
+    )  # fmt: skip
     drawn = draw(turn.parts, query, ("exact", "text"), admit=answers)
     turn.degraded = drawn.degraded
     return turn.tell(([Pick(found=found, reason=ANSWERS) for found in drawn.found], LINES))

@@ -88,12 +88,12 @@ def _exact(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
 
 
 def _asked_tokens(query: Query) -> list[str]:
-    from holdfast.ranking.signature import command_target, error_signature
+    from holdfast.ranking.signature import command_target, error_signature, masked
 
     text = _looked_at(query.text)
     error = error_signature(clean(query.error)) if query.error else ""
     command = command_target(clean(query.command)) if query.command else ""
-    tokens = ["error " + error] if error else []
+    tokens = ["error " + error, "error " + masked(error)] if error else []
     tokens += ["run " + command] if command else []
     for symbol in clean_all(query.symbols):
         tokens += [symbol.casefold(), symbol.replace("::", ".").rpartition(".")[2].casefold()]

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
 
-COMMON = 200
-"""A term in more lessons of the scope than this says little; it is asked for only when no rarer one is there."""
-COMMON_SHARE = 0.004
+COMMON = 1_000
+"""A term in more lessons than this says little; it chooses lessons only when no rarer term is there."""
+COMMON_SHARE = 0.02
 """As COMMON, for a store of more than 50,000 lessons: the share of them."""
+TELLING, TELLING_SHARE = 200, 0.004
+"""A term in at most so many lessons, or that share of a large store, tells the most."""
 SATURATION = 2.2
 """What a term adds to BM25 times its idf, at most: k1 + 1 with FTS5's k1 of 1.2."""
 
@@ -30,6 +32,8 @@ class TermCounts(Frozen):
     """In how many lessons each is; of a common term as told by how soon the counting stopped."""
     rare: tuple[str, ...] = ()
     common: tuple[str, ...] = ()
+    telling: frozenset[str] = frozenset()
+    """Those of the rare terms that are in the fewest lessons."""
     most: float = 1.0
     """The BM25 of a lesson that has every term asked, known or not, as often as counts: what a score is a share of."""
 
@@ -38,6 +42,7 @@ def count_terms(sql: sqlite3.Connection, terms: Sequence[str]) -> TermCounts:
     """Look the terms up."""
     newest: int = sql.execute("SELECT coalesce(max(row), 0) FROM lessons").fetchone()[0]
     many = max(COMMON, int(newest * COMMON_SHARE))
+    few = max(TELLING, int(newest * TELLING_SHARE))
     counting = "SELECT count(*), max(rowid) FROM (SELECT rowid FROM lesson_text WHERE lesson_text MATCH ? LIMIT ?)"
     found = [(term, *sql.execute(counting, (quoted(term), many + 1)).fetchone()) for term in terms]
     counts = [(term, count) for term, count, _ in found]
@@ -46,6 +51,7 @@ def count_terms(sql: sqlite3.Connection, terms: Sequence[str]) -> TermCounts:
         lessons=lessons,
         rare=tuple(term for term, count in counts if 0 < count <= many),
         common=tuple(term for term, count in counts if count > many),
+        telling=frozenset(term for term, count in counts if 0 < count <= few),
         most=SATURATION * math.fsum(_idf(lessons.get(term, 0), newest) for term in terms) or 1.0,
     )
 

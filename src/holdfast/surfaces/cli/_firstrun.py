@@ -1,7 +1,7 @@
-"""What a new user is offered once the hosts are set up: the repository's commits, a model, a wrap-up.
+"""What a new user is offered once the hosts are set up: commits, a model, a wrap-up, an embedder.
 
 Each offer stands alone: refusing one, or an error in one, changes nothing about the hosts that were set up. Nothing is
-ever sent to a model without a person's yes on a terminal.
+ever sent to a model or downloaded without a person's yes on a terminal.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ def begin(call: Call, settings: Settings, hosts: Sequence[str], *, from_git: boo
         _offer_model(settings, hosts)
     if can_ask and not settings.wrap_up:
         _offer_wrap_up(settings, hosts)
+    if can_ask and settings.embedder in ("", "static"):
+        _offer_embedder(call, settings)
 
 
 def _has_commits(folder: str) -> bool:
@@ -101,3 +103,26 @@ def _offer_wrap_up(settings: Settings, hosts: Sequence[str]) -> None:
     path = settings.config_path
     save_text(path, "wrap_up = true\n" + load_text(path))  # before every table, where it belongs to none
     note(f"kept in {path}: wrap_up = false there ends it")
+
+
+def _offer_embedder(call: Call, settings: Settings) -> None:
+    """Ask whether a better embedder may be downloaded; who chose an embedder, or none, is not asked."""
+    from importlib.util import find_spec
+
+    from holdfast.surfaces.cli import _pulling
+    from holdfast.surfaces.cli._configfile import load_text
+    from holdfast.surfaces.cli.embedder import choose, download
+
+    if "[embedder]" in load_text(settings.config_path):
+        return
+    if find_spec("fastembed") is None:
+        note("a larger embedder finds more paraphrases: pip install 'holdfast-memory[onnx]', then holdfast setup")
+        return
+    note(f"A larger embedder finds more paraphrases: {_pulling.DEFAULT}, 91 MB from {_pulling.HUB}. It runs here.")
+    if not click.confirm("Download it and use it?", default=False, err=True):
+        note("nothing is downloaded; `holdfast embedder pull` does it later")
+        return
+    try:
+        choose(call, settings, "onnx", {"path": download(settings, _pulling.DEFAULT, _pulling.HUB)})
+    except HoldfastError as exc:
+        note(f"the embedder stays as it is: {exc}")

@@ -80,7 +80,11 @@ def use(call: Call, name: str, options: Sequence[str], wait: bool) -> None:
     from holdfast.settings import load_settings
 
     settings = load_settings()
-    told = _complete(settings, name, _parse_options(options))
+    choose(call, settings, name, _complete(settings, name, _parse_options(options)), wait=wait)
+
+
+def choose(call: Call, settings: Settings, name: str, told: dict[str, str], *, wait: bool = False) -> None:
+    """Try the embedder, keep it in config.toml and embed every lesson. Raises HoldfastError when it does not work."""
     dimension = 0 if name == NONE else _try(name, told)
     with call.open() as memory:
         _keep(memory, {"name": name, **told, "dimension": dimension} if dimension else {"name": NONE})
@@ -124,19 +128,24 @@ def pull(call: Call, model: str, hub: str) -> None:
     MODEL is OWNER/NAME or OWNER/NAME@REVISION on the Hugging Face Hub; the default is 91 MB. Every file is checked
     against its checksum. One that broke off goes on where it stopped.
     """
-    from holdfast.runfiles import Turn
     from holdfast.settings import load_settings
 
-    settings = load_settings()
-    with Turn(settings.run_path, "pull") as ours, _download_bar() as advance:
-        if not ours:
-            raise AlreadyRunningError("another process is pulling a model", hint="wait for it")
-        folder = _pulling.pull(settings.home, model, hub, advance)
+    folder = download(load_settings(), model, hub)
     if call.as_json:
         answer_json({"model": model, "folder": folder})
     else:
         say(folder)
         note(f"holdfast embedder use onnx path={folder}")
+
+
+def download(settings: Settings, model: str, hub: str) -> str:
+    """The folder of the model, which is downloaded unless it is there. Raises HoldfastError when it cannot be."""
+    from holdfast.runfiles import Turn
+
+    with Turn(settings.run_path, "pull") as ours, _download_bar() as advance:
+        if not ours:
+            raise AlreadyRunningError("another process is pulling a model", hint="wait for it")
+        return _pulling.pull(settings.home, model, hub, advance)
 
 
 def _row(settings: Settings, name: str) -> dict[str, Any]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 CHECKPOINTS = 1_000
 """Checkpoints looked through for those that were restored."""
-HEADS = ("time (UTC)", "moment", "id", "title", "shown for", "because")
+HEADS = ("time (UTC)", "moment", "id", "title", "shown for", "because", "host", "session")
 LATEST = "latest"
 """What `--session` stands for without an id."""
 NAMED = 3
@@ -55,7 +55,9 @@ NAMED = 3
 @click.option(
     "--lesson", "ref", default="", shell_complete=lesson_ids, help="Only deliveries of the lesson whose id ends so."
 )
-@click.option("--why", is_flag=True, help="Also what each was shown for, and the reason; always there in a pipe.")
+@click.option(
+    "--why", is_flag=True, help="Also what each was shown for, the reason, host and session; always there in a pipe."
+)
 @click.option("--changes", "only_changes", is_flag=True, help="Changes of memory instead of deliveries.")
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="Most lines to print.")
 @json_option
@@ -64,7 +66,8 @@ NAMED = 3
 def command(call: Call, session: str, ref: str, why: bool, only_changes: bool, limit: int) -> None:
     """Print what was shown when and why, newest first; or what changed memory.
 
-    Each line is time, moment, lesson and title; with --why also what it was shown for, and the reason.
+    Each line is time, moment, lesson and title; with --why also what it was shown for, the reason, host
+    and session.
     """
     with call.open() as memory:
         if only_changes:
@@ -85,7 +88,16 @@ def _print_deliveries(call: Call, memory: Memory, deliveries: list[Delivery], bi
         return
     titles = _titles(memory, [entry.lesson for entry in deliveries])
     rows = [
-        [f"{d.at:%Y-%m-%d %H:%M:%S}", d.moment, short_id(d.lesson), titles[d.lesson], d.trigger, d.reason]
+        [
+            f"{d.at:%Y-%m-%d %H:%M:%S}",
+            d.moment,
+            short_id(d.lesson),
+            titles[d.lesson],
+            d.trigger,
+            d.reason,
+            d.host,
+            d.session,
+        ]
         for d in deliveries
     ]
     if sys.stdout.isatty() and not why:  # the title has the room; a program gets every column

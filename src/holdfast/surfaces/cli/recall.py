@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.domain.briefing import UNCONFIRMED
 from holdfast.domain.ids import short_id
 from holdfast.domain.sourceword import source_word
 from holdfast.domain.vocabulary import LESSON_KINDS, STATES
@@ -46,7 +47,7 @@ HEADS = ("", "id", "kind", "title", "where", "from", "state")
 @click.option("--command", default="", help="A command about to be run.")
 @click.option("--error", default="", help="Error output to be answered; - reads it from stdin.")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(LESSON_KINDS), help="Only lessons of this kind.")
-@click.option("--state", "states", multiple=True, type=click.Choice(STATES), help="Instead of active ones.")
+@click.option("--state", "states", multiple=True, type=click.Choice(STATES), help="Only lessons in this state.")
 @click.option("--all-projects", is_flag=True, help="Lessons of every project on this machine.")
 @click.option("--as-of", default="", help="Answer as of that time, e.g. 2026-03-01T12:00:00Z or yesterday.")
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="Most lessons to print.")
@@ -59,14 +60,15 @@ def command(call: Call, /, text: tuple[str, ...], why: bool, budget: int, as_of:
     """Ask memory; the best lessons first.
 
     Each line is rank, id, kind, title, where it belongs, who says it, and its freshness against the code as it is now.
+    Lessons that nobody confirmed yet come last and say so; two that contradict each other stand together.
     """
-    asked["states"] = asked["states"] or ("active",)
     with call.open() as memory:
         briefing = memory.recall(
             read_text(" ".join(text)),
             error=read_text(error),
             as_of=read_time(as_of),
             budget_tokens=budget,
+            unconfirmed=UNCONFIRMED,
             **asked,
         )
     if call.as_json:
@@ -83,6 +85,8 @@ def briefing_json(briefing: Briefing) -> dict[str, Any]:
         "tokens": briefing.tokens,
         "nearest": ranked_json(briefing.nearest) if briefing.nearest else None,
         "near": [ranked_json(item) for item in briefing.near],
+        "near_more": briefing.near_more,
+        "disputes": [list(pair) for pair in briefing.disputes],
         "degraded": briefing.degraded,
     }
 
@@ -92,7 +96,10 @@ def _print(briefing: Briefing, why: bool) -> None:
     heads = lines[: len(lines) - len(briefing.items)]
     for line in heads:
         say(line)
+    first_of_two = {first for first, _ in briefing.disputes}
     for line, item in zip(lines[len(heads) :], briefing.items, strict=True):
+        if item.lesson.id in first_of_two:
+            say("These two disagree; the first is better proven or newer:")
         say(line)
         for detail in _explained(item) if why else ():
             say(detail)
@@ -127,11 +134,17 @@ def _talk(briefing: Briefing) -> None:
     shown = len(briefing.items)
     if shown:
         note(f"{shown} of {counted(shown + briefing.more, 'lesson')}, {counted(briefing.tokens, 'token')}")
+        unconfirmed = sum(item.is_unconfirmed for item in briefing.items)
+        if unconfirmed:
+            note(f"{unconfirmed} unconfirmed: holdfast review")
     elif briefing.near:
-        note("nothing fits; the nearest:")
+        note("No lesson passed the threshold. Closest matches:")
         for item in briefing.near:
-            note(f"  {short_id(item.lesson.id)}  {item.lesson.title}")
+            mark = " (unconfirmed)" if item.is_unconfirmed else ""
+            note(f"  {short_id(item.lesson.id)}  {item.lesson.title}{mark}")
+        if briefing.near_more:
+            note(f"  and {briefing.near_more} more")
     else:
-        note("nothing fits")
+        note("No lesson passed the threshold, and none comes close.")
     if briefing.degraded:
         note(f"note: {briefing.degraded}")

@@ -112,15 +112,15 @@ def _walk(memory: Memory, limit: int) -> None:
             say(line)
         outcome = _ask(memory, lesson)
         if outcome == "all" and _agreed(len(waiting) - number + 1):
-            for other in waiting[number - 1 :]:
-                memory.reject(other.id)
+            for left in waiting[number - 1 :]:
+                memory.reject(left.id)
                 counts["rejected"] += 1
             break
         if outcome == "quit":
             break
         counts["later" if outcome == "all" else outcome] += 1
-        remaining = f"{len(found) - number} left"
-        say(f"{short_id(lesson.id)}  {outcome}, {remaining}" if outcome != "all" else f"left for later, {remaining}")
+        rest = f"{len(found) - number} left"
+        say(f"{short_id(lesson.id)}  {outcome}, {rest}" if outcome != "all" else f"left for later, {rest}")
     note("nothing waits" if not waiting else ", ".join(f"{count} {word}" for word, count in counts.items() if count))
     if len(found) > limit:
         note(f"{len(found) - limit} less promising ones wait: holdfast review --limit {len(found)}")

@@ -52,6 +52,7 @@ def ranked_json(ranked: Ranked) -> dict[str, Any]:
         "score": ranked.score,
         "freshness": ranked.freshness,
         "caveat": ranked.caveat,
+        "unconfirmed": ranked.is_unconfirmed,
         "why": {
             "words": why.words,
             "shares": [dict(share.__dict__) for share in why.shares],

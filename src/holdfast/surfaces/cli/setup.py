@@ -74,8 +74,8 @@ def command(
     Without HOST it asks first on a terminal; with --yes, with HOST, and where there is no terminal it does not.
 
     In a repository it also learns from the commits (`holdfast backfill --git`): on a terminal it asks first, with
-    --yes or --git it does not. On a terminal it also asks whether a model may word the lessons of your sessions; the
-    answer is no unless you say yes.
+    --yes or --git it does not. On a terminal it also asks whether a model may word the lessons of your sessions, and
+    whether to download a larger embedder; the answer is no unless you say yes.
     """
     from holdfast.settings import load_settings
     from holdfast.surfaces.cli._hostfiles import HostFiles, set_up

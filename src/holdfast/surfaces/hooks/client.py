@@ -262,9 +262,10 @@ def _folder() -> str:
 
 
 def _errand_due(memory: Memory, call: HookCall) -> str:
-    """What a learner is told when one is due: a session ends, or begins while an earlier one was never learnt from."""
+    """What a learner is told when one is due: a session ends or may, or begins while an earlier one waits."""
+    ends = call.ends_session or (call.may_be_last and memory.parts.capture)
     starts = call.moment != "after_compaction" and any(event.kind == "session_start" for event in call.events)
-    if not call.ends_session and not (starts and memory.parts.capture and _has_leftovers(memory, call)):
+    if not ends and not (starts and memory.parts.capture and _has_leftovers(memory, call)):
         return ""
     from holdfast.domain.hookcall import render_errand
 

@@ -1,7 +1,7 @@
 """Handing work over to a process of its own, so that the host never waits for it.
 
-Only a session's end, a start that finds an unlearnt session, and a store of an older schema do this; every other hook
-starts nothing.
+A session's end, a turn's end in a host that never tells a session's end, a start that finds an unlearnt session, and a
+store of an older schema do this; every other hook starts nothing.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ class _Server:
                 leave_errand(settings.run_path, call)
         reply = _SocketReply(asking, call)
         hook.attend(memory, call, reply, self._complain, later=Spool(settings.run_path, host), until_s=until_s)
-        if call.ends_turn and not call.ends_session:
+        if call.ends_turn and not (call.ends_session or call.may_be_last):
             self._learner.add(call)
 
     def _complain(self, step: str, exc: Exception) -> None:
@@ -162,7 +162,7 @@ class _SocketReply:
     def __init__(self, asking: socket.socket, call: HookCall) -> None:
         self._asking = asking
         # The session's host is about to end us too: the learner has to be a process of its own.
-        self._errand = render_errand(call) if call.ends_session else ""
+        self._errand = render_errand(call) if call.ends_session or call.may_be_last else ""
 
     def offer(self, text: str) -> None:
         """Nothing: a hook that waits no longer answers alone."""

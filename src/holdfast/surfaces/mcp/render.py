@@ -17,8 +17,11 @@ def briefing(found: Briefing) -> str:
     """The compiled lessons, or that there are none and what the nearest was."""
     if found.text:
         return f"{found.text}\n({found.degraded})" if found.degraded else found.text
-    nothing = f"No lesson is close enough to the query.{f' ({found.degraded})' if found.degraded else ''}"
-    return f"{nothing} The nearest:\n{quotation.quote_near(found.near)}" if found.near else nothing
+    nothing = f"No lesson passed the threshold.{f' ({found.degraded})' if found.degraded else ''}"
+    if not found.near:
+        return nothing
+    more = f" and {found.near_more} more" if found.near_more else ""
+    return f"{nothing} Closest matches{more}:\n{quotation.quote_near(found.near)}"
 
 
 def lesson(held: Lesson, judged: tuple[Freshness, str]) -> str:

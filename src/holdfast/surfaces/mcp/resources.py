@@ -41,7 +41,7 @@ TEMPLATES = (
 def read(asked: Asked, uri: str) -> str:
     """The resource's text. Raises LessonNotFoundError for a lesson, or a whole URI, that is not there."""
     if uri == BRIEF:
-        found = asked.memory.recall(limit=BRIEF_LESSONS, budget_tokens=BRIEF_TOKENS)
+        found = asked.memory.recall(limit=BRIEF_LESSONS, budget_tokens=BRIEF_TOKENS, states=("active",))
         if not asked.gone.is_set():
             asked.memory.note_recall(found, asked.call("resource", uri))
         return found.text or "There are no lessons about this project yet."
