@@ -75,7 +75,7 @@ class Demo:
 
 def main() -> None:
     """Play the demo in a folder that is removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix="holdfast-demo-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="holdfast-demo-", ignore_cleanup_errors=True) as scratch:
         play(Demo(Path(scratch)))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from holdfast import Briefing, Memory
 from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
-from holdfast.domain.lesson import Lesson, Provenance, Triggers
+from holdfast.domain.lesson import Anchor, Lesson, Provenance, Triggers
 from holdfast.domain.records import Outcome
 from holdfast.domain.vocabulary import EventId, SessionId
 from holdfast.service.moments import turn
@@ -302,3 +302,11 @@ def test_with_few_lessons_a_prompt_that_names_what_a_lesson_names_is_answered(me
     asked = "Put a currency sign before each amount that render_report prints."
     assert [item.lesson.id for item in deliver(memory, "prompt", prompt=asked).items] == [rule.id]
     assert not deliver(memory, "prompt", session="s2", prompt="What is the weather like in Lisbon?").items
+
+
+def test_a_linters_rule_waits_for_an_edit(memory: Memory) -> None:
+    text = "golangci-lint `nolintlint` is on here: a //nolint names its linter."
+    rule = keep(memory, text, kind="convention", anchors=(Anchor(path="cmd/main.go"),))
+    happened(memory, "prompt", text="golangci-lint nolintlint complains about a //nolint", trust="person")
+    assert not deliver(memory, "before_file", paths=(f"{memory.place.root}/cmd/main.go",)).items
+    assert rule.insight in memory.recall("nolintlint").text

@@ -40,7 +40,10 @@ MOST = 5
 """Finds of one session."""
 UNSURE = 0.35
 """Probability at which a find only waits for a person."""
-WORTH = {"absent": 0.8, "protected": 0.8, "variable": 0.75, "folder": 0.6, "before": 0.6, "flag": 0.6, "edit": 0.45}
+WORTH = {
+    "absent": 0.8, "protected": 0.8, "variable": 0.75, "folder": 0.6, "before": 0.6, "flag": 0.6, "runner": 0.6,
+    "edit": 0.45,
+}  # fmt: skip
 """Estimated share of finds worth keeping (read by eye, five repositories), by the sort of cure."""
 
 _SLIP = re.compile(
@@ -168,6 +171,8 @@ def _by_rule(failure: Attempt, run: Attempt, cure: Cure) -> Candidate:
         fetches(cure.how) and any(line in failure.event.text for line in cure.how.splitlines())
     )
     seen = f" (`{line}` failed with: {shown})" if line and shown and not ordered and cure.sort != "protected" else ""
+    if seen and cure.sort == "runner":  # its rule names the line already
+        seen = f" ({shown})"
     worth = WORTH[cure.sort]
     return Candidate(
         kind="constraint" if cure.sort == "protected" else "tooling",

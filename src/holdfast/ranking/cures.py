@@ -12,7 +12,7 @@ import re
 
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.window import clip, status
-from holdfast.ranking.attempts import Attempt, is_probe, split_line
+from holdfast.ranking.attempts import Attempt, is_probe, reports_tests, split_line
 from holdfast.ranking.generalline import general_line, is_one_off, is_personal
 from holdfast.ranking.signature import command_target
 from holdfast.ranking.words import word_set
@@ -25,6 +25,8 @@ ABSENT_STATUS = 127
 """What a shell returns for a command it cannot find."""
 MOST_WORDS = 4
 """Words in front of a command that are a wrapper."""
+RULE_LIMIT = 160
+"""Characters of a rule about two forms of a command."""
 REPAIRS = 2
 """Preparing commands beyond which nobody can say which one mattered."""
 
@@ -55,6 +57,8 @@ _RISKY = re.compile(
     r"^--(?:no-verify|force|force-with-lease|no-check|ignore-scripts|no-sandbox|insecure|skip|allow|legacy)|^-f$|^-F$"
 )
 """Flags that pass by a check: a person decides about them."""
+_ONE_TEST = re.compile(r"::|\s-(?:-?run|k|-filter|-grep|-testNamePattern)\b|\.\w+\.test_|#\w+$")
+"""A command that runs one test, or those of one name."""
 _ASSIGNMENT = re.compile(r"^([A-Za-z_]\w*)=(\S*)$")
 
 
@@ -75,7 +79,7 @@ class Cure(Frozen):
     how: str
     """What to type, or to do first."""
     sort: str
-    """`absent`, `variable`, `flag`, `folder`, `before` or `protected`: how it was found."""
+    """`absent`, `variable`, `flag`, `runner`, `folder`, `before` or `protected`: how it was found."""
 
 
 def form_cure(failure: Attempt, run: Attempt) -> Cure | None:
@@ -85,7 +89,22 @@ def form_cure(failure: Attempt, run: Attempt) -> Cure | None:
     refused = _protected(failure, run)
     if refused or not failure.alone:
         return refused
-    return _absent(failure, run) or _variable(failure, run) or _flag(failure, run)
+    return _absent(failure, run) or _variable(failure, run) or _flag(failure, run) or _runner(failure, run)
+
+
+def _runner(failure: Attempt, run: Attempt) -> Cure | None:
+    """A test runner was called so that it ran no test, and then so that it did; not for one test or in one place."""
+    if not (failure.tests and run.tests) or reports_tests(failure.event.text) or not reports_tests(run.event.text):
+        return None
+    wrong, right = failure.line.split(), run.line.split()
+    shared = next(
+        (n for n, (a, b) in enumerate(zip(wrong, right, strict=False)) if a != b), min(len(wrong), len(right))
+    )
+    lines = (failure.line, run.line)
+    if shared < 2 or wrong == right or any(_ONE_TEST.search(line) or is_personal(line) for line in lines):
+        return None
+    rule = f"`{run.line}` runs the tests; `{failure.line}` runs none"
+    return Cure(rule=rule, how=run.line, sort="runner") if len(rule) <= RULE_LIMIT else None
 
 
 def folder_cure(failure: Attempt, run: Attempt, root: str) -> Cure | None:

@@ -91,11 +91,16 @@ def _about(turn: Turn, files: Sequence[str]) -> list[Pick]:
     query = replace(places, text=subject)
     drawn = draw(turn.parts, query, ("text", "path", "symbol"))
     turn.degraded = drawn.degraded
-    found = [one for one in drawn.found if agrees(one.shares, one.weight, one.chance)]
+    found = [one for one in drawn.found if agrees(one.shares, one.weight, one.chance) and not _is_card(turn, one)]
     return [
         Pick(found=one, reason=_reason(one))
         for one in sorted(found, key=lambda one: -relevance_of(one.shares, one.weight) * turn.favour(one.lesson))
     ]
+
+
+def _is_card(turn: Turn, found: Found) -> bool:
+    """Whether it is a linter's rule and nothing is written yet: the lint card tells it at the first edit."""
+    return not turn.call.edits and bool(linters_in(f"{found.lesson.title} {found.lesson.insight}"))
 
 
 def _reason(found: Found) -> str:
