@@ -44,7 +44,8 @@ _OWN_WORK = re.compile(
     r"|i will|i need|we need|i should|going to|want to|try(?:ing)? to|check (?:if|whether)|next|would"
     # the speaker's own work, or what this session just changed
     r"|i (?:was|had|have|forgot|missed|added|removed|changed|used|made|see|think|am)|i've|i'm|my|we (?:just|now|removed"
-    r"|changed|added|renamed|decided|chose|agreed|have (?:removed|changed|added))|now|anymore|as expected|needs? (?:to be )?(?:updat|chang"
+    r"|changed|added|renamed|decided|chose|agreed"
+    r"|have (?:removed|changed|added))|now|anymore|as expected|needs? (?:to be )?(?:updat|chang"
     r"|adjust|fix|add|remov|import)\w*|pre-existing|unrelated|already (?:fixed|done|there)|earlier|just (?:added"
     r"|changed|removed)|new (?:code|test|function)|this (?:session|task|change|pr|branch)|(?:still|again) (?:fail|flag"
     r"|complain)\w*|line \d+)\b"

@@ -119,8 +119,8 @@ def _walk(memory: Memory, limit: int) -> None:
         if outcome == "quit":
             break
         counts["later" if outcome == "all" else outcome] += 1
-        left = f"{len(found) - number} left"
-        say(f"{short_id(lesson.id)}  {outcome}, {left}" if outcome != "all" else f"left for later, {left}")
+        remaining = f"{len(found) - number} left"
+        say(f"{short_id(lesson.id)}  {outcome}, {remaining}" if outcome != "all" else f"left for later, {remaining}")
     note("nothing waits" if not waiting else ", ".join(f"{count} {word}" for word, count in counts.items() if count))
     if len(found) > limit:
         note(f"{len(found) - limit} less promising ones wait: holdfast review --limit {len(found)}")
