@@ -43,7 +43,7 @@ def test_what_one_host_learns_every_other_knows(machine: Machine, before: dict[s
     path, command = str(machine.elsewhere / "ledger" / "money.py"), STORY["second"]["command"]
     read, shell = {"path": path}, {"command": command}
     is_told("floats", lambda: in_cursor(machine, "preToolUse", tool_name="Read", tool_input=read))
-    is_told("discover -s tests", lambda: in_cursor(machine, "preToolUse", tool_name="Shell", tool_input=shell))
+    is_told("PYTHONPATH=. python", lambda: in_cursor(machine, "preToolUse", tool_name="Shell", tool_input=shell))
     answer = {"llmContent": "def split_amount(cents, people): ...", "returnDisplay": ""}
     done = {"tool_name": "read_file", "tool_input": {"file_path": path}, "tool_response": answer}
     is_told("floats", lambda: in_gemini(machine, "AfterTool", **done))

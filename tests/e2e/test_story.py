@@ -31,7 +31,7 @@ def test_what_one_session_learns_the_next_one_knows(machine: Machine) -> None:
     machine.holdfast("setup", "claude-code")
     _first_session(machine)
     _wait_until_learnt(machine)
-    _accept_the_decision(machine)
+    _accept_the_cause(machine)
     _second_session(machine)
 
 
@@ -40,7 +40,7 @@ def test_the_same_beside_a_running_mcp_server(machine: Machine) -> None:
     with _running_mcp(machine, machine.repository):
         _first_session(machine)
         _wait_until_learnt(machine)
-    _accept_the_decision(machine)
+    _accept_the_cause(machine)
     with _running_mcp(machine, machine.elsewhere):
         _second_session(machine)
 
@@ -127,11 +127,11 @@ def _wait_until_quiet(machine: Machine) -> None:
         seen = listed
 
 
-def _accept_the_decision(machine: Machine) -> None:
+def _accept_the_cause(machine: Machine) -> None:
     waiting = machine.json("review", "--list")["lessons"]
-    decisions = [lesson for lesson in waiting if "odd cents to the first people" in lesson["insight"]]
-    assert decisions, waiting
-    machine.holdfast("review", "--accept", decisions[0]["id"])
+    causes = [lesson for lesson in waiting if "so the odd cents were lost" in lesson["insight"]]
+    assert causes, waiting
+    machine.holdfast("review", "--accept", causes[0]["id"])
 
 
 def _second_session(machine: Machine) -> None:
@@ -139,8 +139,8 @@ def _second_session(machine: Machine) -> None:
     plan = STORY["second"]
     assert _told(machine, {"prompt": plan["unrelated_prompt"]}, "UserPromptSubmit") == ""
     _is_told(machine, {"prompt": plan["related_prompt"]}, "UserPromptSubmit", "line format")
-    _is_told(machine, {"read": plan["edit"]}, "PreToolUse", "floats", "odd cents")
-    _is_told(machine, {"bash": plan["command"]}, "PreToolUse", "discover -s tests -t .")
+    _is_told(machine, {"read": plan["edit"]}, "PreToolUse", "split_amount")
+    _is_told(machine, {"bash": plan["command"]}, "PreToolUse", "PYTHONPATH=. python")
     list(Player("change", str(machine.elsewhere)).step(plan["failing_change"]))
     _is_told(machine, {"bash": plan["failing_command"]}, "PostToolUseFailure", "float", "ledger/money.py")
     _nothing_comes_twice(machine)

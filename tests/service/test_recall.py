@@ -246,6 +246,7 @@ class LocalEmbedder(Embedder):
 def test_a_prompt_is_answered_by_meaning_only_where_no_endpoint_is_waited_for(memory: Memory) -> None:
     (lesson,) = keep(memory, "A vessel must report its draught.")
     memory.parts.store.put_vectors(Embedder.id, {lesson.id: [1.0, 0.0]})
+    keep(memory, *(f"Depot {number} opens at dawn." for number in range(30)))  # among few lessons words must agree
     asked = prompt("which boat papers")
     assert with_embedder(memory, Embedder()).inject(asked).items == ()
     assert [item.lesson for item in with_embedder(memory, LocalEmbedder()).inject(asked).items] == [lesson]

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from holdfast.service.moments.turn import Turn
     from holdfast.service.recall import Found
 
+FIRST_LINES = 2
+"""Standing rules with the first prompt, in a host that is told nothing at a session's start."""
 LINES, SESSION_LINES = 1, 6
 """Lessons for a prompt, and for all prompts of a session."""
 LONG = 600
@@ -28,7 +30,16 @@ def prompt(turn: Turn) -> Briefing:
     if not any(told.moment in ("session_start", "after_compaction") for told in turn.told):
         turn.checkpoint = turn.restorable(own=False)
     picks = [] if turn.count("prompt") >= SESSION_LINES or not turn.room else _picks(turn)
-    return turn.tell((picks, LINES))
+    return turn.tell((_standing(turn), FIRST_LINES), (picks, LINES))
+
+
+def _standing(turn: Turn) -> list[Pick]:
+    """At a session's first delivery, in a host that is told nothing at its start: the rules told there elsewhere."""
+    if turn.told or "session_start" in turn.parts.host(turn.call.host).profile.moments:
+        return []
+    from holdfast.service.moments.start import standing_picks
+
+    return standing_picks(turn)
 
 
 def own_words(text: str) -> str:
