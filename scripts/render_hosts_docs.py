@@ -56,8 +56,12 @@ a correction, "Remember that ..."), then sessions that are told. `make hosts-liv
 
 LIVE_NOTES = """
 - Cline resumes a session in a terminal only, so that each prompt is a session of its own here.
-- Codex hides MCP tools behind a search of its own, which the scripted model does when a tool is not listed.
+- Codex hides MCP tools behind a search of its own, which the scripted model does when a tool is not listed. It does not
+  wait for servers: the model takes 0.4 s for an answer, since one that answers at once is done before a server is up.
 - Continue has no hooks: nothing is handed over but through its MCP tools, and `holdfast backfill` learns.
+- "An unrelated prompt is left alone" is about the prompt. At a session's start, when no prompt is known yet, recent rules
+  of the project may be handed over. Deliveries that would be withheld to measure their worth are not withheld here.
+- Not in the story: compaction, sub-agents, terminal interfaces and editors. No program that needs an account was played.
 """
 
 READ_ONLY = """# Other programs' transcripts
