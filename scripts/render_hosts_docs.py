@@ -55,9 +55,16 @@ a correction, "Remember that ..."), then sessions that are told. `make hosts-liv
 """
 
 LIVE_NOTES = """
-- Cline resumes a session in a terminal only, so that each prompt is a session of its own here.
-- Codex hides MCP tools behind a search of its own, which the scripted model does when a tool is not listed.
+- Cline resumes a session in a terminal only, so that each prompt is a session of its own here. On a machine with ten
+  times more to do than it has cores it dropped the plug-in (it waits 4 s) in the first session after a restart.
+- Codex hides MCP tools behind a search of its own, which the scripted model does when a tool is not listed. It does not
+  wait for servers: the model takes 0.4 s for an answer, since one that answers at once is done before a server is
+  up.
 - Continue has no hooks: nothing is handed over but through its MCP tools, and `holdfast backfill` learns.
+- "An unrelated prompt is left alone" is about the prompt. At a session's start, when no prompt is known yet, recent
+  rules of the project may be handed over. Deliveries that would be withheld to measure their worth are not withheld
+  here.
+- Not in the story: compaction, sub-agents, terminal interfaces, editors, and programs that need an account.
 """
 
 READ_ONLY = """# Other programs' transcripts
@@ -92,7 +99,7 @@ def _live_table(live: Live) -> Iterator[str]:
     yield "| | " + " | ".join(f"{name} {row['version']}" for name, row in live.items()) + " |"
     yield "|---" * (len(live) + 1) + "|"
     for key, title in COLUMNS.items():
-        cells = (row[key] if key != "hooks" else _mark(row[key] != "no") for row in live.values())
+        cells = (row[key] if key != "hooks" else _mark(row[key] not in ("no", "-")) for row in live.values())
         yield f"| {title} | {' | '.join(cells)} |"
     yield LIVE_NOTES
 

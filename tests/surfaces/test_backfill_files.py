@@ -212,7 +212,8 @@ def test_a_transcript_of_another_name_finds_its_reader(clone: Path, home: Path) 
 
 def test_a_transcript_that_neither_name_nor_beginning_tells_finds_its_reader(clone: Path, home: Path) -> None:
     golden = GOLDEN / "copilot_cli" / "transcript_of_a_session" / "transcript.jsonl"
-    file = write(home.parent, "bag/moved.jsonl", golden.read_text("utf-8"))
+    unsigned = golden.read_text("utf-8").replace('"producer": "copilot-agent", ', "")
+    file = write(home.parent, "bag/moved.jsonl", unsigned)
     plain = told(str(file), "--project", str(clone))
     assert [(one["host"], one["events"] > 0) for one in plain["hosts"]] == [("copilot-cli", True)]
     note = f"read as copilot-cli's, for no other reader finds anything in it: {file}"

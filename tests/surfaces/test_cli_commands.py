@@ -173,7 +173,7 @@ def test_deliveries_are_logged_with_their_reason(project: Path) -> None:
         shown = make_delivery(project=memory.place.project.id, lesson=lesson.id, trigger="tides.py", session="s1")
         memory.parts.store.record([shown])
     line = told("log", "--session", "s1")
-    for word in ("before_file", short, "Seed the clock", "tides.py", "anchored to src/app.py"):
+    for word in ("before_file", short, "Seed the clock", "tides.py", "anchored to src/app.py", shown.host, "s1"):
         assert word in line
     assert told("log", "--session", "s2") == ""
     assert told_json("log", "--lesson", short)["deliveries"][0]["reason"] == "anchored to src/app.py"
