@@ -1,4 +1,4 @@
-"""The main job, shown: what a recorded session taught, and what the next session is given.
+"""The main job, shown: what an example session taught, and what the next session is given.
 
     make demo
 
