@@ -82,7 +82,9 @@ def _is_extensions(path: str) -> bool:
     if not path.endswith(".jsonl"):
         return False
     with open(path, encoding="utf-8", errors="replace", newline="\n") as lines:
-        return text_of(parse_line(lines.readline(LINE_LIMIT)).get("type")).startswith("session.")
+        start = parse_line(lines.readline(LINE_LIMIT))
+    # Copilot's command line writes the same form without the editor's version.
+    return start.get("type") == "session.start" and "vscodeVersion" in fields_of(start.get("data"))
 
 
 def _replayed(lines: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
