@@ -56,7 +56,8 @@ a correction, "Remember that ..."), then sessions that are told. `make hosts-liv
 
 LIVE_NOTES = """
 - Cline resumes a session in a terminal only, so that each prompt is a session of its own here. On a machine with ten
-  times more to do than it has cores it dropped the plug-in (it waits 4 s) in the first session after a restart.
+  times more to do than it has cores two of five plays told nothing in the first session after a restart, probably
+  because Cline waits 4 s for a plug-in.
 - Codex hides MCP tools behind a search of its own, which the scripted model does when a tool is not listed. It does not
   wait for servers: the model takes 0.4 s for an answer, since one that answers at once is done before a server is
   up.

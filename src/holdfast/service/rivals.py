@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.ports.store import LessonFilter
-from holdfast.ranking.sameness import opposed
+from holdfast.ranking.sameness import disagree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,5 +24,5 @@ def find_rivals(parts: Parts, place: Place, lesson: Lesson) -> list[Lesson]:
     """
     relatives = {lesson.id, *(link.target for link in lesson.links if link.kind in ("supersedes", "refines"))}
     active = parts.store.find(LessonFilter(project=place.project.id, states=("active",), limit=LOOKED_AT))
-    rivals = [other for other in active if other.id not in relatives and opposed(other.insight, lesson.insight)]
+    rivals = [other for other in active if other.id not in relatives and disagree(other.insight, lesson.insight)]
     return rivals[:NAMED]
