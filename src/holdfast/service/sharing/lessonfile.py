@@ -37,6 +37,12 @@ STAMPS = "sync"
 KEYS = ("id", *(name for name in EMPTY if name != "insight"), STAMPS)
 _PLAIN = re.compile(r"[A-Za-z_*][\w .,/()*+'$=<>;-]*[\w.)*/]|[A-Za-z]", re.ASCII)
 _WORDS_WITH_TYPES = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+_BARE = frozenset({
+    "id", "kind", "state", "valid_from", "valid_to", "target", "said_by", "symbol_kind", "blob", "signature_hash",
+    "body_hash", "commit", "work",
+})  # fmt: skip
+"""Keys whose values are digests, instants or words of closed sets."""
+_BARE_TEXT = re.compile(r"[a-z0-9_:.TZ-]{0,100}")
 _TOKEN = re.compile(r"r[0-9a-f]{8}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -114,7 +120,7 @@ def _parse(text: str, base: Mapping[str, Stamp] | None) -> LessonFile:
     lesson = stated.text("id")
     if not _UUID.fullmatch(lesson):
         raise stated.error("id", "id is missing or is no id" if not lesson else f"{lesson[:40]!r} is no id")
-    insight = clean("\n".join(lines[end + 1 :]))
+    insight = clean("\n".join(lines[end + 1 :]).strip())
     values, stamps = _values(stated), _stamps(stated)
     values["insight"] = insight
     if values["state"] != "forgotten":
@@ -217,7 +223,7 @@ def _stamps(stated: _Mapping) -> dict[str, Stamp]:
 
 def _stamp(entry: _Mapping, name: str) -> Stamp:
     try:
-        return parse_stamp(entry.text(name))
+        return parse_stamp(entry.raw(name))
     except InvalidValueError as exc:
         raise entry.error(name, str(exc)) from exc
 
@@ -333,6 +339,11 @@ class _Mapping:
         """The key's text, without secrets and hidden characters; empty without the key."""
         return self._scalar(name, self._values[name][1]) if name in self._values else ""
 
+    def raw(self, name: str) -> str:
+        """The key's text as it stands there; empty for a list or a map."""
+        node = self._values[name][1]
+        return str(node.value) if node.id == "scalar" else ""
+
     def texts(self, name: str) -> list[str]:
         """The key's list of texts; one text is a list of one."""
         items = self._items(name)
@@ -364,7 +375,12 @@ class _Mapping:
     def _scalar(self, name: str, node: Any) -> str:
         if node.id != "scalar":
             raise Unreadable(f"{name} must be a text", *_place(node))
-        return clean(node.value)
+        return cleaned(name, node.value)
+
+
+def cleaned(name: str, text: str) -> str:
+    """The key's text without secrets and hidden characters; digests and words of closed sets hold none."""
+    return text if name in _BARE and _BARE_TEXT.fullmatch(text) else clean(text)
 
 
 def _place(node: Any) -> tuple[int, int]:

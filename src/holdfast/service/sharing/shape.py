@@ -11,8 +11,7 @@ from holdfast.service.forget import blanked
 from holdfast.service.passages import SAID_SALIENCE
 from holdfast.service.remember import CONFIDENCE
 from holdfast.service.sharing.document import EMPTY, ENDS
-from holdfast.service.sharing.lessonfile import ANCHOR_KEYS
-from holdfast.service.statement import clean
+from holdfast.service.sharing.lessonfile import ANCHOR_KEYS, cleaned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def values_of(
         "links": links,
         "provenance": _provenance(lesson) if provenance is None else dict(provenance),
     }
-    return {name: _cleaned(values.get(name, empty)) for name, empty in EMPTY.items()}
+    return {name: _cleaned(name, values.get(name, empty)) for name, empty in EMPTY.items()}
 
 
 def new_lesson(
@@ -118,14 +117,15 @@ def _provenance(lesson: Lesson) -> dict[str, str]:
     return {key: value for key, value in stated.items() if value}
 
 
-def _cleaned(value: Any) -> Any:
+def _cleaned(name: str, value: Any) -> Any:
     """The value with every text in it redacted as a file's texts are when they are read; items once, none empty."""
     if isinstance(value, str):
-        return clean(value)
+        return cleaned(name, value)
     if isinstance(value, list):
         items: list[Any] = []
-        for item in map(_cleaned, value):
+        for item in value:
+            item = _cleaned(name, item)
             if item and item not in items:
                 items.append(item)
         return items
-    return {key: _cleaned(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+    return {key: _cleaned(key, inner) for key, inner in value.items()} if isinstance(value, dict) else value

@@ -152,21 +152,19 @@ class _Run:
         self.unwritten: set[str] = set()
         self.present: dict[LessonId, str] = {}
         """By id, the lesson's file; empty where it has one that nobody may write."""
-        self._mark = parts.store.mark(MARK + place.project.id)
-        state = _load(self._mark)
-        self.entries: dict[LessonId, Entry] = state[0]
-        self.roots: dict[str, dict[str, str]] = state[1]
-        self.extent: list[int] = state[2]
+        self._locals: dict[LessonId, LessonId] = {}
+        self.state = _load(parts.store.mark(MARK + place.project.id))
+        self.roots: dict[str, dict[str, str]] = self.state["roots"]
 
     def go(self) -> SyncReport:
         """Plan, then write the store, the files and the mark, in this order: a crash in between loses nothing."""
         known = self.roots.get(self.place.root, {})
         found = dict(self.files.find())
         extent = self.parts.store.extent()
-        is_same_store = self.extent == [extent.versions, extent.lessons]
+        is_same_store = self.state["extent"] == [extent.versions, extent.lessons]
         if is_same_store and found == known and not (self.how.share or self.how.accept):
-            self.present = {entry.id: entry.path for entry in self.entries.values() if entry.path in found}
-            return self._report()
+            return _unchanged(self.state["entries"], found)
+        self.entries: dict[LessonId, Entry] = {LessonId(one["id"]): Entry(**one) for one in self.state["entries"]}
         self.lessons = {lesson.id: lesson for lesson in _lessons(self.parts, self.place, STATES)}
         self.shared_ids = {entry.lesson: entry.id for entry in self.entries.values() if entry.lesson}
         read = self._read(found, known)
@@ -385,8 +383,9 @@ class _Run:
             return tombstone(entry.id, "decision") if is_purged else None
         if lesson.state == "forgotten":
             return tombstone(entry.id, lesson.kind)
-        others = {local: shared for local, shared in self.shared_ids.items() if shared != entry.id}
-        values = values_of(lesson, others if lesson.links else {}, entry.provenance or None)
+        targets = {link.target: self.shared_ids.get(link.target, entry.id) for link in lesson.links}
+        others = {local: shared for local, shared in targets.items() if shared != entry.id}
+        values = values_of(lesson, others, entry.provenance or None)
         return settle(entry.id, values, _stamps(entry) if entry.stamps else None)
 
     def _add_rival(self, rival: Document) -> None:
@@ -438,9 +437,12 @@ class _Run:
         )
         if lesson is not None:
             self.shared_ids[lesson.id] = entry.id
+            self._local_ids()[entry.id] = lesson.id
 
     def _local_ids(self) -> dict[LessonId, LessonId]:
-        return {entry.id: entry.lesson for entry in self.entries.values() if entry.lesson}
+        if not self._locals:
+            self._locals = {entry.id: entry.lesson for entry in self.entries.values() if entry.lesson}
+        return self._locals
 
     def _tell(self, verb: str, path: str, lesson: Lesson | None, reason: str = "") -> None:
         title, name = (lesson.title, lesson.id) if lesson else ("", LessonId(""))
@@ -511,14 +513,25 @@ def _stamps(entry: Entry) -> dict[str, Stamp] | None:
     return {name: parse_stamp(text) for name, text in entry.stamps.items()} if entry.stamps else None
 
 
-def _load(text: str) -> tuple[dict[LessonId, Entry], dict[str, dict[str, str]], list[int]]:
+def _unchanged(entries: Sequence[dict[str, Any]], found: Mapping[str, str]) -> SyncReport:
+    """The report where neither files nor store have changed; no record is built for it."""
+    ours = [entry for entry in entries if entry.get("ours")]
+    return SyncReport(
+        shared=len(entries),
+        absent=sum(entry.get("path") not in found for entry in ours),
+        waiting=sum(bool(entry.get("waits")) for entry in ours),
+    )
+
+
+def _load(text: str) -> dict[str, Any]:
     """The mark's entries, files and extent; of a mark that cannot be read nothing, and all is compared anew."""
     try:
-        held: dict[str, Any] = loads(text) if text else {}
-        entries = {LessonId(plain["id"]): Entry(**plain) for plain in held.get("entries", ())}
-        return entries, held.get("roots", {}), held.get("extent", [])
-    except (InvalidValueError, TypeError, KeyError, AttributeError):
-        return {}, {}, []
+        held = loads(text) if text else {}
+        if held.get("version") == VERSION:
+            return {"entries": held["entries"], "roots": held["roots"], "extent": held["extent"]}
+    except (InvalidValueError, KeyError, AttributeError):
+        pass
+    return {"entries": [], "roots": {}, "extent": []}
 
 
 def _dump(entries: Sequence[Entry], roots: Mapping[str, Mapping[str, str]], extent: Sequence[int]) -> str:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         "holdfast setup claude-code codex --dry-run",
         "holdfast setup claude-code --project",
         "holdfast setup --yes --no-git",
+        "holdfast setup git --git-hooks",
     ),
 )
 @click.argument("hosts", nargs=-1, metavar="[HOST]...", shell_complete=host_names)
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 @click.option("--project", "scope", flag_value="project", help="For this work tree only, and for you alone.")
 @click.option("--trust", is_flag=True, help="Approve our hooks in Codex, which skips them until somebody has.")
 @click.option("--git/--no-git", "from_git", default=None, help="Learn from this repository's commits, or do not.")
+@click.option("--git-hooks", is_flag=True, help="With `git`: also take lesson files in after merge, checkout, commit.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask; nothing is sent to a model without an answer.")
 @click.option("--dry-run", is_flag=True, help="Print what would change, a line a file; change nothing.")
 @click.option("--diff", "with_diff", is_flag=True, help="With --dry-run: also print each change as a diff.")
@@ -57,8 +59,8 @@ if TYPE_CHECKING:
 @json_option
 @pass_call
 def command(
-    call: Call, hosts: tuple[str, ...], listed: bool, scope: str, trust: bool, from_git: bool | None, yes: bool,
-    dry_run: bool, with_diff: bool,
+    call: Call, hosts: tuple[str, ...], listed: bool, scope: str, trust: bool, from_git: bool | None, git_hooks: bool,
+    yes: bool, dry_run: bool, with_diff: bool,
 ) -> int:  # fmt: skip
     """Register hooks and the MCP server with HOST, or with every host found on this machine.
 
@@ -69,12 +71,18 @@ def command(
     In a repository it also learns from the commits (`holdfast backfill --git`): on a terminal it asks first, with
     --yes or --git it does not. On a terminal it also asks whether a model may word the lessons of your sessions; the
     answer is no unless you say yes.
+
+    `holdfast setup git` lets this repository's git merge the files of shared lessons field by field.
     """
     from holdfast.settings import load_settings
     from holdfast.surfaces.cli._hostfiles import HostFiles, set_up
 
     settings = load_settings()
     files = HostFiles(settings.home)
+    if "git" in hosts or git_hooks:
+        if set(hosts) != {"git"}:
+            raise click.UsageError("git is set up by itself: holdfast setup git [--git-hooks]")
+        return _set_up_git(call, HostFiles(settings.home, 0o644), git_hooks, dry_run, with_diff)
     if listed:
         return _list(call, settings, files)
     folder = work_tree(call.folder or os.getcwd()) if scope == "project" else ""
@@ -105,6 +113,22 @@ def command(
 
         begin(call, settings, [wiring.host for wiring in wirings if not wiring.error], from_git=from_git, yes=yes)
     return 1 if any(wiring.error for wiring in wirings) else 0
+
+
+def _set_up_git(call: Call, files: HostFiles, hooked: bool, dry_run: bool, with_diff: bool) -> int:
+    """Let the work tree's git merge lesson files, and with `hooked` take them in."""
+    from holdfast.surfaces.cli._gitmerge import OWNER, edits
+
+    root = work_tree(call.folder or os.getcwd())
+    wanted = {OWNER + root: edits(root, hooked)}
+    changes = [files.plan_file(file, wanted) for file in files.files_of(wanted)]
+    if not dry_run:
+        files.apply(changes)
+    if call.as_json:
+        answer_json(report(changes, dry_run=dry_run))
+    else:
+        tell(changes, dry_run, with_diff)
+    return 0
 
 
 def all_hosts(settings: Settings) -> list[Host]:
