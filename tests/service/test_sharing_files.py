@@ -215,7 +215,9 @@ def test_links_are_not_followed(memory: Memory, file: Path, tmp_path: Path) -> N
     outside.write_bytes(file.read_bytes())
     file.unlink()
     file.symlink_to(outside)
-    assert [problem.reason for problem in memory.sync(NOTHING).problems] == ["is a link or no plain file, and is not followed"]
+    assert [problem.reason for problem in memory.sync(NOTHING).problems] == [
+        "is a link or no plain file, and is not followed"
+    ]
     memory.revise(memory.lessons()[0].id, why="x")
     memory.sync(NOTHING)
     assert "why: x" not in outside.read_text()

@@ -74,7 +74,11 @@ class Machine:
             self.sync(accept=bool(number % 2))
         elif lessons and verb == "revise":
             lesson = lessons[number % len(lessons)]
-            change = [{"why": f"because {number}"}, {"insight": f"{lesson.insight} or {number}"}, {"tags": [f"t{number}"]}]
+            change = [
+                {"why": f"because {number}"},
+                {"insight": f"{lesson.insight} or {number}"},
+                {"tags": [f"t{number}"]},
+            ]
             with suppress(InvalidValueError):  # nothing to revise
                 self.memory.revise(lesson.id, **change[number % 3])
         elif lessons and verb == "forget":

@@ -40,7 +40,7 @@ class Member:
 
     def commit(self, words: str) -> None:
         self.git("add", "-A")
-        self.git("commit", "-qm", words)
+        self.git("commit", "-q", "--allow-empty", "-m", words)
 
     def push(self, words: str) -> None:
         self.commit(words)
@@ -124,8 +124,8 @@ def test_a_week_of_a_team(team: list[Member]) -> None:
     ada.push("merged")
     for member in (bob, cleo):
         member.pull()
-    ada.holdfast("revise", ada.id_of("Retries"), "Retries are capped at 5")
-    bob.holdfast("revise", bob.id_of("Retries"), "Retries are capped at 9")
+    ada.holdfast("revise", ada.id_of("Retries"), "--insight", "Retries are capped at 5")
+    bob.holdfast("revise", bob.id_of("Retries"), "--insight", "Retries are capped at 9")
     for member in (ada, bob):
         member.holdfast("sync")
         member.push("another cap")

@@ -9,12 +9,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from holdfast.domain.project import Place
     from holdfast.domain.vocabulary import Moment
     from holdfast.ports.clock import Clock
     from holdfast.ports.codeindex import CodeIndex
     from holdfast.ports.detector import Detector
     from holdfast.ports.embedder import Embedder
-    from holdfast.domain.project import Place
     from holdfast.ports.host import Host
     from holdfast.ports.lessonfiles import LessonFiles
     from holdfast.ports.store import Store

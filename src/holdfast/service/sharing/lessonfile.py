@@ -179,10 +179,13 @@ def _check(stated: _Mapping, values: dict[str, Any]) -> None:
                 raise stated.error(name, str(exc)) from exc
     if values.get("valid_to", "~") <= values.get("valid_from", ""):
         raise stated.error("valid_to", "valid_to is not after valid_from")
-    for name in ("path_prefix", "globs"):
-        for path in values.get(name, ()) if name == "globs" else [values.get(name, "")]:
-            if _leaves_project(path):
-                raise stated.error(name, f"{path!r} is outside of the project")
+    _check_paths(stated, values)
+
+
+def _check_paths(stated: _Mapping, values: Mapping[str, Any]) -> None:
+    for name, paths in (("path_prefix", [values.get("path_prefix", "")]), ("globs", values.get("globs", ()))):
+        for path in filter(_leaves_project, paths):
+            raise stated.error(name, f"{path!r} is outside of the project")
 
 
 def _anchor(entry: _Mapping) -> dict[str, str]:
@@ -232,8 +235,6 @@ def stamp_text(stamp: Stamp) -> str:
     """The stamp in one line; `parse_stamp` reads it back."""
     live = [] if stamp.live == {stamp.digest} else ["+" + token for token in sorted(stamp.live)]
     return " ".join([stamp.digest, *live, *sorted(stamp.past)])
-
-
 
 
 def parse_stamp(text: str) -> Stamp:
@@ -300,7 +301,7 @@ def _escape(char: str) -> str:
 
 
 def _compose(text: str) -> Any:
-    import yaml
+    import yaml  # type: ignore[import-untyped]  # its stubs are another package
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
@@ -385,5 +386,3 @@ def cleaned(name: str, text: str) -> str:
 
 def _place(node: Any) -> tuple[int, int]:
     return (node.start_mark.line + 2, node.start_mark.column + 1) if node is not None else (2, 1)
-
-

@@ -36,7 +36,9 @@ def values_of(
     `shared` tells which id other machines know a lesson by; links to lessons that are not shared are left out.
     `provenance` is what the file has said of it from the beginning, once there is one.
     """
-    anchors = [{key: value for key, value in to_plain(anchor).items() if key in ANCHOR_KEYS} for anchor in lesson.anchors]
+    anchors = [
+        {key: value for key, value in to_plain(anchor).items() if key in ANCHOR_KEYS} for anchor in lesson.anchors
+    ]
     links = [{"kind": link.kind, "target": shared[link.target]} for link in lesson.links if link.target in shared]
     values = {
         **{name: getattr(lesson, name) for name in TEXTS},
@@ -86,7 +88,9 @@ def revised(lesson: Lesson, document: Document, local: Mapping[LessonId, LessonI
     if document.is_tombstone:
         return lesson if lesson.state == "forgotten" else blanked(in_state(lesson, "forgotten", at=at))
     foreign = [link for link in lesson.links if link.target not in local.values()]
-    links = [Link(kind=link["kind"], target=local[link["target"]]) for link in values["links"] if link["target"] in local]
+    links = [
+        Link(kind=link["kind"], target=local[link["target"]]) for link in values["links"] if link["target"] in local
+    ]
     begun = parse_instant(values["valid_from"]) if values["valid_from"] else lesson.validity.valid_from
     ended = parse_instant(values["valid_to"]) if values["valid_to"] else None
     after = replace(

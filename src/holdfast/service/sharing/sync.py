@@ -23,7 +23,7 @@ from holdfast.domain.vocabulary import LIVING, STATES, TRANSITIONS, LessonId
 from holdfast.ports.store import LessonFilter, LogFilter
 from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.remember import same_rule
-from holdfast.service.sharing.document import EMPTY, UNSET, join, path_of, settle, shared_id, split, tombstone
+from holdfast.service.sharing.document import EMPTY, UNSET, Document, join, path_of, settle, shared_id, split, tombstone
 from holdfast.service.sharing.lessonfile import LessonFile, Problem, parse, parse_stamp, render, stamp_text
 from holdfast.service.sharing.shape import SHARED, new_lesson, revised, values_of
 from holdfast.service.suspicion import suspicion
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import State
     from holdfast.ports.lessonfiles import LessonFiles
     from holdfast.service.parts import Parts
-    from holdfast.service.sharing.document import Document, Stamp
+    from holdfast.service.sharing.document import Stamp
 
 MARK = "sharing:"
 """The store's mark, before the project's id, with what was synced."""
@@ -152,6 +152,8 @@ class _Run:
         self.unwritten: set[str] = set()
         self.present: dict[LessonId, str] = {}
         """By id, the lesson's file; empty where it has one that nobody may write."""
+        self.rules: dict[tuple[str, ...], Lesson] = {}
+        self.by_user: frozenset[str] | None = None
         self._locals: dict[LessonId, LessonId] = {}
         self.state = _load(parts.store.mark(MARK + place.project.id))
         self.roots: dict[str, dict[str, str]] = self.state["roots"]
@@ -217,7 +219,9 @@ class _Run:
         parsed = parse(path, held, _stamps(entry) if entry else None)
         if isinstance(parsed, LessonFile) and not path.endswith(f"-{short_id(parsed.document.id)}.md"):
             ending = f"-{short_id(parsed.document.id)}.md"
-            return Problem(path=path, reason=f"renamed: the name of this lesson's file ends with {ending}", line=2), held
+            return Problem(
+                path=path, reason=f"renamed: the name of this lesson's file ends with {ending}", line=2
+            ), held
         return parsed, held
 
     def _choose(self) -> None:
@@ -311,11 +315,12 @@ class _Run:
         if draft.id in self.lessons:  # it was taken in before the mark was lost
             return self.lessons[draft.id]
         rule = same_rule(draft)
-        self._rules = getattr(self, "_rules", None) or {same_rule(lesson): lesson for lesson in self.lessons.values()}
-        same = self._rules.get(rule)
+        if not self.rules:
+            self.rules.update((same_rule(lesson), lesson) for lesson in self.lessons.values())
+        same = self.rules.get(rule)
         if same is not None and same.state != "forgotten":
             return same  # known here already; it stays this machine's until somebody shares it
-        self._rules[rule] = self.lessons[draft.id] = draft
+        self.rules[rule] = self.lessons[draft.id] = draft
         self.after[draft.id] = draft
         self.expected[draft.id] = None
         self.shared_ids[draft.id] = entry.id
@@ -328,8 +333,9 @@ class _Run:
             return "quarantined"
         if self.how.accept:
             return "active"
-        self._by_user = getattr(self, "_by_user", None) or self.files.by_user()
-        return "probation" if path in self._by_user else "candidate"
+        if self.by_user is None:
+            self.by_user = self.files.by_user()
+        return "probation" if path in self.by_user else "candidate"
 
     def _follow(self, lesson: Lesson, file: LessonFile, path: str) -> Lesson:
         """The next version of a lesson that waits, as its file has it now."""
@@ -353,7 +359,7 @@ class _Run:
         if mine is None:
             return
         file = read[0] if read else None
-        merged, rivals = join(mine, file.document) if file else mine, []
+        merged, rivals = join(mine, file.document) if file else mine, list[Document]()
         if not self.how.take_only:
             merged, rivals = split(merged)
         agreed, waits = merged, False
@@ -378,7 +384,9 @@ class _Run:
     def _mine(self, entry: Entry, lesson: Lesson | None) -> Document | None:
         """The lesson as the store has it, edits since the last sync stamped; None when it cannot be told."""
         if lesson is None:
-            changes = self.parts.store.find_records(Change, LogFilter(project=self.place.project.id, lesson=entry.lesson))
+            changes = self.parts.store.find_records(
+                Change, LogFilter(project=self.place.project.id, lesson=entry.lesson)
+            )
             is_purged = any(change.verb == "purge" for change in changes)
             return tombstone(entry.id, "decision") if is_purged else None
         if lesson.state == "forgotten":
@@ -468,9 +476,7 @@ class _Run:
         if self.how.take_only:  # what our edits ask of files is still to be written
             extent = replace(extent, versions=-1)
         entries = [self._dated(entry) for entry in self.entries.values()]
-        self.parts.store.mark(
-            MARK + self.place.project.id, _dump(entries, roots, [extent.versions, extent.lessons])
-        )
+        self.parts.store.mark(MARK + self.place.project.id, _dump(entries, roots, [extent.versions, extent.lessons]))
 
     def _dated(self, entry: Entry) -> Entry:
         lesson = self.lessons.get(entry.lesson)
@@ -540,5 +546,3 @@ def _dump(entries: Sequence[Entry], roots: Mapping[str, Mapping[str, str]], exte
         for entry in entries
     ]
     return dumps({"version": VERSION, "entries": plain, "roots": roots, "extent": extent})
-
-

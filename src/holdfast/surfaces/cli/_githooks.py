@@ -1,4 +1,5 @@
-"""Git hooks that keep rules files and lesson files up to date: what is added where, and what to add by hand where that is not safe.
+"""Git hooks that keep rules and lesson files up to date: what is added where, and what to add by hand where that is
+not safe.
 
 A plain shell script gets a block at its end, a hook that is not there becomes one; hooks that a program keeps, or
 that a team shares, are left alone. Sources: githooks(5); the files that husky 9, lefthook 1 and pre-commit 4 write.

@@ -1,7 +1,8 @@
 """What makes a repository's git merge lesson files by `holdfast merge-driver`: an attribute, a driver, hooks.
 
 Both the attribute and the driver are in this clone's git folder: git runs nothing that a clone brings along, and a file
-of the work tree would stand in the way of a pull that brings the same one. Source: gitattributes(5), "Defining a custom merge driver".
+of the work tree would stand in the way of a pull that brings the same one.
+Source: gitattributes(5), "Defining a custom merge driver".
 """
 
 from __future__ import annotations

@@ -79,12 +79,10 @@ def command(
 
     settings = load_settings()
     files = HostFiles(settings.home)
-    if "git" in hosts or git_hooks:
-        if set(hosts) != {"git"}:
-            raise click.UsageError("git is set up by itself: holdfast setup git [--git-hooks]")
-        return _set_up_git(call, HostFiles(settings.home, 0o644), git_hooks, dry_run, with_diff)
     if listed:
         return _list(call, settings, files)
+    if _is_for_git(hosts, git_hooks):
+        return _set_up_git(call, HostFiles(settings.home, 0o644), git_hooks, dry_run, with_diff)
     folder = work_tree(call.folder or os.getcwd()) if scope == "project" else ""
     wirer = Wirer(settings, files, scope, folder)
     wirings = [wirer.plan(host) for host in _chosen(hosts, settings)]
@@ -98,8 +96,8 @@ def command(
             files.apply([launcher])  # first: what is registered next starts it
         wirings = [wiring if wiring.error else wirer.apply(wiring) for wiring in wirings]
         warm_up()
-    if trust and not dry_run and any(wiring.host == "codex" and not wiring.error for wiring in wirings):
-        _approve(settings, files)
+    if trust and not dry_run:
+        _approve_in_codex(wirings, settings, files)
     if call.as_json:
         told = [wiring.told() for wiring in wirings]
         launched = {"file": launcher.file, "change": what_happens(launcher)}
@@ -113,6 +111,13 @@ def command(
 
         begin(call, settings, [wiring.host for wiring in wirings if not wiring.error], from_git=from_git, yes=yes)
     return 1 if any(wiring.error for wiring in wirings) else 0
+
+
+def _is_for_git(hosts: Sequence[str], git_hooks: bool) -> bool:
+    """Whether git itself is to be set up, which is no host. Raises UsageError for both at once."""
+    if (git_hooks or "git" in hosts) and tuple(hosts) != ("git",):
+        raise click.UsageError("git is set up by itself: holdfast setup git [--git-hooks]")
+    return "git" in hosts
 
 
 def _set_up_git(call: Call, files: HostFiles, hooked: bool, dry_run: bool, with_diff: bool) -> int:
@@ -185,8 +190,10 @@ def _agreed(wirings: Sequence[Wiring]) -> bool:
     return click.confirm("Set up these hosts?", default=True)
 
 
-def _approve(settings: Settings, files: HostFiles) -> None:
-    """Write the approvals that Codex's user would give; they are taken back with the hooks."""
+def _approve_in_codex(wirings: Sequence[Wiring], settings: Settings, files: HostFiles) -> None:
+    """Write the approvals that Codex's user would give, where it was set up; they are taken back with the hooks."""
+    if not any(wiring.host == "codex" and not wiring.error for wiring in wirings):
+        return
     from holdfast.surfaces.cli._codextrust import OWNER, approvals, our_hooks
 
     hooks = our_hooks(settings)

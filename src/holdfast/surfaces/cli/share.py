@@ -9,9 +9,7 @@ from holdfast.surfaces.cli._sharing import answer, run_sync
 from holdfast.surfaces.cli.call import Call, examples, folder_option, json_option, pass_call
 
 
-@click.command(
-    epilog=examples("holdfast share 1f0c9a2b", "holdfast share --all --dry-run", "holdfast share --all")
-)
+@click.command(epilog=examples("holdfast share 1f0c9a2b", "holdfast share --all --dry-run", "holdfast share --all"))
 @click.argument("refs", metavar="[ID]...", nargs=-1, shell_complete=lesson_ids)
 @click.option("--all", "everything", is_flag=True, help="Every active lesson of the project that is not private.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
