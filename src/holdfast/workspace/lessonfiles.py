@@ -65,18 +65,17 @@ class LocalLessonFiles:
         """Files whose last commit has the user's address, as git's configuration outside of the repository has it."""
         told = self._git.ask(self._root, ["config", "--global", "--includes", "--get", "user.email"], 1.0, trusted=True)
         address = (told or b"").decode("utf-8", "replace").strip().casefold()
-        log = ["log", "--format=%x00%x00%ae", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--relative"]
+        log = ["log", "--format=%x00:%ae", "--name-only", "-z", "--no-renames", "--no-ext-diff", "-O/dev/null"]
         pages = self._git.ask(self._root, [*log, "--", "/".join(FOLDER)], LOG_TIMEOUT_S, trusted=True)
         if not address or pages is None:
             return frozenset()
         last: dict[str, str] = {}
         author = ""
-        words = os.fsdecode(pages).split("\0")
-        for before, word in zip(["", *words], words, strict=False):
-            if before == "" and "@" in word and not word.startswith("/".join(FOLDER)):
-                author = word.strip().casefold()
-            elif word.strip():
-                last.setdefault(word.strip("\n"), author)
+        for word in (word.strip("\n") for word in os.fsdecode(pages).split("\0")):
+            if word.startswith(":"):  # no path of ours begins so, and an address may be empty
+                author = word[1:].strip().casefold()
+            elif word:
+                last.setdefault(word, author)
         folder = "/".join(FOLDER) + "/"
         return frozenset(path.removeprefix(folder) for path, who in last.items() if who == address)
 
