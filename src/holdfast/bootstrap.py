@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from holdfast.ports.embedder import Embedder
     from holdfast.ports.host import Host
     from holdfast.ports.indexstore import IndexStore
+    from holdfast.ports.lessonfiles import LessonFiles
     from holdfast.ports.model import LanguageModel
     from holdfast.ports.store import Store
     from holdfast.ports.workspace import Workspace
@@ -114,6 +115,7 @@ class Memory(_service.Memory):
             former=embedders.former,
             codeindex=self._codeindex,
             export_key=lambda make: _load_export_key(self.settings, make),
+            lesson_files=_open_lesson_files,
             hasty=cold,
             capture=self.settings.capture,
             deliver=self.settings.deliver,
@@ -270,6 +272,13 @@ def _first_folder(store: Store, project: str) -> str | None:
             return ""
         where = replace(where, offset=where.offset + len(page))
     return None
+
+
+def _open_lesson_files(place: Place) -> LessonFiles:
+    from holdfast.workspace.gitrun import Git
+    from holdfast.workspace.lessonfiles import LocalLessonFiles
+
+    return LocalLessonFiles(place.root, Git(SystemClock(), PATIENCE))
 
 
 def open_index(settings: Settings, place: Place, wait_s: float | None = None) -> IndexStore:

@@ -55,7 +55,7 @@ def is_hidden(char: str) -> bool:
 
 def without_hidden(text: str) -> str:
     """The text without hidden characters; unusual line ends become plain ones."""
-    if text.isascii() and text.isprintable():
+    if text.isascii() and (text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable()):
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return "".join(_LINE_ENDS.get(char, "" if is_hidden(char) else char) for char in text)

@@ -54,6 +54,10 @@ class BlockEdit(Frozen):
     """What stands between the markers, without them."""
     script: bool = False
     """The file is a shell script: the markers are comments of the shell; else of Markdown."""
+    label: str = ""
+    """In the markers, where a file has several blocks of ours."""
+    config: bool = False
+    """With `script`: the file has comments of the shell, but is no program."""
 
 
 class OwnFile(Frozen):

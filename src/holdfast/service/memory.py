@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from holdfast.service.outcomes.stats import Stats
     from holdfast.service.parts import Parts
     from holdfast.service.rejudge import RejudgeReport
+    from holdfast.service.sharing.sync import Syncing, SyncReport
     from holdfast.service.transfer import ImportReport
     from holdfast.service.verify import VerifyReport
     from holdfast.service.watch import Watch
@@ -512,6 +513,18 @@ class Memory:
         from holdfast.service.transfer import import_lessons
 
         return import_lessons(self.parts, self.place, lines, accept=accept, origin=origin, progress=progress, dry=dry)
+
+    def sync(self, how: Syncing) -> SyncReport:
+        """Keep the lessons' files of the work tree and the store in step; what became of each lesson. Idempotent."""
+        from holdfast.service.sharing.sync import sync
+
+        return sync(self.parts, self.place, self.parts.lesson_files(self.place), how)
+
+    def shareable(self) -> list[Lesson]:
+        """Active lessons of the project that may stand in its repository."""
+        from holdfast.service.sharing.sync import find_shareable
+
+        return find_shareable(self.parts, self.place)
 
     def adopt(
         self, readings: Sequence[Reading], how: Adopting, progress: Callable[[int], None] | None = None

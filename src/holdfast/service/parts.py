@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from holdfast.domain.project import Place
     from holdfast.domain.vocabulary import Moment
     from holdfast.ports.clock import Clock
     from holdfast.ports.codeindex import CodeIndex
     from holdfast.ports.detector import Detector
     from holdfast.ports.embedder import Embedder
     from holdfast.ports.host import Host
+    from holdfast.ports.lessonfiles import LessonFiles
     from holdfast.ports.store import Store
     from holdfast.ports.workspace import Workspace
 
@@ -31,6 +34,11 @@ def no_former(embedder_id: str) -> Embedder | None:
 def no_key(make: bool) -> bytes:
     """Nothing: exported lines are then not sealed, and none is known again."""
     return b""
+
+
+def no_lesson_files(place: Place) -> LessonFiles:
+    """Nothing: raises, since only a bootstrapped memory has files."""
+    raise InvalidValueError(f"no lesson files in {place.root}")
 
 
 LEARNED_POSITION = "learned_position"
@@ -60,6 +68,8 @@ class Parts(Frozen):
     """The embedder of that id that was configured before; None when it is another, or cannot be made any more."""
     export_key: Callable[[bool], bytes] = no_key
     """This home's key for sealing exports, made when asked to and there is none; empty without one."""
+    lesson_files: Callable[[Place], LessonFiles] = no_lesson_files
+    """The folder of a work tree in which shared lessons are files."""
     hasty: bool = False
     """A host waits for a process that just began: only few lessons are looked at closely."""
     capture: bool = True

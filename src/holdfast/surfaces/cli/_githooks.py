@@ -1,4 +1,5 @@
-"""Git hooks that keep rules files up to date: what is added where, and what to add by hand where that is not safe.
+"""Git hooks that keep rules and lesson files up to date: what is added where, and what to add by hand where that is
+not safe.
 
 A plain shell script gets a block at its end, a hook that is not there becomes one; hooks that a program keeps, or
 that a team shares, are left alone. Sources: githooks(5); the files that husky 9, lefthook 1 and pre-commit 4 write.
@@ -32,49 +33,54 @@ BUSY = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVER
 """What lies in git's folder while files must not change behind it."""
 
 
-def edits(root: str, arguments: Sequence[str]) -> list[Edit]:
-    """What makes git run `holdfast rules sync` with those arguments after a merge, checkout or commit.
+RULES = ("rules", "sync", "--git-hook")
 
-    Raises HostConfigError, with what to add by hand, where the hooks are not ours to change.
+
+def edits(root: str, arguments: Sequence[str], command: Sequence[str] = RULES, label: str = "") -> list[Edit]:
+    """What makes git run the command of ours with those arguments after a merge, checkout or commit.
+
+    `label` tells its lines from those of another command. Raises HostConfigError, with what to add by hand, where the
+    hooks are not ours to change.
     """
-    folder = _folder(root, arguments)
-    return [_edit(os.path.join(folder, name), name, arguments) for name in HOOKS]
+    words = [*command, *arguments]
+    folder = _folder(root, words)
+    return [_edit(os.path.join(folder, name), name, words, label) for name in HOOKS]
 
 
 def is_busy(root: str) -> bool:
     """Whether git is in the middle of a rebase, merge, pick or bisection, or is not there at all."""
-    folder = _git(root, "rev-parse", "--absolute-git-dir")
+    folder = run_git(root, "rev-parse", "--absolute-git-dir")
     return not folder or any(os.path.exists(os.path.join(folder, name)) for name in BUSY)
 
 
 def snippet(name: str, arguments: Sequence[str]) -> str:
     """The line for one hook: it keeps the exit status, says nothing and never fails."""
     program = [word.replace(os.sep, "/") for word in isolated("holdfast.__main__")]
-    words = shlex.join([*program, "rules", "sync", "--git-hook", *arguments])
+    words = shlex.join([*program, *arguments])
     guard = '[ "$3" = 0 ] || ' if name == "post-checkout" else ""  # 0: only files were checked out
     return f"( status=$?; {guard}{words} >/dev/null 2>&1 </dev/null; exit $status )"
 
 
 def _folder(root: str, arguments: Sequence[str]) -> str:
     """The folder of the repository's own hooks."""
-    common = _git(root, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    common = run_git(root, "rev-parse", "--path-format=absolute", "--git-common-dir")
     if not common:
         raise HostConfigError(f"{root} is not a git repository", hint="run it in one, or without --install-git-hooks")
-    shared = _git(root, "config", "--get", "core.hooksPath")
-    folder = _git(root, "rev-parse", "--path-format=absolute", "--git-path", "hooks")
+    shared = run_git(root, "config", "--get", "core.hooksPath")
+    folder = run_git(root, "rev-parse", "--path-format=absolute", "--git-path", "hooks")
     if shared and os.path.realpath(folder) != os.path.realpath(os.path.join(common, "hooks")):
         raise _by_hand(f"core.hooksPath is {shared}: those hooks are not this clone's alone", arguments)
     return os.path.join(os.path.realpath(common), "hooks")
 
 
-def _edit(file: str, name: str, arguments: Sequence[str]) -> Edit:
+def _edit(file: str, name: str, arguments: Sequence[str], label: str) -> Edit:
     held = _held(file, arguments)
     reason = _reason_against(held) if held else ""
     if held and not reason and not os.access(file, os.X_OK):
         reason = "is not executable: git does not run it"
     if reason:
         raise _by_hand(f"{file} {reason}", arguments)
-    return BlockEdit(file=file, text=snippet(name, arguments), script=True)
+    return BlockEdit(file=file, text=snippet(name, arguments), script=True, label=label)
 
 
 def _held(file: str, arguments: Sequence[str]) -> str:
@@ -108,7 +114,7 @@ def _by_hand(why: str, arguments: Sequence[str]) -> HostConfigError:
     return HostConfigError(f"{why}; nothing was added", hint=f"add a line to each hook yourself:\n{shown}")
 
 
-def _git(root: str, *arguments: str) -> str:
+def run_git(root: str, *arguments: str) -> str:
     """What git says, empty when it fails; asked with the repository's own settings, which tell where hooks are."""
     program = git_program(os.environ.get("PATH", ""), os.path.isfile, os.name == "nt")
     try:

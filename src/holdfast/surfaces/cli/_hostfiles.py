@@ -166,7 +166,7 @@ class HostFiles:
             os.remove(change.file)
             _remove_empty(self.manifest.get(change.file, {}).get("folders", ()))
         else:
-            script = any(edit.get("script") for edit in change.edits)
+            script = any(edit.get("script") and not edit.get("config") for edit in change.edits)
             replace_file(change.file, change.wanted, self.new_mode | 0o111 if script else self.new_mode)
         if not change.edits:
             self._forget(change.file)

@@ -18,7 +18,7 @@ def insert_block(text: str, edits: Sequence[BlockEdit]) -> str:
     """
     newline = _newline(text)
     for edit in edits:
-        if edit.script and not text:
+        if edit.script and not edit.config and not text:
             text = SHEBANG
         begin, end = _markers(edit)
         block = newline.join((begin, *edit.text.strip("\n").split("\n"), end))
@@ -84,7 +84,9 @@ def _blank_line(text: str) -> str:
 
 
 def _markers(edit: BlockEdit) -> tuple[str, str]:
-    return (f"# {BEGIN}", f"# {END}") if edit.script else (f"<!-- {BEGIN} -->", f"<!-- {END} -->")
+    name = f"holdfast-{edit.label}:" if edit.label else "holdfast:"
+    begin, end = (text.replace("holdfast:", name) for text in (BEGIN, END))
+    return (f"# {begin}", f"# {end}") if edit.script else (f"<!-- {begin} -->", f"<!-- {end} -->")
 
 
 def _spans(text: str, edit: BlockEdit) -> list[tuple[int, int]]:

@@ -44,6 +44,11 @@ GROUPS = {
         "undo": "Take back the last change of this project's memory.",
         "rejudge": "Judge again what an older version learnt by words alone.",
     },
+    "With a team": {
+        "share": "Write lessons as files of the repository.",
+        "sync": "Keep the repository's lesson files and memory in step.",
+        "merge-driver": "Merge two revisions of one lesson's file, as git calls it.",
+    },
     "Set up and fill": {
         "setup": "Register hooks and the MCP server with a host.",
         "uninstall": "Take back what setup changed.",

@@ -47,6 +47,7 @@ NEXT = """next: holdfast backfill   learns from the sessions that are on this ma
         "holdfast setup claude-code codex --dry-run",
         "holdfast setup claude-code --project",
         "holdfast setup --yes --no-git",
+        "holdfast setup git --git-hooks",
     ),
 )
 @click.argument("hosts", nargs=-1, metavar="[HOST]...", shell_complete=host_names)
@@ -55,6 +56,7 @@ NEXT = """next: holdfast backfill   learns from the sessions that are on this ma
 @click.option("--project", "scope", flag_value="project", help="For this work tree only, and for you alone.")
 @click.option("--trust", is_flag=True, help="Approve our hooks in Codex, which skips them until somebody has.")
 @click.option("--git/--no-git", "from_git", default=None, help="Learn from this repository's commits, or do not.")
+@click.option("--git-hooks", is_flag=True, help="With `git`: also take lesson files in after merge, checkout, commit.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask; nothing is sent to a model without an answer.")
 @click.option("--dry-run", is_flag=True, help="Print what would change, a line a file; change nothing.")
 @click.option("--diff", "with_diff", is_flag=True, help="With --dry-run: also print each change as a diff.")
@@ -62,8 +64,8 @@ NEXT = """next: holdfast backfill   learns from the sessions that are on this ma
 @json_option
 @pass_call
 def command(
-    call: Call, hosts: tuple[str, ...], listed: bool, scope: str, trust: bool, from_git: bool | None, yes: bool,
-    dry_run: bool, with_diff: bool,
+    call: Call, hosts: tuple[str, ...], listed: bool, scope: str, trust: bool, from_git: bool | None, git_hooks: bool,
+    yes: bool, dry_run: bool, with_diff: bool,
 ) -> int:  # fmt: skip
     """Register hooks and the MCP server with HOST, or with every host found on this machine.
 
@@ -76,6 +78,8 @@ def command(
     In a repository it also learns from the commits (`holdfast backfill --git`): on a terminal it asks first, with
     --yes or --git it does not. On a terminal it also asks whether a model may word the lessons of your sessions, and
     whether to download a larger embedder; the answer is no unless you say yes.
+
+    `holdfast setup git` lets this repository's git merge the files of shared lessons field by field.
     """
     from holdfast.settings import load_settings
     from holdfast.surfaces.cli._hostfiles import HostFiles, set_up
@@ -84,6 +88,8 @@ def command(
     files = HostFiles(settings.home)
     if listed:
         return _list(call, settings, files)
+    if _is_for_git(hosts, git_hooks):
+        return _set_up_git(call, HostFiles(settings.home, 0o644), git_hooks, dry_run, with_diff)
     folder = work_tree(call.folder or os.getcwd()) if scope == "project" else ""
     wirer = Wirer(settings, files, scope, folder)
     wirings = [wirer.plan(host) for host in _chosen(hosts, settings)]
@@ -99,8 +105,8 @@ def command(
             files.apply([launcher])  # first: what is registered next starts it
         wirings = [wiring if wiring.error else wirer.apply(wiring) for wiring in wirings]
         warm_up()
-    if trust and not dry_run and any(wiring.host == "codex" and not wiring.error for wiring in wirings):
-        _approve(settings, files)
+    if trust and not dry_run:
+        _approve_in_codex(wirings, settings, files)
     if call.as_json:
         told = [wiring.told() for wiring in wirings]
         launched = {"file": launcher.file, "change": what_happens(launcher)}
@@ -116,6 +122,29 @@ def command(
         if changed and not call.as_json:
             note(NEXT)
     return 1 if any(wiring.error for wiring in wirings) else 0
+
+
+def _is_for_git(hosts: Sequence[str], git_hooks: bool) -> bool:
+    """Whether git itself is to be set up, which is no host. Raises UsageError for both at once."""
+    if (git_hooks or "git" in hosts) and tuple(hosts) != ("git",):
+        raise click.UsageError("git is set up by itself: holdfast setup git [--git-hooks]")
+    return "git" in hosts
+
+
+def _set_up_git(call: Call, files: HostFiles, hooked: bool, dry_run: bool, with_diff: bool) -> int:
+    """Let the work tree's git merge lesson files, and with `hooked` take them in."""
+    from holdfast.surfaces.cli._gitmerge import OWNER, edits
+
+    root = work_tree(call.folder or os.getcwd())
+    wanted = {OWNER + root: edits(root, hooked)}
+    changes = [files.plan_file(file, wanted) for file in files.files_of(wanted)]
+    if not dry_run:
+        files.apply(changes)
+    if call.as_json:
+        answer_json(report(changes, dry_run=dry_run))
+    else:
+        tell(changes, dry_run, with_diff)
+    return 0
 
 
 def all_hosts(settings: Settings) -> list[Host]:
@@ -172,8 +201,10 @@ def _agreed(wirings: Sequence[Wiring]) -> bool:
     return click.confirm("Set up these hosts?", default=True)
 
 
-def _approve(settings: Settings, files: HostFiles) -> None:
-    """Write the approvals that Codex's user would give; they are taken back with the hooks."""
+def _approve_in_codex(wirings: Sequence[Wiring], settings: Settings, files: HostFiles) -> None:
+    """Write the approvals that Codex's user would give, where it was set up; they are taken back with the hooks."""
+    if not any(wiring.host == "codex" and not wiring.error for wiring in wirings):
+        return
     from holdfast.surfaces.cli._codextrust import OWNER, approvals, our_hooks
 
     hooks = our_hooks(settings)

@@ -64,7 +64,8 @@ def _known(settings: Settings, names: tuple[str, ...]) -> Iterator[Edit]:
     from holdfast.surfaces.cli.setup import all_hosts
 
     command = program_paths(settings.home)
-    for host in [load_host(name, settings) for name in names] or all_hosts(settings):
+    chosen = [load_host(name, settings) for name in names if name != "git"]
+    for host in chosen if names else all_hosts(settings):
         try:
             yield from host.plan_install("user", "", settings.user_home, command).edits
         except InvalidValueError:

@@ -1,0 +1,99 @@
+"""LocalLessonFiles: `.holdfast/lessons` of a work tree on this machine. Links are never followed."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.domain.errors import HoldfastError, StaleWriteError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.workspace.gitrun import Git
+
+FOLDER = (".holdfast", "lessons")
+READ_LIMIT = 250_000
+"""Bytes of a file that are read; a lesson's file is smaller."""
+LOG_TIMEOUT_S = 2.0
+
+
+class LocalLessonFiles:
+    """The lessons' files below a work tree's root."""
+
+    def __init__(self, root: str, git: Git) -> None:
+        self._root = root
+        self._git = git
+        self._folder = os.path.join(root, *FOLDER)
+
+    def find(self) -> dict[str, str]:
+        """Every Markdown file with its size and times; an empty text for a link or another thing that is no file."""
+        for depth in range(len(FOLDER)):
+            if os.path.islink(os.path.join(self._root, *FOLDER[: depth + 1])):
+                raise HoldfastError(f"{'/'.join(FOLDER[: depth + 1])} is a link", hint="make it a folder")
+        return dict(self._walk(self._folder, ""))
+
+    def read(self, path: str) -> bytes | None:
+        """The file's first bytes, more than a lesson's file may have; None for a link and what cannot be read."""
+        try:
+            with open(os.open(self._whole(path), os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as stream:
+                return stream.read(READ_LIMIT)
+        except OSError:
+            return None
+
+    def write(self, path: str, held: bytes, before: bytes | None) -> str:
+        """Put the content there in one step. Raises StaleWriteError or HoldfastError."""
+        whole = self._whole(path)
+        folder = os.path.dirname(whole)
+        if os.path.islink(folder) or os.path.islink(whole):
+            raise HoldfastError(f"{path} is reached through a link", hint="remove the link")
+        if os.path.lexists(whole) != (before is not None) or (before is not None and self.read(path) != before):
+            raise StaleWriteError(f"{path} was changed just now", hint="run the command again")
+        draft = f"{whole}.{os.getpid()}.new"
+        try:
+            os.makedirs(folder, exist_ok=True)
+            with open(draft, "xb") as stream:
+                stream.write(held)
+            os.replace(draft, whole)
+        except OSError as exc:
+            if os.path.exists(draft):
+                os.remove(draft)
+            raise HoldfastError(f"{path} cannot be written: {exc.strerror}", hint="check its folder's rights") from exc
+        return _mark(os.lstat(whole))
+
+    def by_user(self) -> frozenset[str]:
+        """Files whose last commit has the user's address, as git's configuration outside of the repository has it."""
+        told = self._git.ask(self._root, ["config", "--global", "--includes", "--get", "user.email"], 1.0, trusted=True)
+        address = (told or b"").decode("utf-8", "replace").strip().casefold()
+        log = ["log", "--format=%x00:%ae", "--name-only", "-z", "--no-renames", "--no-ext-diff", "-O/dev/null"]
+        pages = self._git.ask(self._root, [*log, "--", "/".join(FOLDER)], LOG_TIMEOUT_S, trusted=True)
+        if not address or pages is None:
+            return frozenset()
+        last: dict[str, str] = {}
+        author = ""
+        for word in (word.strip("\n") for word in os.fsdecode(pages).split("\0")):
+            if word.startswith(":"):  # no path of ours begins so, and an address may be empty
+                author = word[1:].strip().casefold()
+            elif word:
+                last.setdefault(word, author)
+        folder = "/".join(FOLDER) + "/"
+        return frozenset(path.removeprefix(folder) for path, who in last.items() if who == address)
+
+    def _whole(self, path: str) -> str:
+        return os.path.join(self._folder, *path.split("/"))
+
+    def _walk(self, folder: str, inner: str) -> Iterator[tuple[str, str]]:
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            return
+        for entry in entries:
+            path = inner + entry.name
+            if entry.is_dir(follow_symlinks=False):
+                yield from self._walk(entry.path, path + "/")
+            elif entry.name.endswith(".md"):
+                yield path, _mark(entry.stat(follow_symlinks=False)) if entry.is_file(follow_symlinks=False) else ""
+
+
+def _mark(stat: os.stat_result) -> str:
+    return f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns}"

@@ -1,0 +1,142 @@
+"""Three machines with stores of their own agree in the end, whatever is edited, merged and synced in which order."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast import Memory
+from holdfast.domain.errors import InvalidValueError, StaleWriteError
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import STATES
+from holdfast.service.sharing.merge import merge_files
+from holdfast.service.sharing.sync import Syncing, SyncReport, sync
+
+RULES = ("Retries are capped at 3", "Ids end with a check digit", "Tides are in metres")
+
+
+class Folder:
+    """The lesson files of one machine, and the commits they are merged by."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+
+    def find(self) -> dict[str, str]:
+        return {path: str(hash(held)) for path, held in sorted(self.files.items())}
+
+    def read(self, path: str) -> bytes | None:
+        return self.files.get(path)
+
+    def write(self, path: str, held: bytes, before: bytes | None) -> str:
+        if self.files.get(path) != before:
+            raise StaleWriteError(path)
+        self.files[path] = held
+        return str(hash(held))
+
+    def by_user(self) -> frozenset[str]:
+        return frozenset()
+
+    def pull(self, other: Folder) -> None:
+        for path, theirs in other.files.items():
+            ours = self.files.get(path)
+            merged = theirs.decode() if ours in (None, theirs) else merge_files(path, b"", ours or b"", theirs)
+            assert merged is not None
+            self.files[path] = merged.encode()
+
+
+class Machine:
+    """A home, its memory of the project, and its clone's files."""
+
+    def __init__(self, home: Path, project: Path) -> None:
+        os.environ["HOLDFAST_HOME"] = str(home)
+        self.memory = Memory(str(project))
+        self.folder = Folder()
+
+    def sync(self, **how: Any) -> SyncReport:
+        return sync(self.memory.parts, self.memory.place, self.folder, Syncing(**how))
+
+    def living(self) -> list[Lesson]:
+        return sorted(self.memory.lessons(states=("active",)), key=lambda lesson: lesson.insight)
+
+    def play(self, verb: str, number: int) -> None:
+        lessons = self.living()
+        if verb == "remember":
+            self.memory.remember(RULES[number % len(RULES)], why=f"reason {number % 2}")
+        elif verb == "share":
+            self.sync(share=tuple(self.memory.shareable()))
+        elif verb == "sync":
+            self.sync(accept=bool(number % 2))
+        elif lessons and verb == "revise":
+            lesson = lessons[number % len(lessons)]
+            change = [
+                {"why": f"because {number}"},
+                {"insight": f"{lesson.insight} or {number}"},
+                {"tags": [f"t{number}"]},
+            ]
+            with suppress(InvalidValueError):  # nothing to revise
+                self.memory.revise(lesson.id, **change[number % 3])
+        elif lessons and verb == "forget":
+            self.memory.forget(lessons[number % len(lessons)].id)
+
+
+moves = st.lists(
+    st.tuples(
+        st.integers(0, 2),
+        st.sampled_from(["remember", "share", "share", "sync", "sync", "pull", "pull", "revise", "revise", "forget"]),
+        st.integers(0, 5),
+    ),
+    min_size=4,
+    max_size=16,
+)
+
+
+def settle_down(machines: list[Machine]) -> int:
+    """Let everybody sync, pull from everybody and accept, until nothing changes; how many rounds that took."""
+    for number in range(1, 9):
+        before = [dict(machine.folder.files) for machine in machines]
+        for machine in machines:
+            machine.sync(accept=True)
+            for other in machines:
+                machine.folder.pull(other.folder)
+            machine.sync(accept=True)
+        if [machine.folder.files for machine in machines] == before:
+            return number
+    raise AssertionError("the machines do not agree")
+
+
+@settings(deadline=None, max_examples=8, suppress_health_check=list(HealthCheck))
+@given(moves)
+def test_any_order_of_edits_merges_and_syncs_ends_in_agreement(what: list[tuple[int, str, int]]) -> None:
+    home = os.environ["HOLDFAST_HOME"]
+    with tempfile.TemporaryDirectory() as scratch:
+        project = Path(scratch, "harbour")
+        project.mkdir()
+        Path(project, ".holdfast").mkdir()
+        Path(project, ".holdfast", "project.toml").write_text('id = "harbour"\n')
+        machines = [Machine(Path(scratch, name), project) for name in "abc"]
+        try:
+            for number, verb, detail in what:
+                if verb == "pull":
+                    machines[number].folder.pull(machines[detail % 3].folder)
+                else:
+                    machines[number].play(verb, detail)
+            settle_down(machines)
+            files = machines[0].folder.files
+            assert all(machine.folder.files == files for machine in machines)
+            gone = [path for path, held in files.items() if b"state: forgotten" in held]
+            for machine in machines:
+                assert not any(step.verb for step in machine.sync().steps if step.verb != "refused")
+                by_id = {lesson.id: lesson for lesson in machine.memory.lessons(states=STATES)}
+                shared = machine.memory.parts.store.mark("sharing:" + machine.memory.place.project.id)
+                assert all(path in shared for path in gone)
+                assert all(lesson.title for lesson in by_id.values())
+        finally:
+            for machine in machines:
+                machine.memory.close()
+            os.environ["HOLDFAST_HOME"] = home

@@ -1,0 +1,213 @@
+"""A week of a team of three: clones, branches and merges with real git, and each home with a memory of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.terminal import run, told, told_json
+
+
+class Member:
+    """One person: a clone, a home, and a git identity."""
+
+    def __init__(self, name: str, origin: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.name = name
+        self.folder = scratch / name
+        self.home = scratch / f"{name}-home"
+        self.config = scratch / f"{name}.gitconfig"
+        self.config.write_text(f"[user]\n\tname = {name}\n\temail = {name}@example.org\n[pull]\n\trebase = false\n")
+        self._patch = monkeypatch
+        self._enter()
+        subprocess.run(["git", "clone", "-q", str(origin), str(self.folder)], check=True)
+
+    def _enter(self) -> None:
+        self._patch.setenv("HOLDFAST_HOME", str(self.home))
+        self._patch.setenv("GIT_CONFIG_GLOBAL", str(self.config))
+
+    def git(self, *arguments: str) -> str:
+        self._enter()
+        done = subprocess.run(["git", "-C", str(self.folder), *arguments], check=False, capture_output=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout.decode()
+
+    def holdfast(self, *arguments: str) -> str:
+        self._enter()
+        return told(*arguments, "-C", str(self.folder))
+
+    def commit(self, words: str) -> None:
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", words)
+
+    def push(self, words: str) -> None:
+        self.commit(words)
+        self.git("pull", "-q", "--no-edit")
+        self.git("push", "-q", "origin", "HEAD:main")
+
+    def pull(self) -> None:
+        self.git("pull", "-q", "--no-edit")
+        self.holdfast("sync", "--accept")
+
+    def lessons(self) -> list[str]:
+        self._enter()
+        return sorted(row["insight"] for row in told_json("list", "-C", str(self.folder))["lessons"])
+
+    def id_of(self, words: str) -> str:
+        self._enter()
+        rows = told_json("list", "-C", str(self.folder))["lessons"]
+        return str(next(row["id"] for row in rows if words in row["insight"]))
+
+
+@pytest.fixture
+def team(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> list[Member]:
+    """Ada, Bob and Cleo, whose clones have the merge driver."""
+    origin = tmp_path / "origin.git"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(origin)], check=True)
+    ada = Member("ada", origin, tmp_path, monkeypatch)
+    (ada.folder / "tides.py").write_text("HIGH = 4\n")
+    ada.git("checkout", "-q", "-B", "main")
+    ada.commit("begin")
+    ada.git("push", "-q", "-u", "origin", "main")
+    members = [ada, Member("bob", origin, tmp_path, monkeypatch), Member("cleo", origin, tmp_path, monkeypatch)]
+    for member in members:
+        member.holdfast("setup", "git")
+    return members
+
+
+def files_of(member: Member) -> dict[str, str]:
+    root = member.folder / ".holdfast" / "lessons"
+    return {str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*.md"))}
+
+
+def test_a_week_of_a_team(team: list[Member]) -> None:
+    ada, bob, cleo = team
+    # Monday: Ada shares two lessons; Bob sees them wait, and vouches.
+    ada.holdfast("remember", "Retries are capped at 3", "--why", "the gateway")
+    ada.holdfast("remember", "Tides are in metres")
+    ada.holdfast("share", "--all")
+    ada.push("lessons")
+    bob.git("pull", "-q", "--no-edit")
+    bob.holdfast("sync")
+    assert bob.lessons() == []
+    bob.holdfast("sync", "--accept")
+    cleo.pull()
+    assert ada.lessons() == bob.lessons() == cleo.lessons() == ["Retries are capped at 3", "Tides are in metres"]
+    # Tuesday: Bob and Cleo change two fields of one lesson at once; git merges both.
+    bob.holdfast("revise", bob.id_of("Retries"), "--why", "the bank")
+    cleo.holdfast("revise", cleo.id_of("Retries"), "--tag", "net")
+    for member in (bob, cleo):
+        member.holdfast("sync")
+        member.push("revised")
+    for member in team:
+        member.pull()
+        (text,) = (text for path, text in files_of(member).items() if "retries" in path)
+        assert "why: the bank" in text
+        assert "- net" in text
+    # Wednesday: Cleo forgets a lesson; Ada's branch from before still has it, and it does not come back.
+    ada.git("branch", "old")
+    cleo.holdfast("forget", cleo.id_of("Tides"))
+    cleo.holdfast("sync")
+    cleo.push("forgotten")
+    ada.pull()
+    bob.pull()
+    ada.git("checkout", "-q", "old")
+    (ada.folder / "x.py").write_text("Y = 1\n")
+    ada.commit("work")
+    ada.git("checkout", "-q", "main")
+    ada.git("merge", "-q", "--no-edit", "old")
+    ada.holdfast("sync", "--accept")
+    assert ada.lessons() == bob.lessons() == cleo.lessons() == ["Retries are capped at 3"]
+    # Thursday: Ada and Bob change the rule itself; both wordings are kept, and contradict each other.
+    ada.push("merged")
+    for member in (bob, cleo):
+        member.pull()
+    ada.holdfast("revise", ada.id_of("Retries"), "--insight", "Retries are capped at 5")
+    bob.holdfast("revise", bob.id_of("Retries"), "--insight", "Retries are capped at 9")
+    for member in (ada, bob):
+        member.holdfast("sync")
+        member.push("another cap")
+    for _ in range(2):
+        for member in team:
+            member.git("pull", "-q", "--no-edit")
+            member.holdfast("sync", "--accept")
+            if member.git("status", "--porcelain"):
+                member.push("synced")
+    assert files_of(ada) == files_of(bob) == files_of(cleo)
+    texts = "\n".join(files_of(ada).values())
+    assert "\nRetries are capped at 5\n" in texts
+    assert "\nRetries are capped at 9\n" in texts
+    assert texts.count("kind: contradicts") == 2
+    assert cleo.lessons() == ["Retries are capped at 5", "Retries are capped at 9"]
+    # Friday: nobody changed anything, and nothing changes.
+    for member in team:
+        member.holdfast("sync")
+        assert member.git("status", "--porcelain") == ""
+
+
+def test_setup_is_taken_back_to_the_byte(team: list[Member]) -> None:
+    ada = team[0]
+    config, hooks = ada.folder / ".git" / "config", ada.folder / ".git" / "hooks"
+    ada.holdfast("setup", "git", "--git-hooks")
+    assert "merge-driver" in config.read_text()
+    assert "sync --git-hook" in (hooks / "post-merge").read_text()
+    held = config.read_bytes()
+    ada.holdfast("setup", "git", "--git-hooks")
+    assert config.read_bytes() == held
+    told("uninstall", "git")
+    assert b"holdfast" not in config.read_bytes()
+    assert not (hooks / "post-merge").exists()
+    assert not (ada.folder / ".git" / "info" / "attributes").exists()
+
+
+def test_attributes_of_the_user_stay(team: list[Member]) -> None:
+    ada = team[0]
+    ada.git("status")
+    told("uninstall", "git")
+    attributes = ada.folder / ".git" / "info" / "attributes"
+    attributes.parent.mkdir(exist_ok=True)
+    attributes.write_text("*.png binary\n")
+    ada.holdfast("setup", "git")
+    assert attributes.read_text().startswith("*.png binary\n")
+    assert "merge=holdfast" in attributes.read_text()
+    told("uninstall", "git")
+    assert attributes.read_text() == "*.png binary\n"
+
+
+def test_git_hooks_take_files_in_and_write_none(team: list[Member]) -> None:
+    ada, bob, _ = team
+    bob.holdfast("setup", "git", "--git-hooks")
+    ada.holdfast("remember", "Retries are capped at 3")
+    ada.holdfast("share", "--all")
+    ada.push("lessons")
+    bob.holdfast("remember", "Ids end with a digit")
+    before = bob.git("rev-parse", "HEAD")
+    bob.git("pull", "-q", "--no-edit")
+    assert bob.git("status", "--porcelain", "--", ".holdfast/lessons/convention") == ""
+    assert bob.git("rev-parse", "HEAD") != before
+    bob._enter()
+    assert "Retries" in run("review", "--list", "-C", str(bob.folder)).output or "Retries" in told(
+        "list", "--state", "candidate", "-C", str(bob.folder)
+    )
+
+
+def test_a_file_that_is_no_lesson_is_merged_as_text(tmp_path: Path) -> None:
+    base, ours, theirs = (tmp_path / name for name in ("base", "ours", "theirs"))
+    base.write_text("one\n")
+    ours.write_text("two\n")
+    theirs.write_text("three\n")
+    assert run("merge-driver", str(base), str(ours), str(theirs)).exit_code == 1
+    assert "<<<<<<< ours\ntwo\n" in ours.read_text()
+
+
+def test_a_broken_file_fails_a_check_with_its_place(team: list[Member]) -> None:
+    ada = team[0]
+    ada.holdfast("remember", "Retries are capped at 3")
+    ada.holdfast("share", "--all")
+    (path,) = (ada.folder / ".holdfast" / "lessons" / name for name in files_of(ada))
+    path.write_text(path.read_text().replace("kind: ", "capture: on\nkind: ", 1))
+    result = run("sync", "-C", str(ada.folder))
+    assert result.exit_code == 1
+    assert f"{os.path.relpath(path, ada.folder)}:3:1: unknown key 'capture'" in result.stderr
