@@ -82,7 +82,7 @@ def command(
     `holdfast setup git` lets this repository's git merge the files of shared lessons field by field.
     """
     from holdfast.settings import load_settings
-    from holdfast.surfaces.cli._hostfiles import HostFiles, set_up
+    from holdfast.surfaces.cli._hostfiles import HostFiles
 
     settings = load_settings()
     files = HostFiles(settings.home)
@@ -101,10 +101,7 @@ def command(
             note("nothing was changed")
             return 1
         changed = True
-        if set_up(files.manifest) or not all(wiring.error for wiring in wirings):
-            files.apply([launcher])  # first: what is registered next starts it
-        wirings = [wiring if wiring.error else wirer.apply(wiring) for wiring in wirings]
-        warm_up()
+        wirings = _wire(wirer, wirings, files, launcher)
     if trust and not dry_run:
         _approve_in_codex(wirings, settings, files)
     if call.as_json:
@@ -115,13 +112,25 @@ def command(
         if launcher.needed:
             say(f"{what_happens(launcher):9} {launcher.file}")
         _tell(wirings, dry_run, with_diff)
-    if not dry_run and not all(wiring.error for wiring in wirings):
+    ready = [wiring.host for wiring in wirings if not wiring.error]
+    if ready and not dry_run:
         from holdfast.surfaces.cli._firstrun import begin
 
-        begin(call, settings, [wiring.host for wiring in wirings if not wiring.error], from_git=from_git, yes=yes)
+        begin(call, settings, ready, from_git=from_git, yes=yes)
         if changed and not call.as_json:
             note(NEXT)
-    return 1 if any(wiring.error for wiring in wirings) else 0
+    return 0 if len(ready) == len(wirings) else 1
+
+
+def _wire(wirer: Wirer, wirings: Sequence[Wiring], files: HostFiles, launcher: Change) -> list[Wiring]:
+    """Make the changes; the launcher first, for what is registered starts it."""
+    from holdfast.surfaces.cli._hostfiles import set_up
+
+    if set_up(files.manifest) or not all(wiring.error for wiring in wirings):
+        files.apply([launcher])
+    done = [wiring if wiring.error else wirer.apply(wiring) for wiring in wirings]
+    warm_up()
+    return done
 
 
 def _is_for_git(hosts: Sequence[str], git_hooks: bool) -> bool:
