@@ -59,7 +59,7 @@ def test_hooks_are_approved_only_when_asked_and_the_approvals_leave_with_them(ro
     assert "--trust" in codex_finding()["mend"]
     told("setup", "codex", "--trust")
     assert codex_finding()["status"] == "ok"
-    assert len(tomllib.loads((root / "config.toml").read_text())["hooks"]["state"]) == 7
+    assert len(tomllib.loads((root / "config.toml").read_text())["hooks"]["state"]) == 8
     told("uninstall", "codex")
     assert (root / "config.toml").read_text() == 'model = "o"\n'
 

@@ -74,6 +74,11 @@ class Machine(Hooks):
         with self.memory() as memory:
             return [known.by for known in load_states(memory.parts, memory.place).values()]
 
+    def read(self, session: str = "s1") -> None:
+        """Claude Code's hook before a read of the file, which tells its lesson."""
+        told = self.call("PreToolUse", session, tool_name="Read", tool_input={"file_path": str(self.code)})
+        assert self.lesson[-8:] in told
+
     def edit(self, text: str, session: str = "s1") -> None:
         """Claude Code's hooks around an edit of the file."""
         tool = {"tool_name": "Write", "tool_input": {"file_path": str(self.code), "content": text}}
@@ -185,6 +190,7 @@ def test_the_server_marks_what_changes_and_the_next_hook_tells_it(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watching, "SETTLE_S", 0.0)
+    machine.read()
     with machine.memory() as memory:
         ended = watching.start(_Opened(memory))
         lock = Path(machine.settings.run_path)
@@ -231,6 +237,7 @@ def test_cold_hooks_tell_the_session_of_its_own_edit(machine: Machine, watched: 
 
 
 def test_a_command_that_edits_is_told_of_when_somebody_watches(machine: Machine) -> None:
+    machine.read()
     running = machine.watch("--json")
     machine.code.write_text(SIGNATURE)  # as `sed -i` would
     assert read(running)["freshness"] == "changed"

@@ -35,11 +35,12 @@ def prompt(turn: Turn) -> Briefing:
 
 def _standing(turn: Turn) -> list[Pick]:
     """At a session's first delivery, in a host that is told nothing at its start: the rules told there elsewhere."""
-    if turn.told or "session_start" in turn.parts.host(turn.call.host).profile.moments:
+    if turn.told:
         return []
     from holdfast.service.moments.start import standing_picks
 
-    return standing_picks(turn)
+    picks = standing_picks(turn)  # before the host is asked: its profile costs a hook some milliseconds
+    return picks if picks and "session_start" not in turn.parts.host(turn.call.host).profile.moments else []
 
 
 def own_words(text: str) -> str:

@@ -28,7 +28,7 @@ RULES_FILES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructi
 
 
 def says_already(turn: Turn, lesson: Lesson) -> bool:
-    """Whether the session or a rules file says what the lesson says, nearly word for word."""
+    """Whether the session or a rules file says what the lesson says, nearly word for word; to ask it is not to say it."""
     wanted = frozenset(stem for stem in stems_of(lesson.insight) if stem not in EVERYDAY and len(stem) > 2)
     if len(wanted) < LEAST:
         return False
@@ -64,6 +64,6 @@ def _says(text: str, wanted: frozenset[str], least: float) -> bool:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.splitlines() if line.strip() and not line.rstrip().endswith("?")]
     for at in range(max(1, len(lines) - SPAN + 1)):
         yield "\n".join(lines[at : at + SPAN])
