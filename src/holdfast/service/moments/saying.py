@@ -28,7 +28,7 @@ RULES_FILES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructi
 
 
 def says_already(turn: Turn, lesson: Lesson) -> bool:
-    """Whether the session or a rules file says what the lesson says, nearly word for word; to ask it is not to say it."""
+    """Whether the session or a rules file says what the lesson says, nearly word for word. A question says nothing."""
     wanted = frozenset(stem for stem in stems_of(lesson.insight) if stem not in EVERYDAY and len(stem) > 2)
     if len(wanted) < LEAST:
         return False
