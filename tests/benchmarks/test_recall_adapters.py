@@ -66,7 +66,7 @@ def test_a_commit_is_known_to_later_questions_only(tmp_path: Path) -> None:
         {"id": "a", "pos": 3, "t": 100, "text": "First", "files": [], "syms": []},
     ]
     query = {
-        "qid": "q", "kind": "prior", "pos": 7, "title": "t", "task": "t. u", "files": ["x.py", "y.py"],
+        "qid": "q", "kind": "prior", "pos": 7, "t": 150, "title": "t", "task": "t. u", "files": ["x.py", "y.py"],
         "syms": ["x.py::f"], "gold": [1],
     }  # fmt: skip
     write(tmp_path / "project_history" / "tiny.json", {"memories": commits, "queries": [query]})
