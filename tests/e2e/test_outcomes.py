@@ -14,12 +14,8 @@ from holdfast.surfaces.hooks import learner
 
 WRONG = "Use `decimal_round` for ledger amounts in ledger.py, never `round_half_even`."
 RIGHT = "unparam: remove parameters of ledger functions that nobody uses, the linter rejects them."
-OTHERS = (
-    "Amounts in the ledger are whole cents; floats lose money.",
-    "Every booking has a counterpart of the opposite sign.",
-    "Exchange rates are loaded from the treasury's file each morning.",
-    "The auditors read the export, so its column order is frozen.",
-)
+OTHER = "Amounts in the ledger are whole cents and never floats: functions return them as such."
+WORK = "cents, floats, parameters = functions"
 
 
 @pytest.fixture
@@ -84,16 +80,15 @@ def test_a_missed_lesson_is_told_the_next_time(folder: Path) -> None:
     """Its factor turns the order round: before, another lesson about the file was told in its place."""
     with Memory(str(folder)) as memory:
         missed = memory.remember(RIGHT, files=["ledger.py"], trust="agent", kind="tooling")
-        for insight in OTHERS:
-            memory.remember(insight, files=["ledger.py"])
-        assert "unparam" not in Agent(memory, "before").edit("rate = 3")
+        memory.remember(OTHER, files=["ledger.py"])
+        assert "whole cents" in Agent(memory, "before").edit(WORK)
         for session in ("one", "two", "three"):
             agent = Agent(memory, session)
             agent.hook("UserPromptSubmit", prompt="please go on")
             agent.fail("make lint", "ledger.py:3:1: `cents` is unused (unparam)")
             agent.end()
         assert dict(memory.explain(missed.id).factors)[""] == 2.0
-        assert "unparam" in Agent(memory, "after").edit("rate = 4")
+        assert "unparam" in Agent(memory, "after").edit(WORK)
 
 
 def test_stats_and_log_tell_it_on_the_command_line(folder: Path) -> None:

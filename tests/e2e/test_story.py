@@ -192,6 +192,14 @@ def _running_mcp(machine: Machine, folder: Path) -> Iterator[None]:
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
     sockets = Path(socket_folder(str(machine.home / ".holdfast" / "run")))
+    asked = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "host", "version": "1"}}
+    for message in (
+        {"id": 1, "method": "initialize", "params": asked}, {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/list"},
+    ):  # fmt: skip
+        assert running.stdin is not None
+        running.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    running.stdin.flush()
     try:
         for _ in range(1_200):
             if list(sockets.glob("*.sock")) or running.poll() is not None:

@@ -46,6 +46,11 @@ def relevance_of(shares: Sequence[LaneShare], weight: float) -> float:
     return weight / BM25_UNIT + _score(shares, "vector")
 
 
+def worth_here(shares: Sequence[LaneShare], weight: float) -> float:
+    """What orders lessons about one place: how near to it they are, and how relevant."""
+    return max(_score(shares, "path"), _score(shares, "symbol")) + relevance_of(shares, weight)
+
+
 def is_about(shares: Sequence[LaneShare], weight: float, fit: Fit, chance: Chance, shift: float = 1.0) -> bool:
     """Whether a lesson may be told unasked, for its words and meaning alone.
 

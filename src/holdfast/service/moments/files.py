@@ -6,7 +6,7 @@ from holdfast.domain.briefing import Briefing
 from holdfast.domain.frozen import replace
 from holdfast.ranking.bar import is_decisive
 from holdfast.ranking.occasions import language_of, linters_in
-from holdfast.ranking.pushing import agrees, relevance_of
+from holdfast.ranking.pushing import agrees, worth_here
 from holdfast.service.moments.turn import Pick, as_found, telling
 from holdfast.service.recall import draw, get_readable
 from holdfast.service.surroundings import symbols_at
@@ -94,7 +94,7 @@ def _about(turn: Turn, files: Sequence[str]) -> list[Pick]:
     found = [one for one in drawn.found if agrees(one.shares, one.weight, one.chance) and not _is_card(turn, one)]
     return [
         Pick(found=one, reason=_reason(one))
-        for one in sorted(found, key=lambda one: -relevance_of(one.shares, one.weight) * turn.favour(one.lesson))
+        for one in sorted(found, key=lambda one: -worth_here(one.shares, one.weight) * turn.favour(one.lesson))
     ]
 
 
