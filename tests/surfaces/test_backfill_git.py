@@ -119,8 +119,8 @@ def _on_a_terminal(folder: Path, answers: str, **env: str) -> str:
     with subprocess.Popen(
         command, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **env}
     ) as child:
-        os.write(ours, answers.encode())
-        output, _ = child.communicate()
+        os.write(ours, answers.encode() + b"n\n" * 4)  # and no to whatever else is offered
+        output, _ = child.communicate(timeout=120)
     os.close(ours)
     os.close(theirs)
     return output.decode()
