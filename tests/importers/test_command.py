@@ -96,5 +96,5 @@ def test_two_imports_at_once_add_each_lesson_once(project: Path, write: Write) -
 def test_show_and_why_name_the_origin(project: Path, write: Write) -> None:
     write("AGENTS.md", RULES)
     lesson = told_json("import", "AGENTS.md", "--accept")["steps"][0]["lesson"]
-    assert "agents_md/1  AGENTS.md#Rules" in told("show", lesson)
+    assert "agents md  AGENTS.md#Rules" in told("show", lesson)
     assert "from AGENTS.md#Rules" in told("why", lesson)

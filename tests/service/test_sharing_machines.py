@@ -110,7 +110,7 @@ def settle_down(machines: list[Machine]) -> int:
     raise AssertionError("the machines do not agree")
 
 
-@settings(deadline=None, max_examples=8, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(moves)
 def test_any_order_of_edits_merges_and_syncs_ends_in_agreement(what: list[tuple[int, str, int]]) -> None:
     home = os.environ["HOLDFAST_HOME"]

@@ -205,8 +205,9 @@ class Memory:
         from holdfast.service.asking import ask
         from holdfast.service.recall import question
 
+        asked = error if text == "" else text
         query = question(
-            self.parts, self.place, text or error, paths, symbols, command, error, as_of, states or ("active",), kinds,
+            self.parts, self.place, asked, paths, symbols, command, error, as_of, states or ("active",), kinds,
             all_projects,
         )  # fmt: skip
         unconfirmed = () if states else tuple(unconfirmed)

@@ -116,7 +116,7 @@ def _offer_embedder(call: Call, settings: Settings) -> None:
     if "[embedder]" in load_text(settings.config_path):
         return
     if find_spec("fastembed") is None:
-        note("a larger embedder finds more paraphrases: pip install 'holdfast-memory[onnx]', then holdfast setup")
+        note("a larger embedder finds more paraphrases: pip install 'holdfast-memory[onnx]'; then run `holdfast setup`")
         return
     note(f"A larger embedder finds more paraphrases: {_pulling.DEFAULT}, 91 MB from {_pulling.HUB}. It runs here.")
     if not click.confirm("Download it and use it?", default=False, err=True):
