@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -33,6 +34,7 @@ def offer(folder: Path, said: str) -> str:
 @pytest.fixture(autouse=True)
 def hub(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("fastembed")
+    import_module("holdfast.surfaces.cli.embedder")  # its option --hub keeps the address that it is imported with
     monkeypatch.setattr(_pulling, "HUB", NOWHERE)
 
 
