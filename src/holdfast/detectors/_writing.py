@@ -15,6 +15,7 @@ from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
 from holdfast.domain.vocabulary import LessonKind
+from holdfast.text.leaning import opening
 
 READ_LIMIT = 16_000
 HEADING_LIMIT = 300
@@ -30,7 +31,7 @@ LEAST_WORTH = 0.4
 """Probability below which a detector of written texts keeps a find to itself."""
 ALIKE = 0.7
 """Share of the shorter wording's words from which two are the same thing."""
-FILES_LIMIT, SYMBOLS_LIMIT = 5, 8
+FILES_LIMIT = 5
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*$")
@@ -38,11 +39,6 @@ _ITEM = re.compile(r"(\s*)(?:[-*•+]|\d{1,3}[.)])\s+(?=\S)")
 _TABLE = re.compile(r"\s*\|")
 _MARKS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|~~|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])")
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{0,400}\)")
-_PATH = re.compile(r"(?<![\w/.~-])(?:\./)?((?:[\w@.-]{1,60}/){0,12}[\w@-][\w@.-]{0,80}\.[A-Za-z]\w{0,5})(?![\w/(])")
-_SYMBOL = re.compile(
-    r"(?<![\w/.-])(?:[A-Za-z_]\w{0,40}(?:\.|::|#)){0,4}"
-    r"(?:[a-z]{1,40}[A-Z]\w{0,60}|[A-Z][a-z0-9]{1,40}[A-Z]\w{0,60}|[A-Za-z]\w{0,40}_\w{1,60}|[A-Za-z_]\w{0,60}(?=\(\)))"
-)
 _REASON = re.compile(
     r"\b(?:because|so that|root cause|due to|caus(?:e|ed|es|ing)|led to|leads to|resulted in|results in|breaking"
     r"|to (?:avoid|prevent|guard against|work around)|silently"
@@ -69,12 +65,10 @@ _DUTY = re.compile(
     r"|ensure|instead of|rather than|forbidden)\b|^before [a-z]+ing\b",
     re.IGNORECASE,
 )
-_LEANING = re.compile(
-    r"(?:it|its|it's|this|that|these|those|they|them|he|she|which|so|but|and|also|then|therefore|thus|hence|because"
-    r"|both|neither|same|previously|now|instead|however|additionally|without (?:this|it|that)"
-    r"|the (?:fix|issue|problem|bug|function|code|change"
-    r"|test|tests|old|new|previous|current|existing|former|latter|solution|root cause|cause|original|error))\b",
-    re.IGNORECASE,
+_LEANING = opening(
+    "previously|without (?:this|it|that)",
+    "the (?:fix|issue|problem|bug|function|code|change|test|tests|old|new|previous|current|existing|former|latter"
+    "|solution|root cause|cause|original|error)",
 )
 _STATUS = re.compile(
     r"(?:all|both|every|\d+) [\w\s]{0,40}\b(?:pass(?:es|ed|ing)?|green|clean)\b|tests? (?:pass|are passing|green)"
@@ -285,27 +279,6 @@ def evidence_of(event: Event, source: str, start: int, end: int) -> Evidence:
     """The quoted span of the event's text, command or new text."""
     end = min(end, start + QUOTE_LIMIT)
     return Evidence(event=event.id, quote=source[start:end], start=start, end=end)
-
-
-def files_named(text: str, window: Sequence[Event]) -> list[str]:
-    """Files that the text names: as the session knows them, or as written when that has a folder."""
-    known: dict[str, str] = {}
-    for event in window:
-        for path in event.files:
-            known.setdefault(path.rsplit("/", 1)[-1], path)
-    named = []
-    for written in dict.fromkeys(_PATH.findall(text)):
-        name = written.rsplit("/", 1)[-1]
-        if name in known:
-            named.append(known[name])
-        elif "/" in written and ".." not in written:
-            named.append(written)
-    return named
-
-
-def symbols_named(text: str) -> tuple[str, ...]:
-    """Identifiers that the text names, without paths."""
-    return tuple(dict.fromkeys(_SYMBOL.findall(_PATH.sub(" ", text))))[:SYMBOLS_LIMIT]
 
 
 def new_lines(event: Event) -> list[str]:

@@ -21,12 +21,12 @@ from holdfast.detectors._writing import (
     names_cause,
     sentences,
     states_duty,
-    symbols_named,
     worth_of,
 )
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.window import capital, is_test_file
+from holdfast.text.mentions import symbols_named
 
 MOST = 8
 """Lessons of one session, the likeliest."""

@@ -15,7 +15,6 @@ from holdfast.detectors._writing import (
     Piece,
     best,
     evidence_of,
-    files_named,
     fits,
     is_status,
     joined,
@@ -24,13 +23,13 @@ from holdfast.detectors._writing import (
     names_cause,
     read_pieces,
     sentences,
-    symbols_named,
     worth_of,
 )
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.frozen import replace
 from holdfast.domain.window import capital, clip
+from holdfast.text.mentions import files_named, symbols_named
 
 MOST = 3
 """Lessons of one message."""

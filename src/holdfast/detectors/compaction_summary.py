@@ -16,7 +16,6 @@ from holdfast.detectors._writing import (
     Piece,
     best,
     evidence_of,
-    files_named,
     fits,
     gives_reason,
     is_status,
@@ -24,13 +23,13 @@ from holdfast.detectors._writing import (
     name_kind,
     names_cause,
     read_pieces,
-    symbols_named,
     worth_of,
 )
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.domain.window import capital, clip
+from holdfast.text.mentions import files_named, symbols_named
 
 MOST, MOST_PER_SESSION = 6, 12
 """Lessons of one summary and of a session, the likeliest."""

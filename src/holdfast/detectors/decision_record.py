@@ -12,7 +12,6 @@ from holdfast.detectors._writing import (
     FILES_LIMIT,
     Piece,
     evidence_of,
-    files_named,
     fits,
     is_status,
     joined,
@@ -20,12 +19,12 @@ from holdfast.detectors._writing import (
     names_cause,
     read_pieces,
     sentences,
-    symbols_named,
     worth_of,
 )
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.window import capital, clip
+from holdfast.text.mentions import files_named, symbols_named
 
 WHY_LIMIT = 400
 

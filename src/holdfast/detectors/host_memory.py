@@ -13,20 +13,19 @@ from holdfast.detectors._writing import (
     FILES_LIMIT,
     best,
     evidence_of,
-    files_named,
     is_status,
     is_whole,
     joined,
     leans,
     name_kind,
     read_pieces,
-    symbols_named,
     worth_of,
 )
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import MEMORY_TOOL, Event
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.domain.window import capital, clip
+from holdfast.text.mentions import files_named, symbols_named
 
 MOST, MOST_PER_SESSION = 4, 12
 """Lessons of one write and of a session."""

@@ -16,6 +16,7 @@ from holdfast.domain.lesson import Evidence
 from holdfast.domain.window import capital, change_snippet, clip, failed, quote, sentences, speaker_trust, spoken
 from holdfast.ranking.attempts import split_line
 from holdfast.ranking.causes import stated_cause
+from holdfast.text.leaning import dangles, opening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,13 +59,10 @@ _AGAINST = re.compile(
     r"\b(?:not|never|no longer|\w+n't|better|instead|wrong|because|since|given|rather than|must|breaks?|too \w+)\b",
     re.IGNORECASE,
 )
-_LEANING = re.compile(
-    r"^(?:it|its|it's|this|that|that's|these|those|they|yes|let's|let us|can|could|what|why|how|you|now|then|if)\b"
-    r"|\b(?:undo|revert|roll(?:ed)? back|back out|go back|put back|option \d|for now|you|your)\b"
-    r"|\b(?:it|them|this|that|these|those|one)\s*(?:[.,;:()]|$)",
-    re.IGNORECASE,
+_LEANING = opening("yes|let's|let us|can|could|what|why|how|you|if")
+_ORDERING = re.compile(
+    r"\b(?:undo|revert|roll(?:ed)? back|back out|go back|put back|option \d|for now|you|your)\b", re.IGNORECASE
 )
-"""Words that stand for what was said before, or that only order."""
 
 
 class _Undone(Frozen):
@@ -284,4 +282,5 @@ def _is_reason(sentence: str) -> bool:
     """The sentence says what is wrong with something, and stands alone."""
     words = sentence.split()
     fits = len(words) >= LEAST_WORDS and len(sentence) <= REASON_LIMIT and not sentence.endswith(("?", ":"))
-    return fits and bool(_AGAINST.search(sentence)) and not _LEANING.search(sentence)
+    leans = _LEANING.match(sentence) or dangles(sentence) or _ORDERING.search(sentence)
+    return fits and bool(_AGAINST.search(sentence)) and not leans

@@ -15,7 +15,6 @@ from holdfast.detectors._writing import (
     alike,
     best,
     evidence_of,
-    files_named,
     fits,
     is_status,
     joined,
@@ -24,13 +23,13 @@ from holdfast.detectors._writing import (
     names_cause,
     read_pieces,
     states_duty,
-    symbols_named,
     without_lead,
     worth_of,
 )
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.window import capital
+from holdfast.text.mentions import files_named, symbols_named
 
 MOST = 6
 """Lessons of one file, the likeliest: a first description of a code base has dozens of statements."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from holdfast.domain.window import quote, sentences, speaker_trust
+from holdfast.text.leaning import dangles, opening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,15 +54,11 @@ _OWN_WORK = re.compile(
     r"|\btests? (?:expects?|is looking for|was (?:checking|written)|checks?)\b",
     re.IGNORECASE,
 )
-_LEANS = re.compile(
-    r"^(?:it|its|it's|this|that|that's|these|those|they|them|he|she|which|so|but|and|also|then|therefore|thus|hence"
-    r"|because|both|neither|same|good|great|perfect|ok(?:ay)?|yes|no|wait|hmm|here|there|first|second|one|looking"
-    r"|the (?:issue|problem|error|bug|failure|reason|test|tests|first|second|other|linter|lint|fix|build|other one)"
-    r"(?: (?:here|is|was|fails?|failed))?\b(?! [`\w.]*`))\b",
-    re.IGNORECASE,
+_LEANS = opening(
+    "good|great|perfect|ok(?:ay)?|yes|no|wait|hmm|here|there|first|second|one|looking",
+    r"the (?:issue|problem|error|bug|failure|reason|test|tests|first|second|other|linter|lint|fix|build|other one)"
+    r"(?: (?:here|is|was|fails?|failed))?\b(?! [`\w.]*`)",
 )
-_DANGLES = re.compile(r"\b(?:it|them|this|that|these|those|one)[\s`*]*(?:[.,;:()\u2014-]|$)", re.IGNORECASE)
-"""A pronoun that stands for what was said before."""
 _LEAD = re.compile(
     r"^(?:\*\*)?(?:(?:(?:the |this |that )?(?:tests?|build|linter|lint|run|job) (?:fails?|failed|is failing)"
     r" (?:because|since|as)|that (?:doesn't|does not|didn't) (?:help|work)"
@@ -98,7 +95,7 @@ def names_in(sentence: str) -> list[str]:
 
 def stands_alone(sentence: str) -> bool:
     """The sentence does not lean on what was said before it."""
-    return not _LEANS.match(sentence) and not _DANGLES.search(sentence)
+    return not _LEANS.match(sentence) and not dangles(sentence)
 
 
 def tells_work(sentence: str) -> bool:
@@ -123,14 +120,7 @@ def standing(sentence: str) -> str:
     lead = _LEAD.match(sentence)
     told = (sentence[lead.end() :] if lead else sentence).strip(" *-:")
     fits = SHORTEST <= len(told) <= LONGEST and len(told.split()) >= LEAST_WORDS and not told.endswith(("?", ":"))
-    if (
-        not fits
-        or _OWN_WORK.search(told)
-        or _LEANS.match(told)
-        or _DANGLES.search(told)
-        or "**" in told
-        or told.count("`") % 2
-    ):
+    if not fits or _OWN_WORK.search(told) or _LEANS.match(told) or dangles(told) or "**" in told or told.count("`") % 2:
         return ""
     strong = (bool(lead) and bool(_CAUSE.search(told))) or bool(_STRONG.search(told))
     return told[0].upper() + told[1:] if strong and told[0].isalpha() and told.split()[0].isalpha() else told * strong

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from holdfast.text.leaning import PRONOUNS
+
 LENGTH = 300
 """Characters of a sentence with the one before it."""
 BEFORE_LENGTH = 200
@@ -104,13 +106,12 @@ _GERUNDS = {
     "doing": "do", "summarising": "summarise", "summarizing": "summarize", "supporting": "support",
 }  # fmt: skip
 
-_PRONOUN = r"(?:it|its|it's|this|that|that's|these|those|they|they're|them|he|she|his|her|their)"
 _THIS_PROJECT = re.compile(
     r"th(?:is|ese) (?:repo|repository|project|code ?base|package|monorepo|workspace|team|company|machine)\b",
     re.IGNORECASE,
 )
 _LEANS = re.compile(
-    rf"(?:[0-9]+(?=,)|{_PRONOUN}|which|whose|here|therefore|thus|hence|otherwise|instead[,.]|because|both|neither"
+    rf"(?:[0-9]+(?=,)|(?:{PRONOUNS})|which|whose|here|therefore|thus|hence|otherwise|instead[,.]|because|both|neither"
     r"|same|the same"
     r"|one of|the (?:first|second|third|latter|former|other|last|previous|next) (?:one|part|point|option|approach"
     r"|case|two)"
@@ -302,7 +303,7 @@ def _leans(words: str) -> bool:
         if _NOUN.search(plain) or token[:1] in "`'\"":
             return False
         joins = plain.lower() == "that" and before.lower() in _BEFORE_THAT
-        if re.fullmatch(_PRONOUN, plain.lower()) and not joins:
+        if re.fullmatch(PRONOUNS, plain.lower()) and not joins:
             return True
         before = plain
     return False
@@ -314,7 +315,7 @@ def _finished(words: str) -> str:
     bare = words.rstrip(" .!;,-")
     if found := _CONDITION.fullmatch(bare):
         main, condition = found["main"], found["condition"]
-        if not re.search(rf"\b{_PRONOUN}\b", condition, re.IGNORECASE):
+        if not re.search(rf"\b(?:{PRONOUNS})\b", condition, re.IGNORECASE):
             bare = f"{condition}, {main[:1].lower() + main[1:]}"
     first = bare.split(" ", 1)[0].rstrip(",;")
     plain = first.replace("'", "").isalpha() and (len(first) == 1 or first[1:].replace("'", "").islower())

@@ -25,6 +25,7 @@ from holdfast.domain.vocabulary import REVIEW, EventId, EventKind, LessonKind, T
 from holdfast.domain.window import speaker_trust
 from holdfast.ranking.prompts import read_prompt
 from holdfast.ranking.wording import headline, is_norm, stand_alone
+from holdfast.text.mentions import files_named, symbols_named
 
 __all__ = ["StatementsDetector", "Turn", "Verdict", "judge", "judge_turn", "make"]
 
@@ -32,7 +33,6 @@ MOST_PER_TURN, MOST_PER_SESSION = 2, 12
 LEAST_WORTH = 0.15
 """Probability below which a sentence is no more than a part of its event."""
 FILES_LIMIT = 5
-SYMBOLS_LIMIT = 8
 NORM_WORTH = ((0.4, 0.75), (0.2, 0.6))
 """Of a norm that a person lays down: the probability from which it is as sure as the second number. Of 28 sentences of
 the first sort in sessions that the judge was not taught with, readers kept 19; of 36 of the second, 21."""
@@ -51,11 +51,6 @@ _ROLES: dict[EventKind, str] = {
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{0,400}\)")
 _MARKS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|`|~~|^#{1,6}\s+|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)", re.MULTILINE)
 _BULLET = re.compile(r"\n[\s>]*(?:[-*•+]|\d{1,3}[.)])?\s*")
-_PATH = re.compile(r"(?<![\w/.~-])(?:\./)?((?:[\w@.-]{1,60}/){0,12}[\w@-][\w@.-]{0,80}\.[A-Za-z]\w{0,5})(?![\w/(])")
-_SYMBOL = re.compile(
-    r"(?<![\w/.-])(?:[A-Za-z_]\w{0,40}(?:\.|::|#)){0,4}"
-    r"(?:[a-z]{1,40}[A-Z]\w{0,60}|[A-Z][a-z0-9]{1,40}[A-Z]\w{0,60}|[A-Za-z]\w{0,40}_\w{1,60}|[A-Za-z_]\w{0,60}(?=\(\)))"
-)
 
 
 class Find(NamedTuple):
@@ -223,8 +218,8 @@ def _candidate(told: Sequence[Event], find: Find) -> Candidate:
         tags=(REVIEW,) if find.reviewed else (),
         detector=StatementsDetector.id,
         evidence=(Evidence(event=event.id, quote=quote, start=find.start, end=find.end),),
-        files=tuple(dict.fromkeys([*_files_in(quote, told), *edited]))[:FILES_LIMIT],
-        symbols=_symbols_in(quote),
+        files=tuple(dict.fromkeys([*files_named(quote, told), *edited]))[:FILES_LIMIT],
+        symbols=symbols_named(quote),
         trust="tool" if find.reviewed else _trust(event, own_words(event.text), find.start),
         confidence=round(find.worth, 3),
         calibrated=True,
@@ -243,22 +238,6 @@ def _plain(quote: str) -> str:
     """The quote without markdown, on one line."""
     text = _BULLET.sub(" ", _LINK.sub(r"\1", quote))
     return " ".join(_MARKS.sub("", text).split()).strip(" :;,-")
-
-
-def _files_in(quote: str, told: Sequence[Event]) -> list[str]:
-    """Files that the quote names: as the session knows them, or as written when it has a folder."""
-    known: dict[str, str] = {}
-    for event in told:
-        for path in event.files:
-            known.setdefault(path.rsplit("/", 1)[-1], path)
-    named = []
-    for written in dict.fromkeys(_PATH.findall(quote)):
-        name = written.rsplit("/", 1)[-1]
-        if name in known:
-            named.append(known[name])
-        elif "/" in written and ".." not in written:
-            named.append(written)
-    return named
 
 
 def _edited_next(told: Sequence[Event], at: int) -> list[str]:
@@ -281,8 +260,3 @@ def _edited_before(told: Sequence[Event], at: int) -> list[str]:
         if event.kind == "file_edit":
             edited.extend(event.files)
     return list(dict.fromkeys(edited))[:3]
-
-
-def _symbols_in(quote: str) -> tuple[str, ...]:
-    without_paths = _PATH.sub(" ", quote)
-    return tuple(dict.fromkeys(_SYMBOL.findall(without_paths)))[:SYMBOLS_LIMIT]

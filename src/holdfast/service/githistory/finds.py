@@ -12,6 +12,7 @@ from datetime import timedelta
 
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.service.githistory.message import Part, quoted_subject, read_message
+from holdfast.text.leaning import opening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,11 +118,9 @@ _FIRST_PERSON = re.compile(
 )
 _NAME = re.compile(r"`[^`\n]+`|\b\w+[a-z][A-Z]\w*|\b\w+_\w+|\b\w+\.\w{2,}\b|\b\w+\(\)|--[a-z][\w-]+|\b[A-Z]{2,}\w*")
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[\"')`]*\s+(?=[A-Z`\"(\[])")
-_LEAN = re.compile(
-    r"(?:this|that|it|its|these|those|they|them|which|so|but|and|also|then|therefore|thus|hence|both|neither|same|here"
-    r"|there|now|instead|otherwise|however|additionally|similarly|as a result|such|without (?:it|this|that"
-    r"|them)|including (?:it|them)|since (?:then|pr\b)|the (?:former|latter|fix|change|bug|issue|problem))\b",
-    re.IGNORECASE,
+_LEAN = opening(
+    r"here|there|as a result|such|without (?:it|this|that|them)|including (?:it|them)|since (?:then|pr\b)",
+    "the (?:former|latter|fix|change|bug|issue|problem)",
 )
 _LEANS_INSIDE = re.compile(
     r"\b(?:the same (?:problem|issue|suite|scenario|way|reason|bug)|that (?:first|second|last)|the (?:former"
