@@ -45,6 +45,8 @@ class Question(NamedTuple):
     symbol: str
     error: str
     command: str
+    lesson: str
+    """The id of that lesson."""
 
 
 class Words:
@@ -123,7 +125,7 @@ class Project:
             error_signature=error_signature(error) if fails else "",
             command=command_target(command) if fails else "",
         )
-        return lesson, Question(self._question(insight), path, symbol, error, command)
+        return lesson, Question(self._question(insight), path, symbol, error, command, lesson.id)
 
     def _sentence(self, median: int, spread: float, name: str = "") -> str:
         words = self._words.draw(self.rng, max(4, min(150, round(self.rng.lognormvariate(0, spread) * median))))

@@ -10,7 +10,7 @@ from holdfast.domain.query import Query
 from holdfast.stores.sqlite import fulltext
 from holdfast.stores.sqlite.derived import scope_token
 from holdfast.stores.sqlite.schema import build
-from holdfast.stores.sqlite.termcounts import COMMON, TELLING, count_terms
+from holdfast.stores.sqlite.termcounts import COMMON, SIZE_MOST, count_terms
 from holdfast.stores.sqlite.visible import visible
 
 
@@ -48,18 +48,38 @@ def test_a_rare_word_chooses_and_a_common_one_ranks_what_it_chose(sql: sqlite3.C
     assert found(sql, "tide", "heron", limit=2) == [COMMON + 51, COMMON + 52]
 
 
-def test_a_word_of_many_lessons_chooses_and_a_telling_word_beside_it_counts_twice(sql: sqlite3.Connection) -> None:
-    keep(sql, ["tide"] * (TELLING + 50) + ["heron"] + ["reed"] * 700)
+def scores(sql: sqlite3.Connection, *terms: str) -> dict[int, float]:
     query = Query(project="p")
+    return fulltext.search(sql, query, count_terms(sql, terms), visible(query), 10_000)
 
-    def scores(*terms: str) -> dict[int, float]:
-        return fulltext.search(sql, query, count_terms(sql, terms), visible(query), 1_000)
 
-    alone, beside = scores("heron"), scores("heron", "tide")
-    heron = TELLING + 51
-    assert beside[heron] == pytest.approx(2 * alone[heron])
-    assert len(beside) > 1
-    assert beside[1] == pytest.approx(scores("tide")[1])
+def test_a_rare_word_counts_the_same_beside_a_common_one_as_alone(sql: sqlite3.Connection) -> None:
+    keep(sql, ["tide"] * (COMMON + 50) + ["heron", "heron tide"] + ["reed"] * 1_400)
+    heron, both = COMMON + 51, COMMON + 52
+    alone, beside, common = scores(sql, "heron"), scores(sql, "heron", "tide"), scores(sql, "tide")
+    assert beside[heron] == pytest.approx(alone[heron])
+    assert beside[both] == pytest.approx(alone[both] + common[both])
+
+
+def test_a_word_counts_the_same_whether_200_or_201_lessons_have_it(sql: sqlite3.Connection) -> None:
+    keep(sql, ["heron"] * 200 + ["reed"] * 400 + ["tide"] * 300)
+    before = scores(sql, "heron", "tide")[1]
+    keep(sql, ["heron"])
+    assert scores(sql, "heron", "tide")[1] == pytest.approx(before, rel=0.01)
+
+
+def test_a_share_of_a_question_counts_once_in_a_small_store_and_twice_in_a_large_one_without_a_jump(
+    sql: sqlite3.Connection,
+) -> None:
+    factors = []
+    for lessons in (10, 50, 200, 201, 1_000, SIZE_MOST, SIZE_MOST + 500):
+        (kept,) = sql.execute("SELECT coalesce(max(row), 0) FROM lessons").fetchone()
+        keep(sql, ["reed"] * (lessons - kept))
+        factors.append(count_terms(sql, ["reed"]).size_factor)
+    assert factors[:2] == [1.0, 1.0]
+    assert factors[2] == pytest.approx(factors[3], rel=0.001)
+    assert factors == sorted(factors)
+    assert factors[-1] == factors[-2] == pytest.approx(2.07, abs=0.01)
 
 
 def test_common_words_choose_where_rare_ones_find_too_few(sql: sqlite3.Connection) -> None:

@@ -32,12 +32,12 @@ def scores(store: SqliteStore, text: str) -> dict[LessonId, float]:
     return {hit.id: hit.score for hit in store.search("text", Query(project=PROJECT, text=text), 10)}
 
 
-def test_a_lesson_beside_a_hit_is_found_without_its_words(store: SqliteStore) -> None:
+def test_the_lesson_after_a_hit_is_found_without_its_words(store: SqliteStore) -> None:
     before, hit, after, far = (
         learnt("s", text) for text in ("Oil the hinge.", "Walruses sink boats.", "Paint it green.", "Count the nails.")
     )
     keep(store, before, hit, after, far)
-    assert list(scores(store, "walruses")) == [hit.id, after.id, before.id]
+    assert list(scores(store, "walruses")) == [hit.id, after.id]
 
 
 def test_lessons_of_other_sessions_and_without_one_get_nothing(store: SqliteStore) -> None:

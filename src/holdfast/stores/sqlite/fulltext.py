@@ -18,7 +18,7 @@ from holdfast.stores.sqlite.visible import first_visible
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from holdfast.domain.query import Query
@@ -56,8 +56,12 @@ def search(sql: sqlite3.Connection, query: Query, counts: TermCounts, seen: Clau
         choosing = _rarest(lessons, rare, CHOSEN)
         # what chooses nothing still counts for what is chosen: left out, it costs a tenth of recall
         counting = _rarest(lessons, [term for term in (*rare, *common) if term not in choosing], COUNTED, least=0)
-        match = _expression(choosing, counting, counts.telling)
-        scores = _best(sql, _scope(sql, query, lessons, choosing) + match, seen, depth)
+        chosen = f"{_scope(sql, query, lessons, choosing)}({_any(choosing)})"
+        scores = _scored(sql, chosen)
+        if counting:
+            # FTS5 counts a word once for each time that it stands in the expression, so `(a) AND (a OR b)` will not do
+            scores |= _scored(sql, f"{chosen} AND ({_any(counting)})")
+        scores = _best_seen(sql, scores, seen, depth)
     elif common:
         together = _rarest(lessons, common, COUNTED)
         match = " AND ".join(map(quoted, together))
@@ -85,24 +89,33 @@ def errors_with(sql: sqlite3.Connection, query: Query, counts: TermCounts, seen:
     return found.fetchall()
 
 
-def _best(sql: sqlite3.Connection, match: str, seen: Clause, limit: int, newest: int = -1) -> dict[int, float]:
-    """Of all lessons that match, or of the `newest` so many, the best that are seen.
+def _best(sql: sqlite3.Connection, match: str, seen: Clause, limit: int, newest: int) -> dict[int, float]:
+    """The best that are seen of the `newest` lessons that match.
 
-    Looked up best first and only as far as needed: in a large store a look-up costs more than a score. Where hardly
-    any of the newest are seen (other projects' are newer), more are looked at.
+    Where hardly any of the newest are seen (other projects' are newer), more are looked at.
     """
     for most in (newest, newest * WIDER):
-        found = sql.execute(
-            f"SELECT rowid, -bm25(lesson_text, {COLUMN_WEIGHTS}) FROM lesson_text WHERE lesson_text MATCH ?"
-            " ORDER BY rowid DESC LIMIT ?",
-            (match, most),
-        )
-        scores: dict[int, float] = dict(found.fetchall())
-        rows = sorted(scores, key=lambda row: (-scores[row], -row))
-        best = first_visible(sql, rows, seen, limit)
+        scores = _scored(sql, match, most)
+        best = _best_seen(sql, scores, seen, limit)
         if len(scores) != most or len(best) >= limit:
             break
-    return {row: scores[row] for row, _ in best}
+    return best
+
+
+def _scored(sql: sqlite3.Connection, match: str, newest: int = -1) -> dict[int, float]:
+    """The BM25, larger better, of all lessons that match, or of the `newest` so many."""
+    found = sql.execute(
+        f"SELECT rowid, -bm25(lesson_text, {COLUMN_WEIGHTS}) FROM lesson_text WHERE lesson_text MATCH ?"
+        " ORDER BY rowid DESC LIMIT ?",
+        (match, newest),
+    )
+    return dict(found.fetchall())
+
+
+def _best_seen(sql: sqlite3.Connection, scores: Mapping[int, float], seen: Clause, limit: int) -> dict[int, float]:
+    """The best that are seen, looked up only as far as needed: in a large store a look-up costs more than a score."""
+    rows = sorted(scores, key=lambda row: (-scores[row], -row))
+    return {row: scores[row] for row, _ in first_visible(sql, rows, seen, limit)}
 
 
 def _rarest(lessons: Mapping[str, int], terms: Sequence[str], most: int, least: int = 1) -> list[str]:
@@ -136,23 +149,6 @@ def _are_few_others(sql: sqlite3.Connection, owner: str) -> bool:
     before = sql.execute(counting, ("", owner, FEW_OTHERS + 1)).fetchone()[0]
     after = sql.execute(counting, (owner, "\U0010ffff", FEW_OTHERS + 1)).fetchone()[0]
     return bool(before + after <= FEW_OTHERS)
-
-
-def _expression(choosing: Sequence[str], counting: Sequence[str], telling: Collection[str]) -> str:
-    """What matches every lesson with a word of `choosing`, and scores the words of `counting` there too.
-
-    Beside more common words those in `telling` stand twice, so that BM25 counts them twice. The weights of the fusion
-    and the threshold of words were fitted to such scores: counted once, a seventh of the answers to questions about
-    conversations is lost.
-    """
-    first = [term for term in choosing if term in telling]
-    others = [term for term in choosing if term not in telling]
-    if not first:
-        return f"({_any(others)})" + (f" AND ({_any([*others, *counting])})" if counting else "")
-    if not (others or counting):
-        return f"({_any(first)})"
-    match = f"({_any(first)}) AND ({_any([*first, *counting])})"
-    return f"(({match}) OR {_any(others)})" if others else match
 
 
 def _any(terms: Sequence[str]) -> str:

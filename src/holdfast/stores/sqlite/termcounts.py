@@ -19,8 +19,13 @@ COMMON = 1_000
 """A term in more lessons than this says little; it chooses lessons only when no rarer term is there."""
 COMMON_SHARE = 0.02
 """As COMMON, for a store of more than 50,000 lessons: the share of them."""
-TELLING, TELLING_SHARE = 200, 0.004
-"""A term in at most so many lessons, or that share of a large store, tells the most."""
+SIZE_UNIT, SIZE_MOST = 4.0, 4_000
+"""A score counts log(1 + lessons) / SIZE_UNIT times, at least once; more lessons than SIZE_MOST count as so many.
+
+The same share of a question is more surprising in one of 4,000 lessons (it counts twice) than in one of 50 (once).
+Before, words of at most 200 lessons counted twice as soon as the question had a more common one, so that a score
+jumped when a store or a question grew by a word. The unit reproduces both ends without the jump.
+"""
 SATURATION = 2.2
 """What a term adds to BM25 times its idf, at most: k1 + 1 with FTS5's k1 of 1.2."""
 
@@ -32,17 +37,16 @@ class TermCounts(Frozen):
     """In how many lessons each is; of a common term as told by how soon the counting stopped."""
     rare: tuple[str, ...] = ()
     common: tuple[str, ...] = ()
-    telling: frozenset[str] = frozenset()
-    """Those of the rare terms that are in the fewest lessons."""
     most: float = 1.0
     """The BM25 of a lesson that has every term asked, known or not, as often as counts: what a score is a share of."""
+    size_factor: float = 1.0
+    """What a score is multiplied by for the size of the store: see SIZE_UNIT."""
 
 
 def count_terms(sql: sqlite3.Connection, terms: Sequence[str]) -> TermCounts:
     """Look the terms up."""
     newest: int = sql.execute("SELECT coalesce(max(row), 0) FROM lessons").fetchone()[0]
     many = max(COMMON, int(newest * COMMON_SHARE))
-    few = max(TELLING, int(newest * TELLING_SHARE))
     counting = "SELECT count(*), max(rowid) FROM (SELECT rowid FROM lesson_text WHERE lesson_text MATCH ? LIMIT ?)"
     found = [(term, *sql.execute(counting, (quoted(term), many + 1)).fetchone()) for term in terms]
     counts = [(term, count) for term, count, _ in found]
@@ -51,8 +55,8 @@ def count_terms(sql: sqlite3.Connection, terms: Sequence[str]) -> TermCounts:
         lessons=lessons,
         rare=tuple(term for term, count in counts if 0 < count <= many),
         common=tuple(term for term, count in counts if count > many),
-        telling=frozenset(term for term, count in counts if 0 < count <= few),
         most=SATURATION * math.fsum(_idf(lessons.get(term, 0), newest) for term in terms) or 1.0,
+        size_factor=max(1.0, math.log(1 + min(newest, SIZE_MOST)) / SIZE_UNIT),
     )
 
 
