@@ -77,6 +77,20 @@ def test_a_member_is_judged_by_itself_and_followed_with_its_owner(ground: Ground
     assert (verdict.freshness, verdict.anchor.path) == ("moved", f"moved/{name}")
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.path.partition('/')[0]} {case.name}")
+def test_a_member_does_not_mind_layout_and_comments_and_goes_with_its_file(ground: Ground, case: Case) -> None:
+    name, text = Path(case.path).name, (GOLDEN / case.path).read_text("utf-8")
+    comment = "# why\n" if name.endswith((".py", ".rb")) else "// why\n"
+    ground.write({name: text})
+    ground.commit()
+    (anchor,) = ground.code.anchors(ground.place, name, [case.name], None)
+    ground.write({name: text.replace("\n", "\n\n").rstrip("\n") + f"\n\n{comment}"})
+    assert (ground.verdict(anchor).freshness, ground.verdict(anchor).anchor.symbol) == ("fresh", case.symbol)
+    ground.write({name: None})
+    ground.commit()
+    assert ground.verdict(anchor).freshness == "orphaned"
+
+
 def test_a_deleted_enum_member_is_not_followed_to_a_new_one(ground: Ground) -> None:
     ground.write({"a.ts": "enum E { A, B, C }\n"})
     ground.commit()
