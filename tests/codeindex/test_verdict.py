@@ -419,6 +419,18 @@ def test_what_takes_its_place_under_another_name_is_followed_though_much_of_it_c
     assert (verdict.freshness, verdict.anchor.symbol) == ("drifted", "test_a_second_time_is_refused")
 
 
+def test_of_several_in_one_place_the_first_is_what_the_first_became_classes_aside(shop: Ground) -> None:
+    twice, other = RUNS.replace("rows=3", "rows=4"), REWRITTEN.replace("rows=3", "rows=4")
+    shop.write({"b.py": "\n\n".join((ABOVE, RUNS, twice.replace("_twice", "_often"), BELOW))})
+    shop.commit()
+    anchors = [shop.anchor("b.py", name) for name in ("test_runs_twice", "test_runs_often")]
+    kinds = "class Refused(Exception):\n    hint = 'once'\n"
+    shop.write({"b.py": "\n\n".join((ABOVE, kinds, REWRITTEN, other.replace("second", "fourth"), BELOW))})
+    shop.commit()
+    symbols = [shop.verdict(anchor).anchor.symbol for anchor in anchors]
+    assert symbols == ["test_a_second_time_is_refused", "test_a_fourth_time_is_refused"]
+
+
 def test_what_appears_elsewhere_in_the_file_needs_more_in_common(shop: Ground) -> None:
     shop.write({"b.py": "\n\n".join((ABOVE, RUNS, BELOW))})
     shop.commit()

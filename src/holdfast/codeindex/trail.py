@@ -169,7 +169,11 @@ def _place(part: Part) -> tuple[str, str]:
 
 
 def _in_its_place(before: Source, after: Source | None, old: Definition) -> Part | None:
-    """The definition that took this one's place: between the same neighbours, where as many vanished as appeared."""
+    """The definition that took this one's place.
+
+    It is between the same neighbours, where as many of its sort appeared as vanished: the first is what the
+    first became.
+    """
     if after is None:
         return None
     then, now = _siblings(before, old), _siblings(after, old)
@@ -179,12 +183,12 @@ def _in_its_place(before: Source, after: Source | None, old: Definition) -> Part
     at = order.index(name)
     before_it = next((one for one in reversed(order[:at]) if one in now), None)
     after_it = next((one for one in order[at + 1 :] if one in now), None)
-    vanished = _between(order, before_it, after_it)
-    appeared = _between(list(now), before_it, after_it)
-    if len(vanished) != len(appeared) or any(one in stayed for one in appeared):
+    vanished = [one for one in _between(order, before_it, after_it) if sort_of(then[one].kind) == sort_of(old.kind)]
+    between = _between(list(now), before_it, after_it)
+    appeared = [one for one in between if sort_of(now[one].kind) == sort_of(old.kind)]
+    if len(vanished) != len(appeared) or any(one in stayed for one in between):
         return None
-    new = now[appeared[vanished.index(name)]]
-    return (after, new) if sort_of(new.kind) == sort_of(old.kind) else None
+    return after, now[appeared[vanished.index(name)]]
 
 
 def _siblings(source: Source, one: Definition) -> dict[str, Definition]:
