@@ -29,6 +29,9 @@ CASES = [
     Case("typescript/members/source.ts", "E.B", "E.B", ("B = 2", "B = 3"), ("a: string", "a: number")),
     Case("typescript/members/source.ts", "does #2", "suite 1_5.does _2", ("expect(1)", "expect(2)"), ("=> 1", "=> 2")),
     Case("typescript/members/source.ts", "suite 1.5", "suite 1_5", ("=> 1;", "=> 2;"), ("expect(1)", "expect(2)")),
+    Case("typescript/members/source.ts", "T.k", "T.k", ("k: number", "k: string"), ("l(", "n(")),
+    Case("typescript/members/source.ts", "T.l", "T.l", ("l(at: I)", "l(at: E)"), ("k: number", "k: string")),
+    Case("typescript/members/source.ts", "W.w", "W.w", ("w: I", "w: E"), ("k: number", "k: string")),
     Case("javascript/members/source.js", "one", "one", ("return 1", "return 2"), ("x = 1", "x = 2")),
     Case("java/members/source.java", "A.a", "A.a", ("int a", "long a"), ("Y(2)", "Y(3)")),
     Case("java/members/source.java", "E.Y", "E.Y", ("Y(2)", "Y(3)"), ("return 1", "return 3")),
@@ -107,3 +110,15 @@ def test_a_class_is_fingerprinted_with_its_fields_as_before_and_its_members_are_
     ground.write({"a.py": "class A:\n    x = 2\n    def f(self): ...\n"})
     assert ground.verdict(anchor).freshness == "drifted"
     assert ground.code.find(ground.place, "A.x") == []
+
+
+def test_a_property_keeps_its_anchor_when_its_interface_becomes_a_type_in_another_file(ground: Ground) -> None:
+    ground.write({"a.ts": "export interface Jar {\n\tget(url: string): string;\n}\n", "b.ts": "export type B = 1;\n"})
+    ground.commit()
+    anchor = ground.anchor("a.ts", "Jar.get")
+    ground.write({"a.ts": "export const a = 1;\n", "b.ts": "export interface Jar {\n\tget(url: string): string;\n}\n"})
+    ground.commit()
+    ground.write({"b.ts": "export type Jar = {\n\tget: (url: string) => string;\n};\n"})
+    ground.commit()
+    verdict = ground.verdict(anchor)
+    assert (verdict.anchor.path, verdict.anchor.symbol, verdict.freshness) == ("b.ts", "Jar.get", "changed")
