@@ -37,9 +37,7 @@ def lesson_json(lesson: Lesson, freshness: str = "", caveat: str = "") -> dict[s
     Keys are only ever added.
     """
     plain = {name: to_plain(getattr(lesson, name)) for name in Lesson.fields_}
-    plain["anchors"] = [
-        {name: to_plain(getattr(anchor, name)) for name in Anchor.fields_} for anchor in lesson.anchors
-    ]
+    plain["anchors"] = [{name: to_plain(getattr(anchor, name)) for name in Anchor.fields_} for anchor in lesson.anchors]
     plain["short_id"] = short_id(lesson.id)
     plain["memory_type"] = lesson.memory_type
     plain["files"] = list(lesson.paths)
