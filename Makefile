@@ -52,6 +52,7 @@ bench: $(DEV) ## Speed and quality; DATA=dir adds the measurements that need dat
 
 anchors-live: $(DEV) ## What is said of code on real histories; DATA=dir holds the fetched repositories
 	$(BIN)/python -m benchmarks.anchors_live --data $(DATA) $(if $(JSON),--json $(JSON))
+	$(BIN)/python -m benchmarks.anchors_labelled --data $(DATA) --misses
 	$(if $(wildcard $(DATA)/freshness),$(BIN)/python benchmarks/freshness.py --data $(DATA) $(foreach name,flask httpx,$(patsubst %,--repo $(name)=%,$(wildcard $(DATA)/*+$(name)/repo))))
 
 hostile: $(DEV) ## Kills, faults, hooks at once and soak in few rounds; FULL=1 for figures worth keeping

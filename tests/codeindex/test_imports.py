@@ -179,8 +179,16 @@ def test_csharp() -> None:
     files = ["src/Shop.Core/Money/Euro.cs", "src/Shop.Core/Money/Cents.cs", "Cart/Line.cs"]
     assert resolve(files, "a.cs", "Shop.Core.Money") == [files[1], files[0]]
     assert resolve(files, "a.cs", "Shop.Cart") == ["Cart/Line.cs"]
-    assert resolve(files, "a.cs", "Shop.Core.Money", "Euro")[0] == "src/Shop.Core/Money/Euro.cs Euro"
+    assert resolve(files, "a.cs", "Shop.Core.Money", "Euro", "List") == ["src/Shop.Core/Money/Euro.cs Euro"]
+    assert resolve(files, "a.cs", "Shop.Core.Money.Euro", "List") == ["src/Shop.Core/Money/Euro.cs Euro"]
+    assert resolve(files, "a.cs", "E = Shop.Core.Money.Euro") == ["src/Shop.Core/Money/Euro.cs Euro"]
     assert resolve(files, "a.cs", "System.Linq") == []
+
+
+def test_a_csharp_namespace_of_many_files_leads_to_those_whose_types_are_used() -> None:
+    files = [f"Shop/Money/{name}.cs" for name in ("Euro", "Yen", *(f"Coin{number}" for number in range(30)))]
+    assert resolve(files, "Cart.cs", "Shop.Money", "Yen", "Cart", "String") == ["Shop/Money/Yen.cs Yen"]
+    assert resolve(files, "Cart.cs", "Shop.Money", "Cart", "String") == []
 
 
 def test_php() -> None:

@@ -29,6 +29,9 @@ CASES = [
     Case("typescript/members/source.ts", "E.B", "E.B", ("B = 2", "B = 3"), ("a: string", "a: number")),
     Case("typescript/members/source.ts", "does #2", "suite 1_5.does _2", ("expect(1)", "expect(2)"), ("=> 1", "=> 2")),
     Case("typescript/members/source.ts", "suite 1.5", "suite 1_5", ("=> 1;", "=> 2;"), ("expect(1)", "expect(2)")),
+    Case("typescript/members/source.ts", "T.k", "T.k", ("k: number", "k: string"), ("l(", "n(")),
+    Case("typescript/members/source.ts", "T.l", "T.l", ("l(at: I)", "l(at: E)"), ("k: number", "k: string")),
+    Case("typescript/members/source.ts", "W.w", "W.w", ("w: I", "w: E"), ("k: number", "k: string")),
     Case("javascript/members/source.js", "one", "one", ("return 1", "return 2"), ("x = 1", "x = 2")),
     Case("java/members/source.java", "A.a", "A.a", ("int a", "long a"), ("Y(2)", "Y(3)")),
     Case("java/members/source.java", "E.Y", "E.Y", ("Y(2)", "Y(3)"), ("return 1", "return 3")),
@@ -77,6 +80,20 @@ def test_a_member_is_judged_by_itself_and_followed_with_its_owner(ground: Ground
     assert (verdict.freshness, verdict.anchor.path) == ("moved", f"moved/{name}")
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.path.partition('/')[0]} {case.name}")
+def test_a_member_does_not_mind_layout_and_comments_and_goes_with_its_file(ground: Ground, case: Case) -> None:
+    name, text = Path(case.path).name, (GOLDEN / case.path).read_text("utf-8")
+    comment = "# why\n" if name.endswith((".py", ".rb")) else "// why\n"
+    ground.write({name: text})
+    ground.commit()
+    (anchor,) = ground.code.anchors(ground.place, name, [case.name], None)
+    ground.write({name: text.replace("\n", "\n\n").rstrip("\n") + f"\n\n{comment}"})
+    assert (ground.verdict(anchor).freshness, ground.verdict(anchor).anchor.symbol) == ("fresh", case.symbol)
+    ground.write({name: None})
+    ground.commit()
+    assert ground.verdict(anchor).freshness == "orphaned"
+
+
 def test_a_deleted_enum_member_is_not_followed_to_a_new_one(ground: Ground) -> None:
     ground.write({"a.ts": "enum E { A, B, C }\n"})
     ground.commit()
@@ -93,3 +110,15 @@ def test_a_class_is_fingerprinted_with_its_fields_as_before_and_its_members_are_
     ground.write({"a.py": "class A:\n    x = 2\n    def f(self): ...\n"})
     assert ground.verdict(anchor).freshness == "drifted"
     assert ground.code.find(ground.place, "A.x") == []
+
+
+def test_a_property_keeps_its_anchor_when_its_interface_becomes_a_type_in_another_file(ground: Ground) -> None:
+    ground.write({"a.ts": "export interface Jar {\n\tget(url: string): string;\n}\n", "b.ts": "export type B = 1;\n"})
+    ground.commit()
+    anchor = ground.anchor("a.ts", "Jar.get")
+    ground.write({"a.ts": "export const a = 1;\n", "b.ts": "export interface Jar {\n\tget(url: string): string;\n}\n"})
+    ground.commit()
+    ground.write({"b.ts": "export type Jar = {\n\tget: (url: string) => string;\n};\n"})
+    ground.commit()
+    verdict = ground.verdict(anchor)
+    assert (verdict.anchor.path, verdict.anchor.symbol, verdict.freshness) == ("b.ts", "Jar.get", "changed")

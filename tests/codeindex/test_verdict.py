@@ -386,3 +386,106 @@ def test_what_a_merge_removed_is_not_called_deleted_in_the_work_tree(shop: Groun
     shop.git("reset", "-q", "--hard", "HEAD^")
     shop.write({"a.py": "x = 1\n"})
     assert told(shop, anchor)[1] == "f deleted in the work tree"
+
+
+ABOVE = "def above(left, right):\n    return left if left > right else right\n"
+BELOW = "def below(left, right):\n    return left if left < right else right\n"
+RUNS = """def test_runs_twice():
+    ground = make_ground(rows=3)
+    run = start(ground)
+    try:
+        run.go(ground)
+        run.go(ground)
+    except Stopped:
+        fail("stopped")
+"""
+REWRITTEN = """def test_a_second_time_is_refused():
+    ground = make_ground(rows=3)
+    run = start(ground)
+    run.go(ground)
+    with raises(Refused) as refusal:
+        run.go(ground)
+    assert refusal.value.hint == "once"
+"""
+
+
+def test_what_takes_its_place_under_another_name_is_followed_though_much_of_it_changed(shop: Ground) -> None:
+    shop.write({"b.py": "\n\n".join((ABOVE, RUNS, BELOW))})
+    shop.commit()
+    anchor = shop.anchor("b.py", "test_runs_twice")
+    shop.write({"b.py": "\n\n".join((ABOVE, REWRITTEN, BELOW))})
+    shop.commit()
+    verdict = shop.verdict(anchor)
+    assert (verdict.freshness, verdict.anchor.symbol) == ("drifted", "test_a_second_time_is_refused")
+
+
+def test_of_several_in_one_place_the_first_is_what_the_first_became_classes_aside(shop: Ground) -> None:
+    twice, other = RUNS.replace("rows=3", "rows=4"), REWRITTEN.replace("rows=3", "rows=4")
+    shop.write({"b.py": "\n\n".join((ABOVE, RUNS, twice.replace("_twice", "_often"), BELOW))})
+    shop.commit()
+    anchors = [shop.anchor("b.py", name) for name in ("test_runs_twice", "test_runs_often")]
+    kinds = "class Refused(Exception):\n    hint = 'once'\n"
+    shop.write({"b.py": "\n\n".join((ABOVE, kinds, REWRITTEN, other.replace("second", "fourth"), BELOW))})
+    shop.commit()
+    symbols = [shop.verdict(anchor).anchor.symbol for anchor in anchors]
+    assert symbols == ["test_a_second_time_is_refused", "test_a_fourth_time_is_refused"]
+
+
+def test_what_appears_elsewhere_in_the_file_needs_more_in_common(shop: Ground) -> None:
+    shop.write({"b.py": "\n\n".join((ABOVE, RUNS, BELOW))})
+    shop.commit()
+    anchor = shop.anchor("b.py", "test_runs_twice")
+    shop.write({"b.py": "\n\n".join((ABOVE, BELOW, REWRITTEN))})
+    shop.commit()
+    assert told(shop, anchor)[0] == "orphaned"
+
+
+def test_what_takes_its_place_and_has_little_in_common_is_not_followed(shop: Ground) -> None:
+    shop.write({"b.py": "\n\n".join((ABOVE, RUNS, BELOW))})
+    shop.commit()
+    anchor = shop.anchor("b.py", "test_runs_twice")
+    shop.write({"b.py": "\n\n".join((ABOVE, "def total(rows):\n    return sum(len(row) for row in rows)\n", BELOW))})
+    shop.commit()
+    assert told(shop, anchor)[0] == "orphaned"
+
+
+def test_the_same_text_in_its_place_comes_before_a_namesake_of_other_text(shop: Ground) -> None:
+    options = "class {}:\n    def read(self, path):\n        self.path = path\n        return open(path).read()\n"
+    shop.write({"b.py": "\n\n".join((ABOVE, options.format("Options"), BELOW))})
+    shop.commit()
+    anchor = shop.anchor("b.py", "Options")
+    shop.write({
+        "b.py": "\n\n".join((ABOVE, options.format("LegacyOptions"), BELOW)),
+        "c.py": "class Options:\n    def merge(self, other):\n        return {**self.values, **other.values}\n",
+    })  # fmt: skip
+    shop.commit()
+    assert told(shop, anchor) == ("moved", "renamed to LegacyOptions")
+
+
+def test_a_class_that_became_an_alias_and_came_back_is_another_one(shop: Ground) -> None:
+    shop.write({"b.py": "class Late(Exception):\n    '''Too late.'''\n", "d.py": SMALL})
+    shop.commit()
+    anchor = shop.anchor("b.py", "Late")
+    shop.write({"b.py": None, "c.py": "class Late(Exception):\n    '''Too late.'''\n"})
+    shop.commit()
+    shop.write({"c.py": "import core\n\nLate = core.Late\n"})
+    alias = shop.commit()
+    shop.write({"c.py": "class Late(TransportError):\n    '''It took too long.'''\n"})
+    shop.commit()
+    assert told(shop, anchor) == ("orphaned", f"Late deleted in commit {alias[:10]}")
+
+
+def test_a_file_that_came_and_went_on_a_merged_branch_is_followed(shop: Ground) -> None:
+    shop.git("checkout", "-q", "-b", "side")
+    shop.write({"b.py": f"class Wrapping:\n    {SMALL.replace(chr(10) + '    ', chr(10) + '        ')}"})
+    shop.commit()
+    anchor = shop.anchor("b.py", "Wrapping.close")
+    shop.git("mv", "b.py", "c.py")
+    shop.write({"c.py": f"class Delegating:\n    {SMALL.replace(chr(10) + '    ', chr(10) + '        ')}"})
+    shop.commit()
+    shop.git("checkout", "-q", "main")
+    shop.write({"notes.txt": "three\n"})
+    shop.commit()
+    shop.git("merge", "-q", "--no-ff", "-m", "merge", "side")
+    verdict = shop.verdict(anchor)
+    assert (verdict.freshness, verdict.anchor.path, verdict.anchor.symbol) == ("moved", "c.py", "Delegating.close")

@@ -302,6 +302,14 @@ def test_all_json_is_one_document() -> None:
         assert isinstance(json.loads(told(*command, "--json")), dict)
 
 
+def test_an_anchor_of_a_whole_file_has_every_key_of_an_anchor_in_json(project: Path) -> None:
+    (project / "notes.md").write_text("one\n")
+    told("remember", "Keep the notes short", "--file", "notes.md")
+    (lesson,) = json.loads(told("list", "--json"))["lessons"]
+    (anchor,) = lesson["anchors"]
+    assert (anchor["path"], anchor["symbol"], anchor["also"]) == ("notes.md", "", [])
+
+
 def test_without_a_command_a_folder_with_memory_is_told_at_a_glance_and_another_gets_help() -> None:
     assert run().stdout.startswith("Usage: ")
     short = remember()

@@ -141,6 +141,8 @@ class Language(Frozen):
     """Nodes that hold parameters where the grammar has no field for it: a list, or the definition itself."""
     value_kinds: tuple[tuple[str, str], ...] = ()
     """The kind of definition that binding a name to a node makes: functions and classes as values."""
+    imports_namespaces: bool = False
+    """An import names a namespace and nothing in it: which of its files are meant, the words of the source say."""
     dull_values: tuple[str, ...] = ()
     """Nodes that make no constant."""
     silent_owners: tuple[str, ...] = ()

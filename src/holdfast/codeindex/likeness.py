@@ -30,12 +30,19 @@ NAME_WORTH = 0.25
 """How much of that floor a name that is alike makes up for."""
 MARGIN = 0.1
 """How much the best must be ahead of the runner-up: nothing is guessed."""
+PLACE_WORTH = 0.15
+"""What it counts that a definition appears between the same neighbours."""
+UNLIKE_SORTS = frozenset(map(frozenset, (("type", "field"), ("type", "constant"), ("routine", "constant"))))
+"""Sorts of which one does not become the other. A method may become a property that holds a function."""
+SAME_TEXT = 0.9
+"""From this share of words in common two definitions are one text."""
 
 
-def likeness(then: Part, now: Part) -> float:
-    """0 to 1.1: what two definitions share; 0 below what makes them worth a thought.
+def likeness(then: Part, now: Part, *, in_place: bool = False) -> float:
+    """0 to 1.25: what two definitions share; 0 below what makes them worth a thought.
 
-    Tokens count by Dice's coefficient over multisets. Names count as far as the tokens leave a doubt.
+    Tokens count by Dice's coefficient over multisets. Names count as far as the tokens leave a doubt. Of a definition
+    that appears in the other's place no more tokens are asked than of a namesake.
     """
     if not _comparable(then[1], now[1]):
         return 0.0
@@ -45,9 +52,9 @@ def likeness(then: Part, now: Part) -> float:
     tokens = dice(words, now[0].words(now[1]))
     same_owner = _owner(then[1].name) == _owner(now[1].name)
     names = 0.0 if _is_commonplace(then[1].name) and not same_owner else name_likeness(then[1].name, now[1].name)
-    if tokens < _floor(words.total() // 2, names):
+    if tokens < _floor(words.total() // 2, 1.0 if in_place else names):
         return 0.0
-    return 0.75 * tokens + 0.25 * names + (0.1 if same_owner else 0.0)
+    return 0.75 * tokens + 0.25 * names + (0.1 if same_owner else 0.0) + (PLACE_WORTH if in_place else 0.0)
 
 
 def _floor(words: int, names: float) -> float:
@@ -86,6 +93,14 @@ def _is_local(one: Definition) -> bool:
 def sort_of(kind: str) -> str:
     """Routines may become methods and classes structs, but nothing of one sort becomes one of another."""
     return "routine" if kind in ("function", "method") else "type" if kind in MEMBER_KINDS else kind
+
+
+def same_sort(kind: str, other: str | None) -> bool:
+    """Whether a definition of the other kind can be what one of this kind was; an empty kind is any.
+
+    Where a class or a function was and a variable of its name is left, an alias perhaps, it is gone.
+    """
+    return other is not None and frozenset((sort_of(kind), sort_of(other))) not in UNLIKE_SORTS
 
 
 def _is_commonplace(name: str) -> bool:

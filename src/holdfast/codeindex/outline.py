@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from holdfast.codeindex.group import group_symbol
 from holdfast.codeindex.source import blob_of, read_source
-from holdfast.codeindex.sourceimports import find_imports
+from holdfast.codeindex.sourceimports import imports_of
 from holdfast.domain.symbol import Outline
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ def outline(path: str, content: bytes, *, members: bool = False) -> Outline:
         blob=blob_of(content),
         language=source.language.name,
         symbols=(*source.symbols(), *(_more(source) if members else ())),
-        imports=tuple(find_imports(source.matches)),
+        imports=tuple(imports_of(source)),
         note=source.note,
     )
 

@@ -63,20 +63,34 @@ def _java_files(tree: FileTree, name: str) -> Sequence[str]:
 
 
 def csharp(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
-    """The files of the folder named like the namespace, whose first part is often left out on the disk."""
+    """The files of the namespace that are named like the types used; without any, all of them if they are few.
+
+    A namespace is found by the folder of its name, whose first part is often left out on the disk. What is imported may
+    also be a type: an alias, or `using static`.
+    """
     parts = one.module.partition("=")[2].strip().split(".") if "=" in one.module else one.module.split(".")
     if parts[0] == "System":
         return
-    for name in one.names:
-        target = tree.unique_end("/".join([*parts[-1:], f"{name}.cs"])) or tree.unique_end(f"{name}.cs")
-        yield from _each(one, [target] if target else [])
+    folder = _csharp_folder(tree, parts)
+    if not folder:
+        target = tree.unique_end("/".join(parts[-2:]) + ".cs") if len(parts) > 1 else ""
+        yield from _each(replace(one, names=(parts[-1],)), [target] if target else [])
+        return
+    used = [f"{folder}/{name}.cs" for name in one.names if f"{folder}/{name}.cs" in tree.paths]
+    for file in used:
+        yield replace(one, names=(file.rpartition("/")[2].removesuffix(".cs"),), target=file)
+    if not used:
+        yield from _each(replace(one, names=()), tree.package(folder, (".cs",)))
+
+
+def _csharp_folder(tree: FileTree, parts: Sequence[str]) -> str:
     for start in range(min(3, len(parts))):
         dotted = ".".join(parts[: start + 1]) + "/" + "/".join(parts[start + 1 :]) if start else "/".join(parts)
         shorter = "/".join(parts[start:])
         folder = tree.unique_folder(dotted.rstrip("/")) or (tree.unique_folder(shorter) if start < 2 else "")
         if folder:
-            yield from _each(one, tree.package(folder, (".cs",)))
-            return
+            return folder
+    return ""
 
 
 def php(tree: FileTree, path: str, one: Import) -> Iterator[Import]:

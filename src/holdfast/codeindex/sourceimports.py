@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.domain.frozen import replace
 from holdfast.domain.symbol import Import
 
 TYPE_CHECKING = False
@@ -9,10 +10,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.codeindex.captures import Captures
+    from holdfast.codeindex.source import Source
 
 QUOTES = "\"'`<>"
 WRITTEN_LIMIT = 2_000
 """Characters of an expression that are read, from its end: the path that an import names stands there."""
+MOST_NAMES = 200
+"""Names of types that a source is taken to use."""
+
+
+def imports_of(source: Source) -> list[Import]:
+    """The imports of a source; those of a namespace with the names of types that the source uses."""
+    found = find_imports(source.matches)
+    if not found or not source.language.imports_namespaces:
+        return found
+    own = {one.own_name for one in source.definitions}
+    words = dict.fromkeys(text for text in source.tokens.texts if text[:1].isupper() and text.isidentifier())
+    used = tuple(sorted(word for word in words if word not in own)[:MOST_NAMES])
+    return [one if one.names else replace(one, names=used) for one in found]
 
 
 def find_imports(matches: Sequence[Captures]) -> list[Import]:

@@ -2,15 +2,16 @@
 
 The commit in which it vanished is found by halving the commits that touched the file. In that commit few definitions
 vanish and few appear, so that the one it became stands out, even when it was edited on the way: they are paired by
-likeness, each with its best, and a pair must be clearly better than the next. From there the trail goes on to the next
-commit in which it vanishes, and ends in the work tree.
+likeness, each with its best, and a pair must be clearly better than the next. What appears between the same two
+neighbours counts as more alike. From there the trail goes on to the next commit in which it vanishes, and ends in the
+work tree.
 """
 
 from __future__ import annotations
 
 from itertools import takewhile
 
-from holdfast.codeindex.likeness import MARGIN, likeness, sort_of
+from holdfast.codeindex.likeness import MARGIN, SAME_TEXT, dice, likeness, same_sort, sort_of
 from holdfast.codeindex.source import Source, last_part, unnumbered
 from holdfast.domain.frozen import Frozen
 
@@ -48,13 +49,14 @@ def follow(views: Views, path: str, name: str, since: str, in_time: Callable[[],
     if not since:
         return End()
     for _ in range(MAX_HOPS):
+        kind = _kind(views.then(since, path), name)
         now = views.now(path)
-        if now is not None and name in now.by_name:
+        if now is not None and same_sort(kind, _kind(now, name)):
             commit = _left_meanwhile(views, path, name, since)
             if not commit:
                 return End(path=path, name=name)
         else:
-            commit = _vanished_in(views, path, name, since)
+            commit = _vanished_in(views, path, name, kind, since)
         if commit is None or not in_time():
             return End()
         target = Step(views, commit, in_time).pair(path, name)
@@ -92,20 +94,22 @@ class Step:
         """The (path, name) a vanished definition has afterwards; None when it was deleted or it is not clear.
 
         In this order: the same name in the file that git calls this one's new name; the only one of that name and sort
-        that appears, where only one vanished; the same member of where its owner went; the clearly likest.
+        that appears, where only one vanished, unless the old text has stayed in its place under a new name; the same
+        member of where its owner went; the clearly likest.
         """
         source = self._views.then(self._before, path)
         if source is None or name not in source.by_name:
             return None
         old = (source, source.by_name[name][0])
         renamed = self._views.history.renamed(self._commit, path) if self._commit else ""
-        if renamed and self._is_there(renamed, name):
+        if renamed and self._is_there(renamed, name, old[1].kind):
             return renamed, name
         gone, come = self._changed(self._files(path, source))
+        in_place = _in_its_place(source, self._views.then(self._commit, renamed or path), old[1])
         namesakes = [where for where, new in come if where[1] == name and _one_sort(old, new)]
         if len(namesakes) == 1 and sum(where[1] == name and _one_sort(old, other) for where, other in gone) == 1:
-            return namesakes[0]
-        return self._with_owner(path, name) or self._likest(path, name, old, gone, come)
+            return namesakes[0] if in_place is None or not _same_text(old, in_place) else _place(in_place)
+        return self._with_owner(path, name) or self._likest(path, name, old, gone, come, in_place)
 
     def _with_owner(self, path: str, name: str) -> tuple[str, str] | None:
         """The same member of its class or module, where that went as a whole."""
@@ -118,14 +122,14 @@ class Step:
             return None
         return target[0], f"{target[1]}.{member}"
 
-    def _is_there(self, path: str, name: str) -> bool:
-        source = self._views.then(self._commit, path)
-        return source is not None and name in source.by_name
+    def _is_there(self, path: str, name: str, kind: str = "") -> bool:
+        return same_sort(kind, _kind(self._views.then(self._commit, path), name))
 
     def _likest(
-        self, path: str, name: str, old: Part, gone: Sequence[Placed], come: Sequence[Placed]
+        self, path: str, name: str, old: Part, gone: Sequence[Placed], come: Sequence[Placed], in_place: Part | None
     ) -> tuple[str, str] | None:
-        best = _clear_best([(likeness(old, new), where, new) for where, new in come])
+        there = _place(in_place) if in_place is not None else None
+        best = _clear_best([(likeness(old, new, in_place=where == there), where, new) for where, new in come])
         if best is None:
             return None
         value, where, new = best
@@ -154,6 +158,59 @@ class Step:
 
 def _one_sort(one: Part, other: Part) -> bool:
     return sort_of(one[1].kind) == sort_of(other[1].kind)
+
+
+def _same_text(one: Part, other: Part) -> bool:
+    return dice(one[0].words(one[1]), other[0].words(other[1])) >= SAME_TEXT
+
+
+def _place(part: Part) -> tuple[str, str]:
+    return part[0].path, unnumbered(part[1].name)
+
+
+def _in_its_place(before: Source, after: Source | None, old: Definition) -> Part | None:
+    """The definition that took this one's place.
+
+    It is between the same neighbours, where as many of its sort appeared as vanished: the first is what the
+    first became.
+    """
+    if after is None:
+        return None
+    then, now = _siblings(before, old), _siblings(after, old)
+    name = unnumbered(old.name)
+    stayed = [one for one in then if one in now]
+    order = list(then)
+    at = order.index(name)
+    before_it = next((one for one in reversed(order[:at]) if one in now), None)
+    after_it = next((one for one in order[at + 1 :] if one in now), None)
+    vanished = [one for one in _between(order, before_it, after_it) if sort_of(then[one].kind) == sort_of(old.kind)]
+    between = _between(list(now), before_it, after_it)
+    appeared = [one for one in between if sort_of(now[one].kind) == sort_of(old.kind)]
+    if len(vanished) != len(appeared) or any(one in stayed for one in between):
+        return None
+    return after, now[appeared[vanished.index(name)]]
+
+
+def _siblings(source: Source, one: Definition) -> dict[str, Definition]:
+    """The definitions of the same owner by name, in the order of the source."""
+    owner = _owner(one.name)
+    ordered = sorted((*source.definitions, *source.members), key=lambda other: other.start)
+    found: dict[str, Definition] = {}
+    for other in ordered:
+        if _owner(other.name) == owner:
+            found.setdefault(unnumbered(other.name), other)
+    return found
+
+
+def _owner(name: str) -> str:
+    return unnumbered(name).rpartition(".")[0]
+
+
+def _between(names: Sequence[str], first: str | None, last: str | None) -> list[str]:
+    """The names between two of them; to the ends where one is None."""
+    start = names.index(first) + 1 if first is not None else 0
+    end = names.index(last) if last is not None else len(names)
+    return list(names[start:end])
 
 
 def _first_with(views: Views, path: str, name: str, since: str, in_time: Callable[[], bool]) -> str:
@@ -186,37 +243,43 @@ def _left_meanwhile(views: Views, path: str, name: str, since: str) -> str | Non
     source = views.then(since, path)
     if source is None or name not in source.by_name:
         return None
+    kind = _kind(source, name)
     name_start, name_end = source.by_name[name][0].name_spans[0]
     line = source.content.rfind(b"\n", 0, name_start) + 1
     head = source.content[line:name_end].decode("utf-8", "replace").strip()
     return next(
-        (commit for commit in views.history.touching(path, since, head) if _is_end(views, commit, path, name)), ""
+        (commit for commit in views.history.touching(path, since, head) if _is_end(views, commit, path, name, kind)), ""
     )
 
 
-def _vanished_in(views: Views, path: str, name: str, since: str) -> str | None:
+def _vanished_in(views: Views, path: str, name: str, kind: str, since: str) -> str | None:
     """The commit after `since` in which the definition left the file; empty for the work tree; None: not found."""
     commits = views.history.touching(path, since)
-    if not commits or _has(views, commits[-1], path, name):
+    if not commits or _has(views, commits[-1], path, name, kind):
         return ""
     present, absent = -1, len(commits) - 1
     while absent - present > 1:
         middle = (present + absent) // 2
-        if _has(views, commits[middle], path, name):
+        if _has(views, commits[middle], path, name, kind):
             present = middle
         else:
             absent = middle
-    if _has(views, commits[absent] + "^", path, name):
+    if _has(views, commits[absent] + "^", path, name, kind):
         return commits[absent]
-    return next((one for one in reversed(commits) if _is_end(views, one, path, name)), None)
+    return next((one for one in reversed(commits) if _is_end(views, one, path, name, kind)), None)
 
 
-def _is_end(views: Views, commit: str, path: str, name: str) -> bool:
-    return _has(views, commit + "^", path, name) and not _has(views, commit, path, name)
+def _is_end(views: Views, commit: str, path: str, name: str, kind: str) -> bool:
+    return _has(views, commit + "^", path, name, kind) and not _has(views, commit, path, name, kind)
 
 
-def _has(views: Views, commit: str, path: str, name: str) -> bool:
+def _has(views: Views, commit: str, path: str, name: str, kind: str = "") -> bool:
     if not views.mentions(commit, path, last_part(name)):
         return False
-    source = views.then(commit, path)
-    return source is not None and name in source.by_name
+    return same_sort(kind, _kind(views.then(commit, path), name))
+
+
+def _kind(source: Source | None, name: str) -> str | None:
+    """The kind of the first definition of that name; None when there is none."""
+    group = source.by_name.get(name) if source is not None else None
+    return group[0].kind if group else None

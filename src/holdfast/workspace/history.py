@@ -66,6 +66,9 @@ class LocalHistory:
         if text:  # what git compares must be the bytes: a repository's configuration may name a program to convert them
             how = ["--no-textconv", "--no-ext-diff", f"-S{text}", *how]
         told = self._ask("log", *how, "--", path, timeout_s=WALK_TIMEOUT_S)
+        if told == b"" and not text:
+            # a file that came and went on one side of a merge: git leaves that side out, for the merge has neither
+            told = self._ask("log", "--full-history", "--no-merges", *how, "--", path, timeout_s=WALK_TIMEOUT_S)
         return tuple(reversed((told or b"").decode("ascii", "replace").split()[:LIMIT]))
 
     def changed(self, commit: str) -> Sequence[str]:

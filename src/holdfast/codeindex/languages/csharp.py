@@ -56,4 +56,5 @@ LANGUAGE = Language(
     indented=("raw_string_literal",),
     decorators=("attribute_list",),
     modifiers=("modifier",),
+    imports_namespaces=True,
 )  # fmt: skip

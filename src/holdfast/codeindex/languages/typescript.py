@@ -29,6 +29,9 @@ MEMBERS = f"""
 {TESTS}
 (public_field_definition name: (_) @name value: (_)? @body) @definition.field
 (interface_body (property_signature name: (_) @name) @definition.field)
+(type_alias_declaration value: (object_type (property_signature name: (_) @name) @definition.field))
+(type_alias_declaration value: (object_type (method_signature name: (_) @name) @definition.field))
+(type_alias_declaration value: (intersection_type (object_type (property_signature name: (_) @name) @definition.field)))
 (enum_body (enum_assignment name: (_) @name value: (_) @body) @definition.field)
 (enum_body (property_identifier) @name @definition.field)
 """

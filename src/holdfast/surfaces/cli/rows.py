@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.domain.ids import short_id
-from holdfast.domain.lesson import Lesson
+from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.plain import to_plain
 
 if TYPE_CHECKING:
@@ -32,8 +32,12 @@ LESSON_HEADS = ("id", "kind", "title", "where", "state")
 
 
 def lesson_json(lesson: Lesson, freshness: str = "", caveat: str = "") -> dict[str, Any]:
-    """Every field of a lesson, also those at their default, and what follows from them. Keys are only ever added."""
+    """Every field of a lesson and of its anchors, also those at their default, and what follows from them.
+
+    Keys are only ever added.
+    """
     plain = {name: to_plain(getattr(lesson, name)) for name in Lesson.fields_}
+    plain["anchors"] = [{name: to_plain(getattr(anchor, name)) for name in Anchor.fields_} for anchor in lesson.anchors]
     plain["short_id"] = short_id(lesson.id)
     plain["memory_type"] = lesson.memory_type
     plain["files"] = list(lesson.paths)
