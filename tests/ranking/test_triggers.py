@@ -25,6 +25,9 @@ from holdfast.ranking.triggers import (
         ("paths.RepoRoot() caches the root.", ()),
         ("Never write `<name>` or `...` into it.", ()),
         ("Do not edit metadata.json by hand.", ()),
+        ('Do not hard-code "Blue Whale" in texts: ask the ship.', ("Blue Whale",)),
+        ('Do not loosen an assertion ("Empty is fine").', ()),
+        ('Write "Blue Whale", never "it".', ()),
     ],
 )
 def test_code_that_a_rule_denies_is_a_literal(insight: str, literals: tuple[str, ...]) -> None:

@@ -13,6 +13,7 @@ from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Anchor, Lesson, Provenance, Triggers
 from holdfast.domain.records import Outcome
 from holdfast.domain.vocabulary import EventId, SessionId
+from holdfast.service.moments import files as turn_files
 from holdfast.service.moments import turn
 from holdfast.testing.builders import START, make_lesson
 
@@ -132,15 +133,28 @@ def test_who_edited_a_test_is_not_reminded(memory: Memory) -> None:
 
 def test_a_lint_card_comes_once_with_the_first_edit_of_its_language_what_bit_most_first(memory: Memory) -> None:
     linting = {"kind": "tooling", "trust": "verified"}
-    keep(memory, WRAPCHECK, **linting)
-    keep(memory, ERRCHECK, recorded_at=START + timedelta(days=1), **linting)
-    again = keep(memory, "Here errcheck looks at deferred calls too.", recorded_at=START + timedelta(days=2), **linting)
+    first, second = "govet reports shadowed names here.", "staticcheck is run with every check on."
+    keep(memory, first, **linting)
+    keep(memory, second, recorded_at=START + timedelta(days=1), **linting)
+    again = keep(memory, "Here staticcheck reads tests too.", recorded_at=START + timedelta(days=2), **linting)
     assert edit(memory, "src/tides.py").items == ()
     assert deliver(memory, "before_file", paths=(f"{memory.place.root}/main.go",)).items == ()
     told = edit(memory, "main.go")
-    assert shown(told) == [ERRCHECK, WRAPCHECK]
+    assert shown(told) == [second, first]
     assert told.items[0].also == (again.id,)
     assert edit(memory, "other.go").items == ()
+
+
+def test_a_linter_of_one_rule_waits_for_the_code_that_it_looks_at(memory: Memory) -> None:
+    linting = {"kind": "tooling", "trust": "verified"}
+    keep(memory, WRAPCHECK, **linting)
+    keep(memory, ERRCHECK, recorded_at=START + timedelta(days=1), **linting)
+    assert edit(memory, "main.go", new="x := 1").items == ()
+    assert edit(memory, "main.go", old="_ = f()", new="_ = g()").items == ()
+    assert shown(edit(memory, "main.go", new="_ = f()")) == [ERRCHECK]
+    assert memory.log()[0].reason == "a linter looks at: _ ="
+    assert shown(edit(memory, "main.go", new="if err != nil {\n\treturn nil, err\n}")) == [WRAPCHECK]
+    assert edit(memory, "main.go", new="_ = h()").items == ()
 
 
 def test_a_command_line_comes_once_before_the_first_command_of_its_kind(memory: Memory) -> None:
@@ -236,6 +250,17 @@ def test_ten_lines_are_all_that_a_session_is_told(memory: Memory) -> None:
     assert lines <= turn.SESSION_LIMIT
 
 
+def test_what_is_told_again_after_a_compaction_takes_no_room(memory: Memory) -> None:
+    for n in range(4):
+        keep(memory, f"Standing rule of captain {n} and all.")
+    for n in range(10):
+        keep(memory, f"Rule {n} about something of its own.", kind="constraint", when=Triggers(literals=(f"f{n}(x",)))
+    assert len(deliver(memory, "session_start").items) == 4
+    assert len(deliver(memory, "after_compaction").items) == 4
+    told = [len(deliver(memory, "before_command", command=f"f{n}(x)").items) for n in range(10)]
+    assert sum(told) == turn_files.TRIGGER_LINES
+
+
 def test_a_session_is_not_told_what_it_taught_itself(memory: Memory) -> None:
     keep(memory, PLAIN, provenance=Provenance(session=SessionId("s1")))
     assert shown(deliver(memory, "session_start")) == []
@@ -271,6 +296,15 @@ def test_one_lesson_a_prompt(memory: Memory) -> None:
     for n in range(4):
         keep(memory, f"Drain the retry queue {n} before shutdown; pending jobs are lost.", kind="constraint")
     assert len(shown(deliver(memory, "prompt", prompt="why does the retry queue lose jobs at shutdown?"))) == 1
+
+
+def test_a_second_lesson_comes_with_a_prompt_that_plainly_asks_for_both(memory: Memory) -> None:
+    for n in range(40):
+        keep(memory, f"Captain {n} charts basin number {n} by hand.", kind="constraint")
+    keep(memory, "Drain the retry queue before shutdown; pending ledger jobs vanish.", kind="constraint")
+    keep(memory, "A retry queue keeps its ledger jobs in order; shutdown flushes pending writes.", kind="decision")
+    asked = "why do pending ledger jobs vanish from the retry queue at shutdown?"
+    assert len(shown(deliver(memory, "prompt", prompt=asked))) == 2
 
 
 def test_a_checkpoint_of_a_session_that_ended_is_restored_only_where_its_task_goes_on(memory: Memory) -> None:
