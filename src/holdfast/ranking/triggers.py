@@ -63,12 +63,7 @@ def derive_triggers(kind: LessonKind, trust: Trust, insight: str, how: str = "")
             if command:
                 commands[command] = None
         if denied and kind in FORBIDDING:
-            for piece in (*_quoted(denied), *_bare_code(denied)):
-                literal = _literal(piece)
-                if literal and not beginning_of(piece):
-                    literals[literal] = None
-            for piece in _forbidden_text(clause, denied):
-                literals[piece] = None
+            literals.update(dict.fromkeys(_forbidden(clause, denied)))
         commanding = " ".join(piece for piece in _quoted(clause) if beginning_of(piece))
         for word in clause.replace("`", " ").split():
             if word in commanding:
@@ -191,6 +186,15 @@ def _denied_part(clause: str) -> str:
 
 def _quoted(clause: str) -> list[str]:
     return [piece.strip() for piece in clause.split("`")[1::2] if piece.strip()]
+
+
+def _forbidden(clause: str, denied: str) -> Iterator[str]:
+    """The code and the text that a clause forbids to write."""
+    for piece in (*_quoted(denied), *_bare_code(denied)):
+        literal = _literal(piece)
+        if literal and not beginning_of(piece):
+            yield literal
+    yield from _forbidden_text(clause, denied)
 
 
 def _forbidden_text(clause: str, denied: str) -> Iterator[str]:

@@ -34,7 +34,7 @@ FILE, TRIGGER, CARD, BAIT = "about this file", "trigger", "lint card", "a linter
 
 
 def before_file(turn: Turn) -> Briefing:
-    """A trigger's lesson, one about the file that the session's words agree with, linters' rules for what is written."""
+    """A trigger's lesson, one about the file that the session's words agree with, and linters' rules."""
     files = turn.files()
     if not files or not turn.room:
         return Briefing(moment=turn.moment)

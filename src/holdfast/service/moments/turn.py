@@ -1,8 +1,8 @@
 """One call of a host with what its session was told already: which lessons may still be told, and in which lines.
 
 An agent is told at most SESSION_LIMIT different lines in a session, nothing twice unless it lost its context, no other
-member of a group that was told, nothing that its own session taught or has said itself, and nothing that stands in the project's
-rules files. A lesson on probation is told only where it fits most closely, one a delivery.
+member of a group that was told, nothing that its own session taught or has said itself, and nothing that stands in the
+project's rules files. A lesson on probation is told only where it fits most closely, one a delivery.
 """
 
 from __future__ import annotations
