@@ -164,6 +164,15 @@ def test_a_command_line_comes_once_before_the_first_command_of_its_kind(memory: 
     assert shown(deliver(memory, "before_command", command="make test")) == []
 
 
+def test_the_command_card_says_nothing_to_who_runs_its_command(memory: Memory) -> None:
+    card = keep(
+        memory, "Tests run here with make test.", kind="tooling", trust="verified", topic_key="commands/test",
+        command="make test",
+    )  # fmt: skip
+    assert shown(deliver(memory, "before_command", command="make test 2>&1 | tail")) == []
+    assert shown(deliver(memory, "before_command", command="go test ./...")) == [card.insight]
+
+
 def test_the_projects_own_command_card_goes_before_other_lessons_on_the_kind(memory: Memory) -> None:
     keep(memory, "Run `make check` at last.", kind="tooling", when=Triggers(commands=("make check",)))
     keep(
@@ -213,6 +222,15 @@ def test_a_person_edits_when_a_lesson_is_told_and_an_export_takes_it_along(memor
     memory.purge(lesson.id)
     memory.import_lessons([line])
     assert memory.get(lesson.id).when == Triggers(paths=("src/**",), literals=("chart(",), edited=True)
+
+
+def test_a_linters_lesson_with_a_glob_of_its_language_is_not_told_at_every_file_of_it(memory: Memory) -> None:
+    when = Triggers(paths=("**/*.go",))
+    keep(memory, ERRCHECK, kind="convention", trust="verified", when=when)
+    assert shown(edit(memory, "main.go")) == []
+    assert shown(edit(memory, "main.go", new="_ = f()")) == [ERRCHECK]
+    stated = keep(memory, "Close rows before the next query.", kind="convention", when=when)
+    assert shown(edit(memory, "other.go")) == [stated.insight]
 
 
 def test_who_takes_a_lessons_triggers_away_is_obeyed(memory: Memory) -> None:

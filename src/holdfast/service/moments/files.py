@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.frozen import replace
 from holdfast.ranking.bar import is_decisive
-from holdfast.ranking.occasions import language_of, linters_in
+from holdfast.ranking.occasions import language_of, lint_languages, linters_in
 from holdfast.ranking.pushing import agrees, worth_here
 from holdfast.service.moments.turn import Pick, as_found, telling
 from holdfast.service.recall import draw, get_readable
@@ -62,7 +62,7 @@ def trigger_picks(turn: Turn, files: Sequence[str] = ()) -> list[Pick]:
 
 def matched(lesson: Lesson, query: Query, old: str = "") -> str:
     """Which trigger of the lesson fits, in words; empty where it stands in the text that is replaced as well."""
-    from holdfast.ranking.globs import glob_matches
+    from holdfast.ranking.globs import glob_matches, names_only_an_ending
     from holdfast.ranking.shell import simple_commands
     from holdfast.ranking.triggers import begins, stands_in
 
@@ -73,7 +73,10 @@ def matched(lesson: Lesson, query: Query, old: str = "") -> str:
     for beginning in lesson.when.commands:
         if any(begins(command, beginning) for command in commands):
             return beginning
+    waits = not lesson.when.edited and bool(lint_languages(lesson))  # for code that its linter looks at
     for glob in (*lesson.when.paths, *lesson.globs):
+        if waits and names_only_an_ending(glob):
+            continue
         if any(glob_matches(glob, path) for path in query.paths):
             return glob
     last = {symbol.rpartition(".")[2].casefold() for symbol in query.symbols}
