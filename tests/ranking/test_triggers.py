@@ -39,6 +39,12 @@ def test_what_only_tells_how_something_is_gives_no_literal() -> None:
     assert derive_triggers("bug_cause", "agent", "`a.b` is not set by init.").literals == ()
 
 
+def test_text_that_a_persons_decision_rules_out_is_a_literal() -> None:
+    words = 'This will not say "Blue Whale" but the name of the ship; `a.b` is not set.'
+    assert derive_triggers("decision", "person", words).literals == ("Blue Whale",)
+    assert derive_triggers("decision", "agent", words).literals == ()
+
+
 def test_quoted_commands_are_where_a_rule_belongs() -> None:
     when = derive_triggers("tooling", "agent", "Run `make check` and `gh pr diff <n>`; `pytest` alone is too little.")
     assert when.commands == ("make check", "gh pr diff")

@@ -64,6 +64,8 @@ def derive_triggers(kind: LessonKind, trust: Trust, insight: str, how: str = "")
                 commands[command] = None
         if denied and kind in FORBIDDING:
             literals.update(dict.fromkeys(_forbidden(clause, denied)))
+        elif denied and kind == "decision" and trust == "person":
+            literals.update(dict.fromkeys(_forbidden_text(clause, denied)))
         commanding = " ".join(piece for piece in _quoted(clause) if beginning_of(piece))
         for word in clause.replace("`", " ").split():
             if word in commanding:
