@@ -1,11 +1,12 @@
 """Replays real sessions of a team through the shipped hook path and scores what was learnt and shown.
 
-    python -m benchmarks.replay --data DIR [--repository PATH] [--gold] [--triggers FILE] [--first N] [--count N]
-        [--keep DIR]
+    python -m benchmarks.replay --data DIR [--repository PATH] [--gold] [--triggers FILE] [--distilled DIR]
+        [--first N] [--count N] [--keep DIR]
 
 `DIR/replay` holds `catalog.jsonl` and `gold/`; the repository is a bare clone with all branches, for its objects hold
 the transcripts. Every session is played at the main branch of its time. `--gold` learns nothing: each session's gold is
 put into memory after it, which measures delivery alone; with `--first`, that of the sessions before goes in first.
+`--distilled` learns with a model too, whose recorded answers are in that folder (a file for each session that has one).
 Nothing is downloaded, and nothing is asserted.
 """
 
@@ -35,23 +36,34 @@ def main() -> int:
         every = load_catalog(folder)
         catalog = every.window(options.first, options.count)
         triggers = json.loads(options.triggers.read_text("utf-8")) if options.triggers else {}
+        answers = {int(file.stem): file.read_text("utf-8") for file in _answers(options.distilled)}
         repository = Repository((options.repository or folder / "repo").resolve())
         with tempfile.TemporaryDirectory() as scratch:
             record = play(
                 catalog, repository, Path(scratch), with_gold=options.gold, earlier=every.before(options.first),
-                triggers=triggers, progress=_tell,
+                triggers=triggers, answers=answers, progress=_tell,
             )  # fmt: skip
     except MissingSetError as exc:
         print(exc, file=sys.stderr)
         return 1
     if options.keep:
         save(record, options.keep)
-    figures = {"mode": "gold in memory" if options.gold else "learnt"} | score(record, catalog, every)
+    figures = {"mode": _mode(options)} | score(record, catalog, every)
     print(render(figures))
     if options.json:
         about = _about(record, options.first, catalog.sha256)
         options.json.write_text(json.dumps(figures | about, indent=1) + "\n", "utf-8")
     return 0
+
+
+def _mode(options: argparse.Namespace) -> str:
+    if options.gold:
+        return "gold in memory"
+    return "learnt with a model's recorded answers" if options.distilled else "learnt"
+
+
+def _answers(folder: Path | None) -> list[Path]:
+    return sorted(folder.glob("*.json")) if folder else []
 
 
 def _tell(line: str) -> None:
@@ -82,6 +94,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--triggers", type=Path, help="JSON: by gold lesson, when it is to be told (with --gold): paths, symbols, ..."
     )
+    parser.add_argument("--distilled", type=Path, help="folder of recorded answers to the distillation prompt")
     parser.add_argument("--first", type=int, default=0, help="position of the first session")
     parser.add_argument("--count", type=int, default=10_000, help="most sessions")
     parser.add_argument("--keep", type=Path, help="folder for what happened, which `benchmarks.replay.sample` reads")

@@ -26,12 +26,14 @@ def play(
     with_gold: bool = False,
     earlier: Catalog | None = None,
     triggers: Mapping[str, Mapping[str, Any]] | None = None,
+    answers: Mapping[int, str] | None = None,
     progress: Callable[[str], None] = print,
 ) -> Record:
     """Replay the catalog's sessions; `with_gold` puts each session's gold into memory instead of learning from it.
 
     `earlier`: sessions before those, whose gold is put into memory first. `triggers`: by gold lesson, when it is to be
-    told, as somebody wrote it. Raises MissingSetError when the repository lacks a transcript.
+    told, as somebody wrote it. `answers`: by session, what a model once answered when it was asked for the lessons.
+    Raises MissingSetError when the repository lacks a transcript.
     """
     tree = repository.clone(scratch / "clone")
     home, record = scratch / "home", Record()
@@ -50,6 +52,7 @@ def play(
                 player.teach([lesson for lesson in catalog.gold if lesson.session == session.number])
             else:
                 player.learn(session)
+                player.distil(session, (answers or {}).get(session.number, ""))
             progress(str(record.sessions[-1]))
         record.lessons, record.complaints = shipped.lessons(), shipped.complaints()
         record.outcomes = shipped.outcomes()
@@ -99,6 +102,11 @@ class _Player:
         file = self._file(session)
         self._shipped.learn(session.id, str(file))
         file.unlink()
+
+    def distil(self, session: Session, answer: str) -> None:
+        """Do what the learner does with a model that answers so; nothing without an answer."""
+        if answer:
+            self._shipped.distil(session.id, answer)
 
     def settle(self, session: Session) -> None:
         """Read the session's transcript and judge what it was told, as the learner does; nothing is learnt."""

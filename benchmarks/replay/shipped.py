@@ -20,15 +20,18 @@ from typing import Any
 from benchmarks.replay.catalog import GoldLesson
 
 from holdfast import bootstrap
+from holdfast.domain.errors import HoldfastError
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.ids import uuid7
 from holdfast.domain.lesson import Triggers
 from holdfast.domain.plain import to_plain
 from holdfast.domain.records import Outcome
 from holdfast.domain.vocabulary import STATES, SessionId, Trust
+from holdfast.ports.model import Completion
 from holdfast.ports.store import LogFilter
 from holdfast.service.associations import associate
 from holdfast.service.codegraph import reindex
+from holdfast.service.distillation.distil import distil
 from holdfast.service.hook import answer
 from holdfast.settings import load_settings
 from holdfast.surfaces.hooks import learner
@@ -78,6 +81,15 @@ class Shipped:
             transcript=transcript, ends_session=True,
         )  # fmt: skip
         learner.learn_all(self._settings, ended)
+        learner.embed_all(self._settings)
+
+    def distil(self, session: str, answer: str) -> None:
+        """What the learner does with a model, whose answer about the session was recorded."""
+        here = self._memory.at(self._folder)
+        try:
+            distil(here.parts, here.place, SessionId(session), RecordedModel(answer), bootstrap.worth_of_replies)
+        except HoldfastError as exc:
+            self._note("distil", exc)
         learner.embed_all(self._settings)
 
     def settle(self, session: str, transcript: str) -> None:
@@ -135,6 +147,18 @@ class Shipped:
 
     def _note(self, step: str, exc: Exception) -> None:
         self.errors[f"{step}: {type(exc).__name__}: {str(exc)[:80]}"] += 1
+
+
+class RecordedModel:
+    """A model that gives one answer, which another model once gave to such a prompt."""
+
+    id = "recorded"
+
+    def __init__(self, answer: str) -> None:
+        self._answer = answer
+
+    def complete(self, prompt: str, timeout_s: float) -> Completion:
+        return Completion(text=self._answer)
 
 
 class SessionClock(bootstrap.SystemClock):

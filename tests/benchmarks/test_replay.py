@@ -216,6 +216,9 @@ def data_set(tmp_path: Path) -> Path:
         user("Remember that the ledger must be closed before the exporter runs.", cwd="/home/ada/shop"),
         agent(call(1, "Read", file_path="/home/ada/shop/ledger.py")),
         result(1, "def post"),
+        agent({"type": "text", "text": "Noted."}),
+        user("thanks"),
+        agent({"type": "text", "text": "You are welcome."}),
     ]
     second = [
         user("mend the export", cwd="/home/ada/shop"),
@@ -249,11 +252,23 @@ def test_what_the_first_session_taught_is_shown_to_the_second_before_the_file(
     record = play(sessions, Repository(data_set / "repo"), scratch, with_gold=with_gold, progress=lambda line: None)
     figures = score(record, sessions)
     assert record.complaints == {}
-    assert [session.prompts for session in record.sessions] == [1, 1]
+    assert [session.prompts for session in record.sessions] == [2, 1]
     met = figures["needs"]["strength >= 3"]["in time"]
     assert met == ({"count": 1, "of": 1, "share": 1.0} if with_gold else met)
     assert ("capture" in figures) != with_gold
     assert (dict(os.environ), bootstrap.SystemClock) == (environment, clock)
+
+
+def test_a_recorded_answer_about_a_session_becomes_lessons_of_it(data_set: Path, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    quote = "the ledger must be closed before the exporter runs"
+    told = {"lesson": "Sum the ledger twice.", "kind": "convention", "quote": quote, "line": 0}
+    answers = {0: json.dumps({"lessons": [told, told | {"lesson": "Not so.", "quote": "words of nobody at all"}]})}
+    sessions, repository = load_catalog(data_set), Repository(data_set / "repo")
+    record = play(sessions, repository, scratch, answers=answers, progress=lambda line: None)
+    distilled = [lesson["insight"] for lesson in record.lessons if lesson["detector"].startswith("distil")]
+    assert (distilled, record.complaints) == (["Sum the ledger twice."], {})
 
 
 def test_a_window_of_a_catalog_has_its_gold_and_needs_alone(data_set: Path) -> None:

@@ -25,6 +25,9 @@ from holdfast.ranking.triggers import (
         ("paths.RepoRoot() caches the root.", ()),
         ("Never write `<name>` or `...` into it.", ()),
         ("Do not edit metadata.json by hand.", ()),
+        ('Do not hard-code "Blue Whale" in texts: ask the ship.', ("Blue Whale",)),
+        ('Do not loosen an assertion ("Empty is fine").', ()),
+        ('Write "Blue Whale", never "it".', ()),
     ],
 )
 def test_code_that_a_rule_denies_is_a_literal(insight: str, literals: tuple[str, ...]) -> None:
@@ -34,6 +37,12 @@ def test_code_that_a_rule_denies_is_a_literal(insight: str, literals: tuple[str,
 def test_what_only_tells_how_something_is_gives_no_literal() -> None:
     assert derive_triggers("exploration", "agent", "`a.b` is not set by init.").literals == ()
     assert derive_triggers("bug_cause", "agent", "`a.b` is not set by init.").literals == ()
+
+
+def test_text_that_a_persons_decision_rules_out_is_a_literal() -> None:
+    words = 'This will not say "Blue Whale" but the name of the ship; `a.b` is not set.'
+    assert derive_triggers("decision", "person", words).literals == ("Blue Whale",)
+    assert derive_triggers("decision", "agent", words).literals == ()
 
 
 def test_quoted_commands_are_where_a_rule_belongs() -> None:

@@ -145,6 +145,81 @@ def test_a_command_that_is_run_as_told_is_heeded_and_a_longer_one_is_another(mem
     assert verdict(memory, lesson) == "heeded"
 
 
+def test_a_rule_that_new_code_comes_with_tests_is_judged_in_any_words(memory: Memory, session: Session) -> None:
+    lesson = keep(memory, "New functionality is expected to come with unit tests.", kind="preference")
+    session.told(lesson, "session_start", "")
+    for n in range(3):
+        session.edit("src/tides.py", f"x = {n}")
+    session.end()
+    assert verdict(memory, lesson) == "ignored"
+
+
+def test_a_test_that_fails_before_the_code_changes_keeps_the_rule_of_tests_first(
+    memory: Memory, session: Session
+) -> None:
+    lesson = keep(memory, "Prove a finding with a test that fails first, and only then fix it.", kind="preference")
+    session.told(lesson, "session_start", "")
+    session.edit("tests/test_tides.py", "def test_tide(): assert tide() == 3")
+    session.run("pytest -q", "1 failed", code=1)
+    session.edit("src/tides.py", "tide = 3")
+    session.end()
+    assert verdict(memory, lesson) == "heeded"
+
+
+def test_a_test_that_fails_after_the_code_changed_says_nothing_of_tests_first(memory: Memory, session: Session) -> None:
+    lesson = keep(memory, "Prove a finding with a test that fails first, and only then fix it.", kind="preference")
+    session.told(lesson, "session_start", "")
+    session.edit("src/tides.py", "tide = 3")
+    session.edit("tests/test_tides.py", "def test_tide(): assert tide() == 3")
+    session.run("pytest -q", "1 failed", code=1)
+    session.end()
+    assert verdict(memory, lesson) == "unclear"
+
+
+@pytest.mark.parametrize(
+    ("search", "expected"), [("grep -rn old_height src", "heeded"), ("grep -rn basin .", "unclear")]
+)
+def test_a_search_for_what_was_just_changed_keeps_the_rule_to_look_elsewhere(
+    memory: Memory, session: Session, search: str, expected: str
+) -> None:
+    rule = "After fixing a bug, search the whole codebase for the same pattern."
+    lesson = keep(memory, rule, kind="preference")
+    session.told(lesson, "session_start", "")
+    session.edit("src/tides.py", "level = new_height(x)", old="level = old_height(x)")
+    session.run(search)
+    session.end()
+    assert verdict(memory, lesson) == expected
+
+
+@pytest.mark.parametrize(
+    ("new", "command", "text", "expected"),
+    [
+        ("_ = file.Sync()", "make lint", "", "heeded"),
+        ("_ = file.Sync()", "make lint | tail", "0 issues.", "heeded"),
+        ("_ = file.Sync()", "make lint | tail", "", "unclear"),
+        ("_ = file.Sync()", "make lint", "main.go:3:2: unchecked error (errcheck)", "failed"),
+        ("x := 1", "make lint", "", "unclear"),
+    ],
+)
+def test_a_linters_lesson_is_judged_by_its_code_and_the_next_run(
+    memory: Memory, session: Session, new: str, command: str, text: str, expected: str
+) -> None:
+    lesson = keep(memory, "errcheck rejects errors that are dropped with a blank.", kind="tooling")
+    session.told(lesson, "before_file", "main.go")
+    session.edit("main.go", new)
+    session.run(command, text)
+    session.end()
+    assert verdict(memory, lesson) == expected
+
+
+def test_a_comment_behind_quoted_code_is_no_part_of_it(memory: Memory, session: Session) -> None:
+    lesson = keep(memory, "Lint rejects it: add `//nolint:nilerr // reason` on the line.", kind="tooling")
+    session.told(lesson, "before_file", "main.go")
+    session.edit("main.go", "return nil //nolint:nilerr // it is gone anyway")
+    session.end()
+    assert verdict(memory, lesson) == "heeded"
+
+
 def test_the_other_file_of_a_pair_and_a_test_count_as_heeded(memory: Memory, session: Session) -> None:
     pair = keep(memory, "A change of tides must be made in both files.", paths=("src/tides.py", "src/moon.py"))
     tests = keep(memory, "Add a test with every fix.", kind="preference")

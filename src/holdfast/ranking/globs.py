@@ -12,6 +12,11 @@ def glob_matches(glob: str, path: str) -> bool:
     return _segments_match(wanted, path.split("/"))
 
 
+def names_only_an_ending(glob: str) -> bool:
+    """Whether a glob fits every file of a language: `*.go`, `**/*.go`."""
+    return glob.removeprefix("**/").startswith("*.") and not any(sign in glob.rpartition("*.")[2] for sign in "/.*?")
+
+
 def _segments_match(wanted: list[str], parts: list[str]) -> bool:
     if not wanted:
         return not parts

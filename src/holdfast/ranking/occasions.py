@@ -129,7 +129,7 @@ def lint_languages(lesson: Lesson) -> frozenset[str]:
     named = frozenset(LINTERS[linter] for linter in linters_in(text))
     if named or not _LINT_WORDS.intersection(plain_words(text)):
         return named
-    return frozenset(filter(None, map(language_of, lesson.paths)))
+    return frozenset(filter(None, map(language_of, (*lesson.paths, *lesson.when.paths))))
 
 
 def habit_of(text: str) -> str:

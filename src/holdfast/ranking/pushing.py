@@ -28,6 +28,8 @@ BM25_UNIT = 30.0
 """BM25 that weighs as much as a cosine of 1."""
 LEAST, STEP = 0.64, 0.07
 """Relevance asked for at least, and what it grows by for each e-fold of lessons."""
+PLAIN = 1.2
+"""How far above that a second lesson has to be that a prompt brings."""
 FEW, FEWEST = 20, 4
 """Fewer lessons than that know no word's rarity well, and not at all."""
 FEW_WORDS, MORE_WORDS = 2.7, 0.04
@@ -62,7 +64,12 @@ def is_about(shares: Sequence[LaneShare], weight: float, fit: Fit, chance: Chanc
         return False
     if lessons < FEW and _score(shares, "exact") >= EXACT_BAR:  # an identifier of both says what no rarity tells yet
         return True
-    return lessons < FEWEST or relevance_of(shares, weight) >= shift * (LEAST + STEP * log(1 + lessons))
+    return lessons < FEWEST or relevance_of(shares, weight) >= shift * _asked_for(lessons)
+
+
+def is_plainly_about(shares: Sequence[LaneShare], weight: float, chance: Chance, shift: float = 1.0) -> bool:
+    """Whether a lesson is so relevant that it may be told beside another one; never where no word's rarity is known."""
+    return chance.lessons >= FEW and relevance_of(shares, weight) >= PLAIN * shift * _asked_for(chance.lessons)
 
 
 def agrees(shares: Sequence[LaneShare], weight: float, chance: Chance) -> bool:
@@ -74,6 +81,10 @@ def agrees(shares: Sequence[LaneShare], weight: float, chance: Chance) -> bool:
         return True
     least = SYMBOL_LEAST if at_symbol else FILE_LEAST
     return weight / BM25_UNIT >= least + STEP * log(1 + chance.lessons)
+
+
+def _asked_for(lessons: int) -> float:
+    return LEAST + STEP * log(1 + lessons)
 
 
 def _has_words(fit: Fit, chance: Chance) -> bool:

@@ -1,8 +1,8 @@
 """Triggers that a lesson's own words give: commands it quotes, and code it says not to write.
 
 Only what is sure is derived. A quoted command is where the lesson belongs, whatever it says of it. A piece of code is
-where a lesson belongs that denies it in the same clause: `use exec.CommandContext, not exec.Command(`. A model or a
-person may write more (`Lesson.when`).
+where a lesson belongs that denies it in the same clause: `use exec.CommandContext, not exec.Command(`; so is text that
+it forbids to write. A model or a person may write more (`Lesson.when`).
 
 No regular expressions: a hook imports this.
 """
@@ -40,6 +40,13 @@ _DENYING = word_set(
     reject rejects rejected disallowed banned fails wrong deprecated removed breaks trips flags stop unsupported
     """
 )
+_WRITING = word_set(
+    """
+    hard-code hardcode hard-coded hardcoded write writes writing default defaults print prints log logs say says call
+    name literal literals string strings
+    """
+)
+"""Words of a clause about text that code holds."""
 FORBIDDING = ("constraint", "convention", "preference", "tooling", "failed_approach", "fix")
 """Kinds of lessons that say what not to do; others tell how something is, in the same words."""
 _PLACEHOLDERS = ("<", "…", "...", "{", "$")
@@ -56,10 +63,9 @@ def derive_triggers(kind: LessonKind, trust: Trust, insight: str, how: str = "")
             if command:
                 commands[command] = None
         if denied and kind in FORBIDDING:
-            for piece in (*_quoted(denied), *_bare_code(denied)):
-                literal = _literal(piece)
-                if literal and not beginning_of(piece):
-                    literals[literal] = None
+            literals.update(dict.fromkeys(_forbidden(clause, denied)))
+        elif denied and kind == "decision" and trust == "person":
+            literals.update(dict.fromkeys(_forbidden_text(clause, denied)))
         commanding = " ".join(piece for piece in _quoted(clause) if beginning_of(piece))
         for word in clause.replace("`", " ").split():
             if word in commanding:
@@ -182,6 +188,24 @@ def _denied_part(clause: str) -> str:
 
 def _quoted(clause: str) -> list[str]:
     return [piece.strip() for piece in clause.split("`")[1::2] if piece.strip()]
+
+
+def _forbidden(clause: str, denied: str) -> Iterator[str]:
+    """The code and the text that a clause forbids to write."""
+    for piece in (*_quoted(denied), *_bare_code(denied)):
+        literal = _literal(piece)
+        if literal and not beginning_of(piece):
+            yield literal
+    yield from _forbidden_text(clause, denied)
+
+
+def _forbidden_text(clause: str, denied: str) -> Iterator[str]:
+    """Text in double quotes that the clause forbids to write: `do not hard-code "Blue Whale"`."""
+    if not _WRITING.intersection(word.strip("()\"'") for word in clause.lower().split()):
+        return
+    for piece in denied.split('"')[1::2]:
+        if LEAST <= len(piece) <= MOST and piece == piece.strip() and piece[0].isupper():
+            yield piece
 
 
 def _bare_code(clause: str) -> Iterator[str]:

@@ -54,10 +54,11 @@ def before_command(turn: Turn) -> Briefing:
 
 
 def _known(turn: Turn, target: str) -> list[Pick]:
-    """Lessons of which this very command is the subject."""
+    """Lessons of which this very command is the subject; the card, which names it, says nothing new."""
 
     def about_it(found: Found) -> bool:
-        return found.lesson.kind in KNOWN_FAILURES and found.lesson.command == target
+        lesson = found.lesson
+        return lesson.kind in KNOWN_FAILURES and lesson.command == target and not lesson.topic_key.startswith(CARDS)
 
     drawn = draw(turn.parts, turn.query(command=turn.call.command), ("exact",), admit=about_it)
     turn.degraded = drawn.degraded
@@ -65,8 +66,16 @@ def _known(turn: Turn, target: str) -> list[Pick]:
 
 
 def _of_kind(turn: Turn, kind: str, reason: str) -> list[Pick]:
-    """How commands of that kind are run here: the command card, then what most lessons say, then the oldest."""
-    lessons = turn.of_occasions(kind)
+    """How commands of that kind are run here: the command card, then what most lessons say, then the oldest.
+
+    A card that names the very command that is about to be run says nothing new.
+    """
+    target = command_target(turn.call.command)
+    lessons = [
+        lesson
+        for lesson in turn.of_occasions(kind)
+        if not (lesson.topic_key.startswith(CARDS) and lesson.command == target)
+    ]
     size: dict[str, int] = {}
     for lesson in lessons:
         for key in group_keys(lesson):

@@ -1,11 +1,11 @@
-"""Before a file is read or edited: what its text or the session's subject shows to be of use, and the lint card."""
+"""Before a file is read or edited: what its text or the session's subject shows to be of use, and linters' rules."""
 
 from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.frozen import replace
 from holdfast.ranking.bar import is_decisive
-from holdfast.ranking.occasions import language_of, linters_in
+from holdfast.ranking.occasions import language_of, lint_languages, linters_in
 from holdfast.ranking.pushing import agrees, worth_here
 from holdfast.service.moments.turn import Pick, as_found, telling
 from holdfast.service.recall import draw, get_readable
@@ -22,24 +22,26 @@ if TYPE_CHECKING:
 
 CARD_LINES = 2
 """Lines of a lint card: one a linter."""
+BAIT_LINES, SESSION_BAITS = 2, 3
+"""Lessons on linters that an edit would alarm: for one edit, and for a session."""
 LINES, SESSION_LINES = 1, 4
 """Lessons about a file for one call, and for a session."""
 TRIGGER_LINES = 4
 """Lessons for triggers in a session."""
 EDIT_CHARACTERS = 3_000
 """Characters of an edit that say what it is about."""
-FILE, TRIGGER, CARD = "about this file", "trigger", "lint card"
+FILE, TRIGGER, CARD, BAIT = "about this file", "trigger", "lint card", "a linter looks at"
 
 
 def before_file(turn: Turn) -> Briefing:
-    """A trigger's lesson, a lesson about the file that the session's words agree with, the lint card."""
+    """A trigger's lesson, one about the file that the session's words agree with, and linters' rules."""
     files = turn.files()
     if not files or not turn.room:
         return Briefing(moment=turn.moment)
-    card = _card(turn, files[0]) if turn.call.edits else []
+    baited, card = _lint(turn, files[0]) if turn.call.edits else ([], [])
     triggered = trigger_picks(turn, files) if turn.count(reason=TRIGGER) < TRIGGER_LINES else []
     about = _about(turn, files) if not triggered and turn.count(reason=FILE) < SESSION_LINES else []
-    return turn.tell((triggered, LINES), (about, LINES), (card, CARD_LINES))
+    return turn.tell((triggered, LINES), (about, LINES), (baited, BAIT_LINES), (card, CARD_LINES))
 
 
 def trigger_picks(turn: Turn, files: Sequence[str] = ()) -> list[Pick]:
@@ -60,7 +62,7 @@ def trigger_picks(turn: Turn, files: Sequence[str] = ()) -> list[Pick]:
 
 def matched(lesson: Lesson, query: Query, old: str = "") -> str:
     """Which trigger of the lesson fits, in words; empty where it stands in the text that is replaced as well."""
-    from holdfast.ranking.globs import glob_matches
+    from holdfast.ranking.globs import glob_matches, names_only_an_ending
     from holdfast.ranking.shell import simple_commands
     from holdfast.ranking.triggers import begins, stands_in
 
@@ -71,7 +73,10 @@ def matched(lesson: Lesson, query: Query, old: str = "") -> str:
     for beginning in lesson.when.commands:
         if any(begins(command, beginning) for command in commands):
             return beginning
+    waits = not lesson.when.edited and bool(lint_languages(lesson))  # for code that its linter looks at
     for glob in (*lesson.when.paths, *lesson.globs):
+        if waits and names_only_an_ending(glob):
+            continue
         if any(glob_matches(glob, path) for path in query.paths):
             return glob
     last = {symbol.rpartition(".")[2].casefold() for symbol in query.symbols}
@@ -99,7 +104,7 @@ def _about(turn: Turn, files: Sequence[str]) -> list[Pick]:
 
 
 def _is_card(turn: Turn, found: Found) -> bool:
-    """Whether it is a linter's rule and nothing is written yet: the lint card tells it at the first edit."""
+    """Whether it is a linter's rule and nothing is written yet: an edit brings it."""
     return not turn.call.edits and bool(linters_in(f"{found.lesson.title} {found.lesson.insight}"))
 
 
@@ -110,22 +115,48 @@ def _reason(found: Found) -> str:
     return f"{about}; shares {words}" if words else about
 
 
-def _card(turn: Turn, path: str) -> list[Pick]:
-    """The lessons on the language's linters, one a linter, what bit most sessions first; once a session."""
+def _lint(turn: Turn, path: str) -> tuple[list[Pick], list[Pick]]:
+    """The lessons on linters that look at what this edit writes, and the card: those on linters of many rules.
+
+    Of both one a linter, what bit most sessions first.
+    """
     language = language_of(path)
-    reason = f"{CARD}: {language}"
-    if not language or turn.count(reason=reason):
-        return []
+    if not language:
+        return [], []
+    from holdfast.ranking.baits import has_one_rule
     from holdfast.service.moments.start import grouped
 
+    card_reason = f"{CARD}: {language}"
+    wants_card = not turn.count(reason=card_reason)
+    baits = _baits(turn) if turn.count(reason=BAIT) < SESSION_BAITS else {}
+    if not (wants_card or baits):
+        return [], []
     lessons = turn.of_occasions(f"edit {language}")
+    linters = {lesson.id: linters_in(f"{lesson.title} {lesson.insight}") for lesson in lessons}
     bites: dict[str, int] = {}
     for lesson in lessons:
-        for linter in linters_in(f"{lesson.title} {lesson.insight}"):
+        for linter in linters[lesson.id]:
             bites[linter] = bites.get(linter, 0) + max(1, len(lesson.sessions_seen))
 
     def order(lesson: Lesson) -> tuple[bool, int, object]:
-        most = max((bites[name] for name in linters_in(f"{lesson.title} {lesson.insight}")), default=1)
+        most = max((bites[name] for name in linters[lesson.id]), default=1)
         return not lesson.pinned, -most, lesson.validity.valid_from
 
-    return grouped(sorted(lessons, key=order), reason)
+    lessons.sort(key=order)
+    alarmed = [lesson for lesson in lessons if any(name in baits for name in linters[lesson.id])]
+    others = [lesson for lesson in lessons if not any(map(has_one_rule, linters[lesson.id]))] if wants_card else []
+
+    def alarming(pick: Pick) -> Pick:
+        words = next(baits[name] for name in linters[pick.found.lesson.id] if name in baits)
+        return replace(pick, reason=f"{BAIT}: {words}")
+
+    return list(map(alarming, grouped(alarmed, BAIT))), grouped(others, card_reason)
+
+
+def _baits(turn: Turn) -> dict[str, str]:
+    """The linters that look at something this edit writes, and what it is."""
+    from holdfast.ranking.baits import bait_of, known_linters
+
+    new, old = "\n".join(turn.call.writes), "\n".join(turn.call.excerpts)
+    found = {linter: bait_of(linter, new, old) for linter in known_linters()}
+    return {linter: words for linter, words in found.items() if words}

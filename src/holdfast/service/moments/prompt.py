@@ -1,11 +1,11 @@
-"""On a prompt: the one lesson that is about its subject, or none."""
+"""On a prompt: the lesson that is about its subject, a second one that plainly is, or none."""
 
 from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.speech import MACHINE_OPENINGS
 from holdfast.ranking.names import TELLING
-from holdfast.ranking.pushing import is_about, relevance_of
+from holdfast.ranking.pushing import is_about, is_plainly_about, relevance_of
 from holdfast.service.moments.turn import Pick
 from holdfast.service.recall import draw, question, with_vector
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FIRST_LINES = 2
 """Standing rules with the first prompt, in a host that is told nothing at a session's start."""
 LINES, SESSION_LINES = 1, 6
-"""Lessons for a prompt, and for all prompts of a session."""
+"""Lessons for a prompt, besides one that is plainly about it too, and for all prompts of a session."""
 LONG = 600
 """Characters from which a prompt may hold what nobody typed: to tell costs a hook some milliseconds."""
 WRITTEN_WHOLE = (*MACHINE_OPENINGS, "Implement the following plan:", "[SYSTEM NOTIFICATION")
@@ -26,11 +26,14 @@ LANES = ("exact", "text", "path", "pinned", "vector")
 
 
 def prompt(turn: Turn) -> Briefing:
-    """The lesson that the person's words are about; the checkpoint when this session's start delivered nothing."""
+    """The lessons that the person's words are about; the checkpoint when this session's start delivered nothing."""
     if not any(told.moment in ("session_start", "after_compaction") for told in turn.told):
         turn.checkpoint = turn.restorable(own=False)
-    picks = [] if turn.count("prompt") >= SESSION_LINES or not turn.room else _picks(turn)
-    return turn.tell((_standing(turn), FIRST_LINES), (picks, LINES))
+    told = turn.count("prompt")
+    picks = [] if told >= SESSION_LINES or not turn.room else _picks(turn)
+    shift = turn.weights().shift("prompt") if len(picks) > 1 else 1.0
+    plain = [pick for pick in picks if _is_plain(pick.found, shift)] if told + LINES < SESSION_LINES else []
+    return turn.tell((_standing(turn), FIRST_LINES), (picks, LINES), (plain, LINES))
 
 
 def _standing(turn: Turn) -> list[Pick]:
@@ -66,6 +69,10 @@ def candidates(turn: Turn, words: str) -> list[Found]:
     drawn = draw(turn.parts, query, LANES)
     turn.degraded = drawn.degraded
     return sorted(drawn.found, key=lambda one: -relevance_of(one.shares, one.weight) * turn.favour(one.lesson))
+
+
+def _is_plain(found: Found, shift: float) -> bool:
+    return is_plainly_about(found.shares, found.weight, found.chance, shift)
 
 
 def _picks(turn: Turn) -> list[Pick]:

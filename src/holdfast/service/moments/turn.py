@@ -1,8 +1,8 @@
 """One call of a host with what its session was told already: which lessons may still be told, and in which lines.
 
-An agent is told at most SESSION_LIMIT lines in a session, nothing twice unless it lost its context, no other member of
-a group that was told, nothing that its own session taught or has said itself, and nothing that stands in the project's
-rules files. A lesson on probation is told only where it fits most closely, one a delivery.
+An agent is told at most SESSION_LIMIT different lines in a session, nothing twice unless it lost its context, no other
+member of a group that was told, nothing that its own session taught or has said itself, and nothing that stands in the
+project's rules files. A lesson on probation is told only where it fits most closely, one a delivery.
 """
 
 from __future__ import annotations
@@ -100,8 +100,14 @@ class Turn:
 
     @property
     def room(self) -> int:
-        """Lines that may still be told."""
-        return max(0, SESSION_LIMIT - self.count() - (self.news is not None))
+        """Lines that may still be told. What was told again because a compaction took it away does not count."""
+        lines: set[tuple[object, int]] = set()
+        before: set[LessonId] = set()
+        for told in reversed(self.told):
+            if told.rank and not (told.moment == "after_compaction" and told.lesson in before):
+                lines.add((told.at, told.rank))
+            before.add(told.lesson)
+        return max(0, SESSION_LIMIT - len(lines) - (self.news is not None))
 
     def count(self, moment: str = "", reason: str = "") -> int:
         """Lines told at that moment, for a reason that begins so; a group is one line."""

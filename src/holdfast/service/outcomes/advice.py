@@ -11,6 +11,7 @@ import re
 
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.vocabulary import LessonKind
+from holdfast.ranking.occasions import STANDING_KINDS, habit_of, lint_languages, linters_in
 from holdfast.ranking.signature import command_target
 
 TYPE_CHECKING = False
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 SHORTEST_NAME, LONGEST_NAME = 4, 120
 MOST_NAMES = 24
 """Names of one lesson that are looked for; an imported page has hundreds."""
+TESTS, TEST_FIRST, ELSEWHERE = "tests with the change", "failing test first", "look elsewhere too"
+"""Habits of which a session's actions show whether they were kept."""
 FAILURE_KINDS: tuple[LessonKind, ...] = ("fix", "bug_cause", "failed_approach", "tooling")
 """Kinds of which a command names the failing one."""
 
@@ -76,6 +79,10 @@ class Advice(Frozen):
     files: tuple[str, ...] = ()
     """Files it is about or names, relative to the project or as its words name them: who edits one may need another."""
     wants_tests: bool = False
+    habit: str = ""
+    """The habit of work that it asks for, of `ranking.occasions.HABITS`."""
+    linters: tuple[str, ...] = ()
+    """Linters that it is about."""
     is_order: bool = False
     """It says what to do, so that it can be ignored."""
     signature: str = ""
@@ -93,6 +100,7 @@ def advice_of(lesson: Lesson) -> Advice:
     for name, affirmed, is_demand in _names_in(text):
         names.setdefault(name, affirmed)
         ordered |= {name} if is_demand else set()
+    habit = habit_of(lesson.insight) if lesson.kind in STANDING_KINDS else ""
     listed = list(names.items())[:MOST_NAMES]
     commands = [(name, affirmed) for name, affirmed in listed if _is_command(name)]
     paths = [name for name, _ in listed if _PATH.match(name) and not _is_call(name)]
@@ -104,8 +112,10 @@ def advice_of(lesson: Lesson) -> Advice:
         denied_commands=tuple(name for name, affirmed in commands if not affirmed),
         ordered=tuple(name for name, affirmed in code if affirmed and name in ordered),
         files=tuple(dict.fromkeys([*lesson.paths, *paths])),
-        wants_tests=bool(_TESTS.search(text)) and not _NO_TESTS.search(text),
-        is_order=bool(_ORDER.search(text)),
+        wants_tests=habit == TESTS or (bool(_TESTS.search(text)) and not _NO_TESTS.search(text)),
+        habit=habit,
+        linters=linters_in(text) if lint_languages(lesson) else (),
+        is_order=bool(habit) or bool(_ORDER.search(text)),
         signature=lesson.error_signature,
         failing=lesson.command if lesson.kind in FAILURE_KINDS else "",
     )
@@ -116,7 +126,7 @@ def _names_in(text: str) -> Iterator[tuple[str, bool, bool]]:
     for sentence in _SENTENCE_END.split(text):
         is_demand = bool(_DEMAND.search(sentence))
         for found in _CODE.finditer(sentence):
-            name = " ".join((found["quoted"] or found["bare"]).split()).strip(" .,;:")
+            name = " ".join((found["quoted"] or found["bare"]).split()).partition(" // ")[0].strip(" .,;:")
             if SHORTEST_NAME <= len(name) <= LONGEST_NAME and _is_distinctive(name):
                 yield name, _is_affirmed(sentence[: found.start()]), is_demand
 

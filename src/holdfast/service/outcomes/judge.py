@@ -10,15 +10,19 @@ import re
 
 from holdfast.domain.frozen import Frozen
 from holdfast.domain.vocabulary import EventId, LessonId, Verdict
+from holdfast.domain.window import failed
+from holdfast.ranking.baits import bait_of
+from holdfast.ranking.occasions import command_kinds, language_of
 from holdfast.ranking.sameness import opposed, same
 from holdfast.ranking.signature import alike, command_target
-from holdfast.service.outcomes.advice import Advice, advice_of
+from holdfast.service.outcomes.advice import ELSEWHERE, TEST_FIRST, Advice, advice_of
 from holdfast.service.outcomes.story import (
     Action,
     Story,
     clipped,
     edits_test,
     is_reading,
+    is_search,
     lint_rules_in,
     runs_tests,
     signatures_of,
@@ -29,11 +33,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from holdfast.domain.candidate import Candidate
+    from holdfast.domain.event import Event
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.records import Delivery
 
 LEAST_EDITS = 3
 """Edits after a delivery, with nothing done that it says, from which an order counts as ignored."""
+NO_ISSUES = "0 issues"
+"""What golangci-lint says that finds nothing."""
 _COMPLAINT = re.compile(
     r"\b(?:that|this|the|your|a|holdfast(?:'s)?)\s+(?:\w+\s+){0,2}(?:note|memory|lesson|reminder|hint)s?\b"
     r"[^.!?\n]{0,40}\b(?:wrong|outdated|obsolete|stale|not true|untrue|incorrect|false|nonsense"
@@ -42,6 +49,7 @@ _COMPLAINT = re.compile(
     re.IGNORECASE,
 )
 """How people say that what they see was told is wrong."""
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w{5,60}")
 _SHORT_ID = re.compile(r"\b[0-9a-f]{8}\b")
 
 
@@ -172,7 +180,13 @@ def _heeded(advice: Advice, span: _Span, trigger_files: Sequence[str]) -> Judged
         used = next((name for name in advice.names if _has(action.written, name) and span.is_new(name)), "")
         if used:
             return _by(action, f"used {used}")
-    return _edited_too(advice, span, trigger_files) or _tested(advice, span)
+    return (
+        _edited_too(advice, span, trigger_files)
+        or _tested(advice, span)
+        or _tested_first(advice, span)
+        or _looked_elsewhere(advice, span)
+        or _passed_lint(advice, span)
+    )
 
 
 def _edited_too(advice: Advice, span: _Span, trigger_files: Sequence[str]) -> Judged | None:
@@ -194,6 +208,63 @@ def _tested(advice: Advice, span: _Span) -> Judged | None:
             if edits_test(action):
                 return _by(action, f"wrote a test in {action.event.files[0]}")
     return None
+
+
+def _tested_first(advice: Advice, span: _Span) -> Judged | None:
+    """A test is the first code written, and a test run fails before other code is: a rule asks for that order."""
+    first = next((at for at, action in enumerate(span.edits) if language_of(action.event.files[0])), None)
+    if advice.habit != TEST_FIRST or first is None or not edits_test(span.edits[first]):
+        return None
+    tested = span.edits[first]
+    changed = next((action.at for action in span.edits[first:] if _writes_code(action)), None)
+    for action in span.commands:
+        if tested.at < action.at < (changed or 0) and runs_tests(action) and failed(action.event):
+            return _by(action, f"{tested.event.files[0]} failed before the code was changed")
+    return None
+
+
+def _looked_elsewhere(advice: Advice, span: _Span) -> Judged | None:
+    """What an edit changed is searched for afterwards, where a rule asks to look for it in other places."""
+    if advice.habit != ELSEWHERE:
+        return None
+    changed: dict[str, int] = {}
+    for action in span.actions:
+        if action.event.kind == "file_edit":
+            for name in _IDENTIFIER.findall(f"{action.taken}\n{action.written}"):
+                changed.setdefault(name, action.at)
+        elif is_search(action.event):
+            again = next((name for name in _IDENTIFIER.findall(action.event.command) if name in changed), "")
+            if again:
+                return _by(action, f"searched for {again} after changing it")
+    return None
+
+
+def _passed_lint(advice: Advice, span: _Span) -> Judged | None:
+    """Code that the lesson's linter looks at is written, and the linters' next run passes."""
+    for action in span.edits if advice.linters else ():
+        looked_at = next((words for linter in advice.linters if (words := _bait(linter, action))), "")
+        if not looked_at:
+            continue
+        for run in span.commands:
+            if run.at > action.at and _is_clean_lint(run.event):
+                return _by(run, f"wrote {looked_at} and the linters passed")
+        return None
+    return None
+
+
+def _is_clean_lint(event: Event) -> bool:
+    """The event is a run of linters that found nothing; a pipe hides how it ended."""
+    if "lint" not in command_kinds(event.command) or failed(event):
+        return False
+    return NO_ISSUES in event.text or (event.exit_code == 0 and "|" not in event.command and not lint_rules_in(event))
+
+
+def _bait(linter: str, action: Action) -> str:
+    return bait_of(linter, action.written, action.taken)
+
+
+def _writes_code(action: Action) -> bool:
+    return bool(language_of(action.event.files[0])) and not edits_test(action)
 
 
 def _done_otherwise(advice: Advice, span: _Span) -> Judged | None:
@@ -218,8 +289,9 @@ def _ignored(advice: Advice, span: _Span, trigger_files: Sequence[str]) -> Judge
     """An order with something to look for, and work of its sort without it."""
     if not advice.is_order:
         return None
-    if advice.wants_tests and sum(not edits_test(action) for action in span.edits) >= LEAST_EDITS:
-        return _by(span.edits[-1], "edits without a test", "ignored")
+    worked = [action for action in span.edits if _writes_code(action)] if advice.wants_tests else []
+    if len(worked) >= LEAST_EDITS:
+        return _by(worked[-1], "edits without a test", "ignored")
     about = [*trigger_files, *advice.files]
     if advice.ordered and not advice.commands:
         here = [action for action in span.edits if any(_names_one_of(file, action.event.files) for file in about)]

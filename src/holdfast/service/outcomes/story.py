@@ -9,6 +9,7 @@ from holdfast.domain.frozen import Frozen
 from holdfast.domain.window import failed, is_test_file, refused, spoken, unmasked
 from holdfast.ranking.aim import task_of
 from holdfast.ranking.attempts import is_test_run, split_line
+from holdfast.ranking.shell import simple_commands
 from holdfast.ranking.signature import command_target, error_signature
 
 TYPE_CHECKING = False
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _LINTER_LINE = re.compile(r"^\S{3,200}:\d+(?::\d+)?:? [^\n]{4,400}\((?P<rule>[a-z][a-z0-9]{3,30})\)\s*$", re.M)
 _RULE_CODE = re.compile(r"^\S{3,200}:\d+:\d+:? (?P<rule>[A-Z]{1,5}\d{3,4})\b", re.M)
+_SEARCHERS = frozenset(("grep", "rg", "ag", "ack"))
 _NOT_RULES = frozenset(("cached", "deprecated", "optional", "default", "typecheck", "tests", "test", "error"))
 WORDS_LIMIT = 200
 """Characters of evidence that an outcome keeps."""
@@ -93,6 +95,14 @@ def _said(event: Event) -> str:
 def is_reading(event: Event) -> bool:
     """A read or a search: its command, if the host gives one, is a pattern."""
     return event.tool in ("Read", "Grep", "Glob", "Search", "LS", "WebFetch", "WebSearch")
+
+
+def is_search(event: Event) -> bool:
+    """A search for text, by a tool or by a command."""
+    if event.tool in ("Grep", "Search"):
+        return True
+    programs = {words[0].rpartition("/")[2] for words in simple_commands(event.command)} if event.command else set()
+    return not is_reading(event) and (bool(programs & _SEARCHERS) or event.command.startswith("git grep"))
 
 
 def lint_rules_in(event: Event) -> frozenset[str]:
