@@ -14,6 +14,7 @@ Loaded on saving and on request, never by a hook.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from holdfast.domain.frozen import Frozen
 from holdfast.ranking.singlevalued import OPPOSITES, VALUES
@@ -46,6 +47,8 @@ NAMED_SHARE = 0.25
 """The same, of the affirming text, where an exact name is denied."""
 FRAME = 2
 """Telling words that two texts begin with in common before a value that differs."""
+READ_KEPT = 4_096
+"""Texts that are kept as they were read: saving a lesson compares it with all the others several times."""
 LONGEST_VALUE = 3
 """Words of a value."""
 
@@ -66,8 +69,8 @@ class Relation(Frozen):
     @property
     def is_sure(self) -> bool:
         """Whether it is sure enough to close a lesson without asking: a known slot, or nearly equal words."""
-        enough = SURE_END if any(self.ends) else SURE
-        return self.kind == "contradicts" and (self.slot not in OPEN_SLOTS or self.likeness >= enough)
+        enough = 0.0 if self.slot not in OPEN_SLOTS else SURE_END if any(self.ends) else SURE
+        return self.kind == "contradicts" and self.likeness > 0 and self.likeness >= enough
 
 
 class Denial(Frozen):
@@ -122,7 +125,7 @@ def relation(one: str, other: str) -> Relation:
 
 def relate(one: Claim, other: Claim) -> Relation:
     """As `relation`, for texts that were read already."""
-    if not one.words & other.words and not _same_slot(one, other):
+    if not one.words & other.words - _LIGHT_STEMS and not _same_slot(one, other):
         return Relation()
     if _is_same(one, other):
         return Relation(kind="same")
@@ -209,6 +212,7 @@ _COUNTS = {
 _NUMBER = re.compile(r"^v?\d[\d.,_]*(?:x|[a-z%]{1,3})?$", re.IGNORECASE)
 
 
+@lru_cache(maxsize=READ_KEPT)
 def read_claim(text: str) -> Claim:
     """The text as it is compared with others."""
     plain = _ANSWER.sub("", text.replace("\u2019", "'")).strip()
@@ -487,7 +491,8 @@ def _slots(text: str, denied: frozenset[str]) -> tuple[tuple[str, frozenset[str]
     spoken = f" {' '.join(words)} "
     for value in {word for word in words if word in VALUES} | {value for value in _PHRASES if value in spoken}:
         if f" {value} " in spoken and not _parts(value) & denied:
-            found.setdefault(VALUES[value], set()).add(value)
+            slot, name = VALUES[value]
+            found.setdefault(slot, set()).add(name)
     return tuple((slot, frozenset(values)) for slot, values in sorted(found.items()))
 
 
@@ -496,6 +501,11 @@ _PHRASES = tuple(value for value in VALUES if " " in value)
 
 def _parts(value: str) -> frozenset[str]:
     return frozenset(_stem(part) if part.isalpha() else part for part in value.split())
+
+
+def _names_of(value: str) -> frozenset[str]:
+    """The words of all names of that value."""
+    return frozenset().union(*(_parts(name) for name, (_, known) in VALUES.items() if known == value))
 
 
 def _same_slot(one: Claim, other: Claim) -> bool:
@@ -509,9 +519,10 @@ def _other_value(one: Claim, other: Claim) -> Relation | None:
         if slot not in b or a[slot] & b[slot] or len(a[slot]) > 1 or len(b[slot]) > 1:
             continue
         (left,), (right,) = a[slot], b[slot]
-        named = frozenset(_stem(word) for word in slot.split())
-        if _rest(one, other, _parts(left) | named, _parts(right) | named):
-            return _contradiction(one, other, slot, left, right)
+        name = slot.rstrip("0123456789 ")
+        named = frozenset(_stem(word) for word in name.lower().split())
+        if _rest(one, other, _names_of(left) | named, _names_of(right) | named):
+            return _contradiction(one, other, name, left, right)
     return None
 
 
@@ -547,7 +558,7 @@ _VERSION_CUE = re.compile(
     re.IGNORECASE,
 )
 _VALUE_CUE = re.compile(
-    r"(?:\b(?:is|are|to|of|by|than|most|least|max|maximum|minimum|limit|after|every|within|over|under|port|(?<=\w )status)|[=:])"
+    r"(?:\b(?:is|are|to|at|of|by|than|most|least|max|maximum|minimum|limit|after|every|within|over|under|port|(?<=\w )status)|[=:])"
     r"\s+\d|\d\s?(?:%|(?:ms|s|sec|seconds?|minutes?|min|hours?|days?|weeks?|times|retries|attempts|repeats|[kmg]i?b|bytes"
     r"|bits|spaces|columns|characters|lines|threads|workers|connections|entries|items|files)\b)"
     r"|\b(?:once|twice|two|three|four|five|six|eight|ten) (?:times|spaces|workers|days|hours|minutes|seconds|retries)\b",

@@ -3,36 +3,59 @@
 from __future__ import annotations
 
 _SLOTS = {
-    "package manager": "npm, pnpm, yarn, bun, pip, pip-tools, pipenv, poetry, uv, pdm, conda, bundler, composer, govendor,"
-    " dep, go modules, glide",
-    "test runner": "jest, vitest, mocha, jasmine, ava, pytest, unittest, nose, nunit, xunit, mstest, junit, testng, rspec,"
-    " minitest, phpunit, pest, go test, cargo test, bun test, node test",
-    "browser tests": "playwright, cypress, selenium, puppeteer, webdriverio, nightwatch",
-    "database": "postgresql, postgres, mysql, mariadb, sqlite, mongodb, oracle, cockroachdb, dynamodb, h2, mssql,"
-    " sql server, redis, memcached, valkey, cassandra, firestore, duckdb",
-    "linter": "eslint, biome, oxlint, flake8, pylint, ruff, golangci-lint, staticcheck, clippy, rubocop, tslint, standard",
-    "formatter": "prettier, black, gofmt, gofumpt, goimports, yapf, rustfmt, dprint, clang-format",
-    "type checker": "mypy, pyright, pyre, basedpyright",
-    "build tool": "maven, gradle, ant, bazel, cmake, make, meson, ninja, sbt, mill, buck, xmake",
-    "bundler": "webpack, vite, rollup, esbuild, parcel, turbopack, rspack, tsup",
-    "docs generator": "sphinx, mkdocs, docusaurus, vitepress, jekyll, hugo, mdbook, antora",
-    "hosting": "vercel, netlify, heroku, fly.io, cloudflare pages, github pages, render, railway, cloud run, app engine,"
-    " firebase hosting",
-    "object storage": "s3, aws s3, cloudflare r2, r2, gcs, google cloud storage, azure blob storage, minio, backblaze b2",
-    "runtime": "node, deno, node.js",
-    "TLS library": "openssl, rustls, boringssl, native-tls, gnutls, schannel",
-    "default branch": "main, master, trunk, develop",
-    "CI": "github actions, travis, travis ci, circleci, jenkins, gitlab ci, buildkite, azure pipelines, drone",
-    "module format": "commonjs, cjs, esm, pure esm, es modules, umd",
-    "time zone": "utc, local time, gmt",
-    "number type": "float, floats, decimal, decimals, integer cents, cents",
-    "indentation": "tabs, spaces",
-    "naming": "snake_case, camelcase, kebab-case, pascalcase",
-    "license": "mit, apache-2.0, gpl, agpl, bsd, mpl",
-}  # fmt: skip
+    "package manager": (
+        "npm, pnpm, yarn, bun",
+        "pip, pip-tools, pipenv, poetry, uv, pdm, conda",
+        "govendor, go modules, glide",
+    ),
+    "test runner": (
+        "jest, vitest, mocha, jasmine, bun test, node test",
+        "pytest, unittest",
+        "nunit, xunit, mstest",
+        "junit, testng",
+        "rspec, minitest",
+        "phpunit, pest",
+    ),
+    "browser tests": ("playwright, cypress, selenium, puppeteer, webdriverio, nightwatch",),
+    "database": (
+        "postgresql/postgres, mysql, mariadb, sqlite, mongodb/mongo, oracle, cockroachdb, dynamodb, h2, sql server/mssql,"
+        " cassandra, firestore, duckdb",
+        "redis, memcached, valkey",
+    ),
+    "linter": ("eslint, biome, oxlint, tslint", "flake8, pylint, ruff", "golangci-lint, staticcheck"),
+    "formatter": ("prettier, dprint", "black, yapf", "gofmt, gofumpt, goimports"),
+    "type checker": ("mypy, pyright, pyre, basedpyright",),
+    "build tool": ("maven, gradle, sbt", "cmake, meson, xmake, autotools"),
+    "bundler": ("webpack, vite, rollup, esbuild, parcel, turbopack, rspack, tsup",),
+    "docs generator": ("sphinx, mkdocs, docusaurus, vitepress, jekyll, hugo, mdbook, antora",),
+    "hosting": (
+        "vercel, netlify, heroku, fly.io, cloudflare pages, github pages, railway, cloud run, app engine,"
+        " firebase hosting",
+    ),
+    "object storage": (
+        "s3/aws s3, r2/cloudflare r2, gcs/google cloud storage, azure blob storage, minio, backblaze b2",
+    ),
+    "runtime": ("node/node.js, deno",),
+    "TLS library": ("openssl, rustls, boringssl, native-tls, gnutls, schannel",),
+    "default branch": ("main, master",),
+    "CI": ("github actions, travis/travis ci, circleci, jenkins, gitlab ci, buildkite, azure pipelines",),
+    "module format": ("commonjs/cjs, esm/pure esm/es modules, umd",),
+    "time zone": ("utc, local time",),
+    "number type": ("float/floats, decimal/decimals, cents/integer cents",),
+    "indentation": ("tabs, spaces",),
+    "naming": ("snake_case, camelcase, kebab-case, pascalcase",),
+}
+"""Each slot's values, one text for each ecosystem: a project of two languages has two package managers. Other names
+of a value stand behind a slash."""
 
-VALUES: dict[str, str] = {value.strip(): slot for slot, values in _SLOTS.items() for value in values.split(",")}
-"""The slot of each known value."""
+VALUES: dict[str, tuple[str, str]] = {
+    name.strip(): (f"{slot} {number}" if number else slot, names.split("/")[0].strip())
+    for slot, texts in _SLOTS.items()
+    for number, values in enumerate(texts)
+    for names in values.split(",")
+    for name in names.split("/")
+}
+"""The slot of each known name, and the value that it names."""
 
 _OPPOSITES = """
     before after, enable disable, allow deny, allow forbid, allow refuse, allow ignore, allow reject, accept reject,

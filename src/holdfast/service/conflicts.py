@@ -13,9 +13,10 @@ from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import Lesson, Link, in_state, next_instant
+from holdfast.domain.vocabulary import TRUSTS
 from holdfast.ports.store import LessonFilter
 from holdfast.ranking.contradiction import Relation, read_claim, relate
-from holdfast.ranking.settlement import Ruling, rule
+from holdfast.ranking.settlement import CLOSING, Ruling, rule
 from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.lookup import resolve
 
@@ -51,6 +52,12 @@ class Conflict(Frozen, nested={"better": Lesson, "worse": Lesson}):
     """Why the better one comes first."""
     closes: bool = False
     """The better one may close the other one without a person."""
+    is_sure: bool = False
+    """As `ranking.contradiction.Relation.is_sure`."""
+
+    def other(self, lesson: LessonId) -> Lesson:
+        """The one of the two that is not that lesson."""
+        return self.worse if self.better.id == lesson else self.better
 
 
 def find_conflicts(parts: Parts, place: Place) -> list[Conflict]:
@@ -85,6 +92,30 @@ def conflicts_of(parts: Parts, place: Place, lesson: Lesson) -> list[Conflict]:
     others = (other for other in parts.store.find(where) if other.id != lesson.id and _comparable(lesson, other))
     found = (_conflict(lesson, other, relate(claim, read_claim(other.insight)), at) for other in others)
     return [conflict for conflict in found if conflict is not None]
+
+
+def proposed(parts: Parts, place: Place, draft: Lesson) -> Lesson:
+    """The draft as it is to be saved: waiting, linked to what it contradicts, where it may not stand beside that.
+
+    Whoever is trusted less than the author of the other lesson only proposes, and so does an agent in any case.
+    """
+    if draft.state not in ("active", "probation"):
+        return draft
+    rivals = [conflict for conflict in conflicts_of(parts, place, draft) if _bars(conflict, draft)]
+    if not rivals:
+        return draft
+    targets = {conflict.other(draft.id).id for conflict in rivals}
+    links = [link for link in draft.links if link.target not in targets]
+    links += [Link(kind="contradicts", target=target) for target in sorted(targets)]
+    return replace(draft, state="candidate", links=tuple(links))
+
+
+def _bars(conflict: Conflict, draft: Lesson) -> bool:
+    """Whether the draft has to wait because of that conflict."""
+    rival = conflict.other(draft.id)
+    if draft.trust not in CLOSING:
+        return conflict.is_sure or rival.trust == "person"
+    return TRUSTS.index(rival.trust) < TRUSTS.index(draft.trust)
 
 
 def settle_saved(parts: Parts, place: Place, lesson: Lesson, *, author: str) -> Lesson:
@@ -185,13 +216,13 @@ def _conflict(one: Lesson, other: Lesson, found: Relation, at: datetime) -> Conf
         return None
     ruling = rule(one, other, found, at)
     pair, values = ((one, other), found.values) if ruling.first else ((other, one), found.values[::-1])
-    return _told(pair, found.slot, values, ruling)
+    return _told(pair, found.slot, values, ruling, found.is_sure)
 
 
-def _told(pair: tuple[Lesson, Lesson], slot: str, values: Sequence[str], ruling: Ruling) -> Conflict:
+def _told(pair: tuple[Lesson, Lesson], slot: str, values: Sequence[str], ruling: Ruling, sure: bool) -> Conflict:
     return Conflict(
         better=pair[0], worse=pair[1], slot=slot, values=(values[0], values[1]), reason=ruling.reason,
-        closes=ruling.closes,
+        closes=ruling.closes, is_sure=sure,
     )  # fmt: skip
 
 
@@ -201,7 +232,7 @@ def _linked_conflict(one: Lesson, other: Lesson, at: datetime) -> Iterable[Confl
     told = _conflict(one, other, found, at)
     if told is None:
         ruling = rule(one, other, Relation(kind="contradicts", slot="polarity"), at)
-        told = _told((one, other) if ruling.first else (other, one), "", ("", ""), ruling)
+        told = _told((one, other) if ruling.first else (other, one), "", ("", ""), ruling, sure=False)
     return [replace(told, closes=False)]
 
 
@@ -210,7 +241,7 @@ def _linked_conflict(one: Lesson, other: Lesson, at: datetime) -> Iterable[Confl
 
 def _settle_saved(parts: Parts, place: Place, lesson: Lesson, author: str) -> Lesson:
     (lesson,) = parts.store.get([lesson.id])
-    if lesson.state != "active":
+    if lesson.state != "active" or lesson.trust not in CLOSING:
         return lesson
     for conflict in conflicts_of(parts, place, lesson):
         if not conflict.closes or "active" != lesson.state:
@@ -245,7 +276,7 @@ def _settle(parts: Parts, place: Place, ref: str, over: Sequence[str], author: s
     kept = resolve(parts, place, ref)
     short = short_id(kept.id)
     pairs = [pair for pair in find_conflicts(parts, place) if kept.id in (pair.better.id, pair.worse.id)]
-    others = {(pair.worse if pair.better.id == kept.id else pair.better).id: pair for pair in pairs}
+    others = {pair.other(kept.id).id: pair for pair in pairs}
     wanted = [resolve(parts, place, other).id for other in over] or list(others)
     if not wanted or any(other not in others for other in wanted):
         raise InvalidValueError(f"lesson {short} is in no such conflict", hint="holdfast list --conflicts")

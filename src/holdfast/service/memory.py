@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import Freshness, LessonKind, ScopeLevel, State, Trust, Verdict
     from holdfast.service.adopt import Adopting, Reading, Step
     from holdfast.service.comparison import Comparison
+    from holdfast.service.conflicts import Conflict
     from holdfast.service.explain import Explanation
     from holdfast.service.githistory.backfill import GitBackfill, GitReport
     from holdfast.service.inject import Handover
@@ -255,10 +256,28 @@ class Memory:
         )  # fmt: skip
 
     def rivals(self, lesson: Lesson) -> list[Lesson]:
-        """Active lessons of the project and the user that say the opposite of this one, newest first."""
-        from holdfast.service.rivals import find_rivals
+        """Active lessons that contradict this one and were not closed, newest first, at most five."""
+        from holdfast.service.conflicts import conflicts_of
 
-        return find_rivals(self.parts, self.place, lesson)
+        return [conflict.other(lesson.id) for conflict in conflicts_of(self.parts, self.place, lesson)][:5]
+
+    def conflicts(self) -> list[Conflict]:
+        """Pairs of lessons that cannot hold together, the better one of each first; the newest pair first."""
+        from holdfast.service.conflicts import find_conflicts
+
+        return find_conflicts(self.parts, self.place)
+
+    def settle(self, ref: str, *, over: Sequence[str] = (), author: str = "") -> Lesson:
+        """Keep that lesson of a conflict and close those named in `over`, by default all that contradict it."""
+        from holdfast.service.conflicts import settle
+
+        return settle(self.parts, self.place, ref, over, author=author)
+
+    def keep_both(self, ref: str, other: str, *, author: str = "") -> Lesson:
+        """Say that two lessons hold beside each other: they are no conflict any more."""
+        from holdfast.service.conflicts import keep_both
+
+        return keep_both(self.parts, self.place, ref, other, author=author)
 
     def surrounding(self, lesson: Lesson) -> list[Event]:
         """The prompts and replies around the lesson's first evidence, in order; empty where they are not known."""
