@@ -93,6 +93,8 @@ class Claim(Frozen):
     denials: tuple[Denial, ...] = ()
     conditions: tuple[frozenset[str], ...] = ()
     """The words of each part that says where, when or for what it holds."""
+    has_denier: bool = False
+    """It has a word as `not` anywhere, also in a condition."""
     is_limited: bool = False
     """It names an exception, or that it holds only for something."""
     numbers: tuple[str, ...] = ()
@@ -191,7 +193,7 @@ _EMPTY = word_set(
 _LIGHT = word_set(
     """
     use uses used using make makes made making call calls called calling pass passes passed passing set sets setting take
-    takes took taking get gets give given gives hand handed put run runs ran running come comes came go goes went live
+    takes took taking get gets give given gives hand handed put run runs ran running come comes came live
     lives keep keeps kept support supports supported allow way thing character value argument method function package
     library project tool option version command file files work item type kind sure by hand mean means newer later older
     old new least most minimum maximum default need needed require required instead rather switched moved migrated replaced
@@ -229,6 +231,7 @@ def read_claim(text: str) -> Claim:
         exact=frozenset(word for word, exact in read if exact),
         denials=tuple(denials),
         conditions=conditions,
+        has_denier=bool(denials) or any(_bare(raw) in _DENIER for raw in _TOKEN.findall(held)),
         is_limited=held != plain or bool(_ONLY.search(held)),
         numbers=numbers,
         sequence=tuple(token for token in (_bare(raw) for raw in _TOKEN.findall(first)) if token),
@@ -359,7 +362,7 @@ _KNOWN = frozenset(_stem(value) for value in VALUES)
 
 
 def _is_same(one: Claim, other: Claim) -> bool:
-    if one.exact != other.exact or bool(one.denials) != bool(other.denials) or one.is_limited != other.is_limited:
+    if one.exact != other.exact or one.has_denier != other.has_denier or one.is_limited != other.is_limited:
         return False
     a, b = _heavy(one.words), _heavy(other.words)
     if not a or not b or len(a & b) < ALIKE * len(a | b):
