@@ -1,4 +1,4 @@
-"""What contradicts a lesson is settled by who said it, waits for a person, or is shown as a conflict; nothing is lost."""
+"""What contradicts a lesson is settled by who said it, waits, or is shown as a conflict; nothing is lost."""
 
 from __future__ import annotations
 

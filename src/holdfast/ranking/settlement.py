@@ -38,7 +38,7 @@ class Ruling(Frozen):
 
 
 def rule(one: Lesson, other: Lesson, found: Relation, at: datetime) -> Ruling:
-    """The ruling on two lessons of which `relation(one.insight, other.insight)` says that they contradict each other."""
+    """The ruling on two lessons that contradict each other, as `found` says of their insights."""
     ended = _ended(one, other, found)
     if ended is not None:
         better, worse = (one, other) if ended else (other, one)

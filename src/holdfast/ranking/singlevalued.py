@@ -18,8 +18,8 @@ _SLOTS = {
     ),
     "browser tests": ("playwright, cypress, selenium, puppeteer, webdriverio, nightwatch",),
     "database": (
-        "postgresql/postgres, mysql, mariadb, sqlite, mongodb/mongo, oracle, cockroachdb, dynamodb, h2, sql server/mssql,"
-        " cassandra, firestore, duckdb",
+        "postgresql/postgres, mysql, mariadb, sqlite, mongodb/mongo, oracle, cockroachdb, dynamodb, h2,"
+        " sql server/mssql, cassandra, firestore, duckdb",
         "redis, memcached, valkey",
     ),
     "linter": ("eslint, biome, oxlint, tslint", "flake8, pylint, ruff", "golangci-lint, staticcheck"),
@@ -58,14 +58,15 @@ VALUES: dict[str, tuple[str, str]] = {
 """The slot of each known name, and the value that it names."""
 
 _OPPOSITES = """
-    before after, enable disable, allow deny, allow forbid, allow refuse, allow ignore, allow reject, accept reject,
-    accept refuse, true false, sync async, synchronous asynchronous, up down,
-    min max, minimum maximum, public private, required optional, mandatory optional, upper lower,
-    uppercase lowercase, tabs spaces, single double, keep delete, keep remove, keep drop, include exclude, open closed,
-    start stop, all none, local remote, above below, increase decrease, merge rebase, squash rebase,
-    squash merge, safe unsafe, mutable immutable, lenient strict, ascending descending, past present, random deterministic,
-    fail succeed, sequential parallel, serial parallel, blocking nonblocking, eager lazy, relative absolute, show hide,
-    visible hidden, signed unsigned, inclusive exclusive, oldest newest, encrypted plain, always never, singular plural
+    before after, enable disable, allow deny, allow forbid, allow refuse, allow ignore, allow reject,
+    accept reject, accept refuse, true false, sync async, synchronous asynchronous, up down, min max,
+    minimum maximum, public private, required optional, mandatory optional, upper lower, uppercase lowercase,
+    tabs spaces, single double, keep delete, keep remove, keep drop, include exclude, open closed, start stop,
+    all none, local remote, above below, increase decrease, merge rebase, squash rebase, squash merge,
+    safe unsafe, mutable immutable, lenient strict, ascending descending, past present, random deterministic,
+    fail succeed, sequential parallel, serial parallel, blocking nonblocking, eager lazy, relative absolute,
+    show hide, visible hidden, signed unsigned, inclusive exclusive, oldest newest, encrypted plain,
+    always never, singular plural
     """
 
 OPPOSITES: tuple[tuple[str, ...], ...] = tuple(tuple(pair.split()) for pair in _OPPOSITES.split(","))

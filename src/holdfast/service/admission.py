@@ -25,8 +25,8 @@ from holdfast.domain.lesson import (
 from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import REVIEW, STATES, TRUSTS, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
-from holdfast.ranking.orders import is_order, reservation
 from holdfast.ranking.contradiction import relation
+from holdfast.ranking.orders import is_order, reservation
 from holdfast.ranking.sameness import opposed, same
 from holdfast.ranking.triggers import derive_triggers, united
 from holdfast.ranking.words import duplicate_key

@@ -15,7 +15,8 @@ from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import Lesson, Link, in_state, next_instant
 from holdfast.domain.vocabulary import TRUSTS
 from holdfast.ports.store import LessonFilter
-from holdfast.ranking.contradiction import Relation, read_claim, relate
+from holdfast.ranking.claims import read_claim
+from holdfast.ranking.contradiction import Relation, relate
 from holdfast.ranking.settlement import CLOSING, Ruling, rule
 from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.lookup import resolve
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.project import Place
     from holdfast.domain.vocabulary import LessonId, State
-    from holdfast.ranking.contradiction import Claim
+    from holdfast.ranking.claims import Claim
     from holdfast.service.parts import Parts
 
 LOOKED_AT = 2_000
@@ -244,7 +245,7 @@ def _settle_saved(parts: Parts, place: Place, lesson: Lesson, author: str) -> Le
     if lesson.state != "active" or lesson.trust not in CLOSING:
         return lesson
     for conflict in conflicts_of(parts, place, lesson):
-        if not conflict.closes or "active" != lesson.state:
+        if not conflict.closes or lesson.state != "active":
             continue
         better, _ = _close(parts, place, conflict.better, [conflict.worse], author, _summary(conflict))
         (lesson,) = [better] if better.id == lesson.id else parts.store.get([lesson.id])

@@ -21,12 +21,15 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
     from holdfast.domain.vocabulary import Freshness, LessonKind, ScopeLevel, State, Trust, Verdict
     from holdfast.service.adopt import Adopting, Reading, Step
+    from holdfast.service.bisect import Bisection
+    from holdfast.service.blame import Blamed
     from holdfast.service.comparison import Comparison
     from holdfast.service.conflicts import Conflict
     from holdfast.service.explain import Explanation
     from holdfast.service.githistory.backfill import GitBackfill, GitReport
     from holdfast.service.inject import Handover
     from holdfast.service.learn import LearnReport
+    from holdfast.service.lineage import Version
     from holdfast.service.lookup import History
     from holdfast.service.outcomes.bill import Bill
     from holdfast.service.outcomes.settle import SettleReport
@@ -326,6 +329,38 @@ class Memory:
         from holdfast.service.lookup import history
 
         return history(self.parts, lesson)
+
+    def lineage(self, ref: str) -> tuple[Version, ...]:
+        """Every version of a lesson, of those it supersedes and of its successors, oldest first."""
+        from holdfast.service.lineage import lineage
+
+        return lineage(self.parts, self.place, ref)
+
+    def blame(self, path: str, lines: tuple[int, int] | None = None) -> tuple[Blamed, ...]:
+        """The active lessons that are about a file, or about some of its lines, first and last one from 1."""
+        from holdfast.service.blame import blame
+
+        return blame(self.parts, self.place, path, lines)
+
+    def bisect(self, subject: str, *, good: str = "", bad: str = "") -> Bisection:
+        """The commit since which memory says what it says of a lesson or a question, and what it said before."""
+        from holdfast.service.bisect import bisect
+
+        return bisect(self.parts, self.place, subject, good, bad)
+
+    def instant(self, text: str) -> datetime:
+        """The instant that a time, words as `3 days ago`, or a commit's name stand for. Raises InvalidValueError."""
+        from holdfast.domain.errors import InvalidValueError
+        from holdfast.service.bisect import instant_of
+        from holdfast.service.lookup import named_instant
+
+        try:
+            return named_instant(text, self.parts.clock.now())
+        except InvalidValueError:
+            committed = instant_of(self.parts, self.place, text)
+            if committed is None:
+                raise
+            return committed
 
     def verify(
         self, *, waiting: bool = False, actor: str = "", progress: Callable[[int, int], None] | None = None

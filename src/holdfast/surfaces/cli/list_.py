@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 @click.option("--trust", type=click.Choice(TRUSTS), help="Only lessons of this source.")
 @click.option("--since", default="", help="Only lessons since then, e.g. 2026-03-01, yesterday, '2 weeks ago'.")
 @click.option("--all-projects", is_flag=True, help="Lessons of every project on this machine.")
-@click.option("--as-of", default="", help="As known at that time, e.g. 2026-03-01T12:00:00Z or yesterday.")
+@click.option("--as-of", default="", help="As known at that time, e.g. 2026-03-01T12:00:00Z, yesterday, or a commit.")
 @click.option("--conflicts", is_flag=True, help="Pairs of lessons that cannot hold together, the better one first.")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Most lessons to print.")
 @json_option
@@ -87,7 +87,7 @@ def command(
             kinds=kinds,
             path=path,
             all_projects=all_projects,
-            as_of=read_time(as_of),
+            as_of=memory.instant(as_of) if as_of else None,
             since=read_time(since),
             limit=limit + 1,
             **choice,
