@@ -63,6 +63,7 @@ def test_what_has_ended_contradicts_what_was_so(old: str, new: str) -> None:
         ("Set `verify=False` for the local server.", "Never set `verify=False` in production."),
         ("On Windows the separator is a backslash.", "On Linux the separator is a slash."),
         ("Pier 3 is slow at noon.", "Pier 5 is slow at noon."),
+        ("Don't use app.run in production.", "The production server of app.run logs to a file."),
         ("If the port is not 80, send the Host header.", "If the port is 80, send the Host header."),
         ("", ""),
         ("Not never no.", "`"),
