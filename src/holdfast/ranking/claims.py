@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import islice
 
 from holdfast.domain.frozen import Frozen
-from holdfast.ranking.singlevalued import VALUES
+from holdfast.ranking.singlevalued import OPPOSITES, VALUES
 from holdfast.ranking.words import word_set
 
 TYPE_CHECKING = False
@@ -42,6 +42,14 @@ class Claim(Frozen):
     text: str
     words: frozenset[str] = frozenset()
     """Stems and exact names, without those of exceptions."""
+    denied: frozenset[str] = frozenset()
+    """The words of all predicates that are denied."""
+    affirmed: frozenset[str] = frozenset()
+    """The words that are not denied."""
+    subject: frozenset[str] = frozenset()
+    """The words that say something of the subject."""
+    poles: frozenset[str] = frozenset()
+    """The affirmed words that have an opposite."""
     exact: frozenset[str] = frozenset()
     """Names, paths, numbers and code: they must agree to the letter."""
     denials: tuple[Denial, ...] = ()
@@ -62,16 +70,6 @@ class Claim(Frozen):
     """`on` or `off`, where something is."""
     tells_version: bool = False
     tells_value: bool = False
-
-    @property
-    def denied(self) -> frozenset[str]:
-        """The words of all predicates that are denied."""
-        return frozenset().union(*(denial.predicate for denial in self.denials))
-
-    @property
-    def affirmed(self) -> frozenset[str]:
-        """The words that are not denied."""
-        return self.words - self.denied
 
 
 TOKEN = re.compile(r"`[^`\n]+`|[^\s`]+")
@@ -174,13 +172,19 @@ def read_claim(text: str) -> Claim:
     held = _EXCEPTION.sub("", plain)
     read = _read_words(held)
     denials = [denial for sentence in filter(None, _SENTENCE.split(held)) for denial in _denials_of(sentence)]
+    words = frozenset(word for word, _ in read)
+    denied: frozenset[str] = frozenset().union(*(denial.predicate for denial in denials))
     numbers = tuple(word for word, _ in read if _NUMBER.match(word))
     conditions = tuple(frozenset(telling(part)) for part in _CONDITION.findall(held))
     first = re.split(r"(?<=[.;!?])\s", held, maxsplit=1)[0]
     switched = _SWITCHED.search(plain)
     return Claim(
         text=plain,
-        words=frozenset(word for word, _ in read),
+        words=words,
+        denied=denied,
+        affirmed=words - denied,
+        subject=heavy(words),
+        poles=(words - denied) & POLES,
         exact=frozenset(word for word, exact in read if exact),
         denials=tuple(denials),
         conditions=conditions,
@@ -188,7 +192,7 @@ def read_claim(text: str) -> Claim:
         is_limited=held != plain or bool(_ONLY.search(held)),
         numbers=numbers,
         sequence=tuple(token for token in (bare(raw) for raw in TOKEN.findall(first)) if token),
-        slots=_slots(plain, frozenset().union(*(denial.predicate for denial in denials))),
+        slots=_slots(plain, denied),
         order=_ordered(plain),
         switch=switched[1].lower() if switched else "",
         tells_version=bool(_VERSION_CUE.search(plain)),
@@ -304,6 +308,9 @@ def _has_vowel(word: str) -> bool:
 
 
 _LIGHT_STEMS = frozenset(stem(word) for word in _LIGHT)
+PAIRS = frozenset(frozenset(stem(word) for word in pair) for pair in OPPOSITES)
+"""Stems of which only one can hold of one thing."""
+POLES = frozenset().union(*PAIRS)
 
 
 def heavy(words: frozenset[str]) -> frozenset[str]:

@@ -16,8 +16,8 @@ from __future__ import annotations
 import re
 
 from holdfast.domain.frozen import Frozen
-from holdfast.ranking.claims import DENIERS, Claim, Denial, heavy, parts_of, read_claim, stem, telling
-from holdfast.ranking.singlevalued import OPPOSITES, VALUES
+from holdfast.ranking.claims import DENIERS, PAIRS, POLES, Claim, Denial, heavy, parts_of, read_claim, stem, telling
+from holdfast.ranking.singlevalued import VALUES
 from holdfast.ranking.words import word_set
 
 TYPE_CHECKING = False
@@ -43,7 +43,9 @@ SURE_END = 0.35
 HALF = 0.5
 """Least share of the shorter text's telling words in both for plain words to contradict each other."""
 NAMED_SHARE = 0.25
-"""The same, of the affirming text, where an exact name is denied."""
+"""The same, of an affirming instruction, where an exact name is denied."""
+NAMED_TOLD_SHARE = 0.6
+"""The same, where the affirming text is no instruction: it may tell something else of that name."""
 FRAME = 2
 """Telling words that two texts begin with in common before a value that differs."""
 LONGEST_VALUE = 3
@@ -77,7 +79,7 @@ def relation(one: str, other: str) -> Relation:
 
 def relate(one: Claim, other: Claim) -> Relation:
     """As `relation`, for texts that were read already."""
-    if not heavy(one.words & other.words) and not _same_slot(one, other):
+    if not (one.subject & other.subject) and not _same_slot(one, other):
         return Relation()
     if _is_same(one, other):
         return Relation(kind="same")
@@ -89,6 +91,7 @@ def relate(one: Claim, other: Claim) -> Relation:
     return Relation(kind="refines") if _refines(one, other) or _refines(other, one) else Relation()
 
 
+_OPENINGS = word_set("the a an this that these those our your its it there in on at for if when while")
 _KNOWN = frozenset(stem(value) for value in VALUES)
 
 
@@ -98,15 +101,19 @@ _KNOWN = frozenset(stem(value) for value in VALUES)
 def _is_same(one: Claim, other: Claim) -> bool:
     if one.exact != other.exact or one.has_denier != other.has_denier or one.is_limited != other.is_limited:
         return False
-    a, b = heavy(one.words), heavy(other.words)
+    a, b = one.subject, other.subject
     if not a or not b or len(a & b) < ALIKE * len(a | b):
         return False
-    return not _crossed(one, other) and _swapped(one, other) is None and not _opposites_in(one.words, other.words)
+    return (
+        not _crossed(one, other)
+        and _swapped(one, other) is None
+        and not _opposites_in(one.words & POLES, other.words & POLES)
+    )
 
 
 def _refines(shorter: Claim, longer: Claim) -> bool:
     """Whether the longer text states the shorter one's rule and more."""
-    a, b = heavy(shorter.words), heavy(longer.words)
+    a, b = shorter.subject, longer.subject
     if not a or len(a & b) < CONTAINED * len(a) or not shorter.exact <= longer.exact:
         return False
     if a == b and shorter.is_limited >= longer.is_limited:
@@ -123,7 +130,7 @@ def _crossed(one: Claim, other: Claim) -> bool:
 
 def _contradiction(one: Claim, other: Claim, slot: str, left: str, right: str) -> Relation:
     ends = (any(denial.ends for denial in one.denials), any(denial.ends for denial in other.denials))
-    a, b = heavy(one.words), heavy(other.words)
+    a, b = one.subject, other.subject
     likeness = len(a & b) / len(a | b) if a | b else 0.0
     return Relation(kind="contradicts", slot=slot, values=(left, right), ends=ends, likeness=likeness)
 
@@ -153,25 +160,34 @@ def _denial_against(denier: Claim, affirmer: Claim) -> Denial | None:
         beyond = (predicate | subject) - affirmer.words
         if not hit or len(hit) < len(predicate) - len(beyond) or predicate & denier.affirmed >= predicate:
             continue
-        own = heavy(affirmer.words) - denier.words
+        own = affirmer.subject - denier.words
         if beyond and (own or len(beyond) * 4 > len(predicate | subject)):
             continue
-        shared = heavy(denier.words & affirmer.words) | hit
+        shared = (denier.subject & affirmer.subject) | hit
         named = any(not word.isdigit() for word in hit & affirmer.exact) or (denial.ends and hit & _KNOWN)
-        least = NAMED_SHARE * len(heavy(affirmer.words)) if named else max(2, _half(denier, affirmer))
+        share = NAMED_SHARE if _instructs(affirmer) else NAMED_TOLD_SHARE
+        least = share * len(affirmer.subject) if named else max(2, _half(denier, affirmer))
         if len(shared) >= least and not _with_and_without(denier.text, affirmer.text):
             return denial
     return None
 
 
+def _instructs(claim: Claim) -> bool:
+    """Whether the text tells somebody to do something, as far as its first word shows: no article, no name."""
+    first = claim.sequence[0] if claim.sequence else ""
+    return bool(first) and first not in _OPENINGS and first not in claim.exact
+
+
 def _half(one: Claim, other: Claim) -> float:
     """Half of the telling words of the shorter text."""
-    return HALF * min(len(heavy(one.words)), len(heavy(other.words)))
+    return HALF * min(len(one.subject), len(other.subject))
 
 
 def _with_and_without(one: str, other: str) -> bool:
     """One text speaks of something with a thing, the other one of it without that thing: two conditions."""
     for a, b in ((one, other), (other, one)):
+        if "without" not in a.lower():
+            continue
         for word in re.findall(r"\bwithout (?:an? |the |any )?([\w-]+)", a.lower()):
             if re.search(rf"\bwith (?:an? |the )?{re.escape(word)}\b", b.lower()):
                 return True
@@ -234,22 +250,19 @@ def _other_value(one: Claim, other: Claim) -> Relation | None:
 def _opposites_in(a: frozenset[str], b: frozenset[str]) -> tuple[str, str] | None:
     for x in sorted(a - b):
         for y in sorted(b - a):
-            if frozenset((x, y)) in _PAIRS:
+            if frozenset((x, y)) in PAIRS:
                 return x, y
     return None
-
-
-_PAIRS = frozenset(frozenset(stem(word) for word in pair) for pair in OPPOSITES)
 
 
 def _opposite(one: Claim, other: Claim) -> Relation | None:
     """The texts differ in two words that exclude each other."""
     if bool(one.denials) != bool(other.denials) and _crossed(one, other):
         return None
-    pair = _opposites_in(one.affirmed, other.affirmed)
+    pair = _opposites_in(one.poles, other.poles)
     if pair is None and one.switch and other.switch and one.switch != other.switch:
         pair = (one.switch, other.switch)
-    if pair is None or len(heavy(one.words & other.words)) < max(1, _half(one, other) - len(pair) / 2):
+    if pair is None or len(one.subject & other.subject) < max(1, _half(one, other) - len(pair) / 2):
         return None
     if not _rest(one, other, frozenset((pair[0],)), frozenset((pair[1],))):
         return None
@@ -265,7 +278,7 @@ def _other_number(one: Claim, other: Claim) -> Relation | None:
         return None
     versions = one.tells_version and other.tells_version
     values = one.tells_value and other.tells_value
-    if not (versions or values) or not heavy(one.words & other.words):
+    if not (versions or values) or not (one.subject & other.subject):
         return None
     if not _rest(one, other, frozenset(a), frozenset(b)):
         return None

@@ -13,13 +13,16 @@ from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import Lesson, Link, in_state, next_instant
+from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import TRUSTS
 from holdfast.ports.store import LessonFilter
-from holdfast.ranking.claims import read_claim
+from holdfast.ranking.claims import LONGEST, read_claim
 from holdfast.ranking.contradiction import Relation, relate
 from holdfast.ranking.settlement import CLOSING, Ruling, rule
+from holdfast.ranking.singlevalued import VALUES
 from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.lookup import resolve
+from holdfast.service.recall import get_readable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +35,9 @@ if TYPE_CHECKING:
     from holdfast.service.parts import Parts
 
 LOOKED_AT = 2_000
-"""Newest active lessons of the project that are compared."""
+"""Newest lessons of the project that are compared with each other."""
+NEAR = 200
+"""Lessons of the nearest words that one lesson is compared with when it is saved."""
 COMMON = 60
 """Lessons that may share a word before it says too little to compare them for it alone."""
 LINKED: tuple[State, ...] = ("active", "probation", "candidate")
@@ -89,8 +94,7 @@ def find_conflicts(parts: Parts, place: Place) -> list[Conflict]:
 def conflicts_of(parts: Parts, place: Place, lesson: Lesson) -> list[Conflict]:
     """The conflicts of one lesson with active ones, the newest first; the lesson itself need not be kept yet."""
     at, claim = parts.clock.now(), read_claim(lesson.insight)
-    where = LessonFilter(project=place.project.id, states=("active",), limit=LOOKED_AT)
-    others = (other for other in parts.store.find(where) if other.id != lesson.id and _comparable(lesson, other))
+    others = (other for other in _near(parts, lesson) if other.id != lesson.id and _comparable(lesson, other))
     found = (_conflict(lesson, other, relate(claim, read_claim(other.insight)), at) for other in others)
     return [conflict for conflict in found if conflict is not None]
 
@@ -157,9 +161,8 @@ def keep_both(parts: Parts, place: Place, ref: str, other: str, *, author: str) 
 def find_restated(parts: Parts, place: Place, draft: Lesson) -> Lesson | None:
     """The newest active lesson of the draft's kind and readers that says the same in other words, and nothing less."""
     claim = read_claim(draft.insight)
-    where = LessonFilter(project=place.project.id, states=("active",), kinds=(draft.kind,), limit=LOOKED_AT)
-    for lesson in parts.store.find(where):
-        if _comparable(draft, lesson):
+    for lesson in _near(parts, draft):
+        if lesson.kind == draft.kind and _comparable(draft, lesson):
             known = read_claim(lesson.insight)
             if claim.words <= known.words and relate(claim, known).kind == "same":
                 return lesson
@@ -167,6 +170,17 @@ def find_restated(parts: Parts, place: Place, draft: Lesson) -> Lesson | None:
 
 
 # Finding
+
+
+def _near(parts: Parts, lesson: Lesson) -> list[Lesson]:
+    """The active lessons whose words, or values of one slot, are nearest to the lesson's, the newest first."""
+    claim = read_claim(lesson.insight)
+    slots = {slot for slot, _ in claim.slots}
+    names = [name for name, (slot, _) in VALUES.items() if slot in slots]
+    text = " ".join((lesson.insight[:LONGEST], *names))
+    hits = parts.store.search("text", Query(project=lesson.scope.project, text=text), NEAR)
+    found = get_readable(parts.store, [hit.id for hit in hits]) if hits else []
+    return sorted(found, key=lambda other: (other.recorded_at, other.id), reverse=True)
 
 
 def _likely_pairs(lessons: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson, Claim, Claim]]:
