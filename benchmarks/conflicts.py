@@ -1,28 +1,41 @@
 """Measure how well `ranking.contradiction` tells what two lessons have to do with each other.
 
-    python -m benchmarks.conflicts [--misses] [--json FILE]
+    python -m benchmarks.conflicts [--misses] [--repositories FOLDER] [--json FILE]
 
 The pairs in `conflict_pairs.tsv` were written by hand from what the changelogs and guides of real repositories tell,
 in words of our own. A pair's half follows from its id: rules are made on the development half alone. `--misses` prints
 the wrong answers of that half; those of the held-out half are counted, never printed.
+
+The pairs are short and each is about one thing. `--repositories` therefore also compares every two list items of each
+repository's own guides and change logs (git repositories below FOLDER), where hardly any two contradict each other, and
+prints each pair that is taken for a contradiction, to be read by eye.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
+import subprocess
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.ranking.contradiction import RELATIONS, relation
+from holdfast.ranking.claims import read_claim
+from holdfast.ranking.contradiction import RELATIONS, relate, relation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 PAIRS = Path(__file__).with_name("conflict_pairs.tsv")
 HALVES = ("development", "held out")
+GUIDES = ("CLAUDE.md", "AGENTS.md", "CONTRIBUTING.md", "README.md", "CHANGELOG.md")
+ITEM = re.compile(r"\s*(?:[-*]|\d+\.)\s+(.*)")
+MARKS = re.compile(r"\*\*|\[([^\]]*)\]\([^)]*\)")
+ITEMS = 400
+"""List items of one repository that are compared with each other."""
+LENGTHS = range(26, 200)
 
 
 class Pair(NamedTuple):
@@ -67,17 +80,59 @@ def score(pairs: Sequence[Pair]) -> dict[str, object]:
         kind: {"pairs": count, "right": rights[kind], "taken_for_contradiction": false_closings[kind]}
         for kind, count in sorted(totals.items())
     }
-    return {"pairs": len(pairs), "relations": by_relation, "kinds": by_kind}
+    sure = [pair for pair in pairs if relation(pair.one, pair.other).is_sure]
+    wrong = sum(pair.label != "contradicts" for pair in sure)
+    closing = {"sure": len(sure), "of_them_wrong": wrong}
+    return {"pairs": len(pairs), "relations": by_relation, "closing": closing, "kinds": by_kind}
+
+
+def list_items(repository: Path) -> list[str]:
+    """The list items of the guides at the repository's HEAD, each once."""
+    found: dict[str, None] = {}
+    for name in GUIDES:
+        command = ["git", "-C", str(repository), "show", f"HEAD:{name}"]
+        text = subprocess.run(command, capture_output=True, check=False).stdout.decode("utf-8", "replace")
+        for line in re.sub(r"```.*?```", "", text, flags=re.DOTALL).splitlines():
+            if match := ITEM.match(line):
+                item = MARKS.sub(lambda mark: mark.group(1) or "", match.group(1)).strip()
+                found |= {item: None} if len(item) in LENGTHS else {}
+    return list(found)[:ITEMS]
+
+
+def found_in(repository: Path) -> Iterator[tuple[str, str, bool]]:
+    """Pairs of list items taken for a contradiction, and whether that is sure."""
+    items = list_items(repository)
+    claims = [read_claim(item) for item in items]
+    for at, claim in enumerate(claims):
+        for before in range(at):
+            answer = relate(claims[before], claim)
+            if answer.kind == "contradicts":
+                yield items[before], items[at], answer.is_sure
+
+
+def score_repositories(folder: Path) -> dict[str, int]:
+    """How many pairs of list items are taken for contradictions; each is printed."""
+    totals = Counter(items=0, pairs=0, taken_for_contradiction=0, sure=0)
+    for repository in sorted(path.parent for path in folder.glob("*/*/HEAD")):
+        count = len(list_items(repository))
+        totals.update(repositories=bool(count), items=count, pairs=count * (count - 1) // 2)
+        for one, other, sure in found_in(repository):
+            totals.update(taken_for_contradiction=1, sure=sure)
+            print(f"{'sure' if sure else '    '} {repository.parent.name}\n    {one}\n    {other}")
+    return dict(totals)
 
 
 def main() -> None:
     """Print the scores of both halves."""
     options = argparse.ArgumentParser(description="Score the relation between labelled pairs of lessons.")
     options.add_argument("--misses", action="store_true", help="print wrong answers of the development half")
+    options.add_argument("--repositories", type=Path, help="also compare the guides of the git repositories below")
     options.add_argument("--json", type=Path, help="write the scores to this file")
     chosen = options.parse_args()
     pairs = read_pairs()
-    scores = {half: score([pair for pair in pairs if pair.half == half]) for half in HALVES}
+    scores: dict[str, object] = {half: score([pair for pair in pairs if pair.half == half]) for half in HALVES}
+    if chosen.repositories:
+        scores["guides"] = score_repositories(chosen.repositories)
     if chosen.misses:
         for pair in pairs:
             answer = relation(pair.one, pair.other)

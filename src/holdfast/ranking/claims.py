@@ -78,7 +78,7 @@ _ANSWER = re.compile(r"^\s*(?:(?:no|nope|yes|ok|okay|well|actually|hey|please|so
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=,)\s+(?=(?:use|not|never|instead|it|so|but|don't|do not)\b)|\s+\u2014\s+")
 DENIERS = word_set(
     """not no never don't dont doesn't didn't isn't aren't wasn't can't cannot won't shouldn't mustn't avoid stop
-    stopped nor neither none without hardly"""
+    stopped prevent prevents forbid forbids nor neither none without hardly"""
 )
 _OVER = word_set("gone removed deprecated dropped obsolete unsupported discontinued abolished retired")
 """Said of a thing, they deny the whole clause and tell that it was so before."""

@@ -153,7 +153,7 @@ def _denial_against(denier: Claim, affirmer: Claim) -> Denial | None:
     for denial in denier.denials:
         predicate = heavy(denial.predicate) or denial.predicate
         subject = heavy(denial.subject)
-        if not predicate:
+        if not predicate or _denies_too(affirmer, subject | predicate) or _agree(denier, affirmer, denial):
             continue
         hit = predicate & affirmer.affirmed
         # What the denial is about beyond the other text: a module, a platform, a condition of its own.
@@ -170,6 +170,19 @@ def _denial_against(denier: Claim, affirmer: Claim) -> Denial | None:
         if len(shared) >= least and not _with_and_without(denier.text, affirmer.text):
             return denial
     return None
+
+
+def _denies_too(claim: Claim, words: frozenset[str]) -> bool:
+    """Whether the text denies the same, whatever stands before the `not`: `has no X` and `X is not supported`."""
+    parts = (heavy(denial.subject | denial.predicate) for denial in claim.denials)
+    return any(part and (part <= words or words <= part) for part in parts if len(part & words) > 1)
+
+
+def _agree(denier: Claim, affirmer: Claim, denial: Denial) -> bool:
+    """Whether the other text names all that the denier puts in the place of what it denies: both tell of one change."""
+    names = frozenset(name for name in denier.exact if not name.isdigit())
+    new = names & denier.affirmed - denial.predicate - denial.subject
+    return bool(new) and new <= affirmer.affirmed
 
 
 def _instructs(claim: Claim) -> bool:

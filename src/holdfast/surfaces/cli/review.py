@@ -44,7 +44,7 @@ holdfast undo takes back the last answer"""
 TURN_SHOWN = 280
 """Characters of a turn that are shown beside a lesson."""
 EDITED = ("insight", "why", "how")
-COUNTED = {"both": "pairs that both hold"}
+COUNTED = {"both": "kept both"}
 
 
 @click.command(
