@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from tests.codebase import Codebase
 
 from holdfast import Memory
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Link, in_state
 from holdfast.testing.builders import make_lesson
-from tests.codebase import Codebase
 
 DAY = timedelta(days=1)
 BEGUN = datetime(2026, 1, 1, 12, tzinfo=UTC)
