@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.ranking.sameness import disagree, opposed, same
+from holdfast.ranking.sameness import opposed, same
 
 NOUNS = ("clock", "parser", "importer", "worker", "fixture", "schema", "cache", "linter", "migration", "gateway")
 TAILS = ("in login tests", "for the web folder", "before a release", "on the build server", "in the importer", "")
@@ -135,10 +135,3 @@ def test_what_cannot_both_hold_is_opposed(one: str, other: str) -> None:
 def test_unrelated_rules_are_neither(one: str, other: str) -> None:
     assert not same(one, other)
     assert not opposed(one, other)
-
-
-def test_a_reader_is_told_of_opposed_rules_and_not_of_numbered_things() -> None:
-    assert disagree("Use app.run in production.", "Don't use app.run in production.")
-    assert disagree("Retry the gateway 3 times at most.", "Retry the gateway 5 times at most.")
-    assert not disagree("Pier 3 is slow at noon.", "Pier 5 is slow at noon.")
-    assert not disagree("Don't use app.run in production.", "The production server of app.run logs to a file.")

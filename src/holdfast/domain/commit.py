@@ -24,3 +24,12 @@ class Commit(Frozen):
     def subject(self) -> str:
         """The message's first line."""
         return self.message.strip().partition("\n")[0].strip()
+
+
+class CommitPoint(Frozen):
+    """A commit as a point in time: when it entered the repository, not when its change was first written."""
+
+    id: str
+    at: datetime
+    """When it was committed, UTC. A rebase or a squash merge makes this later."""
+    subject: str = ""

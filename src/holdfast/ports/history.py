@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Protocol
 
-    from holdfast.domain.commit import Commit
+    from holdfast.domain.commit import Commit, CommitPoint
 else:
     Protocol = object
 
@@ -46,6 +46,14 @@ class History(Protocol):
         """At most that many commits, newest first, without merges; None when git cannot tell or takes too long.
 
         `revisions`: `HEAD`, a commit's id, or `ID..HEAD` for what came after that commit.
+        """
+        ...
+
+    def points(self, since: str, until: str) -> Sequence[CommitPoint] | None:
+        """The commits from `until` back to `since`, both included, along first parents, oldest first.
+
+        Both are names as people give them to git: a branch, a tag, the beginning of an id. An empty `since` means the
+        first commit. At most the newest 10,000; None when git does not know a name, or cannot tell in time.
         """
         ...
 

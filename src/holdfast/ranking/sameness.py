@@ -4,6 +4,8 @@ A rule is read as its telling words in order, each affirmed or denied. Two rules
 other with more words, in the same order, with the same affirmations, numbers and identifiers. They are opposed when
 they are about the same things but differ in what they deny, in a number, in a pair of opposites or in order.
 
+It decides what learning merges. What two lessons have to do with each other besides is told by `ranking.contradiction`.
+
 Loaded by learning alone, never by a hook.
 """
 
@@ -18,9 +20,6 @@ SHORTEST = 0.7
 """Least share of the longer rule's words that the shorter one must have to be the same rule."""
 OVERLAP = 0.6
 """Least share of words in both for two rules to be about the same thing."""
-
-MOSTLY = 0.5
-"""Least share of words in both for a reader to be told that two rules disagree."""
 
 _WORD = re.compile(r"\d[\w.,:%/-]*|[\w`@$][\w`@$./\\:+#-]*(?:'\w+)?", re.UNICODE)
 _EMPTY = word_set(
@@ -109,31 +108,6 @@ def opposed(one: str, other: str) -> bool:
         return True
     differ = left ^ right
     return bool(differ) and all(word[:1].isdigit() for word in differ) and left - right != set() != right - left
-
-
-def disagree(one: str, other: str) -> bool:
-    """The rules are opposed, for somebody who reads them: two numbers oppose only where they are values of one thing.
-
-    `Retry at most 3 times` and `Retry at most 5 times` disagree; `pier 3 is slow` and `pier 5 is slow` do not.
-    """
-    if not opposed(one, other):
-        return False
-    left, right = read(one), read(other)
-    if len({*left.stems} & {*right.stems}) < MOSTLY * len({*left.stems, *right.stems}):
-        return False
-    a, b = set(left.words), set(right.words)
-    if a != b and all(word[:1].isdigit() for word, _ in a ^ b):
-        return bool(_VALUE.search(one) and _VALUE.search(other))
-    return True
-
-
-_VALUE = re.compile(
-    r"\b(?:is|are|to|at|of|by|than|most|least|max|maximum|minimum|limit|after|every|within|=|:)\s+\d"
-    r"|\d\s?(?:%|(?:ms|s|sec|seconds?|minutes?|min|hours?|days?|weeks?|times|retries|attempts|[kmg]i?b|bytes|bits"
-    r"|spaces|columns|characters|lines|threads|workers|connections)\b)",
-    re.IGNORECASE,
-)
-"""A number as the value of something: behind a word that assigns, or with a unit."""
 
 
 def _plain(text: str) -> str:

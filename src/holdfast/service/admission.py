@@ -25,11 +25,13 @@ from holdfast.domain.lesson import (
 from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import REVIEW, STATES, TRUSTS, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
+from holdfast.ranking.contradiction import relation
 from holdfast.ranking.orders import is_order, reservation
 from holdfast.ranking.sameness import opposed, same
 from holdfast.ranking.triggers import derive_triggers, united
 from holdfast.ranking.words import duplicate_key
 from holdfast.service.anchoring import anchor_subject, subject_of
+from holdfast.service.conflicts import settle_saved
 from holdfast.service.ledger import write_change
 from holdfast.service.material import Material
 from holdfast.service.sessionevents import session_events
@@ -108,6 +110,8 @@ class Admission:
         self._gone: frozenset[str] | None = None
         self._read: Material | None = None
         self._person: Person | None = None
+        self._requested: list[Lesson] = []
+        """What a person asked to remember."""
 
     def take(self, candidates: Iterable[Candidate]) -> None:
         """Decide on each, the surest first, so that a repetition joins the better one."""
@@ -121,7 +125,7 @@ class Admission:
                 continue
             known = self._known(draft)
             if known is None:
-                self._add(draft)
+                self._add(draft, explicit=candidate.explicit)
                 left[candidate.written] -= candidate.calibrated
             elif draft.trust != "repository":  # a file that repeats a lesson is no sighting of it
                 self._join(known, draft, explicit=candidate.explicit)
@@ -149,6 +153,8 @@ class Admission:
         """Put all changes and their record, in one transaction; nothing when there are none."""
         if self.changed:
             write_change(self.parts, self.place, "learn", list(self.changed.values()), self._expected)
+        for lesson in self._requested:
+            settle_saved(self.parts, self.place, lesson, author="")
 
     # The draft
 
@@ -259,17 +265,21 @@ class Admission:
 
     # Decisions
 
-    def _add(self, draft: Lesson) -> None:
+    def _add(self, draft: Lesson, *, explicit: bool) -> None:
         links = draft.links + tuple(
             Link(kind="contradicts", target=lesson.id)
             for lesson in self._neighbours(draft)
             if lesson.state == "active"
-            and opposed(lesson.insight, draft.insight)
+            and relation(lesson.insight, draft.insight).kind == "contradicts"
             and not _differ_in_taste(lesson, draft)
         )
+        # What a person asked to remember counts at once; what it closes is settled when it is written.
+        by_request = explicit and draft.trust == "person"
+        links = draft.links if by_request else links
         disputed = any(link.kind == "contradicts" for link in links)
         state: State = "candidate" if disputed and draft.state in ("active", "probation") else draft.state
         self._keep(replace(draft, links=links, state=state), None)
+        self._requested += [draft] if by_request and state == "active" else []
         self.added += 1
 
     def _join(self, known: Lesson, draft: Lesson, *, explicit: bool) -> None:

@@ -370,9 +370,9 @@ def _disagree(one: Pair, other: Pair) -> bool:
     shared = len(one[1].stems & other[1].stems)
     if shared < SIMILAR * len(one[1].stems | other[1].stems):
         return False
-    from holdfast.ranking.sameness import disagree
+    from holdfast.ranking.contradiction import relation
 
-    return disagree(mine.insight, theirs.insight)
+    return relation(mine.insight, theirs.insight).kind == "contradicts"
 
 
 def _contradicts(lesson: Lesson, other: Lesson) -> bool:

@@ -68,6 +68,22 @@ def changing_commit(parts: Parts, place: Place, anchor: Anchor, verdict: Verdict
     return found
 
 
+def spans_of(parts: Parts, place: Place, anchor: Anchor) -> list[tuple[int, int]]:
+    """First and last line, from 1, of the anchored definitions in the file as it is now; (0, 0) for the whole file,
+    and for a definition that cannot be found."""
+    index = parts.codeindex()
+    content = parts.workspace.read(place, anchor.path)
+    if index is None or content is None or not anchor.symbol:
+        return [(0, 0)]
+    symbols = index.outline(anchor.path, content).symbols
+    single = [symbol for symbol in symbols if symbol.kind != "group"]
+    named = [symbol for symbol in single if symbol.name == anchor.symbol]
+    if anchor.symbol_kind == "group":
+        named = [symbol for symbol in single if symbol.name.partition("#")[0] == anchor.symbol]
+    alike = [one for one in single if (one.signature_hash, one.body_hash) == (anchor.signature_hash, anchor.body_hash)]
+    return sorted({(one.start_line, one.end_line) for one in named or alike[:1]}) or [(0, 0)]
+
+
 def name_of(anchor: Anchor) -> str:
     """`src/store.py:Store.put`, or the file."""
     return f"{anchor.path}:{anchor.symbol}" if anchor.symbol else anchor.path

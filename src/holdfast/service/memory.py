@@ -21,11 +21,15 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
     from holdfast.domain.vocabulary import Freshness, LessonKind, ScopeLevel, State, Trust, Verdict
     from holdfast.service.adopt import Adopting, Reading, Step
+    from holdfast.service.bisect import Bisection
+    from holdfast.service.blame import Blamed
     from holdfast.service.comparison import Comparison
+    from holdfast.service.conflicts import Conflict
     from holdfast.service.explain import Explanation
     from holdfast.service.githistory.backfill import GitBackfill, GitReport
     from holdfast.service.inject import Handover
     from holdfast.service.learn import LearnReport
+    from holdfast.service.lineage import Version
     from holdfast.service.lookup import History
     from holdfast.service.outcomes.bill import Bill
     from holdfast.service.outcomes.settle import SettleReport
@@ -255,10 +259,28 @@ class Memory:
         )  # fmt: skip
 
     def rivals(self, lesson: Lesson) -> list[Lesson]:
-        """Active lessons of the project and the user that say the opposite of this one, newest first."""
-        from holdfast.service.rivals import find_rivals
+        """Active lessons that contradict this one and were not closed, newest first, at most five."""
+        from holdfast.service.conflicts import conflicts_of
 
-        return find_rivals(self.parts, self.place, lesson)
+        return [conflict.other(lesson.id) for conflict in conflicts_of(self.parts, self.place, lesson)][:5]
+
+    def conflicts(self) -> list[Conflict]:
+        """Pairs of lessons that cannot hold together, the better one of each first; the newest pair first."""
+        from holdfast.service.conflicts import find_conflicts
+
+        return find_conflicts(self.parts, self.place)
+
+    def settle(self, ref: str, *, over: Sequence[str] = (), author: str = "") -> Lesson:
+        """Keep that lesson of a conflict and close those named in `over`, by default all that contradict it."""
+        from holdfast.service.conflicts import settle
+
+        return settle(self.parts, self.place, ref, over, author=author)
+
+    def keep_both(self, ref: str, other: str, *, author: str = "") -> Lesson:
+        """Say that two lessons hold beside each other: they are no conflict any more."""
+        from holdfast.service.conflicts import keep_both
+
+        return keep_both(self.parts, self.place, ref, other, author=author)
 
     def surrounding(self, lesson: Lesson) -> list[Event]:
         """The prompts and replies around the lesson's first evidence, in order; empty where they are not known."""
@@ -307,6 +329,38 @@ class Memory:
         from holdfast.service.lookup import history
 
         return history(self.parts, lesson)
+
+    def lineage(self, ref: str) -> tuple[Version, ...]:
+        """Every version of a lesson, of those it supersedes and of its successors, oldest first."""
+        from holdfast.service.lineage import lineage
+
+        return lineage(self.parts, self.place, ref)
+
+    def blame(self, path: str, lines: tuple[int, int] | None = None) -> tuple[Blamed, ...]:
+        """The active lessons that are about a file, or about some of its lines, first and last one from 1."""
+        from holdfast.service.blame import blame
+
+        return blame(self.parts, self.place, path, lines)
+
+    def bisect(self, subject: str, *, good: str = "", bad: str = "") -> Bisection:
+        """The commit since which memory says what it says of a lesson or a question, and what it said before."""
+        from holdfast.service.bisect import bisect
+
+        return bisect(self.parts, self.place, subject, good, bad)
+
+    def instant(self, text: str) -> datetime:
+        """The instant that a time, words as `3 days ago`, or a commit's name stand for. Raises InvalidValueError."""
+        from holdfast.domain.errors import InvalidValueError
+        from holdfast.service.bisect import instant_of
+        from holdfast.service.lookup import named_instant
+
+        try:
+            return named_instant(text, self.parts.clock.now())
+        except InvalidValueError:
+            committed = instant_of(self.parts, self.place, text)
+            if committed is None:
+                raise
+            return committed
 
     def verify(
         self, *, waiting: bool = False, actor: str = "", progress: Callable[[int, int], None] | None = None

@@ -11,6 +11,7 @@ from holdfast.ports.store import LessonFilter
 from holdfast.ranking.orders import reservation
 from holdfast.ranking.triggers import derive_triggers, united
 from holdfast.ranking.words import duplicate_key
+from holdfast.service.conflicts import find_restated, proposed, settle_saved
 from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.material import Material, recent_events
 from holdfast.service.revise import is_persons, succeed
@@ -40,7 +41,8 @@ def remember(parts: Parts, place: Place, *, trust: Trust, author: str, **stated:
     A person's or verified code's statement is active at once, and so is an agent's, unless a person has to decide:
     it names a host, a credential or what is run from the network, its words stand in what the agent has read, or a
     person rejected or keeps it otherwise. Repository text and tool output wait in the inbox, and what looks like an
-    attack in quarantine. Raises InvalidValueError naming the field that cannot be.
+    attack in quarantine. What contradicts another lesson closes it, waits, or stands beside it: `service.conflicts`.
+    Raises InvalidValueError naming the field that cannot be.
     """
     if trust not in TRUSTS:
         raise InvalidValueError(f"unknown trust {trust!r}", hint=f"one of {', '.join(TRUSTS)}")
@@ -50,7 +52,8 @@ def remember(parts: Parts, place: Place, *, trust: Trust, author: str, **stated:
         draft = replace(draft, state="quarantined")
     elif draft.state == "active" and reserve(parts, place, draft):
         draft = replace(draft, state="candidate")
-    return with_retries(lambda: _keep(parts, place, draft, author))
+    saved = with_retries(lambda: _keep(parts, place, draft, author))
+    return settle_saved(parts, place, saved, author=author)
 
 
 def reserve(parts: Parts, place: Place, draft: Lesson) -> str:
@@ -92,8 +95,11 @@ def _keep(parts: Parts, place: Place, draft: Lesson, author: str) -> Lesson:
             return succeed(parts, place, topic, _under_topic(topic, draft), author=author)
         draft = replace(draft, topic_key="")  # it waits: the key stays with the lesson that holds it
     same = topic if topic is not None and same_rule(topic) == same_rule(draft) else find_same(parts, draft)
+    if same is None and draft.state == "active":
+        same = find_restated(parts, place, draft)
     if same is not None:
         return _refresh(parts, place, same, draft, author)
+    draft = proposed(parts, place, draft)
     at = parts.clock.now()
     fresh = replace(draft, id=LessonId(parts.clock.new_id()), recorded_at=at, validity=Validity(valid_from=at))
     return write_change(parts, place, "remember", [fresh], {fresh.id: None}, actor=author).lessons[0]

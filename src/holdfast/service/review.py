@@ -8,6 +8,7 @@ from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import in_state
 from holdfast.domain.sourceword import is_from_commit
 from holdfast.ports.store import LessonFilter
+from holdfast.service.conflicts import settle_saved
 from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.lookup import resolve
 
@@ -32,11 +33,12 @@ def inbox(parts: Parts, place: Place) -> list[Lesson]:
 def accept(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
     """The lesson, active, now with a person's trust. A rejected one can be accepted after all.
 
-    An accepted revision of another lesson closes that one.
+    An accepted revision of another lesson closes that one, and what the lesson contradicts is settled.
 
     Raises IllegalTransitionError for one that is active, superseded or forgotten.
     """
-    return with_retries(lambda: _accept(parts, place, ref, author))
+    accepted = with_retries(lambda: _accept(parts, place, ref, author))
+    return settle_saved(parts, place, accepted, author=author)
 
 
 def reject(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:

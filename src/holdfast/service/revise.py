@@ -10,6 +10,7 @@ from holdfast.domain.vocabulary import TRANSITIONS, TRUSTS, LessonId
 from holdfast.ranking.orders import reservation
 from holdfast.ranking.triggers import derive_triggers, restated
 from holdfast.service.anchoring import renew
+from holdfast.service.conflicts import settle_saved
 from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.lookup import resolve
 from holdfast.service.statement import anchors_of, clean_all, doubt, texts, with_title
@@ -56,7 +57,7 @@ def revise(
         old = resolve(parts, place, ref)
         return succeed(parts, place, old, _changed(parts, place, old, cleaned, trust, author), author=author)
 
-    return with_retries(step)
+    return settle_saved(parts, place, with_retries(step), author=author)
 
 
 def is_persons(lesson: Lesson) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.domain.commit import Commit
+from holdfast.domain.commit import Commit, CommitPoint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ MESSAGE_LIMIT = 20_000
 
 COMMIT_FORMAT = "--format=%x00%H%x00%an%x00%ae%x00%at%x00%B%x00"
 """No field and no file name can hold a NUL, and no file name is empty: a message cannot pretend to be a commit."""
+POINT_FORMAT = "--format=%H%x00%ct%x00%s%x00"
+POINTS = 10_000
+"""Commits that are asked for as points in time."""
 CALM_DIFF = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "-O/dev/null")
 MAIN_LINES = ("main", "master", "trunk", "develop")
 HEX = frozenset("0123456789abcdef")
@@ -99,6 +102,27 @@ class LocalHistory:
         told = self._git.ask(self._root, ["log", *how, *span], PAGE_TIMEOUT_S, trusted=True)
         return None if told is None else tuple(_commits_in(told))
 
+    def points(self, since: str, until: str) -> Sequence[CommitPoint] | None:
+        """The commits from `until` back to `since`, both included, along first parents, oldest first."""
+        ends = [self._resolved(name) for name in (until, since) if name]
+        if not ends or "" in ends:
+            return None
+        how = ["--first-parent", "--no-notes", "--encoding=UTF-8", POINT_FORMAT, f"--max-count={POINTS}"]
+        span = [ends[0], *(f"^{end}" for end in ends[1:])]
+        told = self._ask("log", *how, *span, "--", timeout_s=PAGE_TIMEOUT_S)
+        first = self._ask("log", *how[:-1], "--max-count=1", *ends[1:], "--") if ends[1:] else b""
+        if told is None or first is None:
+            return None
+        return tuple(reversed([*_points_in(told), *_points_in(first)]))
+
+    def _resolved(self, name: str) -> str:
+        """The id of the commit with that name; empty when git knows none."""
+        if not name or name.startswith("-") or "\0" in name:
+            return ""
+        told = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        found = (told or b"").decode("ascii", "replace").strip()
+        return found if _is_id(found) else ""
+
     def lines(self, commit: str, path: str) -> tuple[frozenset[str], frozenset[str]]:
         """The lines that the commit removed from the file and those that it added to it, without outer blanks."""
         told = None
@@ -135,6 +159,19 @@ class LocalHistory:
 
 def _is_id(text: str) -> bool:
     return len(text) >= 7 and HEX.issuperset(text)
+
+
+def _points_in(told: bytes) -> Iterator[CommitPoint]:
+    """The commits in what `git log` printed in `POINT_FORMAT`, in git's order."""
+    from datetime import UTC, datetime
+
+    words = [word.decode("utf-8", "replace") for word in told.split(b"\0")]
+    for name, seconds, subject in zip(words[0::3], words[1::3], words[2::3], strict=False):
+        try:
+            when = datetime.fromtimestamp(int(seconds), UTC)
+        except (ValueError, OverflowError, OSError):
+            when = datetime.fromtimestamp(0, UTC)  # a commit may state any number
+        yield CommitPoint(id=name.strip(), at=when, subject=subject)
 
 
 def _commits_in(told: bytes) -> Iterator[Commit]:

@@ -8,6 +8,7 @@ import click
 
 from holdfast.domain.vocabulary import LESSON_KINDS, STATES, TRUSTS, LessonKind, State
 from holdfast.surfaces.cli._completions import host_names
+from holdfast.surfaces.cli._conflicts import print_conflicts
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         "holdfast list --state all --all-projects --json",
         "holdfast list --tag release --since '2 weeks ago'",
         "holdfast list --as-of 2026-03-01",
+        "holdfast list --conflicts",
     ),
 )
 @click.option(
@@ -50,7 +52,8 @@ if TYPE_CHECKING:
 @click.option("--trust", type=click.Choice(TRUSTS), help="Only lessons of this source.")
 @click.option("--since", default="", help="Only lessons since then, e.g. 2026-03-01, yesterday, '2 weeks ago'.")
 @click.option("--all-projects", is_flag=True, help="Lessons of every project on this machine.")
-@click.option("--as-of", default="", help="As known at that time, e.g. 2026-03-01T12:00:00Z or yesterday.")
+@click.option("--as-of", default="", help="As known at that time, e.g. 2026-03-01T12:00:00Z, yesterday, or a commit.")
+@click.option("--conflicts", is_flag=True, help="Pairs of lessons that cannot hold together, the better one first.")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Most lessons to print.")
 @json_option
 @folder_option
@@ -65,20 +68,26 @@ def command(
     as_of: str,
     since: str,
     limit: int,
+    conflicts: bool,
     **choice: Any,
 ) -> None:
     """List lessons, newest first.
 
     Each line is id, kind, title, where it belongs, and its freshness against the code as it is now; or its state
-    where that is not active.
+    where that is not active. With --conflicts each pair is two lines and the reason why the first comes first; other
+    options but --limit have no effect on it.
     """
+    if conflicts:
+        with call.open() as memory:
+            print_conflicts(call, memory.conflicts(), limit)
+        return
     with call.open() as memory:
         found = memory.lessons(
             states=chosen_states(states),
             kinds=kinds,
             path=path,
             all_projects=all_projects,
-            as_of=read_time(as_of),
+            as_of=memory.instant(as_of) if as_of else None,
             since=read_time(since),
             limit=limit + 1,
             **choice,

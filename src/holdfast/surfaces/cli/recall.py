@@ -21,7 +21,6 @@ from holdfast.surfaces.cli.call import (
     note,
     pass_call,
     read_text,
-    read_time,
     say,
 )
 from holdfast.surfaces.cli.rows import place_of, ranked_json, table
@@ -49,7 +48,7 @@ HEADS = ("", "id", "kind", "title", "where", "from", "state")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(LESSON_KINDS), help="Only lessons of this kind.")
 @click.option("--state", "states", multiple=True, type=click.Choice(STATES), help="Only lessons in this state.")
 @click.option("--all-projects", is_flag=True, help="Lessons of every project on this machine.")
-@click.option("--as-of", default="", help="Answer as of that time, e.g. 2026-03-01T12:00:00Z or yesterday.")
+@click.option("--as-of", default="", help="Answer as of that time, e.g. 2026-03-01T12:00:00Z, yesterday, or a commit.")
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="Most lessons to print.")
 @click.option("--budget", default=2000, show_default=True, type=click.IntRange(1), help="Most tokens they may cost.")
 @click.option("--why", is_flag=True, help="Print what each score is made of.")
@@ -66,7 +65,7 @@ def command(call: Call, /, text: tuple[str, ...], why: bool, budget: int, as_of:
         briefing = memory.recall(
             read_text(" ".join(text)),
             error=read_text(error),
-            as_of=read_time(as_of),
+            as_of=memory.instant(as_of) if as_of else None,
             budget_tokens=budget,
             unconfirmed=UNCONFIRMED,
             **asked,

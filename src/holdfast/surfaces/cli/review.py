@@ -11,6 +11,7 @@ from holdfast.domain.errors import HoldfastError, InvalidValueError
 from holdfast.domain.ids import short_id
 from holdfast.domain.window import clip
 from holdfast.surfaces.cli._completions import lesson_ids
+from holdfast.surfaces.cli._conflicts import conflict_json, walk_conflicts
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from holdfast.bootstrap import Memory
     from holdfast.domain.lesson import Lesson
+    from holdfast.service.conflicts import Conflict
 
 ANSWERS = "a accept   e edit   r reject   l later   R reject this and all that follow   q quit   ? help"
 HELP = """a  make it active as it stands
@@ -42,6 +44,7 @@ holdfast undo takes back the last answer"""
 TURN_SHOWN = 280
 """Characters of a turn that are shown beside a lesson."""
 EDITED = ("insight", "why", "how")
+COUNTED = {"both": "kept both"}
 
 
 @click.command(
@@ -49,6 +52,8 @@ EDITED = ("insight", "why", "how")
         "holdfast review",
         "holdfast review --list",
         "holdfast review --accept 1f0c9a2b --accept 77ab03e1 --reject 90d2c4aa",
+        "holdfast review --keep 1f0c9a2b",
+        "holdfast review --both 1f0c9a2b 77ab03e1",
     )
 )
 @click.option("--list", "only_list", is_flag=True, help="Print the inbox and leave it as it is.")
@@ -69,41 +74,77 @@ EDITED = ("insight", "why", "how")
     shell_complete=lesson_ids,
     help="Retire this lesson; may be repeated.",
 )
+@click.option(
+    "--keep",
+    "kept",
+    metavar="ID",
+    multiple=True,
+    shell_complete=lesson_ids,
+    help="Keep this lesson of a conflict and close those that contradict it; may be repeated.",
+)
+@click.option(
+    "--both",
+    metavar="ID ID",
+    nargs=2,
+    multiple=True,
+    shell_complete=lesson_ids,
+    help="Both lessons of a conflict hold; may be repeated.",
+)
 @json_option
 @folder_option
 @pass_call
-def command(call: Call, only_list: bool, limit: int, accepted: tuple[str, ...], rejected: tuple[str, ...]) -> None:
-    """Go through the lessons that wait for a person, most promising first.
+def command(
+    call: Call,
+    only_list: bool,
+    limit: int,
+    accepted: tuple[str, ...],
+    rejected: tuple[str, ...],
+    kept: tuple[str, ...],
+    both: tuple[tuple[str, str], ...],
+) -> None:
+    """Go through the conflicts between lessons, then the lessons that wait for a person, most promising first.
+
+    A conflict is two lessons that cannot hold together, the better trusted or newer one first: keep one of them, or
+    say that both hold.
 
     For each: accept it, edit it (in $EDITOR, then it is active), reject it, or leave it for later. An answer takes
     effect at once; `holdfast undo` takes it back.
     """
     with call.open() as memory:
-        if accepted or rejected:
+        if accepted or rejected or kept or both:
             done = [memory.accept(ref) for ref in accepted] + [memory.reject(ref) for ref in rejected]
+            done += [memory.settle(ref) for ref in kept] + [memory.keep_both(*pair) for pair in both]
             _print(call, done, "done")
         elif only_list or call.as_json:
-            waiting = memory.inbox()
-            _print(call, waiting[:limit], f"of {len(waiting)} waiting" if len(waiting) > limit else "waiting")
+            waiting, conflicts = memory.inbox(), memory.conflicts()
+            word = f"of {len(waiting)} waiting" if len(waiting) > limit else "waiting"
+            _print(call, waiting[:limit], word, conflicts)
         elif not sys.stdin.isatty():
             raise InvalidValueError("review asks questions and needs a terminal", hint="holdfast review --list")
         else:
             _walk(memory, limit)
 
 
-def _print(call: Call, lessons: list[Lesson], word: str) -> None:
+def _print(call: Call, lessons: list[Lesson], word: str, conflicts: Sequence[Conflict] = ()) -> None:
     if call.as_json:
-        answer_json({"lessons": [lesson_json(lesson) for lesson in lessons]})
+        pairs = [conflict_json(conflict) for conflict in conflicts]
+        answer_json({"lessons": [lesson_json(lesson) for lesson in lessons], "conflicts": pairs})
         return
     for line in table([lesson_cells(lesson, lesson.state) for lesson in lessons], LESSON_HEADS):
         say(line)
     note(f"{len(lessons)} {word}")
+    if conflicts:
+        note(f"{counted(len(conflicts), 'conflict')}: holdfast list --conflicts")
 
 
 def _walk(memory: Memory, limit: int) -> None:
+    counts = {"accepted": 0, "edited": 0, "rejected": 0, "later": 0, "settled": 0, "both": 0}
+    conflicts = memory.conflicts()
+    if not walk_conflicts(memory, conflicts[:limit], counts):
+        _tell_counts(counts)
+        return
     found = memory.inbox()
     waiting = _by_session(found[:limit])
-    counts = {"accepted": 0, "edited": 0, "rejected": 0, "later": 0}
     for number, lesson in enumerate(waiting, 1):
         say(f"\n{number} of {len(waiting)}{_session_of(lesson)}")
         for line in lesson_lines(lesson, *memory.verdicts([lesson])[0]):
@@ -121,9 +162,16 @@ def _walk(memory: Memory, limit: int) -> None:
         counts["later" if outcome == "all" else outcome] += 1
         rest = f"{len(found) - number} left"
         say(f"{short_id(lesson.id)}  {outcome}, {rest}" if outcome != "all" else f"left for later, {rest}")
-    note("nothing waits" if not waiting else ", ".join(f"{count} {word}" for word, count in counts.items() if count))
+    if waiting or conflicts:
+        _tell_counts(counts)
+    else:
+        note("nothing waits")
     if len(found) > limit:
         note(f"{len(found) - limit} less promising ones wait: holdfast review --limit {len(found)}")
+
+
+def _tell_counts(counts: dict[str, int]) -> None:
+    note(", ".join(f"{count} {COUNTED.get(word, word)}" for word, count in counts.items() if count))
 
 
 def _by_session(waiting: Sequence[Lesson]) -> list[Lesson]:

@@ -17,7 +17,6 @@ from holdfast.surfaces.cli.call import (
     folder_option,
     json_option,
     pass_call,
-    read_time,
     say,
 )
 from holdfast.surfaces.cli.rows import coloured, labelled, lesson_json
@@ -39,7 +38,7 @@ LABEL = 10
     )
 )
 @click.argument("ref", metavar="ID", shell_complete=lesson_ids)
-@click.option("--as-of", default="", help="As known at that time, e.g. 2026-03-01T12:00:00Z or yesterday.")
+@click.option("--as-of", default="", help="As known at that time, e.g. 2026-03-01T12:00:00Z, yesterday, or a commit.")
 @json_option
 @folder_option
 @pass_call
@@ -49,7 +48,7 @@ def command(call: Call, ref: str, as_of: str) -> None:
     ID is the end of its id, at least four characters.
     """
     with call.open() as memory:
-        lesson = memory.get(ref, read_time(as_of))
+        lesson = memory.get(ref, memory.instant(as_of) if as_of else None)
         freshness, caveat = memory.verdicts([lesson])[0]
         history = memory.history(lesson.id)
     if call.as_json:

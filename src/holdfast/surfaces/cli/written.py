@@ -15,12 +15,18 @@ if TYPE_CHECKING:
 
 
 def print_written(call: Call, lesson: Lesson, rivals: Sequence[Lesson] = ()) -> None:
-    """The lesson's line, or all of it as JSON; `rivals` are active lessons that say the opposite."""
+    """The lesson's line, or all of it as JSON; `rivals` are active lessons that say the opposite.
+
+    What the lesson superseded is named, too: a settlement happens without asking.
+    """
     if call.as_json:
         answer_json(lesson_json(lesson) | ({"contradicts": [rival.id for rival in rivals]} if rivals else {}))
         return
     say(table([lesson_cells(lesson, lesson.state)])[0])
+    for link in lesson.links:
+        if link.kind == "supersedes":
+            note(f"it takes the place of {short_id(link.target)}; holdfast undo brings that one back")
     for rival in rivals:
-        short = short_id(rival.id)
-        note(f"note: it contradicts {short}, which is active too: {rival.title}")
-        note(f"hint: holdfast forget {short}, if this one replaces it")
+        note(f"note: it contradicts {short_id(rival.id)}, which is active too: {rival.title}")
+    if rivals and lesson.state == "active":
+        note(f"hint: holdfast review --keep {short_id(lesson.id)}, if this one replaces it")

@@ -1,0 +1,116 @@
+"""Conflicts in the terminal: pairs of lessons, and the keys by which a person settles one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.domain.errors import HoldfastError
+from holdfast.domain.ids import short_id
+from holdfast.surfaces.cli.call import Call, answer_json, counted, note, say
+from holdfast.surfaces.cli.rows import labelled, lesson_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.bootstrap import Memory
+    from holdfast.domain.lesson import Lesson
+    from holdfast.service.conflicts import Conflict
+
+ANSWERS = "1 keep the first   2 keep the second   b both hold   l later   q quit   ? help"
+HELP = """1  keep the first one and close the second; a waiting one becomes active
+2  keep the second one and close the first
+b  both hold, for example for different cases: the pair is not shown again
+l  decide later
+q  stop here; what was answered stays answered
+holdfast undo takes back the last answer"""
+LABEL = 10
+
+
+def conflict_json(conflict: Conflict) -> dict[str, Any]:
+    """Both lessons, what they differ in, and why the first comes first."""
+    return {
+        "first": lesson_json(conflict.better),
+        "second": lesson_json(conflict.worse),
+        "slot": conflict.slot,
+        "values": list(conflict.values),
+        "reason": conflict.reason,
+    }
+
+
+def conflict_lines(conflict: Conflict) -> list[str]:
+    """Both lessons in a line or two each, and what they differ in."""
+    return [
+        *_lesson_lines("1", conflict.better),
+        *_lesson_lines("2", conflict.worse),
+        *labelled("differ in", _difference(conflict), LABEL),
+        *labelled("the first", conflict.reason, LABEL),
+    ]
+
+
+def print_conflicts(call: Call, conflicts: Sequence[Conflict], limit: int) -> None:
+    """The pairs, or all of them as JSON."""
+    shown = conflicts[:limit]
+    if call.as_json:
+        answer_json({"conflicts": [conflict_json(pair) for pair in shown], "more": len(conflicts) > limit})
+        return
+    for pair in shown:
+        for line in conflict_lines(pair):
+            say(line)
+        say("")
+    note(counted(len(conflicts), "conflict") + (": holdfast review decides" if conflicts else ""))
+
+
+def walk_conflicts(memory: Memory, conflicts: Sequence[Conflict], counts: dict[str, int]) -> bool:
+    """Ask about each pair; whether the person went on to the end. `counts` gets what was answered."""
+    answered: set[str] = set()
+    for number, pair in enumerate(conflicts, 1):
+        if answered & {pair.better.id, pair.worse.id}:
+            continue  # the answer to an earlier pair closed one of them
+        say(f"\nconflict {number} of {len(conflicts)}")
+        for line in conflict_lines(pair):
+            say(line)
+        outcome = _ask(memory, pair)
+        if outcome == "quit":
+            return False
+        counts[outcome] = counts.get(outcome, 0) + 1
+        if outcome == "settled":
+            answered |= {pair.better.id, pair.worse.id}
+    return True
+
+
+def _ask(memory: Memory, pair: Conflict) -> str:
+    """What was done: settled, both, later or quit. A wrong key asks again."""
+    while True:
+        say(ANSWERS)
+        key = click.getchar().lower()
+        try:
+            if key in "12":
+                kept, other = (pair.better, pair.worse) if key == "1" else (pair.worse, pair.better)
+                memory.settle(kept.id, over=[other.id])
+                say(f"{short_id(kept.id)}  kept, {short_id(other.id)} closed")
+                return "settled"
+            if key == "b":
+                memory.keep_both(pair.better.id, pair.worse.id)
+                return "both"
+        except HoldfastError as exc:  # of this pair; the next ones can be answered
+            note(f"error: {exc}")
+            continue
+        if key == "?":
+            say(HELP)
+        if key in "lq":
+            return {"l": "later", "q": "quit"}[key]
+
+
+def _lesson_lines(number: str, lesson: Lesson) -> list[str]:
+    about = [short_id(lesson.id), lesson.trust, f"since {lesson.validity.valid_from:%Y-%m-%d}"]
+    about += [lesson.provenance.person_name] if lesson.provenance.person_name else []
+    about += [lesson.state] if lesson.state != "active" else []
+    return [*labelled(number, lesson.insight, 3), f"   ({', '.join(about)})"]
+
+
+def _difference(conflict: Conflict) -> str:
+    if not conflict.slot:
+        return "what one of them says of the other"
+    return f"{conflict.slot}: {conflict.values[0]} / {conflict.values[1]}"

@@ -1,0 +1,103 @@
+"""`holdfast bisect`: since which commit memory says something."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.domain.ids import short_id
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
+from holdfast.surfaces.cli.history import version_json, version_lines
+from holdfast.surfaces.cli.rows import labelled, lesson_json
+
+if TYPE_CHECKING:
+    from holdfast.domain.commit import CommitPoint
+    from holdfast.domain.lesson import Lesson
+    from holdfast.service.bisect import Bisection
+
+LABEL = 9
+
+
+@click.command(
+    epilog=examples(
+        "holdfast bisect 1f0c9a2b",
+        "holdfast bisect 'package manager' --good v1.0 --bad v2.0",
+        "holdfast bisect 'retry limit' --good main~50 --json",
+    )
+)
+@click.argument("subject", metavar="ID|TEXT", nargs=-1, required=True)
+@click.option("--good", default="", metavar="COMMIT", help="The older end.  [default: the first commit]")
+@click.option("--bad", default="", metavar="COMMIT", help="The newer end.  [default: the work tree, now]")
+@json_option
+@folder_option
+@pass_call
+def command(call: Call, subject: tuple[str, ...], good: str, bad: str) -> None:
+    """Find the commit since which memory says what it says of a lesson or a question, and what it said before.
+
+    A commit stands for the time it was committed: memory at a commit is what was known then. Commits are looked
+    through along first parents. Where the answer changes several times, one of the places is found.
+    """
+    with call.open() as memory:
+        found = memory.bisect(" ".join(subject), good=good, bad=bad)
+    if call.as_json:
+        answer_json(_json(found))
+        return
+    if found.changed:
+        _print_change(found)
+    else:
+        say("memory says the same at both ends")
+        _print(("from", _point(found.good)), ("to", _point(found.bad)), ("it says", _rule(found.after)))
+    note(f"asked at {counted(found.steps, 'instant')}")
+
+
+def _print_change(found: Bisection) -> None:
+    _print(
+        ("since", _point(found.bad)),
+        ("it says", _rule(found.after)),
+        ("before", _point(found.good)),
+        ("it said", _rule(found.before)),
+    )
+    for version in found.change:
+        for line in version_lines(version):
+            say(line)
+
+
+def _print(*rows: tuple[str, str]) -> None:
+    for label, value in rows:
+        for line in labelled(label, value, LABEL):
+            say(line)
+
+
+def _point(point: CommitPoint) -> str:
+    return f"{point.id[:10]}  {point.at:%Y-%m-%d %H:%M} UTC  {point.subject}".strip()
+
+
+def _rule(lesson: Lesson | None) -> str:
+    return f"{short_id(lesson.id)}  {lesson.insight}" if lesson else "nothing"
+
+
+def _json(found: Bisection) -> dict[str, Any]:
+    return {
+        "changed": found.changed,
+        "good": _point_json(found.good),
+        "bad": _point_json(found.bad),
+        "before": lesson_json(found.before) if found.before else None,
+        "after": lesson_json(found.after) if found.after else None,
+        "change": [version_json(version) for version in found.change],
+        "steps": found.steps,
+    }
+
+
+def _point_json(point: CommitPoint) -> dict[str, str]:
+    return {"commit": point.id, "at": point.at.isoformat(), "subject": point.subject}

@@ -1,0 +1,81 @@
+"""`holdfast history`: what became of a lesson."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.domain.ids import short_id
+from holdfast.domain.plain import to_plain
+from holdfast.domain.window import clip
+from holdfast.surfaces.cli._completions import lesson_ids
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
+from holdfast.surfaces.cli.rows import lesson_json
+
+if TYPE_CHECKING:
+    from holdfast.service.lineage import Version
+
+TEXT_SHOWN = 120
+"""Characters of a field that are shown before and after."""
+
+
+@click.command(epilog=examples("holdfast history 1f0c9a2b", "holdfast history 1f0c9a2b --json"))
+@click.argument("ref", metavar="ID", shell_complete=lesson_ids)
+@json_option
+@folder_option
+@pass_call
+def command(call: Call, ref: str) -> None:
+    """Print every version of a lesson, of the lessons it superseded and of its successors, oldest first.
+
+    Each says when it was recorded, by which change and by whom, and what differs from the version before. ID is the
+    end of its id.
+    """
+    with call.open() as memory:
+        versions = memory.lineage(ref)
+    if call.as_json:
+        answer_json({"versions": [version_json(version) for version in versions]})
+        return
+    for version in versions:
+        for line in version_lines(version):
+            say(line)
+    lessons = {version.lesson.id for version in versions}
+    note(f"{counted(len(versions), 'version')} of {counted(len(lessons), 'lesson')} (UTC)")
+
+
+def version_json(version: Version) -> dict[str, Any]:
+    """The version, the change that made it, and what differs from the one before."""
+    return {
+        "lesson": lesson_json(version.lesson),
+        "verb": version.verb,
+        "actor": version.actor,
+        "why": version.why,
+        "differences": [to_plain(difference) for difference in version.differences],
+    }
+
+
+def version_lines(version: Version) -> list[str]:
+    """When, which lesson, what was done and by whom; then a line for each field that differs."""
+    lesson = version.lesson
+    by = version.actor or lesson.provenance.author or lesson.trust
+    head = f"{lesson.recorded_at:%Y-%m-%d %H:%M:%S}  {short_id(lesson.id)}  {version.verb or 'recorded'}  by {by}"
+    lines = [head + (f"  ({version.why})" if version.why else "")]
+    if not version.differences:
+        lines.append(f"    {lesson.state}: {_short(lesson.insight)}")
+    for field, before, after in ((d.field, d.before, d.after) for d in version.differences):
+        lines.append(f"    {field}: {_short(before) or '-'} -> {_short(after) or '-'}")
+    return lines
+
+
+def _short(text: str) -> str:
+    return clip(" ".join(text.split()), TEXT_SHOWN)
