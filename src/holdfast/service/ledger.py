@@ -6,6 +6,7 @@ from holdfast.domain.errors import StaleWriteError
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.lesson import Lesson, next_instant
 from holdfast.domain.records import Change
+from holdfast.service.staged import forget_seen
 
 CHANGED = "lessons_changed"
 """Mark: not empty while lessons may have changed since an embedder last saw all of them."""
@@ -62,6 +63,8 @@ def write_change(
         change = replace(change, id=extends.id, lessons=tuple(everything))
     _mark_changed(parts)
     parts.store.put(recorded, expected, change)
+    if any(lesson.scope.branch for lesson in recorded):
+        forget_seen(parts, place.project.id)
     _mark_changed(parts)  # an embedder that looked between the mark and the put saw nothing new and took it away
     return Written(change=change, lessons=recorded)
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from holdfast.service.parts import Parts
     from holdfast.service.rejudge import RejudgeReport
     from holdfast.service.sharing.sync import Syncing, SyncReport
+    from holdfast.service.staging import Staged
     from holdfast.service.transfer import ImportReport
     from holdfast.service.verify import VerifyReport
     from holdfast.service.watch import Watch
@@ -514,6 +515,29 @@ class Memory:
         from holdfast.service.transfer import import_lessons
 
         return import_lessons(self.parts, self.place, lines, accept=accept, origin=origin, progress=progress, dry=dry)
+
+    def staged(self) -> list[Staged]:
+        """The lessons that are staged on branches, by branch, and whether each is seen here."""
+        from holdfast.service.staging import list_staged
+
+        return list_staged(self.parts, self.place)
+
+    def rescue(self, refs: Sequence[str] = (), *, branch: str = "", author: str = "") -> list[Lesson]:
+        """Let staged lessons be seen everywhere: those named, or all of a branch; returns those that were staged."""
+        from holdfast.service.staging import find_staged, rescue
+
+        def wanted() -> list[Lesson]:
+            if branch:
+                return [x for x in find_staged(self.parts, self.place) if x.scope.branch == branch]
+            return [self.get(ref) for ref in refs]
+
+        return rescue(self.parts, self.place, wanted, author=author)
+
+    def settle_branches(self) -> Change | None:
+        """Let lessons staged on branches be seen everywhere once the main line has what they are about."""
+        from holdfast.service.staging import settle
+
+        return settle(self.parts, self.place)
 
     def sync(self, how: Syncing) -> SyncReport:
         """Keep the lessons' files of the work tree and the store in step; what became of each lesson. Idempotent."""

@@ -1,0 +1,240 @@
+"""Staging: a lesson learnt on a branch is seen there and on what grows from it, and everywhere once it is merged.
+
+A lesson is staged when it is about code that the branch has changed, or is a decision that no person stated. It stays
+so until the main line has what it is about: the commit, its changes under other commits, or the very text it is
+anchored to. Where that cannot be told, a lesson is seen rather than hidden (ADR 32).
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.frozen import Frozen, replace
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import LessonId
+from holdfast.ports.store import LessonFilter
+from holdfast.service.ledger import with_retries, write_change
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.lesson import Anchor, Scope
+    from holdfast.domain.project import Place
+    from holdfast.domain.records import Change
+    from holdfast.ports.branches import Branches
+    from holdfast.service.parts import Parts
+
+STAGED_AT_MOST = 2_000
+UNANCHORED = ("decision",)
+"""Kinds that are staged even without an anchor, unless a person stated them."""
+
+
+class Staged(Frozen):
+    """A staged lesson and what became of its branch, as far as this clone tells."""
+
+    lesson: Lesson
+    is_seen: bool
+    """It is seen where the question was asked."""
+    fate: str
+    """`open`: the branch is there; `gone`: it is not, and was not merged as far as git tells."""
+
+
+# Staging
+
+
+def stage(parts: Parts, place: Place, lesson: Lesson, branch: str = "", branches: Branches | None = None) -> Lesson:
+    """The new lesson, staged where it is of a branch alone; else as it is.
+
+    `branch` is where it was learnt, by default what is checked out. `branches` spares a second question to git.
+    """
+    branch = branch or place.branch
+    if not branch or not place.commit or (lesson.scope.level, lesson.scope.project) != ("project", place.project.id):
+        return lesson
+    branches = branches or parts.workspace.branches(place)
+    tip = branches.tip(branch)
+    if not tip or branches.is_main(branch):
+        return lesson
+    commit = place.commit if branch == place.branch else tip
+    lines = branches.main_commits() or []
+    forks = [fork for fork in (branches.fork(line, commit) for line in lines) if fork]
+    if not forks or not _is_of_branch(parts, branches, lesson, [*lines, *forks]):
+        return lesson
+    return replace(lesson, scope=replace(lesson.scope, branch=branch, commit=commit, base=forks[0]))
+
+
+def _is_of_branch(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[str]) -> bool:
+    """Whether the main line has not what the lesson is about; false where that cannot be told."""
+    if not lesson.paths:
+        return lesson.kind in UNANCHORED and lesson.trust != "person"
+    return all(_has_anchors(parts, branches, line, lesson) is False for line in lines)
+
+
+def restated(known: Lesson, draft: Lesson) -> Scope:
+    """The scope of a known lesson that was stated again: of another branch too, it is no branch's alone."""
+    same = known.scope.branch == draft.scope.branch
+    return known.scope if same else replace(known.scope, branch="", commit="", base="")
+
+
+# Where it is seen
+
+
+def find_staged(parts: Parts, place: Place) -> list[Lesson]:
+    """The project's lessons that are staged on a branch, newest first."""
+    return parts.store.find(LessonFilter(project=place.project.id, staged=True, limit=STAGED_AT_MOST))
+
+
+def find_seen(parts: Parts, place: Place, lessons: Sequence[Lesson]) -> tuple[tuple[LessonId, ...], bool]:
+    """Those of the staged lessons that are seen at the place, and whether git could tell of all."""
+    branches = parts.workspace.branches(place)
+    commits = [lesson.scope.commit for lesson in lessons if _has_own_commit(lesson)]
+    missing = branches.missing(place.commit, list(dict.fromkeys(commits))) if commits else frozenset()
+    if missing is None:
+        return tuple(lesson.id for lesson in lessons), False
+    answers = {lesson.id: _is_seen(parts, place, branches, lesson, missing) for lesson in lessons}
+    seen = tuple(lesson for lesson, answer in answers.items() if answer is not False)
+    return seen, None not in answers.values()
+
+
+def _is_seen(parts: Parts, place: Place, branches: Branches, lesson: Lesson, missing: frozenset[str]) -> bool | None:
+    """None where it cannot be told."""
+    scope, is_own = lesson.scope, _has_own_commit(lesson)
+    if is_own and scope.commit not in missing:
+        return True
+    if scope.branch == place.branch:
+        return not is_own or branches.was_at(scope.branch, scope.commit) is not False
+    if lesson.paths:
+        has = _has_anchors(parts, branches, place.commit, lesson)
+        if has is not False:
+            return has
+    return branches.is_applied(place.commit, scope.commit) if is_own and not parts.hasty else False
+
+
+def _has_own_commit(lesson: Lesson) -> bool:
+    """Whether the branch had a commit of its own when the lesson was staged."""
+    return bool(lesson.scope.commit) and lesson.scope.commit != lesson.scope.base
+
+
+def _has_anchors(parts: Parts, branches: Branches, commit: str, lesson: Lesson) -> bool | None:
+    """Whether the commit has everything that the lesson is anchored to, as it was recorded."""
+    anchors = [anchor for anchor in lesson.anchors if anchor.path]
+    blobs = branches.blobs(commit, lesson.paths)
+    if blobs is None:
+        return None
+    return all(_has_anchor(parts, branches, commit, anchor, blobs) for anchor in anchors)
+
+
+def _has_anchor(parts: Parts, branches: Branches, commit: str, anchor: Anchor, blobs: Mapping[str, str]) -> bool:
+    blob = blobs.get(anchor.path, "")
+    if not blob or blob == anchor.blob or not (anchor.symbol and anchor.body_hash):
+        return bool(blob) and blob == anchor.blob
+    index = None if parts.hasty else parts.codeindex()
+    content = branches.file(commit, anchor.path) if index is not None else None
+    if index is None or content is None:
+        return False
+    symbols = index.outline(anchor.path, content).symbols
+    prints = {(symbol.name, symbol.signature_hash, symbol.body_hash) for symbol in symbols}
+    return (anchor.symbol, anchor.signature_hash, anchor.body_hash) in prints
+
+
+# What becomes of it
+
+
+def settle(parts: Parts, place: Place) -> Change | None:
+    """Let the lessons be seen everywhere that the main line has by now; None when there are none.
+
+    A lesson staged before its branch had a commit is given the branch's commit.
+    """
+
+    def step() -> Change | None:
+        staged = find_staged(parts, place)
+        branches = parts.workspace.branches(place)
+        lines = branches.main_commits() if staged else None
+        if not lines:
+            return None
+        merged, dated = [], []
+        for lesson in staged:
+            after = _settled(parts, branches, lesson, lines)
+            if after is not None:
+                (dated if after.scope.branch else merged).append(after)
+        expected = {lesson.id: lesson.recorded_at for lesson in staged}
+        if dated:
+            write_change(parts, place, "stage", dated, {lesson.id: expected[lesson.id] for lesson in dated})
+        if not merged:
+            return None
+        return write_change(parts, place, "merge", merged, {lesson.id: expected[lesson.id] for lesson in merged}).change
+
+    return with_retries(step)
+
+
+def _settled(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[str]) -> Lesson | None:
+    """The lesson as it is now: not staged any more, or at its branch's first commit; None when nothing changed."""
+    scope = lesson.scope
+    if lesson.paths and any(_has_anchors(parts, branches, line, lesson) for line in lines):
+        return _unstaged(parts, lesson)
+    tip = branches.tip(scope.branch)
+    if tip is None:
+        return None
+    last = tip or branches.last_tip(scope.branch)
+    own = [commit for commit in dict.fromkeys((scope.commit, last)) if commit and commit != scope.base]
+    for line in lines:
+        missing = branches.missing(line, own) if own else frozenset()
+        if missing is None:
+            return None
+        if _has_own_commit(lesson) and scope.commit not in missing:
+            return _unstaged(parts, lesson)
+        if not _has_own_commit(lesson) and last and last in own and last not in missing and not lesson.paths:
+            return _unstaged(parts, lesson)  # what was not committed then is merged now
+        if any(commit in missing and branches.is_applied(line, commit) for commit in own):
+            return _unstaged(parts, lesson)
+    if not _has_own_commit(lesson) and tip and tip != scope.commit and not _is_on_any(branches, lines, tip):
+        return replace(lesson, scope=replace(scope, commit=tip), recorded_at=parts.clock.now())
+    is_dead = not tip or _is_on_any(branches, lines, tip)
+    return _unstaged(parts, lesson) if is_dead and _is_doubtful(branches, lesson, lines, own) else None
+
+
+def _is_on_any(branches: Branches, lines: Sequence[str], commit: str) -> bool:
+    return any(not branches.missing(line, [commit]) for line in lines)
+
+
+def _is_doubtful(branches: Branches, lesson: Lesson, lines: Sequence[str], own: Sequence[str]) -> bool:
+    """Whether the branch may have been merged in a form that nothing tells: the main line has changed its files."""
+    base = lesson.scope.base
+    paths = lesson.paths or (branches.changed(base, own[-1]) if base and own else ()) or ()
+    before = branches.blobs(base, paths) if base and paths else None
+    return before is not None and any(branches.blobs(line, paths) not in (None, before) for line in lines)
+
+
+def _unstaged(parts: Parts, lesson: Lesson) -> Lesson:
+    return replace(lesson, scope=replace(lesson.scope, branch="", commit="", base=""), recorded_at=parts.clock.now())
+
+
+# For people
+
+
+def list_staged(parts: Parts, place: Place) -> list[Staged]:
+    """The staged lessons of the project, by branch, the newest first."""
+    lessons = find_staged(parts, place)
+    branches = parts.workspace.branches(place)
+    seen = frozenset(find_seen(parts, place, lessons)[0] if place.commit or place.branch else (x.id for x in lessons))
+    return [
+        Staged(
+            lesson=lesson,
+            is_seen=lesson.id in seen,
+            fate="gone" if branches.tip(lesson.scope.branch) == "" else "open",
+        )
+        for lesson in sorted(lessons, key=lambda lesson: lesson.scope.branch)
+    ]
+
+
+def rescue(parts: Parts, place: Place, lessons: Callable[[], Sequence[Lesson]], *, author: str = "") -> list[Lesson]:
+    """Let those of the lessons that are staged be seen everywhere; undoable."""
+
+    def step() -> list[Lesson]:
+        staged = [lesson for lesson in lessons() if lesson.scope.branch]
+        if not staged:
+            return []
+        after = [_unstaged(parts, lesson) for lesson in staged]
+        expected: dict[LessonId, Any] = {lesson.id: lesson.recorded_at for lesson in staged}
+        return list(write_change(parts, place, "rescue", after, expected, actor=author).lessons)
+
+    return with_retries(step)
