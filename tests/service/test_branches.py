@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from tests.codebase import Codebase
@@ -12,6 +13,7 @@ from holdfast.domain.candidate import Candidate
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import SessionId
 from holdfast.service.learn import admit
+from holdfast.workspace.gitrun import Git
 
 RULE = "Rows are kept as lists"
 
@@ -36,8 +38,8 @@ def begin(code: Codebase, branch: str = "feature/lists") -> None:
     code.edit("src/store.py", "self.rows[key] = value", "self.rows[key] = [value]")
 
 
-def remember(memory: Memory, words: str = RULE, **fields: object) -> Lesson:
-    return memory.at(memory.folder).remember(words, files=["src/store.py::Store.put"], **fields)  # type: ignore[arg-type]
+def remember(memory: Memory, words: str = RULE, **fields: Any) -> Lesson:
+    return memory.at(memory.folder).remember(words, files=["src/store.py::Store.put"], **fields)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
     from typing import Protocol
 else:
     Protocol = object
@@ -12,6 +13,14 @@ else:
 
 class Branches(Protocol):
     """The branches of one clone, read-only. None wherever git does not know or does not answer in time."""
+
+    def resolve(self, revision: str) -> str:
+        """The commit that a person names; empty for none."""
+        ...
+
+    def time(self, commit: str) -> datetime | None:
+        """When the commit was made."""
+        ...
 
     def is_main(self, branch: str) -> bool:
         """Whether others start from that branch: it is the remote's default, or is called as such branches are."""
@@ -47,6 +56,10 @@ class Branches(Protocol):
 
     def blobs(self, commit: str, paths: Sequence[str]) -> Mapping[str, str] | None:
         """The blobs, as `git1:…`, of those of the paths that the commit has."""
+        ...
+
+    def below(self, commit: str, folder: str) -> frozenset[str] | None:
+        """The files that the commit has below the folder, relative to the project's root."""
         ...
 
     def changed(self, base: str, commit: str) -> Sequence[str] | None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
     from holdfast.domain.vocabulary import Freshness, LessonKind, ScopeLevel, State, Trust, Verdict
     from holdfast.service.adopt import Adopting, Reading, Step
+    from holdfast.service.branchsummary import Summary as BranchSummary
     from holdfast.service.comparison import Comparison
     from holdfast.service.explain import Explanation
     from holdfast.service.githistory.backfill import GitBackfill, GitReport
@@ -532,6 +533,16 @@ class Memory:
             return [self.get(ref) for ref in refs]
 
         return rescue(self.parts, self.place, wanted, author=author)
+
+    def branch_summary(self, base: str = "") -> BranchSummary:
+        """What the checked-out branch taught since it left `base`; by default the main line.
+
+        Raises InvalidValueError for a base that git does not know.
+        """
+        from holdfast.service.branchsummary import summarise
+
+        branches = self.parts.workspace.branches(self.place)
+        return summarise(branches, self.place.commit, base, (self.parts, self.place))
 
     def settle_branches(self) -> Change | None:
         """Let lessons staged on branches be seen everywhere once the main line has what they are about."""

@@ -51,15 +51,63 @@ def stage(parts: Parts, place: Place, lesson: Lesson, branch: str = "", branches
     if not branch or not place.commit or (lesson.scope.level, lesson.scope.project) != ("project", place.project.id):
         return lesson
     branches = branches or parts.workspace.branches(place)
+    scope, lines = _scope_on(place, branches, lesson.scope, branch), branches.main_commits() or ()
+    is_staged = scope.branch and _is_of_branch(parts, branches, lesson, (*lines, scope.base))
+    return replace(lesson, scope=scope) if is_staged else lesson
+
+
+class SharedStaging:
+    """Staging of lessons that are files: one is staged where its file is on no main line."""
+
+    def __init__(self, parts: Parts, place: Place, folder: str) -> None:
+        self._place = place
+        self._folder = folder
+        self._branches = parts.workspace.branches(place)
+        self._merged: frozenset[str] | None = None
+        self._is_known = False
+
+    def is_merged(self, path: str) -> bool:
+        """Whether a main line has the file, or none is known."""
+        if not self._is_known:
+            self._is_known = True
+            lines = self._branches.main_commits() or ()
+            held = [files for line in lines if (files := self._branches.below(line, self._folder)) is not None]
+            self._merged = frozenset().union(*held) if held else None
+        return self._merged is None or f"{self._folder}/{path}" in self._merged
+
+    def stage(self, lesson: Lesson, path: str) -> Lesson:
+        """A lesson that came in with that file, staged on what is checked out where the file is of that branch."""
+        if not self._place.branch or not self._place.commit or self.is_merged(path):
+            return lesson
+        return replace(lesson, scope=_scope_on(self._place, self._branches, lesson.scope, self._place.branch))
+
+    def unstage(self, lesson: Lesson, path: str) -> Lesson:
+        """The lesson as it is now: not staged any more once a main line has its file."""
+        if not lesson.scope.branch or not self.is_merged(path):
+            return lesson
+        return replace(lesson, scope=unstaged(lesson.scope))
+
+
+def unstaged(scope: Scope) -> Scope:
+    """The scope of a lesson that is seen everywhere."""
+    return replace(scope, branch="", commit="", base="")
+
+
+def fork_of(branches: Branches, commit: str, lines: Sequence[str]) -> str:
+    """The newest commit that the commit has in common with one of the lines; empty for none."""
+    forks = dict.fromkeys(fork for line in lines if (fork := branches.fork(line, commit)))
+    dated = [(at, fork) for fork in forks if len(forks) > 1 and (at := branches.time(fork)) is not None]
+    return max(dated)[1] if dated else next(iter(forks), "")
+
+
+def _scope_on(place: Place, branches: Branches, scope: Scope, branch: str) -> Scope:
+    """The scope of a lesson staged on the branch; as it is where that is the main line, or git does not know it."""
     tip = branches.tip(branch)
     if not tip or branches.is_main(branch):
-        return lesson
+        return scope
     commit = place.commit if branch == place.branch else tip
-    lines = branches.main_commits() or []
-    forks = [fork for fork in (branches.fork(line, commit) for line in lines) if fork]
-    if not forks or not _is_of_branch(parts, branches, lesson, [*lines, *forks]):
-        return lesson
-    return replace(lesson, scope=replace(lesson.scope, branch=branch, commit=commit, base=forks[0]))
+    base = fork_of(branches, commit, branches.main_commits() or ())
+    return replace(scope, branch=branch, commit=commit, base=base) if base else scope
 
 
 def _is_of_branch(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[str]) -> bool:
@@ -72,7 +120,7 @@ def _is_of_branch(parts: Parts, branches: Branches, lesson: Lesson, lines: Seque
 def restated(known: Lesson, draft: Lesson) -> Scope:
     """The scope of a known lesson that was stated again: of another branch too, it is no branch's alone."""
     same = known.scope.branch == draft.scope.branch
-    return known.scope if same else replace(known.scope, branch="", commit="", base="")
+    return known.scope if same else unstaged(known.scope)
 
 
 # Where it is seen
@@ -151,7 +199,8 @@ def settle(parts: Parts, place: Place) -> Change | None:
         lines = branches.main_commits() if staged else None
         if not lines:
             return None
-        merged, dated = [], []
+        merged: list[Lesson] = []
+        dated: list[Lesson] = []
         for lesson in staged:
             after = _settled(parts, branches, lesson, lines)
             if after is not None:
@@ -205,7 +254,7 @@ def _is_doubtful(branches: Branches, lesson: Lesson, lines: Sequence[str], own: 
 
 
 def _unstaged(parts: Parts, lesson: Lesson) -> Lesson:
-    return replace(lesson, scope=replace(lesson.scope, branch="", commit="", base=""), recorded_at=parts.clock.now())
+    return replace(lesson, scope=unstaged(lesson.scope), recorded_at=parts.clock.now())
 
 
 # For people

@@ -6,6 +6,7 @@ Nothing is written, not even an object. A question that walks over history is as
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 
 from holdfast.workspace.gitfiles import find_checkout
 from holdfast.workspace.history import CALM_DIFF, MAIN_LINES
@@ -38,6 +39,19 @@ class LocalBranches:
         self._refs: dict[str, str] | None = None
         self._defaults: frozenset[str] = frozenset()
 
+    def resolve(self, revision: str) -> str:
+        """The commit that `git rev-parse` takes it for; empty for none and for what looks like an option."""
+        if not revision or revision.startswith("-") or "\0" in revision:
+            return ""
+        told = self._ask("rev-parse", "-q", "--verify", "--end-of-options", revision + "^{commit}")
+        return _commit((told or b"").decode("ascii", "replace").strip())
+
+    def time(self, commit: str) -> datetime | None:
+        """The time of the committer; None for a commit that is not there."""
+        told = self._ask("log", "-1", "--format=%ct", commit, "--") if _commit(commit) else None
+        seconds = (told or b"").strip()
+        return datetime.fromtimestamp(int(seconds), UTC) if seconds.isdigit() else None
+
     def is_main(self, branch: str) -> bool:
         """Whether it is a remote's default branch, or is called as such branches are."""
         return branch in MAIN_LINES or (self._read_refs() is not None and branch in self._defaults)
@@ -47,7 +61,7 @@ class LocalBranches:
         refs = self._read_refs()
         if refs is None:
             return None
-        names = self._defaults or next(({name} for name in MAIN_LINES if self.tip(name)), set[str]())
+        names = self._defaults or {name for name in MAIN_LINES if self.tip(name)}
         return list(dict.fromkeys(commit for ref, commit in refs.items() if _branch(ref) in names))
 
     def tip(self, branch: str) -> str | None:
@@ -116,6 +130,12 @@ class LocalBranches:
             return None
         rows = (row.partition(b"\t") for row in told.split(b"\0") if row)
         return {os.fsdecode(name): "git1:" + head.split()[2].decode("ascii", "replace") for head, _, name in rows}
+
+    def below(self, commit: str, folder: str) -> frozenset[str] | None:
+        """One question."""
+        how = ("-r", "-z", "--full-tree", "--name-only")
+        told = self._ask("ls-tree", *how, commit, "--", folder + "/", timeout_s=WALK_TIMEOUT_S)
+        return None if told is None else frozenset(os.fsdecode(name) for name in told.split(b"\0") if name)
 
     def changed(self, base: str, commit: str) -> list[str] | None:
         """By names, without renames."""

@@ -26,6 +26,8 @@ from holdfast.service.remember import same_rule
 from holdfast.service.sharing.document import EMPTY, UNSET, Document, join, path_of, settle, shared_id, split, tombstone
 from holdfast.service.sharing.lessonfile import LessonFile, Problem, parse, parse_stamp, render, stamp_text
 from holdfast.service.sharing.shape import SHARED, new_lesson, revised, values_of
+from holdfast.service.staged import hidden_here
+from holdfast.service.staging import SharedStaging
 from holdfast.service.suspicion import suspicion
 
 TYPE_CHECKING = False
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
 MARK = "sharing:"
 """The store's mark, before the project's id, with what was synced."""
+FOLDER = ".holdfast/lessons"
 VERSION = 1
 PAGE = 1_000
 ROOTS = 20
@@ -65,7 +68,7 @@ class Step(Frozen):
     """What became of one lesson, or would."""
 
     verb: str
-    """written, added, changed, forgotten, waiting or refused."""
+    """written, added, changed, merged, forgotten, waiting or refused."""
     path: str
     title: str = ""
     lesson: LessonId = ""  # type: ignore[assignment]
@@ -113,8 +116,10 @@ def sync(parts: Parts, place: Place, files: LessonFiles, how: Syncing) -> SyncRe
 
 
 def find_shareable(parts: Parts, place: Place) -> list[Lesson]:
-    """The lessons that `share --all` shares: active ones of the project that are not private and no checkpoints."""
-    return [lesson for lesson in _lessons(parts, place, ("active",)) if not reason_against(lesson, place)]
+    """The lessons that `share --all` shares: active ones of the project, seen on this branch and not private."""
+    hidden = hidden_here(parts, place)
+    lessons = (lesson for lesson in _lessons(parts, place, ("active",)) if lesson.id not in hidden)
+    return [lesson for lesson in lessons if not reason_against(lesson, place)]
 
 
 def reason_against(lesson: Lesson, place: Place) -> str:
@@ -155,6 +160,7 @@ class _Run:
         self.rules: dict[tuple[str, ...], Lesson] = {}
         self.by_user: frozenset[str] | None = None
         self._locals: dict[LessonId, LessonId] = {}
+        self.staging = SharedStaging(parts, place, FOLDER)
         self.state = _load(parts.store.mark(MARK + place.project.id))
         self.roots: dict[str, dict[str, str]] = self.state["roots"]
 
@@ -174,6 +180,7 @@ class _Run:
         self._choose()
         for lesson in self._to_do(read):
             self._process(lesson, read.get(lesson))
+        self._unstage()
         if not self.how.dry:
             self._write(found)
         return self._report()
@@ -273,6 +280,16 @@ class _Run:
             ):
                 yield shared
 
+    def _unstage(self) -> None:
+        """Let lessons be seen everywhere whose files a main line has by now."""
+        for shared, path in self.present.items():
+            entry = self.entries.get(shared)
+            lesson = self.lessons.get(entry.lesson) if entry else None
+            if lesson is not None and lesson.scope.branch and lesson.state in LIVING:
+                after = replace(self.staging.unstage(lesson, path), recorded_at=self.parts.clock.now())
+                if after.scope != lesson.scope:
+                    self._put(lesson, after, "merged", path)
+
     # One lesson
 
     def _process(self, shared: LessonId, read: tuple[LessonFile, bytes] | None) -> None:
@@ -312,6 +329,7 @@ class _Run:
     def _add(self, entry: Entry, file: LessonFile, path: str) -> Lesson:
         now = self.parts.clock.now()
         draft = new_lesson(file.document, self.place.project.id, self._local_ids(), now, self._state(file, path))
+        draft = self.staging.stage(draft, path)
         if draft.id in self.lessons:  # it was taken in before the mark was lost
             return self.lessons[draft.id]
         rule = same_rule(draft)
