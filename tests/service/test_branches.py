@@ -288,11 +288,13 @@ def test_git_is_asked_once_a_commit_and_not_at_all_where_nothing_is_staged(
     memory: Memory, code: Codebase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[object] = []
-    ask = memory.parts.workspace._git().ask.__func__  # type: ignore[attr-defined]
-    monkeypatch.setattr(
-        "holdfast.workspace.gitrun.Git.ask",
-        lambda self, *words, **more: asked.append(words) or ask(self, *words, **more),
-    )
+    ask = Git.ask
+
+    def note(git: Git, *words: Any, **more: Any) -> bytes | None:
+        asked.append(words)
+        return ask(git, *words, **more)
+
+    monkeypatch.setattr(Git, "ask", note)
     memory.recall(RULE)
     asked.clear()
     memory.at(memory.folder).recall(RULE)
