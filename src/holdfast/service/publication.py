@@ -40,7 +40,7 @@ class Withheld(Frozen):
 def is_public(lesson: Lesson, place: Place, seen: Collection[LessonId] | None) -> bool:
     """Whether it is the project's own, not private, and, where it is staged on a branch, `seen` here."""
     scope = lesson.scope
-    is_here = not scope.branch or seen is None or lesson.id in seen
+    is_here = not scope.branch or lesson.id in (seen or ())
     return not lesson.private and scope.project == place.project.id and is_here
 
 
