@@ -27,7 +27,7 @@ from holdfast.service.sharing.document import EMPTY, UNSET, Document, join, path
 from holdfast.service.sharing.lessonfile import LessonFile, Problem, parse, parse_stamp, render, stamp_text
 from holdfast.service.sharing.shape import SHARED, new_lesson, revised, values_of
 from holdfast.service.staged import hidden_here
-from holdfast.service.staging import SharedStaging
+from holdfast.service.staging import SharedStaging, find_staged
 from holdfast.service.suspicion import suspicion
 
 TYPE_CHECKING = False
@@ -173,12 +173,19 @@ class _Run:
         if is_same_store and found == known and not (self.how.share or self.how.accept):
             return _unchanged(self.state["entries"], found)
         self.entries: dict[LessonId, Entry] = {LessonId(one["id"]): Entry(**one) for one in self.state["entries"]}
-        self.lessons = {lesson.id: lesson for lesson in _lessons(self.parts, self.place, STATES)}
+        self.is_complete = False
+        self.lessons: dict[LessonId, Lesson] = {}
         self.shared_ids = {entry.lesson: entry.id for entry in self.entries.values() if entry.lesson}
         read = self._read(found, known)
-        self._follow_revisions()
-        self._choose()
-        for lesson in self._to_do(read):
+        if is_same_store and not self.how.share:  # no lesson has changed since the last sync
+            due = self._changed_by_files(read)
+            self._load([entry.lesson for shared in due if (entry := self.entries.get(shared)) and entry.lesson])
+        else:
+            self._load_all()
+            self._follow_revisions()
+            self._choose()
+            due = list(self._to_do(read))
+        for lesson in due:
             self._process(lesson, read.get(lesson))
         self._unstage()
         if not self.how.dry:
@@ -265,6 +272,23 @@ class _Run:
                 self.entries[entry.id] = replace(entry, lesson=lesson)
                 self.shared_ids[lesson] = entry.id
 
+    def _load(self, ids: Sequence[LessonId]) -> None:
+        from holdfast.service.recall import get_readable  # most syncs find nothing changed
+
+        self.lessons.update((lesson.id, lesson) for lesson in get_readable(self.parts.store, ids))
+
+    def _load_all(self) -> None:
+        """Read every lesson of the project, once; those that were read or changed before stay as they are."""
+        if not self.is_complete:
+            self.is_complete = True
+            everything = {lesson.id: lesson for lesson in _lessons(self.parts, self.place, STATES)}
+            self.lessons = everything | self.lessons
+
+    def _changed_by_files(self, read: Mapping[LessonId, object]) -> list[LessonId]:
+        """Lessons of which the file changed, or whose file somebody vouches for now, in a fixed order."""
+        vouched = (id for id, entry in self.entries.items() if self.how.accept and (entry.waits or not entry.ours))
+        return sorted({*read, *vouched})
+
     def _to_do(self, read: Mapping[LessonId, object]) -> Iterator[LessonId]:
         """Lessons of which the file or the store's version changed, in a fixed order."""
         for shared in sorted({*self.entries, *read}):
@@ -282,10 +306,10 @@ class _Run:
 
     def _unstage(self) -> None:
         """Let lessons be seen everywhere whose files a main line has by now."""
-        for shared, path in self.present.items():
-            entry = self.entries.get(shared)
-            lesson = self.lessons.get(entry.lesson) if entry else None
-            if lesson is not None and lesson.scope.branch and lesson.state in LIVING:
+        for staged in find_staged(self.parts, self.place):
+            lesson = self.lessons.setdefault(staged.id, staged)
+            path = self.present.get(self.shared_ids.get(lesson.id, LessonId("")))
+            if path and lesson.scope.branch and lesson.state in LIVING:
                 after = replace(self.staging.unstage(lesson, path), recorded_at=self.parts.clock.now())
                 if after.scope != lesson.scope:
                     self._put(lesson, after, "merged", path)
@@ -330,6 +354,7 @@ class _Run:
         now = self.parts.clock.now()
         draft = new_lesson(file.document, self.place.project.id, self._local_ids(), now, self._state(file, path))
         draft = self.staging.stage(draft, path)
+        self._load_all()
         if draft.id in self.lessons:  # it was taken in before the mark was lost
             return self.lessons[draft.id]
         rule = same_rule(draft)
@@ -442,7 +467,7 @@ class _Run:
         if self.how.take_only:
             self.unwritten.add(path)
             return
-        again = parse(path, text.encode())
+        again = parse(path, text.encode(), doubted=False)
         if isinstance(again, Problem) or again.document.values != document.values:
             reason = again.reason if isinstance(again, Problem) else "its words cannot be written as a file"
             self._tell("refused", path, lesson, reason)
@@ -498,7 +523,7 @@ class _Run:
 
     def _dated(self, entry: Entry) -> Entry:
         lesson = self.lessons.get(entry.lesson)
-        if self.how.take_only and entry.ours:
+        if (self.how.take_only and entry.ours) or (lesson is None and not self.is_complete):
             return entry
         return replace(entry, at=render_instant(lesson.recorded_at) if lesson else "")
 
