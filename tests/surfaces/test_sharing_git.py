@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,21 +23,21 @@ class Member:
         self.config = scratch / f"{name}.gitconfig"
         self.config.write_text(f"[user]\n\tname = {name}\n\temail = {name}@example.org\n[pull]\n\trebase = false\n")
         self._patch = monkeypatch
-        self._enter()
+        self.enter()
         subprocess.run(["git", "clone", "-q", str(origin), str(self.folder)], check=True)
 
-    def _enter(self) -> None:
+    def enter(self) -> None:
         self._patch.setenv("HOLDFAST_HOME", str(self.home))
         self._patch.setenv("GIT_CONFIG_GLOBAL", str(self.config))
 
     def git(self, *arguments: str) -> str:
-        self._enter()
+        self.enter()
         done = subprocess.run(["git", "-C", str(self.folder), *arguments], check=False, capture_output=True)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout.decode()
 
     def holdfast(self, *arguments: str) -> str:
-        self._enter()
+        self.enter()
         return told(*arguments, "-C", str(self.folder))
 
     def commit(self, words: str) -> None:
@@ -52,11 +54,11 @@ class Member:
         self.holdfast("sync", "--accept")
 
     def lessons(self) -> list[str]:
-        self._enter()
+        self.enter()
         return sorted(row["insight"] for row in told_json("list", "-C", str(self.folder))["lessons"])
 
     def id_of(self, words: str) -> str:
-        self._enter()
+        self.enter()
         rows = told_json("list", "-C", str(self.folder))["lessons"]
         return str(next(row["id"] for row in rows if words in row["insight"]))
 
@@ -176,6 +178,15 @@ def test_attributes_of_the_user_stay(team: list[Member]) -> None:
     assert attributes.read_text() == "*.png binary\n"
 
 
+def wait_until(is_done: Callable[[], bool]) -> None:
+    """Wait for what a git hook has started, however busy the machine is."""
+    for _ in range(600):
+        if is_done():
+            return
+        time.sleep(0.2)
+    raise AssertionError("it did not happen")
+
+
 def test_git_hooks_take_files_in_and_write_none(team: list[Member]) -> None:
     ada, bob, _ = team
     bob.holdfast("setup", "git", "--git-hooks")
@@ -185,12 +196,36 @@ def test_git_hooks_take_files_in_and_write_none(team: list[Member]) -> None:
     bob.holdfast("remember", "Ids end with a digit")
     before = bob.git("rev-parse", "HEAD")
     bob.git("pull", "-q", "--no-edit")
-    assert bob.git("status", "--porcelain", "--", ".holdfast/lessons/convention") == ""
     assert bob.git("rev-parse", "HEAD") != before
-    bob._enter()
-    assert "Retries" in run("review", "--list", "-C", str(bob.folder)).output or "Retries" in told(
-        "list", "--state", "candidate", "-C", str(bob.folder)
-    )
+    bob.enter()
+    wait_until(lambda: "Retries" in told("list", "--state", "candidate", "-C", str(bob.folder)))
+    assert bob.git("status", "--porcelain") == ""
+
+
+def test_a_hook_of_the_user_runs_beside_ours_and_its_status_counts(team: list[Member]) -> None:
+    ada = team[0]
+    hook = ada.folder / ".git" / "hooks" / "post-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nset -eu\ntouch ran\n")
+    hook.chmod(0o755)
+    ada.holdfast("setup", "git", "--git-hooks")
+    head = ada.git("rev-parse", "HEAD")
+    ada.commit("work")
+    assert (ada.folder / "ran").exists()
+    assert ada.git("rev-parse", "HEAD^").strip() == head.strip()
+    assert subprocess.run([str(hook)], cwd=ada.folder).returncode == 0
+    told("uninstall", "git")
+    assert hook.read_text() == "#!/bin/sh\nset -eu\ntouch ran\n"
+
+
+def test_shared_hooks_are_left_and_the_lines_to_add_are_shown(team: list[Member]) -> None:
+    ada = team[0]
+    ada.git("config", "core.hooksPath", ".githooks")
+    result = run("setup", "git", "--git-hooks", "-C", str(ada.folder))
+    assert result.exit_code == 1
+    assert "core.hooksPath is .githooks" in result.stderr
+    assert "sync --git-hook >/dev/null 2>&1 </dev/null & exit $status )" in result.stderr
+    assert not (ada.folder / ".githooks").exists()
 
 
 def test_a_file_that_is_no_lesson_is_merged_as_text(tmp_path: Path) -> None:

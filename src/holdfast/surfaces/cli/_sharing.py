@@ -34,7 +34,10 @@ def run_sync(
 
 
 def run_quietly(call: Call) -> int:
-    """Take files in for a git hook: it writes none, says nothing, never fails, and waits for a rebase to end."""
+    """Take files in for a git hook, which has gone on: it writes none, says nothing, and leaves a rebase alone.
+
+    Then lessons are seen everywhere whose branch was merged.
+    """
     from holdfast.runfiles import note as log
     from holdfast.settings import load_settings
     from holdfast.surfaces.cli._githooks import is_busy
@@ -42,7 +45,9 @@ def run_quietly(call: Call) -> int:
 
     try:
         if not is_busy(work_tree(call.folder or ".")):
-            report = run_sync(call, take_only=True, wait_s=0.0)
+            report = run_sync(call, take_only=True)
+            with call.open() as memory:
+                memory.settle_branches()
             for problem in report.problems:
                 place = f"{FOLDER}{problem.path}:{problem.line}"
                 log(load_settings().log_path, "sync", HoldfastError(f"{place}: {problem.reason}"))
