@@ -81,7 +81,7 @@ def team(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> list[Me
 
 def files_of(member: Member) -> dict[str, str]:
     root = member.folder / ".holdfast" / "lessons"
-    return {str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*.md"))}
+    return {str(path.relative_to(root)): path.read_text(errors="replace") for path in sorted(root.rglob("*.md"))}
 
 
 def test_a_week_of_a_team(team: list[Member]) -> None:
@@ -147,6 +147,97 @@ def test_a_week_of_a_team(team: list[Member]) -> None:
     for member in team:
         member.holdfast("sync")
         assert member.git("status", "--porcelain") == ""
+
+
+def test_a_branchs_lesson_reaches_the_team_when_the_branch_is_squashed(team: list[Member]) -> None:
+    ada, bob, cleo = team
+    ada.git("checkout", "-q", "-b", "feature/tides")
+    (ada.folder / "tides.py").write_text("HIGH = 5\nLOW = 1\n")
+    ada.commit("tides")
+    ada.holdfast("remember", "Tides are in feet", "--file", "tides.py")
+    ada.holdfast("share", "--all")
+    ada.commit("what the branch taught")
+    ada.git("push", "-q", "-u", "origin", "feature/tides")
+    # Bob reviews the branch: he has its lesson there, and not on main.
+    bob.git("fetch", "-q")
+    bob.git("checkout", "-q", "feature/tides")
+    bob.holdfast("sync", "--accept")
+    assert bob.lessons() == ["Tides are in feet"]
+    assert "Tides are in feet" in bob.holdfast("pr", "origin/main")
+    bob.git("checkout", "-q", "main")
+    bob.holdfast("sync")
+    assert bob.lessons() == []
+    assert "feature/tides" in bob.holdfast("staged")
+    cleo.pull()
+    assert cleo.lessons() == []
+    # Ada squashes it into main and deletes the branch.
+    ada.git("checkout", "-q", "main")
+    assert ada.lessons() == []
+    ada.holdfast("share", "--all")
+    assert files_of(ada) == {}
+    ada.git("merge", "-q", "--squash", "feature/tides")
+    ada.push("tides (#1)")
+    ada.git("branch", "-D", "feature/tides")
+    ada.git("push", "-q", "origin", ":feature/tides")
+    for member in team:
+        member.pull()
+        assert member.lessons() == ["Tides are in feet"]
+    assert files_of(ada) == files_of(bob) == files_of(cleo)
+    for member in team:
+        assert member.git("status", "--porcelain") == ""
+
+
+def test_broken_files_of_a_clone_are_named_kept_and_change_nothing(team: list[Member]) -> None:
+    ada, bob, _ = team
+    rules = ("conflict", "twice", "renamed", "latin", "trusting", "capturing", "running", "whole")
+    for rule in rules:
+        ada.holdfast("remember", f"{rule.capitalize()} is a rule of the harbour")
+    ada.holdfast("share", "--all")
+    ada.push("lessons")
+    bob.pull()
+    known = bob.lessons()
+    folder = ada.folder / ".holdfast" / "lessons" / "convention"
+    files = {rule: next(folder.glob(f"{rule}-*.md")) for rule in rules}
+    texts = {rule: file.read_text() for rule, file in files.items()}
+    head, tail = texts["conflict"].split("sync:", 1)
+    files["conflict"].write_text(f"{head}<<<<<<< HEAD\nsync:{tail}=======\n>>>>>>> theirs\n")
+    short = files["twice"].stem.rpartition("-")[2]
+    (folder / f"copy-{short}.md").write_text(texts["twice"])
+    files["renamed"].rename(folder / "another-name.md")
+    files["latin"].write_bytes(texts["latin"].encode().replace(b"harbour", b"harb\xf6ur"))
+    files["trusting"].write_text(texts["trusting"].replace("kind: ", "trust: person\nkind: ", 1))
+    files["capturing"].write_text(texts["capturing"].replace("kind: ", "capture: false\nkind: ", 1))
+    files["running"].write_text(texts["running"].replace("kind: ", "hooks:\n  post-merge: make\nkind: ", 1))
+    files["whole"].write_text(texts["whole"].replace("kind: ", "tags:\n- port\nkind: ", 1))
+    ada.push("edited by hand")
+    bob.git("pull", "-q", "--no-edit")
+    held = files_of(bob)
+    bob.enter()
+    result = run("sync", "--accept", "-C", str(bob.folder))
+    assert result.exit_code == 1
+    root = ".holdfast/lessons/convention"
+    line = head.count("\n") + 1
+    spoilt = texts["latin"].partition("harbour")[0].count("\n") + 1
+    for place, reason in (
+        (f"{files['conflict'].name}:{line}:1", "an unresolved merge conflict"),
+        (f"{files['twice'].name}:2:1", "the same id as"),
+        (f"copy-{short}.md:2:1", "the same id as"),
+        ("another-name.md:2:1", "renamed"),
+        (f"{files['latin'].name}:{spoilt}:", "not UTF-8"),
+        (f"{files['trusting'].name}:3:1", "unknown key 'trust'"),
+        (f"{files['capturing'].name}:3:1", "unknown key 'capture'"),
+        (f"{files['running'].name}:3:1", "unknown key 'hooks'"),
+    ):
+        assert any(f"{root}/{place}" in row and reason in row for row in result.stderr.splitlines()), (
+            place,
+            result.stderr,
+        )
+    assert bob.lessons() == known
+    assert {name: text for name, text in files_of(bob).items() if "whole" not in name} == {
+        name: text for name, text in held.items() if "whole" not in name
+    }
+    (whole,) = (row for row in told_json("list", "-C", str(bob.folder))["lessons"] if "Whole" in row["insight"])
+    assert whole["tags"] == ["port"]
 
 
 def test_setup_is_taken_back_to_the_byte(team: list[Member]) -> None:
