@@ -306,3 +306,59 @@ def test_git_is_asked_once_a_commit_and_not_at_all_where_nothing_is_staged(
     asked.clear()
     assert not seen(memory)
     assert asked == []
+
+
+def test_a_hook_sees_the_same_with_fewer_looks(memory: Memory, code: Codebase, staged: Lesson) -> None:
+    def told(memory: Memory) -> bool:
+        return any(ranked.lesson.id == staged.id for ranked in memory.recall(RULE).items)
+
+    for branch, is_told in (("feature/lists", True), ("main", False), ("feature/lists", True)):
+        code.git("checkout", "-q", branch)
+        with Memory(str(code.folder), cold=True) as hook:
+            assert told(hook) == is_told
+        assert told(memory.at(memory.folder)) == is_told
+
+
+def test_where_git_does_not_answer_every_lesson_is_seen_and_nothing_is_kept(
+    memory: Memory, code: Codebase, staged: Lesson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code.git("checkout", "-q", "main")
+    here = memory.at(memory.folder)
+    assert here.place.branch == "main"
+    with monkeypatch.context() as silent:
+        silent.setattr(Git, "ask", lambda *words, **more: None)
+        assert any(ranked.lesson.id == staged.id for ranked in here.recall(RULE).items)
+    assert not seen(memory)
+
+
+def test_a_lesson_from_before_the_first_commit_of_a_branch_is_dated_by_it(memory: Memory, code: Codebase) -> None:
+    begin(code)
+    lesson = remember(memory)
+    assert lesson.scope.commit == lesson.scope.base
+    tip = code.commit("lists")
+    memory.at(memory.folder).settle_branches()
+    assert memory.get(lesson.id).scope.commit == tip
+    code.git("checkout", "-q", "-b", "release/1", "main")
+    assert not seen(memory)
+    code.git("merge", "-q", "--no-ff", "--no-edit", "feature/lists")
+    code.edit("src/store.py", "self.rows[key] = [value]", "self.rows[key] = (value,)")
+    code.commit("changed since")
+    assert seen(memory)
+
+
+def test_a_clone_without_the_branch_does_not_end_its_lessons(memory: Memory, code: Codebase) -> None:
+    code.git("config", "remote.origin.url", "https://example.org/harbour.git")
+    begin(code)
+    code.commit("lists")
+    staged = remember(memory)
+    code.git("checkout", "-q", "main")
+    other = code.folder.parent / "second-clone"
+    code.git("clone", "-q", "--single-branch", str(code.folder), str(other))
+    code.git("-C", str(other), "config", "remote.origin.url", "https://example.org/harbour.git")
+    there = memory.at(str(other))
+    assert there.place.project.id == staged.scope.project
+    there.settle_branches()
+    assert memory.get(staged.id).scope.branch == "feature/lists"
+    assert not any(ranked.lesson.id == staged.id for ranked in there.recall(RULE).items)
+    code.git("checkout", "-q", "feature/lists")
+    assert seen(memory)
