@@ -7,11 +7,16 @@ anchored to. Where that cannot be told, a lesson is seen rather than hidden (ADR
 
 from __future__ import annotations
 
+from hashlib import blake2b
+
+from holdfast.domain.clocktext import render_instant
 from holdfast.domain.frozen import Frozen, replace
+from holdfast.domain.jsontext import dumps
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import LessonId
 from holdfast.ports.store import LessonFilter
 from holdfast.service.ledger import with_retries, write_change
+from holdfast.service.staged import MARK, NONE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +30,10 @@ if TYPE_CHECKING:
     from holdfast.service.parts import Parts
 
 STAGED_AT_MOST = 2_000
+PATCHES_AT_MOST = 20
+"""Staged lessons, the newest, whose commits' patches are looked for where HEAD has moved."""
+SETTLED = "staged_settled:"
+"""The store's mark, before the project's id, with what was looked at when staged lessons were settled last."""
 UNANCHORED = ("decision",)
 """Kinds that are staged even without an anchor, unless a person stated them."""
 
@@ -138,23 +147,24 @@ def find_seen(parts: Parts, place: Place, lessons: Sequence[Lesson]) -> tuple[tu
     missing = branches.missing(place.commit, list(dict.fromkeys(commits))) if commits else frozenset()
     if missing is None:
         return tuple(lesson.id for lesson in lessons), False
-    answers = {lesson.id: _is_seen(parts, place, branches, lesson, missing) for lesson in lessons}
-    seen = tuple(lesson for lesson, answer in answers.items() if answer is not False)
-    return seen, None not in answers.values()
-
-
-def _is_seen(parts: Parts, place: Place, branches: Branches, lesson: Lesson, missing: frozenset[str]) -> bool | None:
-    """None where it cannot be told."""
-    scope, is_own = lesson.scope, _has_own_commit(lesson)
-    if is_own and scope.commit not in missing:
-        return True
-    if scope.branch == place.branch:
-        return not is_own or branches.was_at(scope.branch, scope.commit) is not False
-    if lesson.paths:
-        has = _has_anchors(parts, branches, place.commit, lesson)
-        if has is not False:
-            return has
-    return branches.is_applied(place.commit, scope.commit) if is_own and not parts.hasty else False
+    elsewhere: list[Lesson] = []
+    seen: dict[LessonId, bool | None] = {}
+    for lesson in lessons:
+        scope, is_own = lesson.scope, _has_own_commit(lesson)
+        is_inherited = is_own and scope.commit not in missing
+        is_named = scope.branch == place.branch and (
+            not is_own or branches.was_at(scope.branch, scope.commit) is not False
+        )
+        seen[lesson.id] = is_inherited or is_named
+        elsewhere += [] if is_inherited or is_named else [lesson]
+    paths = dict.fromkeys(path for lesson in elsewhere for path in lesson.paths)
+    blobs = branches.blobs(place.commit, list(paths)) if paths else {}
+    for lesson in elsewhere:
+        seen[lesson.id] = None if blobs is None else _has_anchors(parts, branches, place.commit, lesson, blobs)
+    unknown = [lesson for lesson in elsewhere if seen[lesson.id] is False and _has_own_commit(lesson)]
+    for lesson in unknown[: 0 if parts.hasty else PATCHES_AT_MOST]:
+        seen[lesson.id] = branches.is_applied(place.commit, lesson.scope.commit)
+    return tuple(lesson for lesson, answer in seen.items() if answer is not False), None not in seen.values()
 
 
 def _has_own_commit(lesson: Lesson) -> bool:
@@ -162,13 +172,20 @@ def _has_own_commit(lesson: Lesson) -> bool:
     return bool(lesson.scope.commit) and lesson.scope.commit != lesson.scope.base
 
 
-def _has_anchors(parts: Parts, branches: Branches, commit: str, lesson: Lesson) -> bool | None:
-    """Whether the commit has everything that the lesson is anchored to, as it was recorded."""
+def _has_anchors(
+    parts: Parts, branches: Branches, commit: str, lesson: Lesson, blobs: Mapping[str, str] | None = None
+) -> bool | None:
+    """Whether the commit has everything that the lesson is anchored to, as it was recorded; false without anchors.
+
+    `blobs` are the commit's, where they are known already.
+    """
     anchors = [anchor for anchor in lesson.anchors if anchor.path]
-    blobs = branches.blobs(commit, lesson.paths)
-    if blobs is None:
-        return None
-    return all(_has_anchor(parts, branches, commit, anchor, blobs) for anchor in anchors)
+    if blobs is None and anchors:
+        blobs = branches.blobs(commit, lesson.paths)
+        if blobs is None:
+            return None
+    known = blobs or {}
+    return bool(anchors) and all(_has_anchor(parts, branches, commit, anchor, known) for anchor in anchors)
 
 
 def _has_anchor(parts: Parts, branches: Branches, commit: str, anchor: Anchor, blobs: Mapping[str, str]) -> bool:
@@ -194,25 +211,38 @@ def settle(parts: Parts, place: Place) -> Change | None:
     """
 
     def step() -> Change | None:
-        staged = find_staged(parts, place)
+        staged = find_staged(parts, place) if parts.store.mark(MARK + place.project.id) != NONE else []
         branches = parts.workspace.branches(place)
         lines = branches.main_commits() if staged else None
         if not lines:
             return None
+        state = _state(branches, staged, lines)
+        if parts.store.mark(SETTLED + place.project.id) == state:
+            return None
+        expected = {lesson.id: lesson.recorded_at for lesson in staged}
         merged: list[Lesson] = []
         dated: list[Lesson] = []
         for lesson in staged:
             after = _settled(parts, branches, lesson, lines)
             if after is not None:
                 (dated if after.scope.branch else merged).append(after)
-        expected = {lesson.id: lesson.recorded_at for lesson in staged}
         if dated:
             write_change(parts, place, "stage", dated, {lesson.id: expected[lesson.id] for lesson in dated})
-        if not merged:
-            return None
-        return write_change(parts, place, "merge", merged, {lesson.id: expected[lesson.id] for lesson in merged}).change
+        change = None
+        if merged:
+            known = {lesson.id: expected[lesson.id] for lesson in merged}
+            change = write_change(parts, place, "merge", merged, known).change
+        parts.store.mark(SETTLED + place.project.id, state)
+        return change
 
     return with_retries(step)
+
+
+def _state(branches: Branches, staged: Sequence[Lesson], lines: Sequence[str]) -> str:
+    """What differs once another look at the staged lessons may tell more: the lessons and the tips."""
+    tips = {lesson.scope.branch: branches.tip(lesson.scope.branch) for lesson in staged}
+    versions = [[lesson.id, render_instant(lesson.recorded_at)] for lesson in staged]
+    return blake2b(dumps([tips, versions, list(lines)]).encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 def _settled(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[str]) -> Lesson | None:
@@ -223,6 +253,8 @@ def _settled(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[s
     tip = branches.tip(scope.branch)
     if tip is None:
         return None
+    if tip and branches.was_at(scope.branch, scope.commit) is False:
+        tip = ""  # another branch of the same name
     last = tip or branches.last_tip(scope.branch)
     own = [commit for commit in dict.fromkeys((scope.commit, last)) if commit and commit != scope.base]
     for line in lines:
@@ -237,8 +269,9 @@ def _settled(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[s
             return _unstaged(parts, lesson)
     if not _has_own_commit(lesson) and tip and tip != scope.commit and not _is_on_any(branches, lines, tip):
         return replace(lesson, scope=replace(scope, commit=tip), recorded_at=parts.clock.now())
-    is_dead = not tip or _is_on_any(branches, lines, tip)
-    return _unstaged(parts, lesson) if is_dead and _is_doubtful(branches, lesson, lines, own) else None
+    was_here = last or (_has_own_commit(lesson) and branches.time(scope.commit) is not None)
+    is_over = tip != scope.commit and _is_on_any(branches, lines, tip) if tip else was_here
+    return _unstaged(parts, lesson) if is_over and _is_doubtful(branches, lesson, lines, own) else None
 
 
 def _is_on_any(branches: Branches, lines: Sequence[str], commit: str) -> bool:

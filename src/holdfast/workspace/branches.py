@@ -37,6 +37,7 @@ class LocalBranches:
         self._root = root
         self._kept: dict[tuple[str, ...], bytes | None] = {}
         self._refs: dict[str, str] | None = None
+        self._reflogs: dict[str, list[bytes]] = {}
         self._defaults: frozenset[str] = frozenset()
 
     def resolve(self, revision: str) -> str:
@@ -83,11 +84,12 @@ class LocalBranches:
 
     def was_at(self, branch: str, commit: str) -> bool | None:
         """From the branch's own reflog, which goes when the branch is deleted; None where there is none."""
-        checkout = find_checkout(self._root)
-        lines = _reflog(checkout.common, "refs", "heads", *branch.split("/")) if checkout else []
-        if not lines:
-            return None
-        return any(commit.encode() in line[:130] for line in lines)
+        if branch not in self._reflogs:
+            checkout = find_checkout(self._root)
+            names = ("refs", "heads", *branch.split("/"))
+            self._reflogs[branch] = _reflog(checkout.common, *names) if checkout else []
+        lines = self._reflogs[branch]
+        return any(commit.encode() in line[:130] for line in lines) if lines else None
 
     def missing(self, line: str, commits: Sequence[str]) -> frozenset[str] | None:
         """Two questions however many commits: which of them exist, and which of those `line` does not have."""
@@ -121,15 +123,18 @@ class LocalBranches:
         return True if marks == {b"-"} else self._is_squashed(line, base, commit)
 
     def blobs(self, commit: str, paths: Sequence[str]) -> dict[str, str] | None:
-        """One question however many paths."""
-        wanted = [path for path in paths if path and "\0" not in path][:COMMITS_LIMIT]
-        if not wanted:
-            return {}
-        told = self._ask("ls-tree", "-z", "--full-tree", commit, "--", *wanted) if _commit(commit) else None
-        if told is None:
-            return None
-        rows = (row.partition(b"\t") for row in told.split(b"\0") if row)
-        return {os.fsdecode(name): "git1:" + head.split()[2].decode("ascii", "replace") for head, _, name in rows}
+        """One question for every 500 paths."""
+        wanted = [path for path in paths if path and "\0" not in path]
+        found: dict[str, str] = {}
+        for start in range(0, len(wanted), COMMITS_LIMIT):
+            some = wanted[start : start + COMMITS_LIMIT]
+            told = self._ask("ls-tree", "-z", "--full-tree", commit, "--", *some) if _commit(commit) else None
+            if told is None:
+                return None
+            for row in filter(None, told.split(b"\0")):
+                head, _, name = row.partition(b"\t")
+                found[os.fsdecode(name)] = "git1:" + head.split()[2].decode("ascii", "replace")
+        return found
 
     def below(self, commit: str, folder: str) -> frozenset[str] | None:
         """One question."""
