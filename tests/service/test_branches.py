@@ -328,6 +328,11 @@ def test_where_git_does_not_answer_every_lesson_is_seen_and_nothing_is_kept(
     with monkeypatch.context() as silent:
         silent.setattr(Git, "ask", lambda *words, **more: None)
         assert any(ranked.lesson.id == staged.id for ranked in here.recall(RULE).items)
+        with Memory(str(code.folder), cold=True) as hook:  # it does not ask again before HEAD moves
+            assert any(ranked.lesson.id == staged.id for ranked in hook.recall(RULE).items)
+    memory.at(memory.folder).settle_branches()
+    with Memory(str(code.folder), cold=True) as hook:
+        assert hook.recall(RULE).items == ()
     assert not seen(memory)
 
 

@@ -48,6 +48,11 @@ def test_staged_lessons_are_listed_and_rescued(folder: str, code: Codebase) -> N
     assert run("staged", "rescue", lesson[-8:], "-C", folder).exit_code == 1
 
 
+def test_who_states_a_staged_lesson_is_told_so(folder: str) -> None:
+    result = run("remember", "Rows are kept as lists", "--file", "src/store.py::Store.put", "-C", folder)
+    assert "seen on feature/lists until that is merged" in result.stderr
+
+
 def test_a_whole_branch_is_rescued_and_that_can_be_undone(folder: str, code: Codebase) -> None:
     remember(folder)
     remember(folder, "Lists are never shared between keys")

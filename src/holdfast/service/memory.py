@@ -545,10 +545,16 @@ class Memory:
         return summarise(branches, self.place.commit, base, (self.parts, self.place))
 
     def settle_branches(self) -> Change | None:
-        """Let lessons staged on branches be seen everywhere once the main line has what they are about."""
+        """Let lessons staged on branches be seen everywhere once the main line has what they are about.
+
+        What is seen here meanwhile is looked at closely, for hooks to know.
+        """
+        from holdfast.service.staged import seen_here
         from holdfast.service.staging import settle
 
-        return settle(self.parts, self.place)
+        change = settle(self.parts, self.place)
+        seen_here(self.parts, self.place)
+        return change
 
     def sync(self, how: Syncing) -> SyncReport:
         """Keep the lessons' files of the work tree and the store in step; what became of each lesson. Idempotent."""

@@ -40,7 +40,7 @@ def seen_here(parts: Parts, place: Place) -> tuple[LessonId, ...] | None:
 
     lessons = find_staged(parts, place)
     seen, is_sure = find_seen(parts, place, lessons) if lessons else ((), True)
-    if is_sure:
+    if is_sure or parts.hasty:  # a hook that git left without an answer does not ask again before HEAD moves
         line = " ".join([key, GLANCE if parts.hasty else CLOSE, *seen])
         others = [line for line in lines if not line.startswith(key + " ")]
         parts.store.mark(name, "\n".join([line, *others][:LINES]) if lessons else NONE)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.workspace.gitrun import Git
 
 TIMEOUT_S = 0.15
-WALK_TIMEOUT_S = 0.5
+WALK_TIMEOUT_S = 0.25
 COMMITS_LIMIT = 500
 """Most commits and paths that one question names."""
 REFLOG_LIMIT = 1_000_000
