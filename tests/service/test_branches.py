@@ -10,9 +10,11 @@ from tests.codebase import Codebase
 
 from holdfast import Memory
 from holdfast.domain.candidate import Candidate
+from holdfast.domain.errors import StoreReadOnlyError
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import SessionId
 from holdfast.service.learn import admit
+from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.workspace.gitrun import Git
 
 RULE = "Rows are kept as lists"
@@ -309,8 +311,8 @@ def test_git_is_asked_once_a_commit_and_not_at_all_where_nothing_is_staged(
 
 
 def test_a_hook_sees_the_same_with_fewer_looks(memory: Memory, code: Codebase, staged: Lesson) -> None:
-    def told(memory: Memory) -> bool:
-        return any(ranked.lesson.id == staged.id for ranked in memory.recall(RULE).items)
+    def told(opened: Any) -> bool:
+        return any(ranked.lesson.id == staged.id for ranked in opened.recall(RULE).items)
 
     for branch, is_told in (("feature/lists", True), ("main", False), ("feature/lists", True)):
         code.git("checkout", "-q", branch)
@@ -367,3 +369,19 @@ def test_a_clone_without_the_branch_does_not_end_its_lessons(memory: Memory, cod
     assert not any(ranked.lesson.id == staged.id for ranked in there.recall(RULE).items)
     code.git("checkout", "-q", "feature/lists")
     assert seen(memory)
+
+
+def test_a_store_that_can_only_be_read_answers_too(
+    memory: Memory, code: Codebase, staged: Lesson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = SqliteStore.mark
+
+    def refuse(store: SqliteStore, name: str, value: str | None = None) -> str:
+        if value is not None:
+            raise StoreReadOnlyError("only read")
+        return mark(store, name)
+
+    monkeypatch.setattr(SqliteStore, "mark", refuse)
+    assert any(ranked.lesson.id == staged.id for ranked in memory.at(memory.folder).recall(RULE).items)
+    code.git("checkout", "-q", "main")
+    assert memory.at(memory.folder).recall(RULE).items == ()

@@ -35,7 +35,9 @@ def remember(folder: str, words: str = "Rows are kept as lists") -> str:
 def test_staged_lessons_are_listed_and_rescued(folder: str, code: Codebase) -> None:
     lesson = remember(folder)
     code.git("checkout", "-q", "main")
-    assert "Rows are kept" not in told("list", "-C", folder)
+    result = run("list", "-C", folder)
+    assert "Rows are kept" not in result.stdout
+    assert "1 lesson of other branches not listed: holdfast staged" in result.stderr
     assert f"{lesson[-8:]}\tfeature/lists\t-\tconvention\tRows are kept as lists" in told("staged", "-C", folder)
     code.git("branch", "-D", "feature/lists")
     result = run("staged", "-C", folder)

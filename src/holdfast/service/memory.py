@@ -523,6 +523,12 @@ class Memory:
 
         return list_staged(self.parts, self.place)
 
+    def staged_elsewhere(self) -> int:
+        """How many lessons are staged on branches and not seen here."""
+        from holdfast.service.staged import hidden_here
+
+        return len(hidden_here(self.parts, self.place))
+
     def rescue(self, refs: Sequence[str] = (), *, branch: str = "", author: str = "") -> list[Lesson]:
         """Let staged lessons be seen everywhere: those named, or all of a branch; returns those that were staged."""
         from holdfast.service.staging import find_staged, rescue

@@ -7,8 +7,11 @@ lesson was staged; so a hook asks git once a commit, and only where lessons are 
 
 from __future__ import annotations
 
+from holdfast.domain.errors import StoreError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Place
     from holdfast.domain.vocabulary import LessonId
     from holdfast.service.parts import Parts
@@ -43,10 +46,20 @@ def seen_here(parts: Parts, place: Place) -> tuple[LessonId, ...] | None:
     if is_sure or parts.hasty:  # a hook that git left without an answer does not ask again before HEAD moves
         line = " ".join([key, GLANCE if parts.hasty else CLOSE, *seen])
         others = [line for line in lines if not line.startswith(key + " ")]
-        parts.store.mark(name, "\n".join([line, *others][:LINES]) if lessons else NONE)
-        if find_staged(parts, place) != lessons:  # somebody staged one meanwhile, and has cleared the mark before
-            forget_seen(parts, place.project.id)
+        _keep(parts, place, "\n".join([line, *others][:LINES]) if lessons else NONE, lessons)
     return seen
+
+
+def _keep(parts: Parts, place: Place, mark: str, lessons: list[Lesson]) -> None:
+    """Write the mark down, unless another lesson was staged meanwhile; a store that is only read goes without."""
+    from holdfast.service.staging import find_staged
+
+    try:
+        parts.store.mark(MARK + place.project.id, mark)
+        if find_staged(parts, place) != lessons:  # who staged it may have cleared the mark before we wrote it
+            forget_seen(parts, place.project.id)
+    except StoreError:
+        return
 
 
 def hidden_here(parts: Parts, place: Place) -> frozenset[LessonId]:
