@@ -11,10 +11,12 @@ from tests.codebase import Codebase
 from holdfast import Memory
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.errors import StoreReadOnlyError
-from holdfast.domain.lesson import Lesson
+from holdfast.domain.lesson import Evidence, Lesson
 from holdfast.domain.vocabulary import SessionId
-from holdfast.service.learn import admit
+from holdfast.ports.store import LessonFilter
+from holdfast.service.learn import admit, admit_from
 from holdfast.stores.sqlite.store import SqliteStore
+from holdfast.testing.builders import make_event
 from holdfast.workspace.gitrun import Git
 
 RULE = "Rows are kept as lists"
@@ -113,6 +115,25 @@ def test_a_decision_that_an_agent_took_on_a_branch_is_staged(memory: Memory, cod
         admit(here.parts, here.place, [found], SessionId("s1"), "claude-code")
     lessons = here.lessons(states=("candidate", "active", "probation"))
     assert {lesson.kind: lesson.scope.branch for lesson in lessons} == {"decision": "feature/queue", "tooling": ""}
+
+
+def test_a_session_is_learnt_from_on_the_branch_that_it_was_on(memory: Memory, code: Codebase) -> None:
+    code.git("checkout", "-q", "-b", "feature/queue")
+    code.write("src/queue.py", "BACKEND = 'redis'\n")
+    tip = code.commit("queue")
+    code.git("checkout", "-q", "main")
+    here = memory.at(memory.folder)
+    for branch, insight in (
+        ("feature/queue", "Jobs wait in a Redis list"),
+        ("long-gone", "Cards are drawn as one image"),
+    ):
+        event = make_event(id=branch, branch=branch, project=here.place.project.id, text=insight)
+        evidence = (Evidence(event=event.id, quote=insight),)
+        found = Candidate(kind="decision", insight=insight, evidence=evidence, detector="test/1")
+        admit_from(here.parts, here.place, [found], SessionId("s1"), [event])
+    lessons = here.parts.store.find(LessonFilter(project=here.place.project.id))
+    scopes = {lesson.insight: (lesson.scope.branch, lesson.scope.commit) for lesson in lessons}
+    assert scopes == {"Jobs wait in a Redis list": ("feature/queue", tip), "Cards are drawn as one image": ("", "")}
 
 
 def test_what_is_stated_on_another_branch_too_is_staged_no_more(memory: Memory, code: Codebase, staged: Lesson) -> None:

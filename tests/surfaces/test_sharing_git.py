@@ -187,6 +187,48 @@ def test_a_branchs_lesson_reaches_the_team_when_the_branch_is_squashed(team: lis
         assert member.git("status", "--porcelain") == ""
 
 
+def test_an_edit_by_hand_merges_with_a_revision_and_a_deleted_file_ends_nothing(team: list[Member]) -> None:
+    ada, bob, cleo = team
+    ada.holdfast("remember", "Retries are capped at 3", "--why", "the gateway")
+    ada.holdfast("remember", "Tides are in metres")
+    ada.holdfast("share", "--all")
+    ada.push("lessons")
+    for member in (bob, cleo):
+        member.pull()
+    # Cleo edits a file in her editor while Bob revises the same lesson; the driver merges both.
+    (file,) = (cleo.folder / ".holdfast" / "lessons").rglob("retries*.md")
+    file.write_text(file.read_text().replace("why: the gateway", "why: the gateway bans us"))
+    cleo.push("edited by hand")
+    bob.holdfast("revise", bob.id_of("Retries"), "--tag", "net")
+    bob.holdfast("sync")
+    bob.push("revised")
+    for member in team:
+        member.pull()
+    (text,) = (text for path, text in files_of(ada).items() if "retries" in path)
+    assert "why: the gateway bans us" in text
+    assert "- net" in text
+    assert "<<<<<<<" not in text
+    # Ada deletes a file: the lesson stays where it is known, and Bob's edit of it brings no conflict into memory.
+    (tides,) = (path for path in (ada.folder / ".holdfast" / "lessons").rglob("tides*.md"))
+    tides.unlink()
+    ada.push("not shared any more")
+    for member in team:
+        member.pull()
+        assert member.lessons() == ["Retries are capped at 3", "Tides are in metres"]
+    # Bob forgets it; somebody who brings the old file back does not bring the lesson back.
+    bob.holdfast("forget", bob.id_of("Tides"))
+    bob.holdfast("sync")
+    cleo.git("checkout", "-q", "HEAD^", "--", ".holdfast/lessons")
+    cleo.push("the file again")
+    bob.git("pull", "-q", "--no-edit")
+    bob.holdfast("sync", "--accept")
+    bob.push("forgotten")
+    for member in team:
+        member.pull()
+        assert member.lessons() == ["Retries are capped at 3"]
+    assert files_of(ada) == files_of(bob) == files_of(cleo)
+
+
 def test_broken_files_of_a_clone_are_named_kept_and_change_nothing(team: list[Member]) -> None:
     ada, bob, _ = team
     rules = ("conflict", "twice", "renamed", "latin", "trusting", "capturing", "running", "whole")
