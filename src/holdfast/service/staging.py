@@ -231,7 +231,8 @@ def settle(parts: Parts, place: Place) -> Change | None:
         change = None
         if merged:
             known = {lesson.id: expected[lesson.id] for lesson in merged}
-            change = write_change(parts, place, "merge", merged, known).change
+            names = sorted({lesson.scope.branch for lesson in staged if lesson.id in known})
+            change = write_change(parts, place, "merge", merged, known, summary=", ".join(names)).change
         parts.store.mark(SETTLED + place.project.id, state)
         return change
 
@@ -317,6 +318,7 @@ def rescue(parts: Parts, place: Place, lessons: Callable[[], Sequence[Lesson]], 
             return []
         after = [_unstaged(parts, lesson) for lesson in staged]
         expected: dict[LessonId, Any] = {lesson.id: lesson.recorded_at for lesson in staged}
-        return list(write_change(parts, place, "rescue", after, expected, actor=author).lessons)
+        names = ", ".join(sorted({lesson.scope.branch for lesson in staged}))
+        return list(write_change(parts, place, "rescue", after, expected, actor=author, summary=names).lessons)
 
     return with_retries(step)
