@@ -144,6 +144,16 @@ def test_what_is_stated_on_another_branch_too_is_staged_no_more(memory: Memory, 
     assert seen(memory)
 
 
+def test_a_successor_is_seen_where_the_lesson_was_that_it_replaces(memory: Memory, code: Codebase) -> None:
+    memory.remember("Rows are kept as they are", topic_key="rows")
+    begin(code)
+    lesson = remember(memory, topic_key="rows")
+    assert lesson.scope.branch == ""
+    code.git("stash", "-q")
+    code.git("checkout", "-q", "main")
+    assert seen(memory)
+
+
 # How a branch ends
 
 
