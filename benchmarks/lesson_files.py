@@ -1,8 +1,10 @@
 """How long a sync of lesson files takes, beside `git status` of the same work tree.
 
-    python -m benchmarks.lesson_files [--lessons 5000] [--changed 200]
+    python -m benchmarks.lesson_files [--lessons 5000] [--changed 200] [--json FILE]
 
-Prints JSON: seconds of whole processes (`holdfast sync`), the median of five runs.
+Prints JSON: seconds of whole processes (`holdfast sync`), the median of five runs: by the clock, and of the processor.
+`load` is how many processes waited for a processor meanwhile: with more than there are processors, the clock tells of
+the machine, and the processor's seconds of the code.
 """
 
 from __future__ import annotations
@@ -25,9 +27,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lessons", type=int, default=5_000)
     parser.add_argument("--changed", type=int, default=200)
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        print(json.dumps(measure(Path(scratch), options.lessons, options.changed), indent=2))
+        figures = measure(Path(scratch), options.lessons, options.changed)
+    text = json.dumps({"name": "lesson_files", **figures}, indent=2)
+    print(text)
+    if options.json:
+        options.json.write_text(text + "\n")
 
 
 def measure(scratch: Path, lessons: int, changed: int) -> dict[str, float]:
@@ -45,30 +52,44 @@ def measure(scratch: Path, lessons: int, changed: int) -> dict[str, float]:
     ]  # fmt: skip
     lines = "\n".join(json.dumps(line) for line in stated)
     holdfast = [sys.executable, "-I", "-m", "holdfast"]
-    subprocess.run([*holdfast, "import", "-", "--accept", "-C", str(root)], input=lines.encode(), check=True)
-    figures = {"share_all_s": _timed([*holdfast, "share", "--all", "-C", str(root)])}
+    told = {"input": lines.encode(), "check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([*holdfast, "import", "-", "--accept", "-C", str(root)], **told)  # type: ignore[call-overload]
+    figures: dict[str, float] = {"lessons": lessons, "changed": changed, "processors": os.cpu_count() or 1}
+    _note(figures, "share_all", [_timed([*holdfast, "share", "--all", "-C", str(root)])])
     subprocess.run([*git, "add", "."], check=True)
     subprocess.run([*git, "commit", "-qm", "lessons"], check=True)
     sync = [*holdfast, "sync", "-C", str(root)]
     status = [*git, "status", "--porcelain"]
     _timed(sync), _timed(status)
-    figures["unchanged_s"] = statistics.median(_timed(sync) for _ in range(RUNS))
-    figures["git_status_s"] = statistics.median(_timed(status) for _ in range(RUNS))
-    figures["ratio_to_git_status"] = figures["unchanged_s"] / figures["git_status_s"]
+    _note(figures, "unchanged", [_timed(sync) for _ in range(RUNS)])
+    _note(figures, "git_status", [_timed(status) for _ in range(RUNS)])
     files = sorted((root / ".holdfast" / "lessons").rglob("*.md"))[:changed]
-    for number in range(3):
+    runs = []
+    for number in range(RUNS):
         for file in files:
             text = file.read_text()
             at = text.index("why: ")
             file.write_text(f"{text[:at]}why: changed {number} {text[at + 5 :]}")
-        figures[f"changed_{number}_s"] = _timed([*sync, "--accept"])
-    return {name: round(value, 3) for name, value in figures.items()}
+        runs.append(_timed([*sync, "--accept"]))
+    _note(figures, "files_changed", runs)
+    for name in ("unchanged", "files_changed"):
+        figures[f"{name}_to_git_status"] = round(figures[f"{name}_s"] / figures["git_status_s"], 1)
+    figures["load"] = round(os.getloadavg()[0], 1)
+    return figures
 
 
-def _timed(command: list[str]) -> float:
-    began = time.perf_counter()
+def _note(figures: dict[str, float], name: str, runs: list[tuple[float, float]]) -> None:
+    for kind, seconds in zip(("s", "processor_s"), zip(*runs, strict=True), strict=True):
+        figures[f"{name}_{kind}"] = round(statistics.median(seconds), 3)
+
+
+def _timed(command: list[str]) -> tuple[float, float]:
+    """Seconds by the clock, and of the processor, of the command."""
+    began, before = time.perf_counter(), os.times()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.perf_counter() - began
+    after = os.times()
+    spent = sum(after[2:4]) - sum(before[2:4])
+    return time.perf_counter() - began, spent
 
 
 if __name__ == "__main__":

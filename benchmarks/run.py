@@ -22,6 +22,7 @@ BENCHMARKS = {
     "mcp_start": False,
     "setup": False,
     "backfill": False,
+    "lesson_files": False,
     "redaction": False,
     "watch": False,
     "detection": True,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.codeindex.local import LocalCodeIndex
     from holdfast.domain.event import Event
     from holdfast.domain.project import Place
+    from holdfast.ports.branches import Branches
     from holdfast.ports.clock import Clock
     from holdfast.ports.codeindex import CodeIndex
     from holdfast.ports.detector import Detector
@@ -279,6 +280,19 @@ def _open_lesson_files(place: Place) -> LessonFiles:
     from holdfast.workspace.lessonfiles import LocalLessonFiles
 
     return LocalLessonFiles(place.root, Git(SystemClock(), PATIENCE))
+
+
+def open_checkout(folder: str) -> tuple[Branches, str] | None:
+    """The branches of the clone that a folder is in, and the commit that is checked out; no store is opened."""
+    from holdfast.workspace.branches import LocalBranches
+    from holdfast.workspace.gitfiles import find_checkout
+    from holdfast.workspace.gitrun import Git
+
+    checkout = find_checkout(os.path.realpath(folder))
+    if checkout is None:
+        return None
+    branches = LocalBranches(Git(SystemClock(), PATIENCE), checkout.root)
+    return branches, branches.resolve("HEAD")
 
 
 def open_index(settings: Settings, place: Place, wait_s: float | None = None) -> IndexStore:

@@ -13,10 +13,14 @@ from hypothesis import strategies as st
 
 from holdfast import Memory
 from holdfast.domain.errors import InvalidValueError, StaleWriteError
-from holdfast.domain.lesson import Lesson
+from holdfast.domain.jsontext import loads
+from holdfast.domain.lesson import Lesson, in_state
 from holdfast.domain.vocabulary import STATES
+from holdfast.service.ledger import write_change
+from holdfast.service.sharing.lessonfile import LessonFile, parse
 from holdfast.service.sharing.merge import merge_files
-from holdfast.service.sharing.sync import Syncing, SyncReport, sync
+from holdfast.service.sharing.shape import values_of
+from holdfast.service.sharing.sync import MARK, Entry, Syncing, SyncReport, sync
 
 RULES = ("Retries are capped at 3", "Ids end with a check digit", "Tides are in metres")
 
@@ -41,6 +45,17 @@ class Folder:
 
     def by_user(self) -> frozenset[str]:
         return frozenset()
+
+    def edit(self, number: int) -> None:
+        """What a person does who edits a file: the reason is another one, the stamps stay."""
+        for path, held in sorted(self.files.items())[number % 3 :][:1]:
+            rows = held.decode().split("\n")
+            rows = [f"why: by hand {number}" if row.startswith("why: ") else row for row in rows]
+            self.files[path] = "\n".join(rows).encode()
+
+    def delete(self, number: int) -> None:
+        for path in sorted(self.files)[number % 3 :][:1]:
+            del self.files[path]
 
     def pull(self, other: Folder) -> None:
         for path, theirs in other.files.items():
@@ -81,18 +96,41 @@ class Machine:
             ]
             with suppress(InvalidValueError):  # nothing to revise
                 self.memory.revise(lesson.id, **change[number % 3])
+        elif lessons and verb == "retire":
+            self.retire(lessons[number % len(lessons)])
         elif lessons and verb == "forget":
             self.memory.forget(lessons[number % len(lessons)].id)
+        elif verb == "edit":
+            self.folder.edit(number)
+        elif verb == "delete":
+            self.folder.delete(number)
+
+    def retire(self, lesson: Lesson) -> None:
+        parts = self.memory.parts
+        gone = in_state(lesson, "retired", at=parts.clock.now())
+        write_change(parts, self.memory.place, "reject", [gone], {lesson.id: lesson.recorded_at})
+
+    def shared(self) -> dict[str, dict[str, Any]]:
+        """By shared id, what this machine's store says, as a file would say it."""
+        store, project = self.memory.parts.store, self.memory.place.project.id
+        entries = [Entry(**entry) for entry in loads(store.mark(MARK + project))["entries"]]
+        lessons = {lesson.id: lesson for lesson in self.memory.lessons(states=STATES)}
+        ids = {entry.lesson: entry.id for entry in entries}
+        return {
+            entry.id: values_of(lessons[entry.lesson], ids, entry.provenance)
+            for entry in entries
+            if entry.lesson in lessons
+        }
 
 
+VERBS = (
+    "remember", "share", "share", "sync", "sync", "pull", "pull", "pull", "revise", "revise", "retire", "forget",
+    "edit", "delete",
+)  # fmt: skip
 moves = st.lists(
-    st.tuples(
-        st.integers(0, 2),
-        st.sampled_from(["remember", "share", "share", "sync", "sync", "pull", "pull", "revise", "revise", "forget"]),
-        st.integers(0, 5),
-    ),
+    st.tuples(st.integers(0, 2), st.sampled_from(VERBS), st.integers(0, 5)),
     min_size=4,
-    max_size=16,
+    max_size=18,
 )
 
 
@@ -128,14 +166,22 @@ def test_any_order_of_edits_merges_and_syncs_ends_in_agreement(what: list[tuple[
                     machines[number].play(verb, detail)
             settle_down(machines)
             files = machines[0].folder.files
-            assert all(machine.folder.files == files for machine in machines)
-            gone = [path for path, held in files.items() if b"state: forgotten" in held]
+            documents = {}
+            for path, held in files.items():
+                parsed = parse(path, held)
+                assert isinstance(parsed, LessonFile), parsed
+                documents[parsed.document.id] = parsed.document.values
             for machine in machines:
+                assert machine.folder.files == files
                 assert not any(step.verb for step in machine.sync().steps if step.verb != "refused")
-                by_id = {lesson.id: lesson for lesson in machine.memory.lessons(states=STATES)}
-                shared = machine.memory.parts.store.mark("sharing:" + machine.memory.place.project.id)
-                assert all(path in shared for path in gone)
-                assert all(lesson.title for lesson in by_id.values())
+                stored = machine.shared()
+                for lesson, values in documents.items():
+                    if values["state"] == "forgotten":
+                        assert stored.get(lesson, values)["state"] == "forgotten"
+                    elif values["state"] == "active" or lesson in stored:
+                        assert stored[lesson] == values
+                living = {lesson.insight for lesson in machine.living()}
+                assert {values["insight"] for values in documents.values() if values["state"] == "active"} <= living
         finally:
             for machine in machines:
                 machine.memory.close()

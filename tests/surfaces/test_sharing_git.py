@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,21 +23,21 @@ class Member:
         self.config = scratch / f"{name}.gitconfig"
         self.config.write_text(f"[user]\n\tname = {name}\n\temail = {name}@example.org\n[pull]\n\trebase = false\n")
         self._patch = monkeypatch
-        self._enter()
+        self.enter()
         subprocess.run(["git", "clone", "-q", str(origin), str(self.folder)], check=True)
 
-    def _enter(self) -> None:
+    def enter(self) -> None:
         self._patch.setenv("HOLDFAST_HOME", str(self.home))
         self._patch.setenv("GIT_CONFIG_GLOBAL", str(self.config))
 
     def git(self, *arguments: str) -> str:
-        self._enter()
+        self.enter()
         done = subprocess.run(["git", "-C", str(self.folder), *arguments], check=False, capture_output=True)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout.decode()
 
     def holdfast(self, *arguments: str) -> str:
-        self._enter()
+        self.enter()
         return told(*arguments, "-C", str(self.folder))
 
     def commit(self, words: str) -> None:
@@ -52,11 +54,11 @@ class Member:
         self.holdfast("sync", "--accept")
 
     def lessons(self) -> list[str]:
-        self._enter()
+        self.enter()
         return sorted(row["insight"] for row in told_json("list", "-C", str(self.folder))["lessons"])
 
     def id_of(self, words: str) -> str:
-        self._enter()
+        self.enter()
         rows = told_json("list", "-C", str(self.folder))["lessons"]
         return str(next(row["id"] for row in rows if words in row["insight"]))
 
@@ -79,7 +81,7 @@ def team(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> list[Me
 
 def files_of(member: Member) -> dict[str, str]:
     root = member.folder / ".holdfast" / "lessons"
-    return {str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*.md"))}
+    return {str(path.relative_to(root)): path.read_text(errors="replace") for path in sorted(root.rglob("*.md"))}
 
 
 def test_a_week_of_a_team(team: list[Member]) -> None:
@@ -147,6 +149,139 @@ def test_a_week_of_a_team(team: list[Member]) -> None:
         assert member.git("status", "--porcelain") == ""
 
 
+def test_a_branchs_lesson_reaches_the_team_when_the_branch_is_squashed(team: list[Member]) -> None:
+    ada, bob, cleo = team
+    ada.git("checkout", "-q", "-b", "feature/tides")
+    (ada.folder / "tides.py").write_text("HIGH = 5\nLOW = 1\n")
+    ada.commit("tides")
+    ada.holdfast("remember", "Tides are in feet", "--file", "tides.py")
+    ada.holdfast("share", "--all")
+    ada.commit("what the branch taught")
+    ada.git("push", "-q", "-u", "origin", "feature/tides")
+    # Bob reviews the branch: he has its lesson there, and not on main.
+    bob.git("fetch", "-q")
+    bob.git("checkout", "-q", "feature/tides")
+    bob.holdfast("sync", "--accept")
+    assert bob.lessons() == ["Tides are in feet"]
+    assert "Tides are in feet" in bob.holdfast("pr", "origin/main")
+    bob.git("checkout", "-q", "main")
+    bob.holdfast("sync")
+    assert bob.lessons() == []
+    assert "feature/tides" in bob.holdfast("staged")
+    cleo.pull()
+    assert cleo.lessons() == []
+    # Ada squashes it into main and deletes the branch.
+    ada.git("checkout", "-q", "main")
+    assert ada.lessons() == []
+    ada.holdfast("share", "--all")
+    assert files_of(ada) == {}
+    ada.git("merge", "-q", "--squash", "feature/tides")
+    ada.push("tides (#1)")
+    ada.git("branch", "-D", "feature/tides")
+    ada.git("push", "-q", "origin", ":feature/tides")
+    for member in team:
+        member.pull()
+        assert member.lessons() == ["Tides are in feet"]
+    assert files_of(ada) == files_of(bob) == files_of(cleo)
+    for member in team:
+        assert member.git("status", "--porcelain") == ""
+
+
+def test_an_edit_by_hand_merges_with_a_revision_and_a_deleted_file_ends_nothing(team: list[Member]) -> None:
+    ada, bob, cleo = team
+    ada.holdfast("remember", "Retries are capped at 3", "--why", "the gateway")
+    ada.holdfast("remember", "Tides are in metres")
+    ada.holdfast("share", "--all")
+    ada.push("lessons")
+    for member in (bob, cleo):
+        member.pull()
+    # Cleo edits a file in her editor while Bob revises the same lesson; the driver merges both.
+    (file,) = (cleo.folder / ".holdfast" / "lessons").rglob("retries*.md")
+    file.write_text(file.read_text().replace("why: the gateway", "why: the gateway bans us"))
+    cleo.push("edited by hand")
+    bob.holdfast("revise", bob.id_of("Retries"), "--tag", "net")
+    bob.holdfast("sync")
+    bob.push("revised")
+    for member in team:
+        member.pull()
+    (text,) = (text for path, text in files_of(ada).items() if "retries" in path)
+    assert "why: the gateway bans us" in text
+    assert "- net" in text
+    assert "<<<<<<<" not in text
+    # Ada deletes a file: the lesson stays where it is known, and Bob's edit of it brings no conflict into memory.
+    (tides,) = (path for path in (ada.folder / ".holdfast" / "lessons").rglob("tides*.md"))
+    tides.unlink()
+    ada.push("not shared any more")
+    for member in team:
+        member.pull()
+        assert member.lessons() == ["Retries are capped at 3", "Tides are in metres"]
+    # Bob forgets it; somebody who brings the old file back does not bring the lesson back.
+    bob.holdfast("forget", bob.id_of("Tides"))
+    bob.holdfast("sync")
+    cleo.git("checkout", "-q", "HEAD^", "--", ".holdfast/lessons")
+    cleo.push("the file again")
+    bob.git("pull", "-q", "--no-edit")
+    bob.holdfast("sync", "--accept")
+    bob.push("forgotten")
+    for member in team:
+        member.pull()
+        assert member.lessons() == ["Retries are capped at 3"]
+    assert files_of(ada) == files_of(bob) == files_of(cleo)
+
+
+def test_broken_files_of_a_clone_are_named_kept_and_change_nothing(team: list[Member]) -> None:
+    ada, bob, _ = team
+    rules = ("conflict", "twice", "renamed", "latin", "trusting", "capturing", "running", "whole")
+    for rule in rules:
+        ada.holdfast("remember", f"{rule.capitalize()} is a rule of the harbour")
+    ada.holdfast("share", "--all")
+    ada.push("lessons")
+    bob.pull()
+    known = bob.lessons()
+    folder = ada.folder / ".holdfast" / "lessons" / "convention"
+    files = {rule: next(folder.glob(f"{rule}-*.md")) for rule in rules}
+    texts = {rule: file.read_text() for rule, file in files.items()}
+    head, tail = texts["conflict"].split("sync:", 1)
+    files["conflict"].write_text(f"{head}<<<<<<< HEAD\nsync:{tail}=======\n>>>>>>> theirs\n")
+    short = files["twice"].stem.rpartition("-")[2]
+    (folder / f"copy-{short}.md").write_text(texts["twice"])
+    files["renamed"].rename(folder / "another-name.md")
+    files["latin"].write_bytes(texts["latin"].encode().replace(b"harbour", b"harb\xf6ur"))
+    files["trusting"].write_text(texts["trusting"].replace("kind: ", "trust: person\nkind: ", 1))
+    files["capturing"].write_text(texts["capturing"].replace("kind: ", "capture: false\nkind: ", 1))
+    files["running"].write_text(texts["running"].replace("kind: ", "hooks:\n  post-merge: make\nkind: ", 1))
+    files["whole"].write_text(texts["whole"].replace("kind: ", "tags:\n- port\nkind: ", 1))
+    ada.push("edited by hand")
+    bob.git("pull", "-q", "--no-edit")
+    held = files_of(bob)
+    bob.enter()
+    result = run("sync", "--accept", "-C", str(bob.folder))
+    assert result.exit_code == 1
+    root = ".holdfast/lessons/convention"
+    line = head.count("\n") + 1
+    spoilt = texts["latin"].partition("harbour")[0].count("\n") + 1
+    for place, reason in (
+        (f"{files['conflict'].name}:{line}:1", "an unresolved merge conflict"),
+        (f"{files['twice'].name}:2:1", "the same id as"),
+        (f"copy-{short}.md:2:1", "the same id as"),
+        ("another-name.md:2:1", "renamed"),
+        (f"{files['latin'].name}:{spoilt}:", "not UTF-8"),
+        (f"{files['trusting'].name}:3:1", "unknown key 'trust'"),
+        (f"{files['capturing'].name}:3:1", "unknown key 'capture'"),
+        (f"{files['running'].name}:3:1", "unknown key 'hooks'"),
+    ):
+        assert any(f"{root}/{place}" in row and reason in row for row in result.stderr.splitlines()), (
+            place,
+            result.stderr,
+        )
+    assert bob.lessons() == known
+    assert {name: text for name, text in files_of(bob).items() if "whole" not in name} == {
+        name: text for name, text in held.items() if "whole" not in name
+    }
+    (whole,) = (row for row in told_json("list", "-C", str(bob.folder))["lessons"] if "Whole" in row["insight"])
+    assert whole["tags"] == ["port"]
+
+
 def test_setup_is_taken_back_to_the_byte(team: list[Member]) -> None:
     ada = team[0]
     config, hooks = ada.folder / ".git" / "config", ada.folder / ".git" / "hooks"
@@ -176,6 +311,15 @@ def test_attributes_of_the_user_stay(team: list[Member]) -> None:
     assert attributes.read_text() == "*.png binary\n"
 
 
+def wait_until(is_done: Callable[[], bool]) -> None:
+    """Wait for what a git hook has started, however busy the machine is."""
+    for _ in range(600):
+        if is_done():
+            return
+        time.sleep(0.2)
+    raise AssertionError("it did not happen")
+
+
 def test_git_hooks_take_files_in_and_write_none(team: list[Member]) -> None:
     ada, bob, _ = team
     bob.holdfast("setup", "git", "--git-hooks")
@@ -185,12 +329,36 @@ def test_git_hooks_take_files_in_and_write_none(team: list[Member]) -> None:
     bob.holdfast("remember", "Ids end with a digit")
     before = bob.git("rev-parse", "HEAD")
     bob.git("pull", "-q", "--no-edit")
-    assert bob.git("status", "--porcelain", "--", ".holdfast/lessons/convention") == ""
     assert bob.git("rev-parse", "HEAD") != before
-    bob._enter()
-    assert "Retries" in run("review", "--list", "-C", str(bob.folder)).output or "Retries" in told(
-        "list", "--state", "candidate", "-C", str(bob.folder)
-    )
+    bob.enter()
+    wait_until(lambda: "Retries" in told("list", "--state", "candidate", "-C", str(bob.folder)))
+    assert bob.git("status", "--porcelain") == ""
+
+
+def test_a_hook_of_the_user_runs_beside_ours_and_its_status_counts(team: list[Member]) -> None:
+    ada = team[0]
+    hook = ada.folder / ".git" / "hooks" / "post-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nset -eu\ntouch ran\n")
+    hook.chmod(0o755)
+    ada.holdfast("setup", "git", "--git-hooks")
+    head = ada.git("rev-parse", "HEAD")
+    ada.commit("work")
+    assert (ada.folder / "ran").exists()
+    assert ada.git("rev-parse", "HEAD^").strip() == head.strip()
+    assert subprocess.run([str(hook)], cwd=ada.folder).returncode == 0
+    told("uninstall", "git")
+    assert hook.read_text() == "#!/bin/sh\nset -eu\ntouch ran\n"
+
+
+def test_shared_hooks_are_left_and_the_lines_to_add_are_shown(team: list[Member]) -> None:
+    ada = team[0]
+    ada.git("config", "core.hooksPath", ".githooks")
+    result = run("setup", "git", "--git-hooks", "-C", str(ada.folder))
+    assert result.exit_code == 1
+    assert "core.hooksPath is .githooks" in result.stderr
+    assert "sync --git-hook >/dev/null 2>&1 </dev/null & exit $status )" in result.stderr
+    assert not (ada.folder / ".githooks").exists()
 
 
 def test_a_file_that_is_no_lesson_is_merged_as_text(tmp_path: Path) -> None:

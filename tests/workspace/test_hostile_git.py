@@ -77,6 +77,18 @@ class Trap:
         history.commits(f"{self.first}..HEAD", 0, 10)
         history.lines(self.last, "file1.txt")
         history.own_address()
+        side = self.git("commit-tree", "-m", "side", "-p", self.first, self.last + "^{tree}").strip()
+        branches = workspace.branches(place)
+        branches.main_commits()
+        branches.resolve("HEAD")
+        branches.time(self.last)
+        branches.missing(self.last, [self.first, side, "0" * 39 + "1"])
+        branches.is_applied(self.last, side)
+        branches.is_applied(side, self.last)
+        branches.blobs(self.last, ["file0.txt"])
+        branches.below(self.last, "src")
+        branches.changed(self.first, self.last)
+        branches.file(self.last, "file1.txt")
         for ask in (lambda: list(iter_commits(str(self.root), "HEAD")), lambda: walk(str(self.root))):
             with suppress(OSError, HoldfastError):
                 ask()

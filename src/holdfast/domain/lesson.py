@@ -60,7 +60,11 @@ class Scope(Frozen):
     path_prefix: str = ""
     """Part of a monorepo, e.g. `packages/api`; empty is the whole project."""
     branch: str = ""
-    """Set when learnt on an unmerged branch."""
+    """The branch it is staged on: it is not seen elsewhere before that branch is merged (ADR 32). Empty: not staged."""
+    commit: str = ""
+    """What was checked out when it was staged."""
+    base: str = ""
+    """The commit of the main line that the branch had begun at then."""
 
     def check(self) -> None:
         """A project's or team's lesson names its project."""

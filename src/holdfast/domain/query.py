@@ -35,7 +35,8 @@ class Query(Frozen):
     """What is about to be written into a file or run, whole: literal triggers are looked for in it."""
     occasions: tuple[str, ...] = ()
     """What begins now: `standing` for a session, `edit go` for a language, `test`, `commit`, ... for a command."""
-    branch: str = ""
+    staged: tuple[LessonId, ...] | None = None
+    """Of the project's lessons that are staged on a branch, those that are seen here; None: all are."""
     prefix: str = ""
     """Where in the project the question is asked from (the working folder, relative to the root)."""
     as_of: datetime | None = None

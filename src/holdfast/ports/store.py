@@ -52,6 +52,8 @@ class LessonFilter(Frozen):
     """`ranking.words.duplicate_key` of the insight: normalised words; equal keys may be duplicates."""
     path: str = ""
     """Anchored to this file."""
+    staged: bool = False
+    """Only those staged on a branch."""
     without_vector: str = ""
     """Lessons that have no vector of this embedder yet."""
     as_of: datetime | None = None

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from holdfast.domain.project import Person, Place
+    from holdfast.ports.branches import Branches
     from holdfast.ports.history import History
 else:
     Protocol = object
@@ -65,6 +66,10 @@ class Workspace(Protocol):
 
     def history(self, place: Place) -> History:
         """The past of the place's work tree."""
+        ...
+
+    def branches(self, place: Place) -> Branches:
+        """The branches of the place's clone."""
         ...
 
     def person(self, place: Place) -> Person:

@@ -35,6 +35,7 @@ from holdfast.service.conflicts import settle_saved
 from holdfast.service.ledger import write_change
 from holdfast.service.material import Material
 from holdfast.service.sessionevents import session_events
+from holdfast.service.staging import restated, stage
 from holdfast.service.statement import clean, doubtful_name, merged
 from holdfast.service.suspicion import suspicion
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from holdfast.domain.event import Event
     from holdfast.domain.project import Place
     from holdfast.domain.vocabulary import EventId, LessonKind, SessionId, State, Trust
+    from holdfast.ports.branches import Branches
     from holdfast.service.parts import Parts
 
 SESSIONS_KEPT = 50
@@ -112,6 +114,7 @@ class Admission:
         self._person: Person | None = None
         self._requested: list[Lesson] = []
         """What a person asked to remember."""
+        self._branches: Branches | None = None
 
     def take(self, candidates: Iterable[Candidate]) -> None:
         """Decide on each, the surest first, so that a repetition joins the better one."""
@@ -166,7 +169,7 @@ class Admission:
         at = self.parts.clock.now()
         told = [self.source.events[e.event].at for e in candidate.evidence if e.event in self.source.events]
         level = candidate.scope_level
-        return Lesson(
+        draft = Lesson(
             id=LessonId(self.parts.clock.new_id()),
             kind=candidate.kind,
             title=clean(candidate.title)[:TITLE_LIMIT].strip() or title_of(insight),
@@ -194,6 +197,14 @@ class Admission:
             links=candidate.links,
             sessions_seen=(self.source.session,),
         )
+        return self._staged(draft, candidate)
+
+    def _staged(self, draft: Lesson, candidate: Candidate) -> Lesson:
+        """The draft, staged on the branch that its session was on where it is of that branch alone."""
+        if self._branches is None:
+            self._branches = self.parts.workspace.branches(self.place)
+        behind = (self.source.events[e.event].branch for e in candidate.evidence if e.event in self.source.events)
+        return stage(self.parts, self.place, draft, next(filter(None, behind), ""), self._branches)
 
     def _anchors(self, candidate: Candidate) -> tuple[Anchor, ...]:
         """The subject, told by what the detector found and by the edits and failures it rests on."""
@@ -301,7 +312,7 @@ class Admission:
         evidence = tuple(dict.fromkeys((*source.evidence, *added)))[:EVIDENCE_KEPT]
         after = replace(
             known, **{**changes, "state": state, "sessions_seen": seen, "recorded_at": self.parts.clock.now(),
-                      "trust": _merged_trust(known.trust, draft.trust),
+                      "trust": _merged_trust(known.trust, draft.trust), "scope": restated(known, draft),
                       "provenance": replace(source, evidence=evidence, **_persons(source, draft.provenance))}
         )  # fmt: skip
         if state == "active" and known.validity.valid_to is not None:

@@ -6,13 +6,14 @@ from holdfast.domain.errors import StaleWriteError
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.lesson import Lesson, next_instant
 from holdfast.domain.records import Change
+from holdfast.service.staged import forget_seen
 
 CHANGED = "lessons_changed"
 """Mark: not empty while lessons may have changed since an embedder last saw all of them."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
     from typing import TypeVar
 
@@ -55,13 +56,15 @@ def write_change(
     A change carries ids and, as its summary, places in the code, never a lesson's words: forgetting a lesson need
     not rewrite the log. Raises StaleWriteError, writing nothing; see `Store.put`.
     """
-    recorded = tuple(_after(lesson, expected.get(lesson.id)) for lesson in lessons)
+    recorded = tuple(_after(lesson, expected.get(lesson.id)) for lesson in _seen_like_predecessors(lessons))
     change = _change(parts, place, verb, recorded, actor=actor, undone=undone, summary=summary)
     if extends is not None:
         everything = dict.fromkeys((*extends.lessons, *change.lessons))
         change = replace(change, id=extends.id, lessons=tuple(everything))
     _mark_changed(parts)
     parts.store.put(recorded, expected, change)
+    if any(lesson.scope.branch for lesson in recorded):
+        forget_seen(parts, place.project.id)
     _mark_changed(parts)  # an embedder that looked between the mark and the put saw nothing new and took it away
     return Written(change=change, lessons=recorded)
 
@@ -86,6 +89,17 @@ def with_retries(step: Callable[[], T]) -> T:
         except StaleWriteError:
             continue
     return step()
+
+
+def _seen_like_predecessors(lessons: Sequence[Lesson]) -> Iterator[Lesson]:
+    """The lessons; one that takes another's place is staged only where that one was, or neither would be seen."""
+    closed = {lesson.id: lesson.scope for lesson in lessons if lesson.state in ("superseded", "retired")}
+    for lesson in lessons:
+        former = next((closed[x.target] for x in lesson.links if x.kind == "supersedes" and x.target in closed), None)
+        if lesson.scope.branch and former is not None and former.branch != lesson.scope.branch:
+            staging = {"branch": former.branch, "commit": former.commit, "base": former.base}
+            lesson = replace(lesson, scope=replace(lesson.scope, **staging))
+        yield lesson
 
 
 def _after(lesson: Lesson, before: datetime | None) -> Lesson:

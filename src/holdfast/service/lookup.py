@@ -10,6 +10,7 @@ from holdfast.domain.records import Change, Delivery, Outcome
 from holdfast.domain.vocabulary import LESSON_KINDS, STATES, TRUSTS, LessonId, SessionId
 from holdfast.ports.store import LessonFilter, LogFilter
 from holdfast.ranking.timespan import span_in
+from holdfast.service.staged import hidden_here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,10 +46,12 @@ class Choice(Frozen):
     trust: Trust | None = None
     since: datetime | None = None
     """True since then or later."""
+    hidden: frozenset[LessonId] = frozenset()
+    """None of these."""
 
     def takes(self, lesson: Lesson) -> bool:
         """Whether all that is given holds of the lesson."""
-        return (
+        return lesson.id not in self.hidden and (
             (not self.tag or self.tag.lower() in (tag.lower() for tag in lesson.tags))
             and (not self.host or lesson.provenance.host == self.host)
             and (self.trust is None or lesson.trust == self.trust)
@@ -90,7 +93,10 @@ def list_lessons(
     limit: int,
     choice: Choice = Choice(),  # noqa: B008  # immutable
 ) -> list[Lesson]:
-    """Lessons that fit, newest first. No states means all but forgotten ones, no kinds means every kind."""
+    """Lessons that fit, newest first. No states means all but forgotten ones, no kinds means every kind.
+
+    Without `all_projects` and `as_of`, lessons that are staged on a branch and not seen here are left out.
+    """
     _require_words("state", states, STATES)
     _require_words("kind", kinds, LESSON_KINDS)
     _require_words("trust", (choice.trust,) if choice.trust else (), TRUSTS)
@@ -103,6 +109,8 @@ def list_lessons(
         as_of=as_of,
         limit=limit,
     )
+    if not all_projects and as_of is None:
+        choice = replace(choice, hidden=hidden_here(parts, place))
     return parts.store.find(where) if choice == Choice() else _sift(parts, where, choice)
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.service.adopt import Adopting, Reading, Step
     from holdfast.service.bisect import Bisection
     from holdfast.service.blame import Blamed
+    from holdfast.service.branchsummary import Summary as BranchSummary
     from holdfast.service.comparison import Comparison
     from holdfast.service.conflicts import Conflict
     from holdfast.service.explain import Explanation
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from holdfast.service.parts import Parts
     from holdfast.service.rejudge import RejudgeReport
     from holdfast.service.sharing.sync import Syncing, SyncReport
+    from holdfast.service.staging import Staged
     from holdfast.service.transfer import ImportReport
     from holdfast.service.verify import VerifyReport
     from holdfast.service.watch import Watch
@@ -568,6 +570,51 @@ class Memory:
         from holdfast.service.transfer import import_lessons
 
         return import_lessons(self.parts, self.place, lines, accept=accept, origin=origin, progress=progress, dry=dry)
+
+    def staged(self) -> list[Staged]:
+        """The lessons that are staged on branches, by branch, and whether each is seen here."""
+        from holdfast.service.staging import list_staged
+
+        return list_staged(self.parts, self.place)
+
+    def staged_elsewhere(self) -> int:
+        """How many lessons are staged on branches and not seen here."""
+        from holdfast.service.staged import hidden_here
+
+        return len(hidden_here(self.parts, self.place))
+
+    def rescue(self, refs: Sequence[str] = (), *, branch: str = "", author: str = "") -> list[Lesson]:
+        """Let staged lessons be seen everywhere: those named, or all of a branch; returns those that were staged."""
+        from holdfast.service.staging import find_staged, rescue
+
+        def wanted() -> list[Lesson]:
+            if branch:
+                return [x for x in find_staged(self.parts, self.place) if x.scope.branch == branch]
+            return [self.get(ref) for ref in refs]
+
+        return rescue(self.parts, self.place, wanted, author=author)
+
+    def branch_summary(self, base: str = "") -> BranchSummary:
+        """What the checked-out branch taught since it left `base`; by default the main line.
+
+        Raises InvalidValueError for a base that git does not know.
+        """
+        from holdfast.service.branchsummary import summarise
+
+        branches = self.parts.workspace.branches(self.place)
+        return summarise(branches, self.place.commit, base, (self.parts, self.place))
+
+    def settle_branches(self) -> Change | None:
+        """Let lessons staged on branches be seen everywhere once the main line has what they are about.
+
+        What is seen here meanwhile is looked at closely, for hooks to know.
+        """
+        from holdfast.service.staged import seen_here
+        from holdfast.service.staging import settle
+
+        change = settle(self.parts, self.place)
+        seen_here(self.parts, self.place)
+        return change
 
     def sync(self, how: Syncing) -> SyncReport:
         """Keep the lessons' files of the work tree and the store in step; what became of each lesson. Idempotent."""

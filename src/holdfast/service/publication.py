@@ -20,7 +20,7 @@ from holdfast.text.redaction import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from holdfast.domain.project import Place
     from holdfast.domain.symbol import Verdict
@@ -37,10 +37,11 @@ class Withheld(Frozen):
     reason: str
 
 
-def is_public(lesson: Lesson, place: Place) -> bool:
-    """Whether it is the project's own, of no other branch, and not private."""
+def is_public(lesson: Lesson, place: Place, seen: Collection[LessonId] | None) -> bool:
+    """Whether it is the project's own, not private, and, where it is staged on a branch, `seen` here."""
     scope = lesson.scope
-    return not lesson.private and scope.project == place.project.id and scope.branch in ("", place.branch)
+    is_here = not scope.branch or lesson.id in (seen or ())
+    return not lesson.private and scope.project == place.project.id and is_here
 
 
 def reason_against(lesson: Lesson, verdicts: Sequence[Verdict], standing: Standing) -> str:

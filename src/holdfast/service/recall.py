@@ -35,6 +35,7 @@ from holdfast.ranking.signature import command_target, error_signature
 from holdfast.ranking.tokens import count_tokens
 from holdfast.service.clues import clues_in
 from holdfast.service.freshness import FreshnessCheck
+from holdfast.service.staged import seen_here
 from holdfast.service.surroundings import way_to
 
 TYPE_CHECKING = False
@@ -139,7 +140,7 @@ def question(
         symbols=tuple(dict.fromkeys([*symbols, *clues.symbols])),
         command=command,
         error=error or (asked if error_signature(asked) else ""),
-        branch=place.branch,
+        staged=seen_here(parts, place),
         prefix=place.prefix,
         as_of=as_of,
         at=None if as_of else now,
@@ -264,7 +265,7 @@ def is_visible(lesson: Lesson, query: Query) -> bool:
     scope, ends = lesson.scope, lesson.validity.valid_to
     mine = query.all_projects or scope.level == "user" or scope.project == query.project
     holds = query.at is None or ends is None or ends > query.at
-    here = scope.branch in ("", query.branch) or not query.branch
+    here = not scope.branch or query.staged is None or scope.project != query.project or lesson.id in query.staged
     return mine and holds and here and lesson.state in query.states and lesson.kind in (query.kinds or (lesson.kind,))
 
 

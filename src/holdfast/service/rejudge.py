@@ -37,7 +37,7 @@ REJUDGED = "rejudged:"
 """Start of the mark `JUDGE RETIRED DEMOTED INSTANT` of a project whose lessons were judged again."""
 VERB = "rejudge"
 JUDGED: tuple[State, ...] = ("active", "probation", "candidate")
-BY_MACHINE = ("learn", "reanchor", "expire", "undo", VERB)
+BY_MACHINE = ("learn", "reanchor", "expire", "stage", "merge", "undo", VERB)
 """Verbs of changes that no person made."""
 
 

@@ -15,6 +15,7 @@ from holdfast.service.conflicts import find_restated, proposed, settle_saved
 from holdfast.service.ledger import with_retries, write_change
 from holdfast.service.material import Material, recent_events
 from holdfast.service.revise import is_persons, succeed
+from holdfast.service.staging import restated, stage
 from holdfast.service.statement import anchors_of, clean, clean_all, doubt, merged, texts, with_title
 
 TYPE_CHECKING = False
@@ -47,7 +48,7 @@ def remember(parts: Parts, place: Place, *, trust: Trust, author: str, **stated:
     if trust not in TRUSTS:
         raise InvalidValueError(f"unknown trust {trust!r}", hint=f"one of {', '.join(TRUSTS)}")
     doubtful = doubt(trust, stated)
-    draft = _draft(parts, place, with_title(clean_all(stated)), trust=trust, author=author)
+    draft = stage(parts, place, _draft(parts, place, with_title(clean_all(stated)), trust=trust, author=author))
     if doubtful:
         draft = replace(draft, state="quarantined")
     elif draft.state == "active" and reserve(parts, place, draft):
@@ -128,6 +129,8 @@ def _refresh(parts: Parts, place: Place, same: Lesson, draft: Lesson, author: st
         gains["state"] = "active"
     if believed and TRUSTS.index(draft.trust) < TRUSTS.index(same.trust):
         gains["trust"] = draft.trust
+    if (scope := restated(same, draft)) != same.scope:
+        gains["scope"] = scope
     if not gains:
         return same
     after = replace(same, **gains, recorded_at=parts.clock.now())

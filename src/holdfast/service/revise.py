@@ -96,8 +96,7 @@ def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: s
     )
     closed = _closed(old, new)
     expected = {**{lesson.id: old.recorded_at for lesson in closed}, new.id: None}
-    write_change(parts, place, "revise", [*closed, new], expected, actor=author)
-    return new
+    return write_change(parts, place, "revise", [*closed, new], expected, actor=author).lessons[-1]
 
 
 def _propose(parts: Parts, place: Place, old: Lesson, draft: Lesson, author: str) -> Lesson:

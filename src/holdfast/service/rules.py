@@ -31,6 +31,7 @@ from holdfast.service.publication import (
     standing_in,
     unreferring,
 )
+from holdfast.service.staged import seen_here
 from holdfast.service.verify import EVERY
 
 TYPE_CHECKING = False
@@ -148,11 +149,11 @@ def _with_readers(file: RulesFile, outlets: Iterable[Outlet]) -> RulesFile:
 def _entries(parts: Parts, place: Place, own: bool) -> tuple[list[_Entry], list[Withheld]]:
     """The lessons that may be written, best first, and those that must not."""
     where = LessonFilter(project=place.project.id, states=("active",), kinds=KINDS, limit=EVERY)
-    now = parts.clock.now()
+    now, seen = parts.clock.now(), seen_here(parts, place)
     lessons = [
         lesson
         for lesson in parts.store.find(where)
-        if (is_public(lesson, place) or (own and lesson.scope.level == "user" and not lesson.private))
+        if (is_public(lesson, place, seen) or (own and lesson.scope.level == "user" and not lesson.private))
         and lesson.validity.valid_from <= now
         and (lesson.validity.valid_to is None or now < lesson.validity.valid_to)
     ]

@@ -18,6 +18,7 @@ from holdfast.domain.records import Outcome
 from holdfast.ports.store import LessonFilter
 from holdfast.service.freshness import FreshnessCheck, worst
 from holdfast.service.publication import Withheld, is_public, outcomes_of, publishable, reason_against, standing_in
+from holdfast.service.staged import seen_here
 from holdfast.service.verify import EVERY
 
 TYPE_CHECKING = False
@@ -86,7 +87,8 @@ class _Subject(Frozen):
 def compile_skills(parts: Parts, place: Place) -> Skills:
     """The project's skills by name, checked against the code as it is now."""
     where = LessonFilter(project=place.project.id, states=("active",), kinds=KINDS, limit=EVERY)
-    lessons = [lesson for lesson in parts.store.find(where) if is_public(lesson, place)]
+    seen = seen_here(parts, place)
+    lessons = [lesson for lesson in parts.store.find(where) if is_public(lesson, place, seen)]
     outcomes = outcomes_of(parts, place)
     check = FreshnessCheck(parts, place, within_s=inf)
     met, withheld = [], []

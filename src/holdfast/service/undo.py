@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FINAL = "purge"
 """The verb that erases words."""
-NOT_CHANGES = ("undo", "feedback")
+NOT_CHANGES = ("undo", "feedback", "stage", "merge")
 LOOK_BACK = 10_000
 """How many log records are read to find the last change."""
 

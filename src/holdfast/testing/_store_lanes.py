@@ -78,12 +78,14 @@ class LaneContract:
         assert_in_lanes(store, lesson, True)
         assert_in_lanes(store, lesson, False, project=OTHER)
 
-    def test_a_branchs_lesson_is_seen_on_that_branch(self, store: Store) -> None:
+    def test_a_staged_lesson_is_seen_where_the_query_names_it(self, store: Store) -> None:
         lesson = reachable(store, branch="feature/x")
-        assert_in_lanes(store, lesson, True, branch="feature/x")
         assert_in_lanes(store, lesson, True)
-        assert_in_lanes(store, lesson, False, branch="main")
-        assert_in_lanes(store, lesson, False, branch="feature/x2", as_of=minutes(1))
+        assert_in_lanes(store, lesson, True, staged=(lesson.id,))
+        assert_in_lanes(store, lesson, False, staged=())
+        assert_in_lanes(store, lesson, False, staged=(LessonId("another"),), as_of=minutes(1))
+        assert_in_lanes(store, lesson, True, project=OTHER, staged=(), all_projects=True)
+        assert store.find(LessonFilter(project=PROJECT, staged=True)) == [lesson]
 
     def test_a_part_of_the_project_sees_its_own_and_what_is_around_it(self, store: Store) -> None:
         lesson = reachable(store, prefix="packages/api")
@@ -93,7 +95,7 @@ class LaneContract:
             assert_in_lanes(store, lesson, False, prefix=prefix)
 
     def test_a_lesson_of_the_whole_project_is_seen_from_any_part(self, store: Store) -> None:
-        assert_in_lanes(store, reachable(store), True, prefix="packages/api", branch="main")
+        assert_in_lanes(store, reachable(store), True, prefix="packages/api", staged=())
 
     def test_every_lane_keeps_to_the_states_asked(self, store: Store) -> None:
         lesson = reachable(store, state="candidate")
@@ -142,7 +144,7 @@ class LaneContract:
                 lane,
                 Query(
                     project=ProjectId(text), text=text, paths=(text,), symbols=(text,), command=text, error=text,
-                    branch=text, prefix=text, exclude=(LessonId(text),), vector=(1.0,), embedder_id=text,
+                    staged=(LessonId(text),), prefix=text, exclude=(LessonId(text),), vector=(1.0,), embedder_id=text,
                     linked=(Neighbour(path=text, relation="imports", weight=0.5),),
                 ),
                 5,

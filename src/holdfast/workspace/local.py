@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from holdfast.ports.clock import Clock
     from holdfast.ports.workspace import Stamps
+    from holdfast.workspace.branches import LocalBranches
     from holdfast.workspace.claims import Claims
     from holdfast.workspace.gitfiles import Checkout
     from holdfast.workspace.gitrun import Git
@@ -143,6 +144,12 @@ class LocalWorkspace:
         from holdfast.workspace.history import LocalHistory
 
         return LocalHistory(self._git(), place.root)
+
+    def branches(self, place: Place) -> LocalBranches:
+        """The branches of the place's clone; its answers are kept for the object's life."""
+        from holdfast.workspace.branches import LocalBranches
+
+        return LocalBranches(self._git(), place.root)
 
     def person(self, place: Place) -> Person:
         """Who works in the work tree, by `user.email` and `user.name` of git's configuration.

@@ -31,6 +31,7 @@ from holdfast.service.notice import find_news
 from holdfast.service.outcomes.holdout import is_withheld, may_withhold
 from holdfast.service.outcomes.weights import load_weights
 from holdfast.service.recall import Found, damage_words, get_readable, weigh_up
+from holdfast.service.staged import seen_here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class Turn:
         self.degraded = ""
         self._weights: Weights | None = None
         self._line = ""
+        self._seen: list[tuple[LessonId, ...] | None] = []
         self._keys: frozenset[str] | None = None
 
     # What was told
@@ -140,13 +142,19 @@ class Turn:
         """A query of this place that leaves out what was shown."""
         return Query(
             project=self.place.project.id,
-            branch=self.place.branch,
+            staged=self._seen_here(),
             prefix=self.place.prefix,
             exclude=self.shown,
             at=self.parts.clock.now(),
             states=("active", "probation") if self.moment in CLOSE_MOMENTS else ("active",),
             **fields,  # type: ignore[arg-type]
         )
+
+    def _seen_here(self) -> tuple[LessonId, ...] | None:
+        """The staged lessons that are seen here, looked up once a turn."""
+        if not self._seen:
+            self._seen.append(seen_here(self.parts, self.place))
+        return self._seen[0]
 
     def files(self) -> tuple[str, ...]:
         """The call's files, relative to the project."""

@@ -89,10 +89,15 @@ def render(document: Document) -> str:
     return "\n".join([*lines, "---", *(["", insight] if insight else []), ""])
 
 
-def parse(path: str, held: bytes, base: Mapping[str, Stamp] | None = None) -> LessonFile | Problem:
-    """What the file states. `base`: the stamps to go by where the file has lost its own."""
+def parse(
+    path: str, held: bytes, base: Mapping[str, Stamp] | None = None, *, doubted: bool = True
+) -> LessonFile | Problem:
+    """What the file states. `base`: the stamps to go by where the file has lost its own.
+
+    Without `doubted` its words are not looked at for an attack: for a text of our own.
+    """
     try:
-        return _parse(_decoded(held), base)
+        return _parse(_decoded(held), base, doubted)
     except Unreadable as exc:
         return Problem(path=path, reason=str(exc), line=exc.line, column=exc.column)
 
@@ -108,7 +113,7 @@ def _decoded(held: bytes) -> str:
         raise Unreadable("not UTF-8", before.count(b"\n") + 1, column) from exc
 
 
-def _parse(text: str, base: Mapping[str, Stamp] | None) -> LessonFile:
+def _parse(text: str, base: Mapping[str, Stamp] | None, doubted: bool) -> LessonFile:
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
         if line.startswith(("<<<<<<< ", ">>>>>>> ", "||||||| ")):
@@ -128,7 +133,7 @@ def _parse(text: str, base: Mapping[str, Stamp] | None) -> LessonFile:
     has_stamps = stated.has(STAMPS)
     document = settle(LessonId(lesson), values, stamps if has_stamps else base)
     was_edited = has_stamps and document.stamps != {**UNSET, **stamps} and not document.is_tombstone
-    return LessonFile(document=document, doubt=suspicion(text), was_edited=was_edited)
+    return LessonFile(document=document, doubt=suspicion(text) if doubted else "", was_edited=was_edited)
 
 
 def _check_rule(values: dict[str, Any], insight: str, line: int) -> None:

@@ -26,6 +26,8 @@ from holdfast.service.remember import same_rule
 from holdfast.service.sharing.document import EMPTY, UNSET, Document, join, path_of, settle, shared_id, split, tombstone
 from holdfast.service.sharing.lessonfile import LessonFile, Problem, parse, parse_stamp, render, stamp_text
 from holdfast.service.sharing.shape import SHARED, new_lesson, revised, values_of
+from holdfast.service.staged import hidden_here
+from holdfast.service.staging import SharedStaging, find_staged
 from holdfast.service.suspicion import suspicion
 
 TYPE_CHECKING = False
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
 MARK = "sharing:"
 """The store's mark, before the project's id, with what was synced."""
+FOLDER = ".holdfast/lessons"
 VERSION = 1
 PAGE = 1_000
 ROOTS = 20
@@ -65,7 +68,7 @@ class Step(Frozen):
     """What became of one lesson, or would."""
 
     verb: str
-    """written, added, changed, forgotten, waiting or refused."""
+    """written, added, changed, merged, forgotten, waiting or refused."""
     path: str
     title: str = ""
     lesson: LessonId = ""  # type: ignore[assignment]
@@ -113,8 +116,10 @@ def sync(parts: Parts, place: Place, files: LessonFiles, how: Syncing) -> SyncRe
 
 
 def find_shareable(parts: Parts, place: Place) -> list[Lesson]:
-    """The lessons that `share --all` shares: active ones of the project that are not private and no checkpoints."""
-    return [lesson for lesson in _lessons(parts, place, ("active",)) if not reason_against(lesson, place)]
+    """The lessons that `share --all` shares: active ones of the project, seen on this branch and not private."""
+    hidden = hidden_here(parts, place)
+    lessons = (lesson for lesson in _lessons(parts, place, ("active",)) if lesson.id not in hidden)
+    return [lesson for lesson in lessons if not reason_against(lesson, place)]
 
 
 def reason_against(lesson: Lesson, place: Place) -> str:
@@ -155,6 +160,7 @@ class _Run:
         self.rules: dict[tuple[str, ...], Lesson] = {}
         self.by_user: frozenset[str] | None = None
         self._locals: dict[LessonId, LessonId] = {}
+        self.staging = SharedStaging(parts, place, FOLDER)
         self.state = _load(parts.store.mark(MARK + place.project.id))
         self.roots: dict[str, dict[str, str]] = self.state["roots"]
 
@@ -167,13 +173,21 @@ class _Run:
         if is_same_store and found == known and not (self.how.share or self.how.accept):
             return _unchanged(self.state["entries"], found)
         self.entries: dict[LessonId, Entry] = {LessonId(one["id"]): Entry(**one) for one in self.state["entries"]}
-        self.lessons = {lesson.id: lesson for lesson in _lessons(self.parts, self.place, STATES)}
+        self.is_complete = False
+        self.lessons: dict[LessonId, Lesson] = {}
         self.shared_ids = {entry.lesson: entry.id for entry in self.entries.values() if entry.lesson}
         read = self._read(found, known)
-        self._follow_revisions()
-        self._choose()
-        for lesson in self._to_do(read):
+        if is_same_store and not self.how.share:  # no lesson has changed since the last sync
+            due = self._changed_by_files(read)
+            self._load([entry.lesson for shared in due if (entry := self.entries.get(shared)) and entry.lesson])
+        else:
+            self._load_all()
+            self._follow_revisions()
+            self._choose()
+            due = list(self._to_do(read))
+        for lesson in due:
             self._process(lesson, read.get(lesson))
+        self._unstage()
         if not self.how.dry:
             self._write(found)
         return self._report()
@@ -258,6 +272,23 @@ class _Run:
                 self.entries[entry.id] = replace(entry, lesson=lesson)
                 self.shared_ids[lesson] = entry.id
 
+    def _load(self, ids: Sequence[LessonId]) -> None:
+        from holdfast.service.recall import get_readable  # most syncs find nothing changed
+
+        self.lessons.update((lesson.id, lesson) for lesson in get_readable(self.parts.store, ids))
+
+    def _load_all(self) -> None:
+        """Read every lesson of the project, once; those that were read or changed before stay as they are."""
+        if not self.is_complete:
+            self.is_complete = True
+            everything = {lesson.id: lesson for lesson in _lessons(self.parts, self.place, STATES)}
+            self.lessons = everything | self.lessons
+
+    def _changed_by_files(self, read: Mapping[LessonId, object]) -> list[LessonId]:
+        """Lessons of which the file changed, or whose file somebody vouches for now, in a fixed order."""
+        vouched = (id for id, entry in self.entries.items() if self.how.accept and (entry.waits or not entry.ours))
+        return sorted({*read, *vouched})
+
     def _to_do(self, read: Mapping[LessonId, object]) -> Iterator[LessonId]:
         """Lessons of which the file or the store's version changed, in a fixed order."""
         for shared in sorted({*self.entries, *read}):
@@ -272,6 +303,16 @@ class _Run:
                 or (self.how.accept and (entry.waits or not entry.ours))
             ):
                 yield shared
+
+    def _unstage(self) -> None:
+        """Let lessons be seen everywhere whose files a main line has by now."""
+        for staged in find_staged(self.parts, self.place):
+            lesson = self.lessons.setdefault(staged.id, staged)
+            path = self.present.get(self.shared_ids.get(lesson.id, LessonId("")))
+            if path and lesson.scope.branch and lesson.state in LIVING:
+                after = replace(self.staging.unstage(lesson, path), recorded_at=self.parts.clock.now())
+                if after.scope != lesson.scope:
+                    self._put(lesson, after, "merged", path)
 
     # One lesson
 
@@ -312,6 +353,8 @@ class _Run:
     def _add(self, entry: Entry, file: LessonFile, path: str) -> Lesson:
         now = self.parts.clock.now()
         draft = new_lesson(file.document, self.place.project.id, self._local_ids(), now, self._state(file, path))
+        draft = self.staging.stage(draft, path)
+        self._load_all()
         if draft.id in self.lessons:  # it was taken in before the mark was lost
             return self.lessons[draft.id]
         rule = same_rule(draft)
@@ -424,7 +467,7 @@ class _Run:
         if self.how.take_only:
             self.unwritten.add(path)
             return
-        again = parse(path, text.encode())
+        again = parse(path, text.encode(), doubted=False)
         if isinstance(again, Problem) or again.document.values != document.values:
             reason = again.reason if isinstance(again, Problem) else "its words cannot be written as a file"
             self._tell("refused", path, lesson, reason)
@@ -480,7 +523,7 @@ class _Run:
 
     def _dated(self, entry: Entry) -> Entry:
         lesson = self.lessons.get(entry.lesson)
-        if self.how.take_only and entry.ours:
+        if (self.how.take_only and entry.ours) or (lesson is None and not self.is_complete):
             return entry
         return replace(entry, at=render_instant(lesson.recorded_at) if lesson else "")
 

@@ -245,6 +245,8 @@ def _conditions(where: LessonFilter) -> tuple[list[str], list[Any]]:
         also("l.duplicate_key = ?", where.duplicate_key)
     if where.path:
         also(*_anchored(where))
+    if where.staged:
+        also("l.branch <> ''")
     if where.without_vector:
         also("NOT EXISTS (SELECT 1 FROM vectors v WHERE v.lesson = l.row AND v.embedder = ?)", where.without_vector)
     return clauses, args

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def visible(query: Query) -> Clause:
-    """SQL on `lessons l` for: current, true when asked, within the query's scope, states, kinds, branch, prefix,
-    exclusions."""
+    """SQL on `lessons l` for: current, true when asked, within the query's scope, states, kinds and prefix, seen on
+    this branch, and not excluded."""
     clauses = ["l.retracted_at IS NULL", f"l.state IN ({slots(len(query.states))})"]
     args: list[Any] = list(query.states)
     if not query.all_projects:
@@ -34,9 +34,9 @@ def visible(query: Query) -> Clause:
     if query.exclude:
         clauses.append(f"l.id NOT IN ({slots(len(query.exclude))})")
         args += clean_all(query.exclude)
-    if query.branch:
-        clauses.append("(l.branch IN ('', ?) OR l.owner <> ?)")
-        args += [clean(query.branch), clean(query.project)]
+    if query.staged is not None:
+        clauses.append(f"(l.branch = '' OR l.owner <> ? OR l.id IN ({slots(len(query.staged))}))")
+        args += [clean(query.project), *clean_all(query.staged)]
     if query.prefix:
         clauses.append(
             "(l.path_prefix = '' OR l.owner <> ? OR instr(? || '/', l.path_prefix || '/') = 1"

@@ -18,7 +18,7 @@ from holdfast.ports.host import BlockEdit
 from holdfast.settings import child_environment, isolated
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from holdfast.ports.host import Edit
 
@@ -36,15 +36,15 @@ BUSY = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVER
 RULES = ("rules", "sync", "--git-hook")
 
 
-def edits(root: str, arguments: Sequence[str], command: Sequence[str] = RULES, label: str = "") -> list[Edit]:
-    """What makes git run the command of ours with those arguments after a merge, checkout or commit.
+def edits(root: str, arguments: Sequence[str], label: str = "", *, waits: bool = True) -> list[Edit]:
+    """What makes git run `holdfast` with those arguments after a merge, checkout or commit.
 
-    `label` tells its lines from those of another command. Raises HostConfigError, with what to add by hand, where the
-    hooks are not ours to change.
+    `label` tells its lines from those of another command. Without `waits` git goes on at once. Raises HostConfigError,
+    with what to add by hand, where the hooks are not ours to change.
     """
-    words = [*command, *arguments]
-    folder = _folder(root, words)
-    return [_edit(os.path.join(folder, name), name, words, label) for name in HOOKS]
+    lines = {name: snippet(name, arguments, waits=waits) for name in HOOKS}
+    folder = _folder(root, lines)
+    return [_edit(os.path.join(folder, name), name, lines, label) for name in HOOKS]
 
 
 def is_busy(root: str) -> bool:
@@ -53,15 +53,16 @@ def is_busy(root: str) -> bool:
     return not folder or any(os.path.exists(os.path.join(folder, name)) for name in BUSY)
 
 
-def snippet(name: str, arguments: Sequence[str]) -> str:
+def snippet(name: str, arguments: Sequence[str], *, waits: bool = True) -> str:
     """The line for one hook: it keeps the exit status, says nothing and never fails."""
     program = [word.replace(os.sep, "/") for word in isolated("holdfast.__main__")]
     words = shlex.join([*program, *arguments])
     guard = '[ "$3" = 0 ] || ' if name == "post-checkout" else ""  # 0: only files were checked out
-    return f"( status=$?; {guard}{words} >/dev/null 2>&1 </dev/null; exit $status )"
+    after = ";" if waits else " &"
+    return f"( status=$?; {guard}{words} >/dev/null 2>&1 </dev/null{after} exit $status )"
 
 
-def _folder(root: str, arguments: Sequence[str]) -> str:
+def _folder(root: str, lines: Mapping[str, str]) -> str:
     """The folder of the repository's own hooks."""
     common = run_git(root, "rev-parse", "--path-format=absolute", "--git-common-dir")
     if not common:
@@ -69,30 +70,30 @@ def _folder(root: str, arguments: Sequence[str]) -> str:
     shared = run_git(root, "config", "--get", "core.hooksPath")
     folder = run_git(root, "rev-parse", "--path-format=absolute", "--git-path", "hooks")
     if shared and os.path.realpath(folder) != os.path.realpath(os.path.join(common, "hooks")):
-        raise _by_hand(f"core.hooksPath is {shared}: those hooks are not this clone's alone", arguments)
+        raise _by_hand(f"core.hooksPath is {shared}: those hooks are not this clone's alone", lines)
     return os.path.join(os.path.realpath(common), "hooks")
 
 
-def _edit(file: str, name: str, arguments: Sequence[str], label: str) -> Edit:
-    held = _held(file, arguments)
+def _edit(file: str, name: str, lines: Mapping[str, str], label: str) -> Edit:
+    held = _held(file, lines)
     reason = _reason_against(held) if held else ""
     if held and not reason and not os.access(file, os.X_OK):
         reason = "is not executable: git does not run it"
     if reason:
-        raise _by_hand(f"{file} {reason}", arguments)
-    return BlockEdit(file=file, text=snippet(name, arguments), script=True, label=label)
+        raise _by_hand(f"{file} {reason}", lines)
+    return BlockEdit(file=file, text=lines[name], script=True, label=label)
 
 
-def _held(file: str, arguments: Sequence[str]) -> str:
+def _held(file: str, lines: Mapping[str, str]) -> str:
     if os.path.islink(file):
-        raise _by_hand(f"{file} is a link: the hook it leads to may be others' too", arguments)
+        raise _by_hand(f"{file} is a link: the hook it leads to may be others' too", lines)
     try:
         with open(file, encoding="utf-8") as stream:
             return stream.read()
     except FileNotFoundError:
         return ""
     except (OSError, ValueError) as exc:
-        raise _by_hand(f"{file} cannot be read as a script: {exc}", arguments) from exc
+        raise _by_hand(f"{file} cannot be read as a script: {exc}", lines) from exc
 
 
 def _reason_against(held: str) -> str:
@@ -109,8 +110,8 @@ def _reason_against(held: str) -> str:
     return ""
 
 
-def _by_hand(why: str, arguments: Sequence[str]) -> HostConfigError:
-    shown = "\n".join(f"  {name}: {snippet(name, arguments)}" for name in HOOKS)
+def _by_hand(why: str, lines: Mapping[str, str]) -> HostConfigError:
+    shown = "\n".join(f"  {name}: {line}" for name, line in lines.items())
     return HostConfigError(f"{why}; nothing was added", hint=f"add a line to each hook yourself:\n{shown}")
 
 

@@ -35,7 +35,7 @@ def edits(root: str, hooked: bool) -> list[Edit]:
         BlockEdit(file=os.path.join(common, name), text=text, script=True, config=True, label=LABEL)
         for name, text in texts.items()
     ]
-    return made + (_githooks.edits(root, (), ("sync", "--git-hook"), LABEL) if hooked else [])
+    return made + (_githooks.edits(root, ("sync", "--git-hook"), LABEL, waits=False) if hooked else [])
 
 
 def _driver() -> str:

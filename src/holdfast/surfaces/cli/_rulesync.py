@@ -90,7 +90,7 @@ class RulesDesk:
     def with_git_hooks(self, plan: Plan, arguments: Sequence[str]) -> Plan:
         """The plan, and a line in git's hooks that syncs with those arguments; or why that cannot be."""
         try:
-            edits = _githooks.edits(self.root, arguments)
+            edits = _githooks.edits(self.root, [*_githooks.RULES, *arguments])
         except HostConfigError as exc:
             return plan._replace(problems=(*plan.problems, exc))
         problems = list(plan.problems)

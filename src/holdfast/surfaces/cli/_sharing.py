@@ -21,7 +21,7 @@ def run_sync(
     call: Call, *, share: Sequence[str] = (), everything: bool = False, accept: bool = False, dry: bool = False,
     take_only: bool = False, wait_s: float = LOCK_WAIT_S,
 ) -> SyncReport:  # fmt: skip
-    """Sync the call's work tree, alone with its files. Raises HoldfastError."""
+    """Sync the call's work tree, alone with its files, and settle what is staged on branches. Raises HoldfastError."""
     from holdfast.runfiles import Turn
     from holdfast.service.sharing.sync import Syncing
     from holdfast.settings import load_settings
@@ -30,11 +30,14 @@ def run_sync(
         if not is_alone:
             raise HoldfastError("another holdfast is syncing lessons", hint="try again in a moment")
         lessons = memory.shareable() if everything else [memory.get(ref) for ref in share]
-        return memory.sync(Syncing(share=tuple(lessons), accept=accept, take_only=take_only, dry=dry))
+        report = memory.sync(Syncing(share=tuple(lessons), accept=accept, take_only=take_only, dry=dry))
+        if not dry:
+            memory.settle_branches()
+        return report
 
 
 def run_quietly(call: Call) -> int:
-    """Take files in for a git hook: it writes none, says nothing, never fails, and waits for a rebase to end."""
+    """Take files in for a git hook, which has gone on: it writes none, says nothing, and leaves a rebase alone."""
     from holdfast.runfiles import note as log
     from holdfast.settings import load_settings
     from holdfast.surfaces.cli._githooks import is_busy
@@ -42,7 +45,7 @@ def run_quietly(call: Call) -> int:
 
     try:
         if not is_busy(work_tree(call.folder or ".")):
-            report = run_sync(call, take_only=True, wait_s=0.0)
+            report = run_sync(call, take_only=True)
             for problem in report.problems:
                 place = f"{FOLDER}{problem.path}:{problem.line}"
                 log(load_settings().log_path, "sync", HoldfastError(f"{place}: {problem.reason}"))

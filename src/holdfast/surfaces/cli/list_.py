@@ -94,6 +94,7 @@ def command(
         )
         shown = found[:limit]
         verdicts = memory.verdicts(shown)
+        elsewhere = 0 if all_projects or as_of else memory.staged_elsewhere()
     pairs = list(zip(shown, verdicts, strict=True))
     if call.as_json:
         plain = [lesson_json(lesson, *verdict) for lesson, verdict in pairs]
@@ -103,6 +104,8 @@ def command(
     for line in table(rows, LESSON_HEADS):
         say(line)
     note(counted(len(shown), "lesson") + (", and more: --limit" if len(found) > limit else ""))
+    if elsewhere:
+        note(f"{counted(elsewhere, 'lesson')} of other branches not listed: holdfast staged")
 
 
 def _last(lesson: Lesson, freshness: str) -> str:

@@ -50,6 +50,8 @@ GROUPS = {
     "With a team": {
         "share": "Write lessons as files of the repository.",
         "sync": "Keep the repository's lesson files and memory in step.",
+        "staged": "List lessons that are seen on their branch alone.",
+        "pr": "Summarise what a branch's sessions learnt, for a pull request.",
         "merge-driver": "Merge two revisions of one lesson's file, as git calls it.",
     },
     "Set up and fill": {

@@ -49,6 +49,8 @@ def command(call: Call, /, text: str, **stated: Any) -> None:
     words = anchored_words([anchor for anchor in lesson.anchors if anchor.path not in missing])
     if words:
         note(f"anchored to {words}")
+    if lesson.scope.branch:
+        note(f"seen on {lesson.scope.branch} until that is merged, since only it has this code: holdfast staged")
     for path in missing:
         note(f"note: there is no {path} now")
     for anchor in lesson.anchors:

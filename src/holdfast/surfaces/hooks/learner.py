@@ -124,6 +124,7 @@ def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
     try:
         here = memory.at(folder)
         here.follow_moves()
+        here.settle_branches()
         here.end_probation()
         here.rejudge_once()
     except Exception as exc:  # every read follows them anyway

@@ -1,0 +1,74 @@
+"""`holdfast pr`: what a branch's sessions learnt, for a pull request."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
+
+if TYPE_CHECKING:
+    from holdfast.service.branchsummary import Summary
+
+
+@click.command(
+    epilog=examples(
+        "holdfast pr",
+        "holdfast pr origin/main",
+        "holdfast pr --files-only origin/main | gh pr comment 12 --body-file -",
+        "holdfast pr --json",
+    )
+)
+@click.argument("base", default="")
+@click.option("--files-only", is_flag=True, help="Read lesson files from git alone, as in CI; open no memory.")
+@folder_option
+@json_option
+@pass_call
+def command(call: Call, base: str, files_only: bool) -> int:
+    """Summarise as Markdown what the checked-out branch taught since it left BASE, by default the main line.
+
+    New, revised and retired lessons, and those that a later session refuted; each with who said it and the code it is
+    about. Shared lessons are read from their committed files, the others from this machine's memory. Private lessons,
+    your own for all projects, and those that wait are left out. It prints, and sends nothing.
+    """
+    from holdfast.service.branchsummary import render_markdown
+
+    summary = _summary(call, base, files_only)
+    if call.as_json:
+        answer_json({
+            "base": summary.base, "head": summary.head, "waiting": summary.waiting,
+            "lessons": [dict(row.__dict__) | {"anchors": list(row.anchors)} for row in summary.rows],
+            "problems": [dict(problem.__dict__) for problem in summary.problems],
+        })  # fmt: skip
+    else:
+        say(render_markdown(summary).rstrip())
+    if summary.waiting:
+        note(f"{counted(summary.waiting, 'lesson')} of this branch wait for you: holdfast review")
+    return 1 if summary.problems else 0
+
+
+def _summary(call: Call, base: str, files_only: bool) -> Summary:
+    """From the files alone, or from them and the memory."""
+    if not files_only:
+        with call.open() as memory:
+            return memory.branch_summary(base)
+    from holdfast.bootstrap import open_checkout
+    from holdfast.service.branchsummary import summarise
+
+    checkout = open_checkout(call.folder or os.getcwd())
+    if checkout is None:
+        raise InvalidValueError("this folder is in no git repository", hint="run it in one")
+    return summarise(*checkout, base)

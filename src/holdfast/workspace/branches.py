@@ -1,0 +1,223 @@
+"""LocalBranches: the branches of a clone on this machine, asked of git's plumbing and read from its reflogs.
+
+Nothing is written, not even an object. A question that walks over history is asked only where lessons are staged.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+
+from holdfast.workspace.gitfiles import find_checkout
+from holdfast.workspace.history import CALM_DIFF, MAIN_LINES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.workspace.gitrun import Git
+
+TIMEOUT_S = 0.15
+WALK_TIMEOUT_S = 0.25
+COMMITS_LIMIT = 500
+"""Most commits and paths that one question names."""
+REFLOG_LIMIT = 1_000_000
+"""Bytes of a reflog that are read, from its end."""
+FILES_LIMIT = 1_000
+PLAIN_NAMES = ("-c", "core.quotePath=false")
+PATCH = ("-p", "-U0", "--src-prefix=a/", "--dst-prefix=b/", *CALM_DIFF)
+HEX = frozenset("0123456789abcdef")
+
+
+class LocalBranches:
+    """The branches of the clone whose work tree is at `root`; each answer is kept for the object's life."""
+
+    def __init__(self, git: Git, root: str) -> None:
+        self._git = git
+        self._root = root
+        self._kept: dict[tuple[str, ...], bytes | None] = {}
+        self._refs: dict[str, str] | None = None
+        self._reflogs: dict[str, list[bytes]] = {}
+        self._defaults: frozenset[str] = frozenset()
+
+    def resolve(self, revision: str) -> str:
+        """The commit that `git rev-parse` takes it for; empty for none and for what looks like an option."""
+        if not revision or revision.startswith("-") or "\0" in revision:
+            return ""
+        told = self._ask("rev-parse", "-q", "--verify", "--end-of-options", revision + "^{commit}")
+        return _commit((told or b"").decode("ascii", "replace").strip())
+
+    def time(self, commit: str) -> datetime | None:
+        """The time of the committer; None for a commit that is not there."""
+        told = self._ask("log", "-1", "--format=%ct", commit, "--") if _commit(commit) else None
+        seconds = (told or b"").strip()
+        return datetime.fromtimestamp(int(seconds), UTC) if seconds.isdigit() else None
+
+    def is_main(self, branch: str) -> bool:
+        """Whether it is a remote's default branch, or is called as such branches are."""
+        return branch in MAIN_LINES or (self._read_refs() is not None and branch in self._defaults)
+
+    def main_commits(self) -> list[str] | None:
+        """The commits of every main line, here and at remotes, each once; the remotes' default one before others."""
+        refs = self._read_refs()
+        if refs is None:
+            return None
+        names = self._defaults or {name for name in MAIN_LINES if self.tip(name)}
+        return list(dict.fromkeys(commit for ref, commit in refs.items() if _branch(ref) in names))
+
+    def tip(self, branch: str) -> str | None:
+        """The branch's commit here, else at a remote; empty when it is gone."""
+        refs = self._read_refs()
+        if refs is None:
+            return None
+        here = refs.get("refs/heads/" + branch)
+        return here or next((commit for ref, commit in refs.items() if _branch(ref) == branch), "")
+
+    def last_tip(self, branch: str) -> str:
+        """From the work tree's reflog, which stays when a branch is deleted."""
+        checkout = find_checkout(self._root)
+        left = f"\tcheckout: moving from {branch} to ".encode()
+        for line in reversed(_reflog(checkout.git, "HEAD") if checkout else ()):
+            if left in line:
+                return _commit(line.split(b" ", 1)[0].decode("ascii", "replace"))
+        return ""
+
+    def was_at(self, branch: str, commit: str) -> bool | None:
+        """From the branch's own reflog, which goes when the branch is deleted; None where there is none."""
+        if branch not in self._reflogs:
+            checkout = find_checkout(self._root)
+            names = ("refs", "heads", *branch.split("/"))
+            self._reflogs[branch] = _reflog(checkout.common, *names) if checkout else []
+        lines = self._reflogs[branch]
+        return any(commit.encode() in line[:130] for line in lines) if lines else None
+
+    def missing(self, line: str, commits: Sequence[str]) -> frozenset[str] | None:
+        """Two questions however many commits: which of them exist, and which of those `line` does not have."""
+        wanted = [commit for commit in commits if _commit(commit)][:COMMITS_LIMIT]
+        if not wanted or not _commit(line):
+            return frozenset(commits)
+        lacks = self._ask("rev-list", "--ignore-missing", *wanted, "^" + line, "--", timeout_s=WALK_TIMEOUT_S)
+        known = self._ask("rev-list", "--ignore-missing", "--no-walk=unsorted", *wanted, "--")
+        if lacks is None or known is None:
+            return None
+        outside = set(lacks.decode("ascii", "replace").split())
+        there = set(known.decode("ascii", "replace").split())
+        return frozenset(commit for commit in commits if commit in outside or commit not in there)
+
+    def fork(self, line: str, commit: str) -> str | None:
+        """The merge base."""
+        if not _commit(line) or not _commit(commit):
+            return ""
+        told = self._ask("merge-base", line, commit, timeout_s=WALK_TIMEOUT_S)
+        if told is None:  # of another root, or not known
+            return "" if self._ask("cat-file", "-t", commit) is not None else None
+        return told.decode("ascii", "replace").strip()
+
+    def is_applied(self, line: str, commit: str) -> bool | None:
+        """By patches: each of the commits has its like on `line`, or one commit there has the changes of all."""
+        base = self.fork(line, commit)
+        if not base or base == commit:
+            return None if base is None else False
+        told = self._ask("cherry", line, commit, timeout_s=WALK_TIMEOUT_S)
+        marks = {row[:1] for row in (told or b"").splitlines()}
+        return True if marks == {b"-"} else self._is_squashed(line, base, commit)
+
+    def blobs(self, commit: str, paths: Sequence[str]) -> dict[str, str] | None:
+        """One question for every 500 paths."""
+        wanted = [path for path in paths if path and "\0" not in path]
+        found: dict[str, str] = {}
+        for start in range(0, len(wanted), COMMITS_LIMIT):
+            some = wanted[start : start + COMMITS_LIMIT]
+            told = self._ask("ls-tree", "-z", "--full-tree", commit, "--", *some) if _commit(commit) else None
+            if told is None:
+                return None
+            for row in filter(None, told.split(b"\0")):
+                head, _, name = row.partition(b"\t")
+                found[os.fsdecode(name)] = "git1:" + head.split()[2].decode("ascii", "replace")
+        return found
+
+    def below(self, commit: str, folder: str) -> frozenset[str] | None:
+        """One question."""
+        how = ("-r", "-z", "--full-tree", "--name-only")
+        told = self._ask("ls-tree", *how, commit, "--", folder + "/", timeout_s=WALK_TIMEOUT_S)
+        return None if told is None else frozenset(os.fsdecode(name) for name in told.split(b"\0") if name)
+
+    def changed(self, base: str, commit: str) -> list[str] | None:
+        """By names, without renames."""
+        if not (_commit(base) and _commit(commit)):
+            return None
+        told = self._ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, commit, "--")
+        return None if told is None else [os.fsdecode(name) for name in told.split(b"\0") if name][:FILES_LIMIT]
+
+    def file(self, commit: str, path: str) -> bytes | None:
+        """The file's content in that commit."""
+        return self._ask("cat-file", "blob", f"{commit}:{path}") if _commit(commit) and "\0" not in path else None
+
+    def _is_squashed(self, line: str, base: str, commit: str) -> bool | None:
+        """Whether for every file the lines that base..commit changes are those that one commit of base..line does."""
+        told = self._ask(*PLAIN_NAMES, "diff-tree", "-r", *PATCH, base, commit, "--", timeout_s=WALK_TIMEOUT_S)
+        if told is None:
+            return None
+        patches = _patches(told)
+        if not patches or len(patches) > COMMITS_LIMIT:
+            return False
+        span = ["--format=", "-m", "--first-parent", f"{base}..{line}", "--", *map(os.fsdecode, patches)]
+        told = self._ask(*PLAIN_NAMES, "log", *PATCH, *span, timeout_s=WALK_TIMEOUT_S)
+        if told is None:
+            return None
+        there = set(_each_patch(told))
+        return all(patch in there for patch in patches.items())
+
+    def _read_refs(self) -> dict[str, str] | None:
+        if self._refs is None:
+            form = "--format=%(refname) %(objectname) %(symref)"
+            told = self._ask("for-each-ref", form, "refs/heads", "refs/remotes")
+            if told is None:
+                return None
+            rows = [row.split(" ") for row in os.fsdecode(told).splitlines()]
+            self._refs = {name: commit for name, commit, symref in rows if not symref}
+            pointed = [symref for name, _, symref in rows if symref and name.endswith("/HEAD")]
+            self._defaults = frozenset(map(_branch, pointed))
+        return self._refs
+
+    def _ask(self, *arguments: str, timeout_s: float = TIMEOUT_S) -> bytes | None:
+        if arguments not in self._kept:
+            self._kept[arguments] = self._git.ask(self._root, arguments, timeout_s, trusted=True)
+        return self._kept[arguments]
+
+
+def _branch(ref: str) -> str:
+    """`feature/x` of `refs/heads/feature/x` and of `refs/remotes/origin/feature/x`."""
+    if ref.startswith("refs/heads/"):
+        return ref.removeprefix("refs/heads/")
+    return ref.removeprefix("refs/remotes/").partition("/")[2]
+
+
+def _commit(text: str) -> str:
+    return text if len(text) in (40, 64) and HEX.issuperset(text) and text.strip("0") else ""
+
+
+def _reflog(git: str, *names: str) -> list[bytes]:
+    try:
+        with open(os.path.join(git, "logs", *names), "rb") as stream:
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, size - REFLOG_LIMIT))
+            return stream.read().splitlines()
+    except OSError:
+        return []
+
+
+def _patches(told: bytes) -> dict[bytes, bytes]:
+    """By file, the lines that a diff removes and adds, without their places."""
+    return dict(_each_patch(told))
+
+
+def _each_patch(told: bytes) -> list[tuple[bytes, bytes]]:
+    found = []
+    for part in (b"\n" + told).split(b"\ndiff --git ")[1:]:
+        head, _, hunks = part.partition(b"\n@@")
+        name = next((row[6:] for row in head.split(b"\n") if row[:6] in (b"+++ b/", b"--- a/")), b"")
+        name = next((row[6:] for row in head.split(b"\n") if row[:6] == b"+++ b/"), name)
+        if name:
+            found.append((name, b"\n".join(row for row in hunks.split(b"\n") if row[:1] in (b"+", b"-"))))
+    return found
