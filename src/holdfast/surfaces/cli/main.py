@@ -34,6 +34,7 @@ GROUPS = {
         "confirm": "Say that a lesson still holds for the code as it is now.",
         "feedback": "Say whether a lesson helped.",
         "log": "Print what was shown when and why, or what changed.",
+        "check": "Check that memory delivers what a repository's checks expect.",
         "stats": "Print what deliveries came to: heeded, overridden, missed, with and without.",
         "watch": "Say which lessons' code changes, as it happens.",
     },
