@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
     from holdfast.domain.vocabulary import Freshness, LessonKind, ScopeLevel, State, Trust, Verdict
     from holdfast.service.adopt import Adopting, Reading, Step
+    from holdfast.service.audit import Finding
     from holdfast.service.comparison import Comparison
     from holdfast.service.explain import Explanation
     from holdfast.service.githistory.backfill import GitBackfill, GitReport
@@ -398,6 +399,77 @@ class Memory:
         from holdfast.service.review import reject
 
         return reject(self.parts, self.place, ref, author=author)
+
+    # Hygiene
+
+    def audit(self, *, everything: bool = False) -> list[Finding]:
+        """Lessons that a person should look at again, best candidates first; `everything`: also those put off."""
+        from holdfast.service.audit import audit
+
+        return audit(self.parts, self.place, everything=everything)
+
+    def left_today(self) -> int:
+        """How many of a day's audited lessons have not been decided on yet."""
+        from holdfast.service.audit import left_today
+
+        return left_today(self.parts, self.place)
+
+    def keep(self, ref: str, *, author: str = "") -> Lesson:
+        """Say that an audited lesson holds as it stands: it is not shown again for a season."""
+        from holdfast.service.audit import keep
+
+        return keep(self.parts, self.place, ref, author=author)
+
+    def put_off(self, ref: str) -> Lesson:
+        """Leave an audited lesson as it is; it is not shown again for some days."""
+        from holdfast.service.audit import put_off
+
+        return put_off(self.parts, self.place, ref)
+
+    def note_decided(self) -> None:
+        """Count an audited lesson that was revised, forgotten or promoted among today's."""
+        from holdfast.service.audit import note_decided
+
+        note_decided(self.parts, self.place)
+
+    def prunable(self) -> list[Finding]:
+        """Lessons that nobody would miss; never pinned ones, nor what a person stated or accepted."""
+        from holdfast.service.audit import find_prunable
+
+        return find_prunable(self.parts, self.place)
+
+    def prune(self, lessons: Sequence[LessonId], *, author: str = "") -> Change:
+        """Forget those lessons in one change, which `undo` takes back as a whole."""
+        from holdfast.service.audit import prune
+
+        return prune(self.parts, self.place, lessons, author=author)
+
+    # Other projects
+
+    def promote(self, ref: str, *, author: str = "") -> Lesson:
+        """Make a lesson of this project one for every project; it and its twins elsewhere are superseded."""
+        from holdfast.service.crossing import promote
+
+        return promote(self.parts, self.place, ref, author=author)
+
+    def close_project(self) -> None:
+        """Let no other project see this one's lessons."""
+        from holdfast.service.crossing import close_project
+
+        close_project(self.parts, self.place)
+
+    def open_project(self) -> None:
+        """Let other projects see this one's lessons, where a person asks for it."""
+        from holdfast.service.crossing import open_project
+
+        open_project(self.parts, self.place)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether other projects do not see this one's lessons."""
+        from holdfast.service.crossing import closed_projects
+
+        return self.place.project.id in closed_projects(self.parts.store)
 
     # What happened
 

@@ -29,6 +29,7 @@ GROUPS = {
     },
     "Whether a lesson holds": {
         "why": "Print why a lesson is believed, and whether the code still bears it out.",
+        "audit": "Go through lessons that may have gone stale, a few a day.",
         "verify": "Check lessons against the code as it is now, and follow what has moved.",
         "diff": "Print the code a lesson is about, then and now.",
         "confirm": "Say that a lesson still holds for the code as it is now.",
@@ -42,6 +43,7 @@ GROUPS = {
         "revise": "Replace a lesson by a better one.",
         "edit": "Change when a lesson is told.",
         "forget": "Put a lesson out of use for good, or erase it.",
+        "prune": "Forget lessons that are of no use any more.",
         "undo": "Take back the last change of this project's memory.",
         "rejudge": "Judge again what an older version learnt by words alone.",
     },
