@@ -80,7 +80,8 @@ class Change(Frozen):
     at: datetime
     project: ProjectId
     verb: str
-    """remember, revise, forget, accept, reject, learn, import, confirm, reanchor, undo, feedback, purge."""
+    """remember, revise, forget, accept, reject, learn, import, confirm, reanchor, undo, feedback, purge,
+    promote, retire, wake, ..."""
     lessons: tuple[LessonId, ...]
     actor: str = ""
     undone: str = ""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from holdfast.service.outcomes.stats import Stats
     from holdfast.service.parts import Parts
     from holdfast.service.rejudge import RejudgeReport
+    from holdfast.service.revival import Woken
     from holdfast.service.sharing.sync import Syncing, SyncReport
     from holdfast.service.transfer import ImportReport
     from holdfast.service.verify import VerifyReport
@@ -242,17 +243,22 @@ class Memory:
         quote: str = "",
         trust: Trust = "person",
         when: Triggers | None = None,
+        revive_when: str = "",
     ) -> Lesson:
         """Keep a lesson somebody states; a topic_key that is already there is revised instead of added.
 
-        `when`: the moments to tell it at, beside those that its words give.
+        `when`: the moments to tell it at, beside those that its words give. `revive_when`: a condition, such as
+        `numpy>=2`, that wakes it once it is retired.
         """
         from holdfast.service.remember import remember
+        from holdfast.service.revival import settle_condition
 
+        revival = settle_condition(self.parts, self.place, revive_when) if revive_when else ""
         return remember(
             self.parts, self.place, insight=insight, kind=kind, title=title, why=why, how=how,
             snippets=snippets, files=files, symbols=symbols, tags=tags, topic_key=topic_key, scope=scope,
             pinned=pinned, private=private, author=author, quote=quote, trust=trust, when=when,
+            revival=revival,
         )  # fmt: skip
 
     def rivals(self, lesson: Lesson) -> list[Lesson]:
@@ -352,6 +358,18 @@ class Memory:
         from holdfast.service.edit import edit
 
         return edit(self.parts, self.place, ref, triggers, author=author)
+
+    def revive_when(self, ref: str, condition: str, *, retire: bool = False, author: str = "") -> Lesson:
+        """Set what wakes a lesson once it is retired, e.g. `numpy` for another version; `retire` retires it now."""
+        from holdfast.service.revival import set_revival
+
+        return set_revival(self.parts, self.place, ref, condition, retire=retire, author=author)
+
+    def wake_retired(self) -> list[Woken]:
+        """Put retired lessons whose condition holds on probation, and say why."""
+        from holdfast.service.revival import wake_retired
+
+        return wake_retired(self.parts, self.place)
 
     def forget(self, ref: str, *, author: str = "") -> Lesson:
         """Leave a tombstone; it is never shown again, and undo cannot bring it back but `revise` can restate it."""
