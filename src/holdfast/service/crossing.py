@@ -11,9 +11,9 @@ from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.ids import short_id
 from holdfast.domain.jsontext import dumps, loads
 from holdfast.domain.lesson import Link, Scope, Validity, in_state, next_instant
-from holdfast.domain.vocabulary import LessonId, ProjectId
+from holdfast.domain.vocabulary import STATES, LessonId, ProjectId
 from holdfast.ports.store import LessonFilter
-from holdfast.service.ledger import with_retries, write_change
+from holdfast.service.ledger import NAME, with_retries, write_change
 from holdfast.service.lookup import resolve
 from holdfast.service.resemblance import find_pairs
 
@@ -58,6 +58,30 @@ def open_project(parts: Parts, place: Place) -> None:
 def unseen_from(store: Store, project: str) -> frozenset[str]:
     """The projects whose lessons are not seen from that one."""
     return closed_projects(store) - {project}
+
+
+def closed_lessons(store: Store, project: str) -> tuple[LessonId, ...]:
+    """Ids of the lessons that are not seen from that project, of projects that are closed."""
+    found: list[LessonId] = []
+    for closed in sorted(unseen_from(store, project)):
+        where = LessonFilter(project=ProjectId(closed), states=STATES, limit=MOST)
+        found += [lesson.id for lesson in store.find(where) if lesson.scope.project == closed]
+    return tuple(found)
+
+
+def siblings_of(store: Store, project: str) -> list[ProjectId]:
+    """The other projects with lessons in use, but closed ones; none for a project that is closed itself."""
+    closed = closed_projects(store)
+    if project in closed:
+        return []
+    where = LessonFilter(all_projects=True, states=("active",), limit=MOST)
+    found = {lesson.scope.project for lesson in store.find(where)}
+    return sorted(one for one in found if one and one != project and one not in closed)
+
+
+def name_of(store: Store, project: str) -> str:
+    """What people call a project: the name it had when its lessons were last changed here, else its id's end."""
+    return store.mark(NAME + project) or f"project {project[-8:]}"
 
 
 def find_recurring(parts: Parts, place: Place) -> list[Recurring]:

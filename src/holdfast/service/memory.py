@@ -5,6 +5,7 @@ Use cases are imported when called: a hook that only observes does not pay for l
 
 from __future__ import annotations
 
+from holdfast.domain.frozen import replace
 from holdfast.domain.vocabulary import LessonId, SessionId
 
 TYPE_CHECKING = False
@@ -198,11 +199,13 @@ class Memory:
         kinds: Sequence[LessonKind] = (),
         unconfirmed: Sequence[State] = ("probation",),
         all_projects: bool = False,
+        across: bool = False,
     ) -> Briefing:
         """The lessons that matter to the question, best first, within the budget, verified against the code now.
 
         Active lessons first; then those that nobody confirmed yet and that are in the `unconfirmed` states, marked so.
         Candidates wait for a person, so an agent is not told them. `states` asks for lessons in these states alone.
+        `across`: lessons of sibling projects follow the project's own, each with its project's name as the caveat.
         """
         from holdfast.service.asking import ask
         from holdfast.service.recall import question
@@ -213,6 +216,16 @@ class Memory:
             all_projects,
         )  # fmt: skip
         unconfirmed = () if states else tuple(unconfirmed)
+        if all_projects:
+            from holdfast.service.crossing import closed_lessons
+
+            query = replace(query, exclude=closed_lessons(self.parts.store, query.project))
+        elif across:
+            from holdfast.service.siblings import ask_across
+
+            return ask_across(
+                self.parts, self.place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed
+            )
         return ask(self.parts, self.place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed)
 
     def note_recall(self, briefing: Briefing, asked: HookCall) -> None:
@@ -300,7 +313,13 @@ class Memory:
         from holdfast.service.lookup import Choice, list_lessons
 
         choice = Choice(tag=tag, host=host, trust=trust, since=since)
-        return list_lessons(self.parts, self.place, states, kinds, path, all_projects, as_of, limit, choice)
+        found = list_lessons(self.parts, self.place, states, kinds, path, all_projects, as_of, limit, choice)
+        if all_projects:
+            from holdfast.service.crossing import unseen_from
+
+            unseen = unseen_from(self.parts.store, self.place.project.id)
+            return [lesson for lesson in found if lesson.scope.project not in unseen]
+        return found
 
     def verdicts(self, lessons: Sequence[Lesson]) -> list[tuple[Freshness, str]]:
         """Each lesson's freshness against the code as it is now, and what changed, in words."""
