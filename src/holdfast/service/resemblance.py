@@ -31,8 +31,15 @@ def find_pairs(lessons: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson]]:
         for word in sorted(words, key=lambda stem: (counts[stem], stem))[:RAREST]:
             for other in by_word[word][-CROWD:]:
                 pair = (other, number)
-                if pair not in seen:
-                    seen.add(pair)
-                    if same(lessons[other].insight, lessons[number].insight):
-                        yield lessons[other], lessons[number]
+                if pair in seen or not _may_be_same(stems[other], words):
+                    continue
+                seen.add(pair)
+                if same(lessons[other].insight, lessons[number].insight):
+                    yield lessons[other], lessons[number]
             by_word[word].append(number)
+
+
+def _may_be_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether the words allow it: what `same` asks of them, without reading the rules again."""
+    shorter, longer = sorted((one, other), key=len)
+    return shorter <= longer
