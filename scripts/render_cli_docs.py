@@ -55,6 +55,11 @@ are parted by tabs, whole and without heads. With `--json` an error is one JSON 
 | `status` | `project`, `store`, `lessons`, `inbox`, `checkpoint`, `capture`, `deliver`, `embedder`, `heartbeat` |
 | `skills` | `skills` (`name`, `description`, `lessons`, `sessions`), `withheld`; `write` also `files`, `dry_run` |
 | `compile` | `file`, `tokens`, `units`; with a question also `delivered_tokens`, `more`, `too_long` |
+| `audit` | `findings` (`lesson`, `reasons`, `weight`, `twins`), `every`; with answers `decided` |
+| `prune` | `dry_run`, `change`, `lessons` (`id`, `short_id`, `title`, `reasons`) |
+| `check` | `file`, `passed`, `failed`, `checks` (`name`, `line`, `passed`, `failures`, `delivered`, …), `mistakes` |
+| `backup` | `file`, `bytes`, `format`, `holdfast`, `made`, `lessons`, `versions`, `events`, `files` |
+| `restore` | `dry_run`, `backup` (as above), `replaced_lessons`, `kept_in`, `placed`, `left` |
 | `doctor` | `version`, `sound`, `findings` (`status`, `name`, `what`, `mend`) |
 
 {fill("A lesson's keys are " + ", ".join(f"`{name}`" for name in (*Lesson.fields_, *DERIVED)) + ".", WIDTH + 10)}

@@ -186,6 +186,7 @@ class Lesson(
     sessions_seen: tuple[SessionId, ...] = ()
     """Sessions in which it was observed; the second one makes a candidate active."""
     revival: str = ""
+    """When a retired lesson wakes, e.g. `numpy!=1.26.4` (`service.revival`); empty for never."""
 
     def check(self) -> None:
         """Words are of their sets, texts of their lengths, numbers of their ranges, times in order."""

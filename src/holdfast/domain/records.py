@@ -81,7 +81,7 @@ class Change(Frozen):
     project: ProjectId
     verb: str
     """remember, revise, forget, accept, reject, learn, import, confirm, reanchor, undo, feedback, purge, sync,
-    stage, merge, rescue."""
+    stage, merge, rescue, promote, retire, wake, ..."""
     lessons: tuple[LessonId, ...]
     actor: str = ""
     undone: str = ""

@@ -83,11 +83,12 @@ TRANSITIONS: dict[State, tuple[State, ...]] = {
     "probation": ("active", "quarantined", "retired", "superseded", "forgotten"),
     "active": ("probation", "superseded", "retired", "quarantined", "forgotten"),
     "superseded": ("active", "forgotten"),
-    "retired": ("active", "forgotten"),
+    "retired": ("active", "probation", "forgotten"),
     "quarantined": ("candidate", "active", "retired", "forgotten"),
     "forgotten": (),
 }
-"""The lesson's state machine. Undo brings superseded and retired lessons back; a tombstone stays one."""
+"""The lesson's state machine. Undo brings superseded and retired lessons back, a retired one may wake on probation; a
+tombstone stays one."""
 
 VERDICTS: dict[Verdict, str] = {
     "heeded": "the actions that followed did what it says",

@@ -204,3 +204,14 @@ class Store(Protocol):
     def extent(self) -> Extent:
         """How much there is and ever was: what a witness compares to notice that a store was lost or emptied."""
         ...
+
+    def write_copy(self, path: str) -> None:
+        """Write everything there is, as of one instant, into a new file that a store of this backend can open."""
+        ...
+
+    def take_copy(self, path: str) -> None:
+        """Replace everything there is by what a file of `write_copy` holds: all of it or nothing.
+
+        The copy has the current schema: open it once to bring an older one up to date.
+        """
+        ...

@@ -8,6 +8,7 @@ from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.symbol import Verdict
 from holdfast.domain.vocabulary import Freshness
+from holdfast.ranking.multipliers import HALF_LIFE_DAYS, multipliers
 from holdfast.service.comparison import changing_commit
 from holdfast.service.freshness import FreshnessCheck, worst
 from holdfast.service.lookup import History, history, resolve
@@ -18,6 +19,8 @@ from holdfast.service.verify import STALE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from holdfast.domain.project import Place
     from holdfast.service.parts import Parts
 
@@ -31,6 +34,17 @@ class AnchorState(Frozen):
     """The commit that made it what it is now; `-` while that is not committed; empty when it is fresh or unknown."""
 
 
+class Decay(Frozen):
+    """How far a lesson has aged, and what that does to its score."""
+
+    age_days: float
+    """Since its current version."""
+    half_life_days: float
+    """Days until half of its recency is gone; 0 for one that does not age, since it is pinned."""
+    factor: float
+    """What its score is multiplied by when somebody asks."""
+
+
 class Explanation(Frozen):
     """All that is known about one lesson."""
 
@@ -41,6 +55,7 @@ class Explanation(Frozen):
     history: History
     standing: Standing = Standing()
     """What its outcomes add up to."""
+    decay: Decay
     factors: tuple[tuple[str, float], ...] = ()
     """What its outcomes multiply its score by: (`moment/work`, a moment, or nothing for all), and the factor."""
 
@@ -57,8 +72,15 @@ def explain(parts: Parts, place: Place, ref: str) -> Explanation:
         subjects=tuple(_subject(parts, place, *look) for look in looks),
         history=history(parts, lesson.id),
         standing=standing_now(parts, lesson),
+        decay=_decay(lesson, parts.clock.now()),
         factors=tuple(sorted(load_weights(parts.store, place.project.id).lessons.get(lesson.id, {}).items())),
     )
+
+
+def _decay(lesson: Lesson, now: datetime) -> Decay:
+    factor = dict(multipliers(lesson, "unanchored", now))["recency"]
+    age_days = max(0.0, (now - lesson.recorded_at).total_seconds() / 86_400)
+    return Decay(age_days=age_days, half_life_days=0.0 if lesson.pinned else HALF_LIFE_DAYS[lesson.kind], factor=factor)
 
 
 def _subject(parts: Parts, place: Place, anchor: Anchor, verdict: Verdict) -> AnchorState:

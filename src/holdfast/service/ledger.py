@@ -11,6 +11,9 @@ from holdfast.service.staged import forget_seen
 CHANGED = "lessons_changed"
 """Mark: not empty while lessons may have changed since an embedder last saw all of them."""
 
+NAME = "project_name:"
+"""Mark, before a project's id: what people call it."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -62,6 +65,7 @@ def write_change(
         everything = dict.fromkeys((*extends.lessons, *change.lessons))
         change = replace(change, id=extends.id, lessons=tuple(everything))
     _mark_changed(parts)
+    _note_name(parts, place)
     parts.store.put(recorded, expected, change)
     if any(lesson.scope.branch for lesson in recorded):
         forget_seen(parts, place.project.id)
@@ -120,6 +124,11 @@ def _change(parts: Parts, place: Place, verb: str, lessons: Sequence[Lesson], **
         lessons=tuple(lesson.id for lesson in lessons),
         **fields,
     )
+
+
+def _note_name(parts: Parts, place: Place) -> None:
+    if parts.store.mark(NAME + place.project.id) != place.project.name:
+        parts.store.mark(NAME + place.project.id, place.project.name)
 
 
 def _mark_changed(parts: Parts) -> None:

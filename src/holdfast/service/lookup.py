@@ -68,7 +68,13 @@ def resolve(parts: Parts, place: Place, ref: str, as_of: datetime | None = None)
         raise InvalidValueError(f"a lesson's id must be a text, not {type(ref).__name__}")
     wanted = ref.strip().lower()
     if len(wanted) == FULL_ID:
-        return parts.store.get([LessonId(wanted)], as_of)[0]
+        lesson = parts.store.get([LessonId(wanted)], as_of)[0]
+        if lesson.scope.project not in ("", place.project.id):
+            from holdfast.service.crossing import unseen_from
+
+            if lesson.scope.project in unseen_from(parts.store, place.project.id):
+                raise _not_found(place, ref)
+        return lesson
     if len(wanted) < SHORTEST_REF or wanted.strip("0123456789abcdef-"):
         raise _not_found(place, ref)
     found = parts.store.find(

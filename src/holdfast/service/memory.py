@@ -5,6 +5,7 @@ Use cases are imported when called: a hook that only observes does not pay for l
 
 from __future__ import annotations
 
+from holdfast.domain.frozen import replace
 from holdfast.domain.vocabulary import LessonId, SessionId
 
 TYPE_CHECKING = False
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
     from holdfast.domain.vocabulary import Freshness, LessonKind, ScopeLevel, State, Trust, Verdict
     from holdfast.service.adopt import Adopting, Reading, Step
+    from holdfast.service.audit import Finding
     from holdfast.service.bisect import Bisection
     from holdfast.service.blame import Blamed
     from holdfast.service.branchsummary import Summary as BranchSummary
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from holdfast.service.outcomes.stats import Stats
     from holdfast.service.parts import Parts
     from holdfast.service.rejudge import RejudgeReport
+    from holdfast.service.revival import Woken
     from holdfast.service.sharing.sync import Syncing, SyncReport
     from holdfast.service.staging import Staged
     from holdfast.service.transfer import ImportReport
@@ -202,11 +205,13 @@ class Memory:
         kinds: Sequence[LessonKind] = (),
         unconfirmed: Sequence[State] = ("probation",),
         all_projects: bool = False,
+        across: bool = False,
     ) -> Briefing:
         """The lessons that matter to the question, best first, within the budget, verified against the code now.
 
         Active lessons first; then those that nobody confirmed yet and that are in the `unconfirmed` states, marked so.
         Candidates wait for a person, so an agent is not told them. `states` asks for lessons in these states alone.
+        `across`: lessons of sibling projects follow the project's own, each with its project's name as the caveat.
         """
         from holdfast.service.asking import ask
         from holdfast.service.recall import question
@@ -217,6 +222,16 @@ class Memory:
             all_projects,
         )  # fmt: skip
         unconfirmed = () if states else tuple(unconfirmed)
+        if all_projects:
+            from holdfast.service.crossing import closed_lessons
+
+            query = replace(query, exclude=closed_lessons(self.parts.store, query.project))
+        elif across:
+            from holdfast.service.siblings import ask_across
+
+            return ask_across(
+                self.parts, self.place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed
+            )
         return ask(self.parts, self.place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed)
 
     def note_recall(self, briefing: Briefing, asked: HookCall) -> None:
@@ -247,17 +262,22 @@ class Memory:
         quote: str = "",
         trust: Trust = "person",
         when: Triggers | None = None,
+        revive_when: str = "",
     ) -> Lesson:
         """Keep a lesson somebody states; a topic_key that is already there is revised instead of added.
 
-        `when`: the moments to tell it at, beside those that its words give.
+        `when`: the moments to tell it at, beside those that its words give. `revive_when`: a condition, such as
+        `numpy>=2`, that wakes it once it is retired.
         """
         from holdfast.service.remember import remember
+        from holdfast.service.revival import settle_condition
 
+        revival = settle_condition(self.parts, self.place, revive_when) if revive_when else ""
         return remember(
             self.parts, self.place, insight=insight, kind=kind, title=title, why=why, how=how,
             snippets=snippets, files=files, symbols=symbols, tags=tags, topic_key=topic_key, scope=scope,
             pinned=pinned, private=private, author=author, quote=quote, trust=trust, when=when,
+            revival=revival,
         )  # fmt: skip
 
     def rivals(self, lesson: Lesson) -> list[Lesson]:
@@ -317,7 +337,13 @@ class Memory:
         from holdfast.service.lookup import Choice, list_lessons
 
         choice = Choice(tag=tag, host=host, trust=trust, since=since)
-        return list_lessons(self.parts, self.place, states, kinds, path, all_projects, as_of, limit, choice)
+        found = list_lessons(self.parts, self.place, states, kinds, path, all_projects, as_of, limit, choice)
+        if all_projects:
+            from holdfast.service.crossing import unseen_from
+
+            unseen = unseen_from(self.parts.store, self.place.project.id)
+            return [lesson for lesson in found if lesson.scope.project not in unseen]
+        return found
 
     def verdicts(self, lessons: Sequence[Lesson]) -> list[tuple[Freshness, str]]:
         """Each lesson's freshness against the code as it is now, and what changed, in words."""
@@ -408,6 +434,18 @@ class Memory:
 
         return edit(self.parts, self.place, ref, triggers, author=author)
 
+    def revive_when(self, ref: str, condition: str, *, retire: bool = False, author: str = "") -> Lesson:
+        """Set what wakes a lesson once it is retired, e.g. `numpy` for another version; `retire` retires it now."""
+        from holdfast.service.revival import set_revival
+
+        return set_revival(self.parts, self.place, ref, condition, retire=retire, author=author)
+
+    def wake_retired(self) -> list[Woken]:
+        """Put retired lessons whose condition holds on probation, and say why."""
+        from holdfast.service.revival import wake_retired
+
+        return wake_retired(self.parts, self.place)
+
     def forget(self, ref: str, *, author: str = "") -> Lesson:
         """Leave a tombstone; it is never shown again, and undo cannot bring it back but `revise` can restate it."""
         from holdfast.service.forget import forget
@@ -454,6 +492,77 @@ class Memory:
         from holdfast.service.review import reject
 
         return reject(self.parts, self.place, ref, author=author)
+
+    # Hygiene
+
+    def audit(self, *, everything: bool = False) -> list[Finding]:
+        """Lessons that a person should look at again, best candidates first; `everything`: also those put off."""
+        from holdfast.service.audit import audit
+
+        return audit(self.parts, self.place, everything=everything)
+
+    def left_today(self) -> int:
+        """How many of a day's audited lessons have not been decided on yet."""
+        from holdfast.service.audit import left_today
+
+        return left_today(self.parts, self.place)
+
+    def keep(self, ref: str, *, author: str = "") -> Lesson:
+        """Say that an audited lesson holds as it stands: it is not shown again for a season."""
+        from holdfast.service.audit import keep
+
+        return keep(self.parts, self.place, ref, author=author)
+
+    def put_off(self, ref: str) -> Lesson:
+        """Leave an audited lesson as it is; it is not shown again for some days."""
+        from holdfast.service.audit import put_off
+
+        return put_off(self.parts, self.place, ref)
+
+    def note_decided(self) -> None:
+        """Count an audited lesson that was revised, forgotten or promoted among today's."""
+        from holdfast.service.audit import note_decided
+
+        note_decided(self.parts, self.place)
+
+    def prunable(self) -> list[Finding]:
+        """Lessons that nobody would miss; never pinned ones, nor what a person stated or accepted."""
+        from holdfast.service.audit import find_prunable
+
+        return find_prunable(self.parts, self.place)
+
+    def prune(self, lessons: Sequence[LessonId], *, author: str = "") -> Change:
+        """Forget those lessons in one change, which `undo` takes back as a whole."""
+        from holdfast.service.audit import prune
+
+        return prune(self.parts, self.place, lessons, author=author)
+
+    # Other projects
+
+    def promote(self, ref: str, *, author: str = "") -> Lesson:
+        """Make a lesson of this project one for every project; it and its twins elsewhere are superseded."""
+        from holdfast.service.crossing import promote
+
+        return promote(self.parts, self.place, ref, author=author)
+
+    def close_project(self) -> None:
+        """Let no other project see this one's lessons."""
+        from holdfast.service.crossing import close_project
+
+        close_project(self.parts, self.place)
+
+    def open_project(self) -> None:
+        """Let other projects see this one's lessons, where a person asks for it."""
+        from holdfast.service.crossing import open_project
+
+        open_project(self.parts, self.place)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether other projects do not see this one's lessons."""
+        from holdfast.service.crossing import closed_projects
+
+        return self.place.project.id in closed_projects(self.parts.store)
 
     # What happened
 

@@ -162,6 +162,11 @@ class Connection:
             raise StoreError(f"{self.path} is not open", hint="use the store inside `with`")
         return self._sql
 
+    @property
+    def turns(self) -> RLock:
+        """What a thread holds while it uses the connection outside of `reading` and `writing`."""
+        return self._turns
+
     def reading(self) -> Turn:
         """A turn in which every question sees the same state."""
         return Turn(self, "BEGIN")

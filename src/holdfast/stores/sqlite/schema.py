@@ -17,6 +17,7 @@ FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 def upgrade(connection: Connection) -> None:
     """Apply the migrations the file lacks. Raises SchemaTooNewError for a file of a newer Holdfast."""
     sql = connection.sql
+    _check_known(sql, connection.path, connection.schema)  # before the journal's mode, which is written into the file
     if sql.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         connection.lock()
         try:
@@ -38,11 +39,7 @@ def build(sql: sqlite3.Connection) -> None:
 
 
 def _apply(sql: sqlite3.Connection, script: str, path: str, known: int = SCHEMA) -> None:
-    has = sql.execute("PRAGMA user_version").fetchone()[0]
-    if has > known:
-        raise SchemaTooNewError(
-            f"{path} has schema {has}, this Holdfast knows {known}", hint="upgrade: pip install -U holdfast-memory"
-        )
+    has = _check_known(sql, path, known)
     name = os.path.basename(script)
     number = int(name[:4])
     if number <= has:
@@ -56,6 +53,16 @@ def _apply(sql: sqlite3.Connection, script: str, path: str, known: int = SCHEMA)
         rebuild(sql)
     sql.execute("INSERT INTO migrations VALUES (?, ?)", (number, name.removesuffix(".sql")))
     sql.execute(f"PRAGMA user_version={number}")
+
+
+def _check_known(sql: sqlite3.Connection, path: str, known: int) -> int:
+    """The file's schema. Raises SchemaTooNewError for one that is not known yet."""
+    has: int = sql.execute("PRAGMA user_version").fetchone()[0]
+    if has > known:
+        raise SchemaTooNewError(
+            f"{path} has schema {has}, this Holdfast knows {known}", hint="upgrade: pip install -U holdfast-memory"
+        )
+    return has
 
 
 def statements(script: str) -> list[str]:

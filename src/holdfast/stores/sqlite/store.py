@@ -184,6 +184,22 @@ class SqliteStore:
             last = dict(sql.execute("SELECT name, seq FROM sqlite_sequence WHERE name IN ('lessons', 'events')"))
         return Extent(lessons=current, versions=last.get("lessons", 0), events=last.get("events", 0))
 
+    def write_copy(self, path: str) -> None:
+        """Write everything into a new SQLite file, as of one instant."""
+        from holdfast.stores.sqlite.copying import write_copy
+
+        write_copy(self._connection, path)
+
+    def take_copy(self, path: str) -> None:
+        """Replace everything by what a file of `write_copy` holds."""
+        from holdfast.stores.sqlite.copying import take_copy
+
+        if self._past is not None:
+            self._past.close()
+        self._past = self._vectors = None
+        take_copy(self._connection, path)
+        self._left_out = LeftOut()
+
     def _vector_index(self) -> Vectors:
         if self._vectors is None:
             from holdfast.stores.sqlite.vectors import Vectors

@@ -20,8 +20,10 @@ LARGEST = 20_000_000
 SHORTEST = 12
 LONGEST = 60
 """Characters of a sentence that are looked for: files for hosts cut long rules."""
-EXPORT_ENDS = (".jsonl", ".json", ".bak")
-"""Files in the home that a person put there or asked for: nothing of ours reads them again."""
+EXPORT_ENDS = (".jsonl", ".json", ".bak", ".zip")
+"""Files in the home that a person put there or asked for, or that a restore kept: nothing of ours reads them again."""
+ZIP_PIECE = 1 << 20
+"""Bytes of a packed file that are searched at once."""
 NOT_SEARCHED = "not searched: transcripts that hosts keep, exports, backups of yours"
 
 
@@ -76,6 +78,8 @@ def rewrite_derived(call: Call) -> list[str]:
 
 def _holds(path: str, needles: set[bytes]) -> bool:
     try:
+        if path.endswith(".zip"):
+            return _zip_holds(path, needles)
         if not os.path.isfile(path) or os.path.getsize(path) > LARGEST:
             return False
         with open(path, "rb") as stream:
@@ -83,3 +87,24 @@ def _holds(path: str, needles: set[bytes]) -> bool:
     except OSError:
         return False
     return any(needle in content for needle in needles)
+
+
+def _zip_holds(path: str, needles: set[bytes]) -> bool:
+    """Whether a file in the zip file has one of the words; False for one that cannot be read."""
+    import zipfile
+    import zlib
+
+    longest = max(map(len, needles))
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for name in archive.namelist():
+                tail = b""
+                with archive.open(name) as stream:
+                    while piece := stream.read(ZIP_PIECE):
+                        piece = tail + piece
+                        if any(needle in piece for needle in needles):
+                            return True
+                        tail = piece[-longest:]
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError):
+        return False
+    return False

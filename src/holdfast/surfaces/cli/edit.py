@@ -18,6 +18,7 @@ NAMES = {"paths": "file", "symbols": "symbol", "literals": "code", "commands": "
         "holdfast edit 1f0c9a2b --when-code 'exec.Command('",
         "holdfast edit 1f0c9a2b --when-command 'gh pr diff' --when-file 'src/gateway/**'",
         "holdfast edit 1f0c9a2b --standing",
+        "holdfast edit 1f0c9a2b --retire --revive-when numpy",
     )
 )
 @click.argument("ref", metavar="ID")
@@ -27,15 +28,18 @@ NAMES = {"paths": "file", "symbols": "symbol", "literals": "code", "commands": "
 @click.option("--when-command", "commands", multiple=True, help="The beginning of a command.")
 @click.option("--when-work", "work", multiple=True, help="A kind of work: fix, feature, test, commit, review, ...")
 @click.option("--standing/--not-standing", default=None, help="It holds for all work: told at a session's start.")
+@click.option("--revive-when", default=None, metavar="DEP", help="Once retired, wake it: numpy, 'numpy>=2'; '' never.")
+@click.option("--retire", is_flag=True, help="Put it out of use, until what --revive-when names happens.")
 @click.option("--never", is_flag=True, help="Take away all that it has, before what else is given.")
 @json_option
 @folder_option
 @pass_call
-def command(call: Call, /, ref: str, *, never: bool, **options: Any) -> None:
-    """Change when a lesson is told. ID is the end of its id.
+def command(call: Call, /, ref: str, *, never: bool, revive_when: str | None, retire: bool, **options: Any) -> None:
+    """Change when a lesson is told, or when a retired one wakes. ID is the end of its id.
 
     Each option may be repeated and replaces what the lesson had of its kind. Without an option: print them. What the
-    lesson says is changed by holdfast revise.
+    lesson says is changed by holdfast revise. A retired lesson wakes on probation when the version of a dependency in
+    a lock file becomes another one: `holdfast verify`, and every session's end, look.
     """
     changes = {name: value for name, value in options.items() if value is not None and value != ()}
     if never:
@@ -44,7 +48,10 @@ def command(call: Call, /, ref: str, *, never: bool, **options: Any) -> None:
         lesson = memory.get(ref)
         if changes:
             lesson = memory.edit(lesson.id, **changes)
-    if changes or call.as_json:
+        if retire or revive_when is not None:
+            condition = lesson.revival if revive_when is None else revive_when
+            lesson = memory.revive_when(lesson.id, condition, retire=retire)
+    if changes or retire or revive_when is not None or call.as_json:
         answer_json(lesson_json(lesson)) if call.as_json else print_written(call, lesson)
     if not call.as_json:
         for name, word in NAMES.items():
@@ -52,3 +59,5 @@ def command(call: Call, /, ref: str, *, never: bool, **options: Any) -> None:
                 say(f"  {word} {trigger}")
         if lesson.when.standing:
             say("  standing")
+        if lesson.revival:
+            say(f"  wakes when {lesson.revival}")

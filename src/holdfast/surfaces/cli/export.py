@@ -1,8 +1,8 @@
-"""`holdfast export`: whole lessons as JSON lines."""
+"""`holdfast export`: whole lessons as JSON lines, or as Markdown for people."""
 
 from __future__ import annotations
 
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import click
 
@@ -10,15 +10,25 @@ from holdfast.domain.vocabulary import STATES
 from holdfast.surfaces.cli.call import Call, counted, escaped, examples, folder_option, note, pass_call
 from holdfast.surfaces.cli.rows import chosen_states
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.bootstrap import Memory
+    from holdfast.domain.vocabulary import State
+
+MOST_READABLE = 100_000
+"""Lessons in one Markdown text."""
+
 
 @click.command(
     epilog=examples(
         "holdfast export > lessons.jsonl",
         "holdfast export --state all --output lessons.jsonl",
+        "holdfast export --format markdown > lessons.md",
         "holdfast export --all-projects | ssh other-machine holdfast import - --accept",
     )
 )
-@click.option("--format", "form", default="jsonl", show_default=True, type=click.Choice(["jsonl"]))
+@click.option("--format", "form", default="jsonl", show_default=True, type=click.Choice(["jsonl", "markdown"]))
 @click.option(
     "--state",
     "states",
@@ -31,14 +41,27 @@ from holdfast.surfaces.cli.rows import chosen_states
 @folder_option
 @pass_call
 def command(call: Call, form: str, states: tuple[str, ...], all_projects: bool, output: IO[bytes]) -> None:
-    """Write lessons of the project and your own as JSON lines, newest first.
+    """Write lessons of the project and your own as JSON lines, newest first, or as Markdown to read.
 
-    Secrets are redacted again, private lessons are left out. `holdfast import` reads it back: here as it was, by the
-    seal in each line; elsewhere with --accept.
+    Secrets are redacted again, private lessons are left out. `holdfast import` reads JSON lines back: here as they
+    were, by the seal in each line; elsewhere with --accept. Everything, history and log too: `holdfast backup`.
     """
     count = 0
     with call.open() as memory:
-        for line in memory.export_lessons(states=chosen_states(states), all_projects=all_projects):
-            output.write(escaped(line).encode("utf-8", "replace") + b"\n")
-            count += 1
+        chosen = chosen_states(states)
+        if form == "markdown":
+            lines, count = _markdown(memory, chosen, all_projects)
+        else:
+            lines = memory.export_lessons(states=chosen, all_projects=all_projects)
+        for line in lines:
+            output.write((line if form == "markdown" else escaped(line)).encode("utf-8", "replace") + b"\n")
+            count += form == "jsonl"
     note(counted(count, "lesson"))
+
+
+def _markdown(memory: Memory, states: Sequence[State], all_projects: bool) -> tuple[Iterator[str], int]:
+    from holdfast.service.readable import render_markdown
+
+    lessons = memory.lessons(states=states, all_projects=all_projects, limit=MOST_READABLE)
+    heading = "Lessons" if all_projects else f"Lessons of {memory.place.project.name}"
+    return render_markdown(lessons, heading), sum(not lesson.private for lesson in lessons)

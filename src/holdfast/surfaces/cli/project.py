@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 ACCEPT = "holdfast project accept"
 
 
-@click.group(epilog=examples("holdfast project show", "holdfast project accept", "holdfast project release"))
+@click.group(epilog=examples("holdfast project show", "holdfast project accept", "holdfast project close"))
 def command() -> None:
-    """Show which project a folder is, and accept the id that its files declare.
+    """Show which project a folder is, accept the id that its files declare, close it to other projects.
 
     A repository can name its project in .holdfast/project.toml. The first repository with an id owns it. In another one
     the id counts only where the remote or the root commit is the same, or after you have accepted it for that folder:
@@ -34,7 +34,7 @@ def command() -> None:
 def show(call: Call) -> None:
     """Print the folder's project, what its identity rests on, and a declared id that does not count."""
     with call.open() as memory:
-        _print(call, memory.place)
+        _print(call, memory.place, is_closed=memory.is_closed)
 
 
 @command.command("accept", epilog=examples("holdfast project accept", "holdfast -C ~/src/copy project accept --yes"))
@@ -71,6 +71,32 @@ def release(call: Call) -> None:
         _print(call, memory.release_project())
 
 
+@command.command("close", epilog=examples("holdfast project close", "holdfast -C ~/src/client project close"))
+@json_option
+@folder_option
+@pass_call
+def close(call: Call) -> None:
+    """Let no other project see this one's lessons, not even where you ask for those of siblings.
+
+    They are left out of `recall --across`, `--all-projects` elsewhere, and proposals to make a lesson one for all.
+    `holdfast backup` and `export --all-projects` still hold them.
+    """
+    with call.open() as memory:
+        memory.close_project()
+        _print(call, memory.place, is_closed=True)
+
+
+@command.command("open", epilog=examples("holdfast project open"))
+@json_option
+@folder_option
+@pass_call
+def open_(call: Call) -> None:
+    """Take `close` back: other projects may see this one's lessons where you ask for them."""
+    with call.open() as memory:
+        memory.open_project()
+        _print(call, memory.place)
+
+
 def claim_line(place: Place) -> str:
     """What to say of a declared id that does not count, in a sentence; empty when there is none."""
     if not place.claim:
@@ -86,12 +112,13 @@ def _ask(place: Place) -> None:
     click.confirm(f"Let sessions in {place.root} read and write the memory of {place.claim}?", abort=True, err=True)
 
 
-def _print(call: Call, place: Place) -> None:
+def _print(call: Call, place: Place, *, is_closed: bool = False) -> None:
     if call.as_json:
-        answer_json(plain(place))
+        answer_json(plain(place) | {"closed": is_closed})
         return
     project = place.project
     rows = [["project", project.id], ["name", project.name], ["folder", place.root], ["known by", identity(place)]]
+    rows += [["closed", "other projects do not see its lessons"]] if is_closed else []
     for line in pairs([*rows, *([["declares", claim_line(place)]] if place.claim else [])]):
         say(line)
 

@@ -37,6 +37,7 @@ HEADS = ("", "id", "kind", "title", "where", "from", "state")
         "holdfast recall 'flaky login test'",
         "holdfast recall --path src/app.py --why",
         "pytest 2>&1 | holdfast recall --error -",
+        "holdfast recall --across 'certificate pinning'",
         "holdfast recall retry --as-of 2026-03-01 --json",
     )
 )
@@ -48,6 +49,7 @@ HEADS = ("", "id", "kind", "title", "where", "from", "state")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(LESSON_KINDS), help="Only lessons of this kind.")
 @click.option("--state", "states", multiple=True, type=click.Choice(STATES), help="Only lessons in this state.")
 @click.option("--all-projects", is_flag=True, help="Lessons of every project on this machine.")
+@click.option("--across", is_flag=True, help="Also lessons of sibling projects, below this one's own.")
 @click.option("--as-of", default="", help="Answer as of that time, e.g. 2026-03-01T12:00:00Z, yesterday, or a commit.")
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1, 1000), help="Most lessons to print.")
 @click.option("--budget", default=2000, show_default=True, type=click.IntRange(1), help="Most tokens they may cost.")
@@ -112,10 +114,15 @@ def _cells(item: Ranked) -> list[str]:
         short_id(lesson.id),
         lesson.kind,
         lesson.title,
-        place_of(lesson),
+        item.caveat if is_sibling(item) else place_of(lesson),
         source_word(lesson),
         item.freshness,
     ]
+
+
+def is_sibling(item: Ranked) -> bool:
+    """Whether it is a lesson of another project, which its caveat names."""
+    return any(name == "sibling" for name, _ in item.why.multipliers)
 
 
 def _explained(item: Ranked) -> list[str]:

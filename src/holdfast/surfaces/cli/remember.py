@@ -33,6 +33,7 @@ from holdfast.surfaces.cli.written import print_written
 @click.option("--scope", default="project", show_default=True, type=click.Choice(["project", "user", "team"]))
 @click.option("--pin", "pinned", is_flag=True, help="Always among the first at a session's start.")
 @click.option("--private", is_flag=True, help="Never exported.")
+@click.option("--revive-when", default="", metavar="DEP", help="Once retired, wake it: e.g. numpy, or 'numpy>=2'.")
 @json_option
 @folder_option
 @pass_call

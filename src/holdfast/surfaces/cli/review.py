@@ -210,7 +210,7 @@ def _ask(memory: Memory, lesson: Lesson) -> str:
             if key == "a":
                 memory.accept(lesson.id)
                 return "accepted"
-            if key == "e" and _edit(memory, lesson):
+            if key == "e" and edit_lesson(memory, lesson):
                 return "edited"
             if key == "r":
                 memory.reject(lesson.id)
@@ -228,7 +228,7 @@ def _agreed(number: int) -> bool:
     return click.confirm(f"Reject {counted(number, 'lesson')}?", default=False)
 
 
-def _edit(memory: Memory, lesson: Lesson) -> bool:
+def edit_lesson(memory: Memory, lesson: Lesson) -> bool:
     """Let the person rewrite the lesson; false when nothing was changed."""
     edited = click.edit(_sheet(lesson), extension=".txt")
     changes: dict[str, Any] = {

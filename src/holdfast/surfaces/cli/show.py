@@ -73,6 +73,7 @@ def lesson_lines(lesson: Lesson, freshness: str, caveat: str) -> list[str]:
     rows += [("answers", lesson.error_signature), ("command", lesson.command), ("tags", ", ".join(lesson.tags))]
     made = lesson.topic_key.startswith("import:")  # by an importer, for itself
     rows += [("topic", "" if made else lesson.topic_key), ("trust", _trust(lesson)), ("marks", _marks(lesson))]
+    rows += [("wakes when", lesson.revival)]
     rows += [("valid", _span(lesson.validity.valid_from, lesson.validity.valid_to))]
     rows += [("recorded", _span(lesson.recorded_at, lesson.retracted_at)), ("from", _source(lesson))]
     rows += [("evidence", f'"{span.quote}"') for span in lesson.provenance.evidence]
@@ -82,7 +83,7 @@ def lesson_lines(lesson: Lesson, freshness: str, caveat: str) -> list[str]:
 
 def _history_lines(history: History) -> Iterator[str]:
     for change in reversed(history.changes):
-        yield from _lines("change", f"{_when(change.at)}  {change.verb}  {change.actor}")
+        yield from _lines("change", f"{_when(change.at)}  {change.verb}  {change.actor or change.summary}".rstrip())
     for shown in reversed(history.deliveries):
         yield from _lines("shown", f"{_when(shown.at)}  {shown.moment}  {shown.trigger}  {shown.reason}")
     for outcome in reversed(history.outcomes):

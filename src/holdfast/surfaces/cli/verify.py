@@ -24,6 +24,7 @@ from holdfast.surfaces.cli.rows import table
 
 if TYPE_CHECKING:
     from holdfast.bootstrap import Memory
+    from holdfast.service.revival import Woken
     from holdfast.service.verify import Checked, VerifyReport
 
 EXIT_STALE = 1
@@ -41,17 +42,21 @@ def command(call: Call, everything: bool, check: bool) -> int:
     """Check every lesson against the code as it is now, and follow what has moved.
 
     Lists lessons that are not fresh, worst first: id, state, title, and what became of the code. Where code has
-    moved, its lesson is anchored to the new place; holdfast undo takes that back.
+    moved, its lesson is anchored to the new place; holdfast undo takes that back. Retired lessons whose condition for
+    waking holds are put on probation.
     """
     with call.open() as memory:
         report = _verify(memory, everything)
+        woken = memory.wake_retired()
     shown = [one for one in report.checked if everything or one.freshness not in ("fresh", "unanchored")]
     if call.as_json:
-        answer_json(_json(report))
+        answer_json(_json(report, woken))
     else:
         for line in table([_cells(one) for one in shown], ("id", "state", "title", "what became of the code")):
             say(line)
         _tell(report)
+        for one in woken:
+            note(f"{short_id(one.lesson.id)} is on probation again: {one.reason}")
     return EXIT_STALE if check and report.is_stale else 0
 
 
@@ -83,12 +88,13 @@ def _tell(report: VerifyReport) -> None:
         note("note: the code index is not complete; what moved to another file may be missed")
 
 
-def _json(report: VerifyReport) -> dict[str, Any]:
+def _json(report: VerifyReport, woken: list[Woken]) -> dict[str, Any]:
     return {
         "counts": report.counts,
         "lessons": [_lesson_json(one) for one in report.checked],
         "change": to_plain(report.change) if report.change else None,
         "indexed": report.indexed,
+        "woken": [{"id": one.lesson.id, "title": one.lesson.title, "reason": one.reason} for one in woken],
     }
 
 

@@ -102,12 +102,23 @@ def _history_lines(told: Explanation) -> Iterator[str]:
         yield f"outcomes: {told.standing.words}"
     for where, factor in told.factors:
         yield f"  told more readily{_at(where)}: x {factor}" if factor > 1 else f"  held back{_at(where)}: x {factor}"
+    yield _decay_words(told)
     for outcome in history.outcomes[:SHOWN]:
         without = " (withheld)" if outcome.withheld and outcome.verdict != "withheld" else ""
         yield f"  {_when(outcome.at)}  {outcome.verdict}{without}  {outcome.note}".rstrip()
     yield "changes"
     for change in history.changes[:SHOWN]:
         yield f"  {_when(change.at)}  {change.verb}  {change.summary or change.actor}".rstrip()
+
+
+def _decay_words(told: Explanation) -> str:
+    decay = told.decay
+    if not decay.half_life_days:
+        return "decay: none, it is pinned"
+    kind = told.lesson.kind.replace("_", " ")
+    return (
+        f"decay: {decay.age_days:.0f} days old, half-life of a {kind} {decay.half_life_days:.0f}: x {decay.factor:.3f}"
+    )
 
 
 def _speaker(lesson: Lesson) -> str:
@@ -146,5 +157,6 @@ def _json(told: Explanation) -> dict[str, Any]:
         ],
         "standing": dict(told.standing.__dict__),
         "factors": dict(told.factors),
+        "decay": dict(told.decay.__dict__),
         **logs,
     }

@@ -126,6 +126,7 @@ def _follow_moves(memory: Memory, folder: str, log_path: str) -> None:
         here.follow_moves()
         here.settle_branches()
         here.end_probation()
+        here.wake_retired()
         here.rejudge_once()
     except Exception as exc:  # every read follows them anyway
         note(log_path, "learner", exc)

@@ -25,8 +25,10 @@ from mcp_types import ListRootsRequest, ListRootsResult
 from pydantic import ValidationError
 
 from holdfast import plugins
-from holdfast.domain.errors import HoldfastError
+from holdfast.domain.errors import HoldfastError, LessonNotFoundError
 from holdfast.domain.hookcall import HookCall
+from holdfast.domain.ids import short_id
+from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import SessionId
 from holdfast.service.memory import Memory as Here
 from holdfast.settings import host_session
@@ -63,6 +65,16 @@ class Asked(NamedTuple):
     session: SessionId
     gone: threading.Event
     """Set when the client does not wait for the answer any more."""
+
+    def own(self, ref: str) -> Lesson:
+        """The lesson, of this project or the user's own: an agent is told of no other, also by a whole id.
+
+        Raises LessonNotFoundError or AmbiguousIdError.
+        """
+        lesson = self.memory.get(ref)
+        if lesson.scope.project not in ("", self.memory.place.project.id):
+            raise LessonNotFoundError(f"no lesson {short_id(lesson.id)} in project {self.memory.place.project.name}")
+        return lesson
 
     def call(self, name: str, prompt: str = "") -> HookCall:
         """The request as a host's call, for the log."""

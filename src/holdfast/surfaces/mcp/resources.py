@@ -48,7 +48,7 @@ def read(asked: Asked, uri: str) -> str:
     if uri == CHECKPOINT:
         return render.checkpoint(asked.memory.checkpoint())
     if uri.startswith(LESSON):
-        held = asked.memory.get(uri.removeprefix(LESSON))
+        held = asked.own(uri.removeprefix(LESSON))
         return render.lesson(held, asked.memory.verdicts([held])[0])
     raise LessonNotFoundError(f"no resource {uri!r}", hint=f"{BRIEF}, {CHECKPOINT} or {LESSON}<id>")
 

@@ -194,7 +194,7 @@ def _recall(asked: Asked, given: Recall) -> Recalled:
 
 def _expand(asked: Asked, given: Expand) -> Expanded:
     """The lesson in full, judged by the code as it is now."""
-    held = asked.memory.get(given.id)
+    held = asked.own(given.id)
     judged = asked.memory.verdicts([held])[0]
     return Expanded(text=render.lesson(held, judged), id=held.id, state=held.state, freshness=judged[0])
 
@@ -220,7 +220,7 @@ def _remember(asked: Asked, given: Remember) -> Kept:
 def _revise(asked: Asked, given: Revise) -> Kept:
     stated: dict[str, Any] = {"why": given.why, "files": given.files, "kind": given.kind}
     changes = {"insight": given.insight, **{name: value for name, value in stated.items() if value}}
-    held = asked.memory.revise(given.id, author="agent", trust="agent", **changes)
+    held = asked.memory.revise(asked.own(given.id).id, author="agent", trust="agent", **changes)
     lines = [render.kept(held), *render.rivals(asked.memory.rivals(held))]
     return Kept(text="\n".join(lines), id=held.id, state=held.state)
 
@@ -235,7 +235,7 @@ def _checkpoint(asked: Asked, given: Checkpoint) -> Named:
 
 
 def _feedback(asked: Asked, given: Feedback) -> Named:
-    outcome = asked.memory.feedback(given.id, given.verdict, given.note, judge="agent")
+    outcome = asked.memory.feedback(asked.own(given.id).id, given.verdict, given.note, judge="agent")
     return Named(text=render.judged(outcome), id=outcome.lesson)
 
 

@@ -1,0 +1,56 @@
+"""Siblings: lessons of other projects, for a person who asks for them; below the project's own, each with its project.
+
+Of siblings only words count: their files and definitions are not ours. Lessons of a closed project, and those of a
+branch, are not among them.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.frozen import replace
+from holdfast.domain.ids import short_id
+from holdfast.service.asking import ask
+from holdfast.service.crossing import name_of, siblings_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.briefing import Briefing, Ranked
+    from holdfast.domain.project import Place
+    from holdfast.domain.query import Query
+    from holdfast.domain.vocabulary import State
+    from holdfast.service.parts import Parts
+
+SIBLING = ("sibling", 0.5)
+"""The multiplier of a sibling's score."""
+
+
+def ask_across(
+    parts: Parts, place: Place, query: Query, *, limit: int, budget_tokens: int, unconfirmed: tuple[State, ...] = ()
+) -> Briefing:
+    """The project's own answer, and behind it what sibling projects answer in the room that is left."""
+    own = ask(parts, place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed)
+    known = {item.lesson.id for item in own.items}
+    found: list[Ranked] = []
+    for project in siblings_of(parts.store, place.project.id):
+        theirs = replace(query, project=project, paths=(), symbols=(), linked=(), branch="", prefix="")
+        answer = ask(parts, place, theirs, limit=limit, budget_tokens=budget_tokens)
+        label = name_of(parts.store, project)
+        found += [
+            _as_sibling(item, label)
+            for item in answer.items
+            if item.lesson.scope.project == project and not item.lesson.scope.branch and item.lesson.id not in known
+        ]
+    room = max(0, limit - len(own.items))
+    best = sorted(found, key=lambda item: (-item.score, item.lesson.id))[:room]
+    items = (*own.items, *(replace(item, rank=len(own.items) + at) for at, item in enumerate(best, 1)))
+    text = "\n".join(filter(None, (own.text, *map(_line, best))))
+    return replace(own, items=items, text=text, more=own.more + len(found) - len(best), near=() if items else own.near)
+
+
+def _as_sibling(item: Ranked, label: str) -> Ranked:
+    words = f"from {label}" + (f"; {item.why.words}" if item.why.words else "")
+    why = replace(item.why, multipliers=(*item.why.multipliers, SIBLING), words=words)
+    return replace(item, score=item.score * SIBLING[1], why=why, freshness="unverified", caveat=f"from {label}")
+
+
+def _line(item: Ranked) -> str:
+    return f"- {item.lesson.insight} ({item.caveat}, {short_id(item.lesson.id)})"

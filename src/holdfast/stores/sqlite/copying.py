@@ -1,0 +1,51 @@
+"""Whole copies of the database: written for a backup, and taken over from one."""
+
+from __future__ import annotations
+
+import time
+
+from holdfast.domain.errors import StoreLockedError
+from holdfast.stores.sqlite.connection import Connection
+from holdfast.stores.sqlite.driver import sqlite3
+from holdfast.stores.sqlite.failures import HINTS, translate
+
+
+def write_copy(connection: Connection, path: str) -> None:
+    """Write the whole database into a new file, as of one instant. Raises StoreError."""
+    with connection.turns:
+        try:
+            # not the driver's `backup`: VACUUM leaves out free pages, which can still hold erased words
+            connection.sql.execute("VACUUM INTO ?", (path,))
+        except sqlite3.Error as exc:
+            raise translate(exc, connection.path) from exc
+
+
+def take_copy(connection: Connection, path: str) -> None:
+    """Replace the whole database by the copy, in one transaction. Raises StoreError; then nothing has changed.
+
+    Other processes may have the database open: for them it is one large write.
+    """
+    with connection.turns:
+        connection.lock()
+        try:
+            _copy_pages(connection, path)
+        except sqlite3.Error as exc:
+            raise translate(exc, connection.path) from exc
+        finally:
+            connection.unlock()
+    connection.checkpoint()
+
+
+def _copy_pages(connection: Connection, path: str) -> None:
+    deadline = time.monotonic() + connection.timeout_s
+
+    def stop_waiting(status: int, remaining: int, total: int) -> None:
+        """The driver tries again for ever while the database is locked; so this ends it."""
+        if time.monotonic() > deadline and status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise StoreLockedError(f"{connection.path} is locked by another process", hint=HINTS[StoreLockedError])
+
+    source = sqlite3.connect(path, isolation_level=None)
+    try:
+        source.backup(connection.sql, progress=stop_waiting, sleep=0.05)
+    finally:
+        source.close()

@@ -1,0 +1,189 @@
+"""`holdfast check`: whether memory delivers what a repository's checks expect."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.ids import short_id
+from holdfast.settings import load_settings
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+    work_tree,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.bootstrap import Memory
+    from holdfast.service.expectations import Expectation, Mistake
+    from holdfast.service.rehearsal import Rehearsed
+
+CHECKS = ".holdfast/checks.yaml"
+JUNIT_SUITE = "holdfast check"
+
+
+@click.command(
+    epilog=examples(
+        "holdfast check",
+        "holdfast check --only 'token rule'",
+        "holdfast check --files --junit report.xml",
+    )
+)
+@click.argument("file", required=False, type=click.Path(dir_okay=False, resolve_path=True))
+@click.option("--files", "from_files", is_flag=True, help="Know only the repository's .holdfast/lessons, as CI does.")
+@click.option("--only", default="", metavar="WORDS", help="Only checks whose name has these words.")
+@click.option("--host", default="", metavar="NAME", help="Play the checks as sessions of this host.")
+@click.option("--junit", type=click.Path(dir_okay=False), metavar="FILE", help="Write a report that CI systems read.")
+@folder_option
+@json_option
+@pass_call
+def command(call: Call, file: str | None, from_files: bool, only: str, host: str, junit: str | None) -> int:
+    """Check that memory delivers what FILE expects; by default .holdfast/checks.yaml of the work tree.
+
+    Each check is played as a new session in a copy of memory: nothing is written to yours. The exit code is 1 when a
+    check fails, or the file cannot be read to the end.
+    """
+    root = work_tree(call.folder or os.getcwd())
+    path = file or os.path.join(root, *CHECKS.split("/"))
+    expectations, mistakes = _read(path)
+    chosen = [one for one in expectations if only.casefold() in one.name.casefold()]
+    outcomes = _run(call, root, chosen, from_files, host) if chosen and not mistakes else []
+    if junit:
+        _write_junit(junit, path, outcomes, mistakes)
+    _answer(call, _shown_path(path), outcomes, mistakes)
+    if not chosen and not mistakes:
+        note(f"no check of {_shown_path(path)} has {only!r} in its name" if only else "no checks")
+    return 1 if mistakes or any(outcome.failures for outcome in outcomes) or (only and not chosen) else 0
+
+
+def _read(path: str) -> tuple[tuple[Expectation, ...], tuple[Mistake, ...]]:
+    from holdfast.service.expectations import FILE_LIMIT, parse_expectations
+
+    try:
+        with open(path, "rb") as stream:
+            return parse_expectations(stream.read(FILE_LIMIT + 1))
+    except FileNotFoundError:
+        hint = "docs/howto/checks.md says what to write"
+        raise InvalidValueError(f"there is no {path}", hint=hint) from None
+
+
+def _run(call: Call, root: str, expectations: Sequence[Expectation], from_files: bool, host: str) -> list[Rehearsed]:
+    from holdfast.bootstrap import load_host
+    from holdfast.scratch import scratch_memory
+    from holdfast.service.rehearsal import rehearse
+
+    if host:
+        load_host(host)  # a name that is none is an error of its own
+    if not from_files:
+        call.open().close()  # puts in what waits in the spool, and brings an older schema up to date
+    with scratch_memory(load_settings(), root, empty=from_files) as memory:
+        if from_files:
+            _take_files(memory)
+        return list(rehearse(memory, expectations, host))
+
+
+def _take_files(memory: Memory) -> None:
+    """Know what the repository's lesson files state: in a memory of their own a person need not vouch for them."""
+    from holdfast.service.sharing.sync import Syncing
+
+    report = memory.sync(Syncing(accept=True, take_only=True))
+    for problem in report.problems:
+        note(f"error: .holdfast/lessons/{problem.path}:{problem.line}:{problem.column}: {problem.reason}; left alone")
+    note(f"{counted(report.shared, 'lesson')} from .holdfast/lessons")
+
+
+def _answer(call: Call, path: str, outcomes: Sequence[Rehearsed], mistakes: Sequence[Mistake]) -> None:
+    failed = sum(bool(outcome.failures) for outcome in outcomes)
+    if call.as_json:
+        answer_json({
+            "file": path,
+            "passed": len(outcomes) - failed,
+            "failed": failed,
+            "checks": [_json(outcome) for outcome in outcomes],
+            "mistakes": [{"line": one.line, "column": one.column, "reason": one.reason} for one in mistakes],
+        })  # fmt: skip
+        return
+    for outcome in outcomes:
+        word = click.style("FAIL", fg="red") if outcome.failures else click.style("ok  ", fg="green")
+        say(f"{word}  {outcome.expectation.name}")
+        for failure in outcome.failures:
+            say(f"      {path}:{outcome.expectation.line}: {failure}")
+        if outcome.failures:
+            for line in _delivered(outcome):
+                say(f"      {line}")
+    for one in mistakes:
+        note(f"error: {path}:{one.line}:{one.column}: {one.reason}")
+    if mistakes:
+        note("no check was run")
+    elif outcomes:
+        note(f"{len(outcomes) - failed} passed, {failed} failed")
+
+
+def _delivered(outcome: Rehearsed) -> list[str]:
+    if not outcome.delivered:
+        return ["nothing was delivered"]
+    heads = [f"delivered, {counted(outcome.tokens, 'token')}:"]
+    return heads + [f"{told.rank}  {short_id(told.lesson)}  {told.title}" for told in outcome.delivered]
+
+
+def _json(outcome: Rehearsed) -> dict[str, object]:
+    return {
+        "name": outcome.expectation.name,
+        "line": outcome.expectation.line,
+        "passed": not outcome.failures,
+        "failures": outcome.failures,
+        "tokens": outcome.tokens,
+        "delivered": [{"rank": told.rank, "id": told.lesson, "title": told.title} for told in outcome.delivered],
+    }
+
+
+def _write_junit(target: str, path: str, outcomes: Sequence[Rehearsed], mistakes: Sequence[Mistake]) -> None:
+    from xml.etree import ElementTree
+
+    failed = sum(bool(outcome.failures) for outcome in outcomes)
+    counts = {
+        "tests": str(len(outcomes) + len(mistakes)), "failures": str(failed), "errors": str(len(mistakes)),
+        "skipped": "0",
+    }  # fmt: skip
+    suites = ElementTree.Element("testsuites", {"name": JUNIT_SUITE, **counts})
+    suite = ElementTree.SubElement(suites, "testsuite", {"name": JUNIT_SUITE, **counts})
+    file = _shown_path(path)
+    for outcome in outcomes:
+        where = {"classname": _in_xml(file), "name": _in_xml(outcome.expectation.name)}
+        case = ElementTree.SubElement(suite, "testcase", {**where, "file": _in_xml(file)})
+        if outcome.failures:
+            words = _in_xml("\n".join([*outcome.failures, *_delivered(outcome)]))
+            ElementTree.SubElement(case, "failure", {"message": _in_xml(outcome.failures[0])}).text = words
+    for one in mistakes:
+        case = ElementTree.SubElement(
+            suite, "testcase", {"classname": _in_xml(file), "name": f"line {one.line}, column {one.column}"}
+        )
+        ElementTree.SubElement(case, "error", {"message": _in_xml(one.reason)})
+    ElementTree.indent(suites)
+    ElementTree.ElementTree(suites).write(target, encoding="utf-8", xml_declaration=True)
+
+
+def _in_xml(text: str) -> str:
+    """The text with characters that XML cannot hold replaced."""
+    return "".join(
+        char if char in "\t\n\r" or " " <= char <= "\ud7ff" or "\ue000" <= char <= "\ufffd" or char >= "\U00010000"
+        else "\ufffd"
+        for char in text
+    )  # fmt: skip
+
+
+def _shown_path(path: str) -> str:
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative

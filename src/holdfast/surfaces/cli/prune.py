@@ -1,0 +1,83 @@
+"""`holdfast prune`: forget lessons that are of no use any more."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.ids import short_id
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
+from holdfast.surfaces.cli.rows import table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.service.audit import Finding
+
+HEADS = ("id", "kind", "title", "why")
+
+
+@click.command(epilog=examples("holdfast prune --dry-run", "holdfast prune", "holdfast undo"))
+@click.option("--dry-run", is_flag=True, help="Print what would be forgotten; change nothing.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@json_option
+@folder_option
+@pass_call
+def command(call: Call, dry_run: bool, yes: bool) -> None:
+    """Forget lessons that nobody would miss: of no use for long, and their code gone, their rule doubled, or unsure.
+
+    Pinned lessons and what a person stated or accepted stay; `holdfast audit` shows those. One `holdfast undo`
+    brings all of them back.
+    """
+    with call.open() as memory:
+        findings = memory.prunable()
+        if not call.as_json:
+            _print(findings)
+        change = None
+        if findings and not dry_run:
+            if not yes:
+                _agree(len(findings))
+            change = memory.prune([finding.lesson.id for finding in findings])
+    if call.as_json:
+        answer_json({
+            "dry_run": dry_run,
+            "change": change.id if change else "",
+            "lessons": [
+                {"id": one.lesson.id, "short_id": short_id(one.lesson.id), "title": one.lesson.title,
+                 "reasons": one.names}
+                for one in findings
+            ],
+        })  # fmt: skip
+        return
+    if not findings:
+        note("nothing to prune")
+    else:
+        note(f"{counted(len(findings), 'lesson')} " + ("would be forgotten" if dry_run else "forgotten: holdfast undo"))
+
+
+def _print(findings: Sequence[Finding]) -> None:
+    rows = [
+        [short_id(one.lesson.id), one.lesson.kind, one.lesson.title, "; ".join(words for _, words in one.reasons)]
+        for one in findings
+    ]
+    for line in table(rows, HEADS):
+        say(line)
+
+
+def _agree(count: int) -> None:
+    if not sys.stdin.isatty():
+        raise InvalidValueError("prune asks before it forgets, and nobody can be asked", hint="--dry-run, or --yes")
+    click.confirm(f"Forget {counted(count, 'lesson')}?", abort=True, err=True)
