@@ -207,7 +207,7 @@ def test_recall_answers_by_words_when_the_endpoint_is_dead(
     done = CliRunner().invoke(cli, ["-C", str(folder), *command])
     assert done.exit_code == 0
     assert "Rule number 1" in done.stdout
-    assert "without vectors: 127.0.0.1:9 did not answer: ConnectError" in done.output
+    assert "without vectors: 127.0.0.1:9 did not answer: the connection was refused" in done.output
     with Memory(str(folder)) as memory:
         told = render.briefing(memory.recall("Rule number 1"))
     assert "Rule number 1" in told

@@ -22,7 +22,7 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-from holdfast.surfaces.cli.rows import LESSON_HEADS, labelled, lesson_cells, lesson_json, table
+from holdfast.surfaces.cli.rows import labelled, lesson_json, summary_lines
 from holdfast.surfaces.cli.show import LABEL, lesson_lines
 
 if TYPE_CHECKING:
@@ -95,8 +95,9 @@ def _print(call: Call, lessons: list[Lesson], word: str) -> None:
     if call.as_json:
         answer_json({"lessons": [lesson_json(lesson) for lesson in lessons]})
         return
-    for line in table([lesson_cells(lesson, lesson.state) for lesson in lessons], LESSON_HEADS):
-        say(line)
+    for lesson in lessons:
+        for line in summary_lines(lesson, lesson.state):
+            say(line)
     note(f"{len(lessons)} {word}")
 
 

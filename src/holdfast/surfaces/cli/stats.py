@@ -67,6 +67,9 @@ def command(call: Call, all_projects: bool, plot: bool | None) -> None:
 
 
 def _lines(stats: Stats) -> Iterator[str]:
+    if not stats.delivered:
+        yield f"{stats.name}: no lesson was delivered yet"
+        return
     yield f"{stats.name}: {counted(stats.delivered, 'delivery', 'deliveries')} in {counted(stats.sessions, 'session')}"
     rows = [[verdict, *_cells(getattr(stats, verdict))] for verdict in VERDICTS]
     yield from ("  " + line for line in table(rows))
