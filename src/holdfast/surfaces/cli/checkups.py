@@ -23,7 +23,7 @@ from holdfast.surfaces.cli._codextrust import our_hooks
 from holdfast.surfaces.cli._hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, backups, set_up
 from holdfast.surfaces.cli.call import counted
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
-from holdfast.surfaces.cli.hostcheck import QUIET, ago_words, check_heard
+from holdfast.surfaces.cli.hostcheck import QUIET, WORDS, ago_words, check_heard
 from holdfast.surfaces.cli.project import ACCEPT, claim_line
 from holdfast.surfaces.cli.setup import all_hosts
 from holdfast.witness import accept, find_loss
@@ -74,7 +74,7 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
         yield Finding(NOTE, "heartbeat", "no hook was heard yet: restart running sessions of the host")
     else:
         ago = datetime.now(UTC) - heard[0].at
-        line = f"{heard[0].kind} from {heard[0].host}, {ago_words(ago)} ago"
+        line = f"{WORDS.get(heard[0].kind, heard[0].kind)} from {heard[0].host}, {ago_words(ago)} ago"
         if ago > QUIET:
             yield Finding(NOTE, "heartbeat", f"{line}: nothing was written since", SETUP)
         else:

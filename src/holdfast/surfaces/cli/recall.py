@@ -24,7 +24,7 @@ from holdfast.surfaces.cli.call import (
     read_time,
     say,
 )
-from holdfast.surfaces.cli.rows import summary_lines, ranked_json
+from holdfast.surfaces.cli.rows import ranked_json, summary_lines
 
 if TYPE_CHECKING:
     from holdfast.domain.briefing import Briefing, Ranked

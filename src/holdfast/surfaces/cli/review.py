@@ -9,6 +9,7 @@ import click
 
 from holdfast.domain.errors import HoldfastError, InvalidValueError
 from holdfast.domain.ids import short_id
+from holdfast.domain.sourceword import source_word
 from holdfast.domain.window import clip
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import (
@@ -23,7 +24,7 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.rows import labelled, lesson_json, summary_lines
-from holdfast.surfaces.cli.show import LABEL, lesson_lines
+from holdfast.surfaces.cli.show import LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from holdfast.bootstrap import Memory
     from holdfast.domain.lesson import Lesson
 
-ANSWERS = "a accept   e edit   r reject   l later   R reject this and all that follow   q quit   ? help"
+ANSWERS = "a accept   e edit   r reject   R reject all   l later   q quit   ? help"
 HELP = """a  make it active as it stands
 e  rewrite it in $EDITOR, then it is active
 r  retire it
@@ -107,7 +108,7 @@ def _walk(memory: Memory, limit: int) -> None:
     counts = {"accepted": 0, "edited": 0, "rejected": 0, "later": 0}
     for number, lesson in enumerate(waiting, 1):
         say(f"\n{number} of {len(waiting)}{_session_of(lesson)}")
-        for line in lesson_lines(lesson, *memory.verdicts([lesson])[0]):
+        for line in _card(lesson, *memory.verdicts([lesson])[0]):
             say(line)
         for line in _said_around(memory, lesson):
             say(line)
@@ -140,6 +141,17 @@ def _session_of(lesson: Lesson) -> str:
     return (
         f", from a {source.host or 'known'} session of {lesson.validity.valid_from:%d %b %Y}" if source.session else ""
     )
+
+
+def _card(lesson: Lesson, freshness: str, caveat: str) -> list[str]:
+    """What a person needs to decide: the rule, its grounds, and the code it is about; `show` prints the rest."""
+    rows = summary_lines(lesson, source_word(lesson), freshness)
+    stated = f"{lesson.title} {lesson.insight}"
+    labels = [("insight", lesson.insight if lesson.insight != lesson.title else ""), ("why", lesson.why)]
+    labels += [("how", lesson.how), ("symbols", ", ".join(lesson.symbols)), ("changed", caveat)]
+    quotes = (" ".join(span.quote.split()) for span in lesson.provenance.evidence)
+    labels += [("evidence", f'"{clip(quote, TURN_SHOWN)}"') for quote in quotes if quote and quote not in stated]
+    return rows + [line for label, text in labels if text for line in labelled(label, text, LABEL)]
 
 
 def _said_around(memory: Memory, lesson: Lesson) -> list[str]:

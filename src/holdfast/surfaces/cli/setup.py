@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from holdfast.surfaces.cli._wiring import Wiring
 
 
-NEXT = """next: holdfast backfill   learns from the sessions that are on this machine already
-      holdfast doctor     tries it
-      holdfast            shows what is known and what needs you"""
+NEXT = """next: holdfast backfill  learns from the sessions on this machine
+      holdfast doctor    proves that memory works
+      holdfast           shows what is known and what needs you"""
 
 
 @click.command(
