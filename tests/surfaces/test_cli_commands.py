@@ -302,8 +302,11 @@ def test_all_json_is_one_document() -> None:
         assert isinstance(json.loads(told(*command, "--json")), dict)
 
 
-def test_without_a_command_a_folder_with_memory_is_told_at_a_glance_and_another_gets_help() -> None:
-    assert run().stdout.startswith("Usage: ")
+def test_without_a_command_a_new_user_is_told_what_to_type_and_a_folder_with_memory_is_told_at_a_glance() -> None:
+    first = run()
+    assert (first.exit_code, len(first.stdout.splitlines()) <= 10) == (0, True)
+    assert "no coding agent" in first.stdout
+    assert [line.split()[:3] for line in first.stdout.splitlines()][-3][:3] == ["first", "holdfast", "setup"]
     short = remember()
     told("remember", "Push on Fridays", "--kind", "preference")
     glance = run()
