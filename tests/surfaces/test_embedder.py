@@ -91,8 +91,8 @@ def test_the_embedders_there_are_can_be_listed_with_what_they_lack(folder: Path,
     rows = listed(folder)
     assert rows["static"] == {"name": "static", "chosen": True, "usable": True, "why": ""}
     assert not rows["none"]["chosen"]
-    assert (rows["ollama"]["usable"], "model is not set" in rows["ollama"]["why"]) == (False, True)
-    assert "url is not set" in rows["openai-compatible"]["why"]
+    assert (rows["ollama"]["usable"], "the embedder needs `model`" in rows["ollama"]["why"]) == (False, True)
+    assert "the embedder needs `url`" in rows["openai-compatible"]["why"]
     assert "holdfast embedder pull" in rows["onnx"]["why"]
     use(folder, server, "--wait")
     assert listed(folder)["ollama"] == {"name": "ollama", "chosen": True, "usable": True, "why": ""}

@@ -294,5 +294,5 @@ def number_of(options: Mapping[str, str], name: str, default: float, least: floa
 def required(options: Mapping[str, str], name: str) -> str:
     """An option that has no default. Raises InvalidValueError when it is not there."""
     if not options.get(name):
-        raise InvalidValueError(f"embedder: {name} is not set", hint=f"give it: {name}=VALUE")
+        raise InvalidValueError(f"the embedder needs `{name}`", hint=f"add {name}=VALUE to the command")
     return options[name]

@@ -84,7 +84,7 @@ def checked_key(key: str) -> str:
 def required(options: Mapping[str, str], name: str) -> str:
     """An option that has no default. Raises InvalidValueError when it is missing."""
     if not options.get(name):
-        raise InvalidValueError(f"distil: {name} is not set", hint=f"holdfast distil use ... {name}=VALUE")
+        raise InvalidValueError(f"the model needs `{name}`", hint=f"holdfast distil use ... {name}=VALUE")
     return options[name]
 
 

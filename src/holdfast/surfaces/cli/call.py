@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from holdfast.bootstrap import Memory
 
+WHOLE = 1_000
+"""Characters of a command's first sentence that its group's help shows: all of them."""
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
@@ -78,6 +80,17 @@ def json_option(command: F) -> F:
 
 
 pass_call = click.make_pass_decorator(Call, ensure=True)
+
+
+class Group(click.Group):
+    """A group whose help gives each command's first sentence whole."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands' list, wrapped instead of cut."""
+        commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        rows = [(name, command.get_short_help_str(WHOLE)) for name, command in commands if command]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 def say(text: str = "") -> None:

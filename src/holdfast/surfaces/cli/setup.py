@@ -154,6 +154,8 @@ def _set_up_git(call: Call, files: HostFiles, hooked: bool, dry_run: bool, with_
         answer_json(report(changes, dry_run=dry_run))
     else:
         tell(changes, dry_run, with_diff)
+        if dry_run:
+            note("nothing was changed")
     return 0
 
 
@@ -186,8 +188,6 @@ def tell(changes: Sequence[Change], dry_run: bool, with_diff: bool = True) -> No
         say(f"{what_happens(change):9} {short_path(change.file)}")
         if dry_run and with_diff and change.needed:
             say(difference(change))
-    if dry_run:
-        note("nothing was changed")
 
 
 def _chosen(names: Sequence[str], settings: Settings) -> list[Host]:
@@ -230,14 +230,16 @@ def _tell(wirings: Sequence[Wiring], dry_run: bool, with_diff: bool) -> None:
         tell(wiring.changes, dry_run, with_diff)
         if wiring.parts and not wiring.error and not dry_run:
             note(f"{wiring.title} has {wiring.parts}")
-        for line in wiring.notes:
+        for line in wiring.notes if not dry_run else ():
             note(line)
         if wiring.error:
             _complain(wiring)
     if len(wirings) > 1 and not dry_run:
         done = sum(not wiring.error for wiring in wirings)
         note(f"{counted(done, 'host')} set up, with one memory")
-    if not dry_run and any(not wiring.error for wiring in wirings):
+    if dry_run:
+        note("nothing was changed")
+    elif any(not wiring.error for wiring in wirings):
         note("before removing Holdfast: `holdfast uninstall`, which takes everything back")
 
 

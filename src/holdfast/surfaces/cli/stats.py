@@ -63,7 +63,8 @@ def command(call: Call, all_projects: bool, plot: bool | None) -> None:
                 say(line)
     for lesson, words in doubted:
         say(f"review  {lesson.id[-8:]}  {lesson.title}: {words}")
-    note("minutes spared are an estimate: an assumed time for each heeded lesson, by its kind")
+    if any(stats.delivered for stats in found):
+        note("minutes spared are an estimate: an assumed time for each heeded lesson, by its kind")
 
 
 def _lines(stats: Stats) -> Iterator[str]:

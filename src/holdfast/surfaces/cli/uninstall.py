@@ -49,6 +49,8 @@ def command(call: Call, hosts: tuple[str, ...], dry_run: bool, with_diff: bool) 
         answer_json(report(changes, dry_run=dry_run))
         return
     tell(changes, dry_run, with_diff)
+    if dry_run:
+        note("nothing was changed")
     if not changes:
         note("nothing to take back: no file has anything of ours")
     names = backups(settings.home)
