@@ -31,8 +31,8 @@ PAGE = ROOT / "docs" / "tutorials" / "first-steps.md"
 EXAMPLE = ROOT / "examples" / "ledger"
 COLUMNS = 80
 SHOWN_PYTHON = "~/.venv/bin/python"
-BAR = "━"
-"""In the lines of a progress bar, which goes when it is done."""
+BARS = ("━", "-:--:--")
+"""In the lines of a progress bar, which goes when it is done: its line and its time."""
 CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 BLOCK = re.compile(r"((?:<!-- [a-z]+: .*? -->\n)*)```console\n(.*?)```", re.DOTALL)
 COMMENT = re.compile(r"<!-- ([a-z]+): (.*?) -->")
@@ -120,7 +120,8 @@ class Stage:
 
     def _plain(self, text: str) -> str:
         text = text.replace("\r\n", "\n").replace(str(self.home), "~").replace(sys.executable, SHOWN_PYTHON)
-        lines = (CODES.sub("", line).rstrip() for line in text.replace("\r", "\n").split("\n") if BAR not in line)
+        pieces = text.replace("\r", "\n").split("\n")
+        lines = (CODES.sub("", piece).rstrip() for piece in pieces if not any(bar in piece for bar in BARS))
         return "\n".join(lines).strip("\n")
 
 
@@ -167,4 +168,5 @@ if __name__ == "__main__":
         rendered = render(current, opened)
     if "--check" in sys.argv:
         sys.exit(same(rendered) != same(current))
-    PAGE.write_text(rendered, encoding="utf-8")
+    if same(rendered) != same(current):  # other ids and times alone are no news
+        PAGE.write_text(rendered, encoding="utf-8")
