@@ -7,7 +7,8 @@ from holdfast import plugins
 
 
 def test_the_package_offers_just_what_it_promises() -> None:
-    assert sorted(holdfast.__all__) == ["Briefing", "HoldfastError", "Lesson", "Memory", "Query", "__version__"]
+    names = ["Briefing", "HoldfastError", "Lesson", "Memory", "Query", "__version__", "open_memory"]
+    assert sorted(holdfast.__all__) == names
     assert all(getattr(holdfast, name) is not None for name in holdfast.__all__)
 
 

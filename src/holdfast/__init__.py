@@ -9,13 +9,13 @@ from holdfast._version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.bootstrap import Memory
+    from holdfast.bootstrap import Memory, open_memory
     from holdfast.domain.briefing import Briefing
     from holdfast.domain.errors import HoldfastError
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.query import Query
 
-__all__ = ["Briefing", "HoldfastError", "Lesson", "Memory", "Query", "__version__"]
+__all__ = ["Briefing", "HoldfastError", "Lesson", "Memory", "Query", "__version__", "open_memory"]
 
 _HOMES = {
     "Briefing": "holdfast.domain.briefing",
@@ -23,6 +23,7 @@ _HOMES = {
     "Lesson": "holdfast.domain.lesson",
     "Memory": "holdfast.bootstrap",
     "Query": "holdfast.domain.query",
+    "open_memory": "holdfast.bootstrap",
 }
 
 

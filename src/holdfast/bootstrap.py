@@ -180,6 +180,16 @@ class Memory(_service.Memory):
         return _service.Memory(replace(self.parts, hasty=True, codeindex=self._hasty_codeindex), self.folder)
 
 
+def open_memory(folder: str = "", *, home: str = "") -> Memory:
+    """The memory of a folder's project, by default the current folder's; use it with `with`, or call `close`.
+
+    `home` is the folder that holds the store and the settings, by default `HOLDFAST_HOME` or `~/.holdfast`. Raises
+    StoreError when the store cannot be opened, and InvalidValueError for settings that cannot be read.
+    """
+    environment = child_environment(HOLDFAST_HOME=os.path.abspath(os.path.expanduser(home))) if home else None
+    return Memory(folder, settings=load_settings(environment))
+
+
 class _NoStore:
     """In the place of a store that could not be opened: whatever it is asked for raises the reason."""
 

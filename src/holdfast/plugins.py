@@ -42,13 +42,23 @@ def load(kind: str, name: str, options: Mapping[str, str] | None = None) -> Any:
         return __import__(f"holdfast.{kind}.{module_name}", fromlist=["make"]).make(options or {})
     outside = _entry_points(kind)
     if name not in outside:
-        raise PluginNotFoundError(f"no {kind[:-1]} named {name!r}", hint=f"there are: {', '.join(names(kind))}")
+        raise PluginNotFoundError(f"no {kind[:-1]} named {name!r}", hint=_near(kind, name))
     return outside[name].load()(options or {})
 
 
 def load_index(options: Mapping[str, str]) -> Any:
     """Make the code index's store, not opened yet: always a file of ours, whatever keeps the lessons."""
     return __import__("holdfast.stores.sqlite.indexfile", fromlist=["make_index"]).make_index(options)
+
+
+def _near(kind: str, name: str) -> str:
+    """A hint: the names that are like the one that was typed, or all names."""
+    from difflib import get_close_matches
+
+    known = [known.replace("_", "-") for known in names(kind)]
+    # Who types the beginning of a name means it, however long the rest is.
+    near = [known for known in known if name and known.startswith(name)] or get_close_matches(name, known, 3)
+    return f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"
 
 
 def _entry_points(kind: str) -> dict[str, Any]:

@@ -184,3 +184,15 @@ def test_any_window_is_read_without_an_error_and_quoted_exactly(window: list[Eve
     for candidate in found:
         (span,) = candidate.evidence
         assert texts[span.event][span.start : span.end] == span.quote
+
+
+def test_two_statements_of_one_reply_each_have_their_own_kind() -> None:
+    reply = (
+        "The label was wrong because `band_of` compares grams with kilograms, so a 2 kg parcel got band 1. "
+        "We decided to keep all bands in one tuple in parcel/price.py, because the table is printed from it."
+    )
+    kinds = {
+        candidate.insight.split()[0]: candidate.kind for candidate in detect([make_event(kind="reply", text=reply)])
+    }
+    assert kinds["We"] == "decision"
+    assert kinds["The"] != "decision"

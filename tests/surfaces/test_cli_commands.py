@@ -310,8 +310,11 @@ def test_an_anchor_of_a_whole_file_has_every_key_of_an_anchor_in_json(project: P
     assert (anchor["path"], anchor["symbol"], anchor["also"]) == ("notes.md", "", [])
 
 
-def test_without_a_command_a_folder_with_memory_is_told_at_a_glance_and_another_gets_help() -> None:
-    assert run().stdout.startswith("Usage: ")
+def test_without_a_command_a_new_user_is_told_what_to_type_and_a_folder_with_memory_is_told_at_a_glance() -> None:
+    first = run()
+    assert (first.exit_code, len(first.stdout.splitlines()) <= 10) == (0, True)
+    assert "no coding agent" in first.stdout
+    assert [line.split()[:3] for line in first.stdout.splitlines()][-3][:3] == ["first", "holdfast", "setup"]
     short = remember()
     told("remember", "Push on Fridays", "--kind", "preference")
     glance = run()
@@ -412,7 +415,7 @@ def test_saving_the_opposite_of_an_active_lesson_names_it() -> None:
     known = remember("Use app.run in production")
     result = run("remember", "Don't use app.run in production")
     assert f"note: it contradicts {known}, which is active too: Use app.run in production" in result.stderr
-    assert f"hint: holdfast review --keep" in result.stderr
+    assert "hint: holdfast review --keep" in result.stderr
     assert "contradicts" not in run("remember", "Wheels are built on tags").stderr
     listed = told_json("remember", "Never use app.run in production")["contradicts"]
     assert [lesson[-8:] for lesson in listed] == [known]

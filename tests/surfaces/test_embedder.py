@@ -91,8 +91,8 @@ def test_the_embedders_there_are_can_be_listed_with_what_they_lack(folder: Path,
     rows = listed(folder)
     assert rows["static"] == {"name": "static", "chosen": True, "usable": True, "why": ""}
     assert not rows["none"]["chosen"]
-    assert (rows["ollama"]["usable"], "model is not set" in rows["ollama"]["why"]) == (False, True)
-    assert "url is not set" in rows["openai-compatible"]["why"]
+    assert (rows["ollama"]["usable"], "the embedder needs `model`" in rows["ollama"]["why"]) == (False, True)
+    assert "the embedder needs `url`" in rows["openai-compatible"]["why"]
     assert "holdfast embedder pull" in rows["onnx"]["why"]
     use(folder, server, "--wait")
     assert listed(folder)["ollama"] == {"name": "ollama", "chosen": True, "usable": True, "why": ""}
@@ -207,7 +207,7 @@ def test_recall_answers_by_words_when_the_endpoint_is_dead(
     done = CliRunner().invoke(cli, ["-C", str(folder), *command])
     assert done.exit_code == 0
     assert "Rule number 1" in done.stdout
-    assert "without vectors: 127.0.0.1:9 did not answer: ConnectError" in done.output
+    assert "without vectors: 127.0.0.1:9 did not answer: the connection was refused" in done.output
     with Memory(str(folder)) as memory:
         told = render.briefing(memory.recall("Rule number 1"))
     assert "Rule number 1" in told

@@ -376,3 +376,29 @@ def test_a_link_within_the_project_is_followed(machine: Machine) -> None:
 def test_an_unknown_scope_is_refused() -> None:
     with pytest.raises(InvalidValueError, match="has no team set-up"):
         make({}).plan_install("team", "", "/home/ada", ("p", "q", "r"))
+
+
+def test_project_scope_keeps_its_file_out_of_git_and_takes_that_back(machine: Machine) -> None:
+    shop = machine.home / "shop"
+    subprocess.run(["git", "init", "-q", str(shop)], check=True)
+    exclude = shop / ".git" / "info" / "exclude"
+    before = exclude.read_bytes() if exclude.exists() else None
+    status = ["git", "-C", str(shop), "status", "--short"]
+    machine.ok("setup", "claude-code", "--project", "-C", str(shop))
+    assert (shop / ".claude" / "settings.local.json").exists()
+    assert subprocess.run(status, capture_output=True, check=True).stdout == b""
+    assert "nothing to take back" not in machine.ok("uninstall")
+    assert (exclude.read_bytes() if exclude.exists() else None) == before
+
+
+def test_a_plug_in_package_beside_setup_is_told_by_setup_its_list_and_doctor(machine: Machine) -> None:
+    record = machine.home / ".claude" / "plugins" / "installed_plugins.json"
+    machine.write(record, b'{"version": 2, "plugins": {"holdfast@holdfast-local": [{"scope": "user"}]}}')
+    listed = json.loads(machine.ok("setup", "--list", "--json"))["hosts"]
+    assert [row["host"] for row in listed if row["package"]] == ["claude-code"]
+    alone = json.loads(machine.run("doctor", "--no-proof", "--json").stdout)["findings"]
+    assert ("ok", "Claude Code has Holdfast's plug-in package") in [(row["status"], row["what"]) for row in alone]
+    assert not [row for row in alone if "no host is set up" in row["what"]]
+    assert "every hook runs twice" in machine.run("setup", "claude-code").output
+    both = json.loads(machine.run("doctor", "--no-proof", "--json").stdout)["findings"]
+    assert [row["status"] for row in both if "every hook runs twice" in row["what"]] == ["note"]

@@ -11,6 +11,7 @@ import time
 from math import isfinite, sqrt
 
 from holdfast.domain.errors import EmbedderError, InvalidValueError
+from holdfast.text.httpfailure import failure_words
 from holdfast.text.weburl import host_in, is_loopback
 
 TYPE_CHECKING = False
@@ -102,11 +103,11 @@ class Endpoint:
         except httpx.TimeoutException:
             raise _PassingError(TOO_SLOW) from None
         except httpx.HTTPError as exc:
-            raise _PassingError(type(exc).__name__) from None
+            raise _PassingError(failure_words(exc)) from None
         except (httpx.InvalidURL, ImportError, ValueError) as exc:
             # a proxy's address that is none, a SOCKS proxy without its package: their words may hold a login
             hint = "check `url` and the proxy variables"
-            raise EmbedderError(f"{self.host} cannot be asked: {type(exc).__name__}", hint=hint) from None
+            raise EmbedderError(f"{self.host} cannot be asked: {failure_words(exc)}", hint=hint) from None
 
     def _blocks(self, answer: httpx.Response, until: float, longest: int) -> Iterator[bytes]:
         left = longest
@@ -293,5 +294,5 @@ def number_of(options: Mapping[str, str], name: str, default: float, least: floa
 def required(options: Mapping[str, str], name: str) -> str:
     """An option that has no default. Raises InvalidValueError when it is not there."""
     if not options.get(name):
-        raise InvalidValueError(f"embedder: {name} is not set", hint=f"give it: {name}=VALUE")
+        raise InvalidValueError(f"the embedder needs `{name}`", hint=f"add {name}=VALUE to the command")
     return options[name]

@@ -7,6 +7,7 @@ httpx is imported at the first call, never before.
 from __future__ import annotations
 
 from holdfast.domain.errors import InvalidValueError, ModelError
+from holdfast.text.httpfailure import failure_words
 from holdfast.text.weburl import host_in, is_loopback
 
 TYPE_CHECKING = False
@@ -44,7 +45,7 @@ def post(url: str, question: Mapping[str, Any], headers: Mapping[str, str], time
         raise ModelError(f"{host} did not answer within {timeout_s:.0f} s") from None
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError) as exc:
         # The exception's own text may hold a login from the URL or a proxy variable.
-        raise ModelError(f"{host} cannot be asked: {type(exc).__name__}", hint="holdfast distil status") from None
+        raise ModelError(f"{host} cannot be asked: {failure_words(exc)}", hint="holdfast distil status") from None
     if response.status_code in (401, 403):
         raise ModelError(f"{host} refused the key", hint="check the variable that `api_key_env` names")
     if response.status_code != 200:
@@ -83,7 +84,7 @@ def checked_key(key: str) -> str:
 def required(options: Mapping[str, str], name: str) -> str:
     """An option that has no default. Raises InvalidValueError when it is missing."""
     if not options.get(name):
-        raise InvalidValueError(f"distil: {name} is not set", hint=f"holdfast distil use ... {name}=VALUE")
+        raise InvalidValueError(f"the model needs `{name}`", hint=f"holdfast distil use ... {name}=VALUE")
     return options[name]
 
 

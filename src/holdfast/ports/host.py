@@ -157,6 +157,8 @@ class HostProfile(Frozen):
     """Its hook, by its own name, whose answer can let the agent go on when it stops; empty: it has none."""
     stop_reply: str = ""
     """That answer, JSON with `{reason}` where the reason stands as a JSON text."""
+    package_records: tuple[tuple[str, str], ...] = ()
+    """Files under the user's home, and what stands in one when our plug-in package is installed in the host."""
     notes: tuple[str, ...] = ()
     """What a user should know: needs trust, has no end of a session, ..."""
     sources: tuple[str, ...] = ()

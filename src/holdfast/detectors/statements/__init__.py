@@ -144,7 +144,7 @@ def _finds(told: Sequence[Event]) -> Iterator[Find]:
                 worth *= REVIEW_SHARE
             elif role == "user" and is_norm(wording.text):
                 worth = max([worth, *(sure for least, sure in NORM_WORTH if worth >= least)])
-            yield Find(worth, at, start, sentence.end, name_kind(place, kinds), wording.text, reviewed)
+            yield Find(worth, at, start, sentence.end, name_kind(place, kinds, number), wording.text, reviewed)
 
 
 class _Own:

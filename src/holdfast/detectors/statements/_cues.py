@@ -201,6 +201,12 @@ SURE = {
 }
 """Phrases that all but name the kind of a statement; hand-written, nothing is fitted to them."""
 
+NAMED = {
+    "decision": "we decided, i decided, was decided, the decision is, the decision was",
+    "bug_cause": "the root cause, root cause was, root cause is, the culprit, the bug was, the bug is",
+}
+"""Phrases by which a sentence says its own kind, whatever the rest of the turn is about."""
+
 NOTABLE = (
     "cause", "because", "so", "when", "denial", "modal", "always", "only", "default", "instead", "contrast", "prefer",
     "decide", "convention", "fails", "is", "limit", "state",

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from math import log1p
 from typing import NamedTuple
 
-from holdfast.detectors.statements._cues import ANY, KIND, NOTABLE, PERSON, SURE, CueTable
+from holdfast.detectors.statements._cues import ANY, KIND, NAMED, NOTABLE, PERSON, SURE, CueTable
 from holdfast.detectors.statements._reading import IDENTIFIER, Reading, Sentence, opens_with_intent, read
 
 VERSION = "1"
@@ -21,6 +21,7 @@ _ANY = CueTable(ANY)
 _PERSON = CueTable(PERSON)
 _KIND = CueTable(KIND)
 _SURE = CueTable(SURE)
+_NAMED = CueTable(NAMED)
 _NOTABLE = frozenset(_ANY.names.index(name) for name in NOTABLE)
 _NUMBER = re.compile(r"\b\d[\d,.]*")
 _EMOJI = "✅❌🎉"
@@ -236,6 +237,12 @@ def sure_kinds(said: Said) -> set[str]:
     """Kinds that a phrase in one of the turn's most telling sentences all but names."""
     told = (said.reading.sentences[at].words for at in _telling(said))
     return {_SURE.names[index] for words in told for index in _SURE.find(words, opens_turn=False)}
+
+
+def named_kind(said: Said, at: int) -> str:
+    """The kind that the sentence names itself; empty where it names none, or two."""
+    found = {_NAMED.names[index] for index in _NAMED.find(said.reading.sentences[at].words, opens_turn=False)}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _telling(said: Said) -> list[int]:

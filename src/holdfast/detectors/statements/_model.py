@@ -21,6 +21,7 @@ from holdfast.detectors.statements._features import (
     describe_session,
     describe_topic,
     mute,
+    named_kind,
     sure_kinds,
 )
 from holdfast.detectors.statements._reading import Sentence
@@ -120,9 +121,17 @@ def _verdict(described: tuple[Said, dict[str, float]], weight: float, weights: W
     return Verdict(weight, probability, found, kind, _telling(said, weights.sentence) if found else ())
 
 
-def name_kind(described: tuple[Said, dict[str, float]], kinds: Mapping[LessonKind, Linear]) -> LessonKind:
-    """The likeliest kind of what the turn states: the fitted log-odds, and sure phrases on top."""
+def name_kind(
+    described: tuple[Said, dict[str, float]], kinds: Mapping[LessonKind, Linear], sentence: int | None = None
+) -> LessonKind:
+    """The likeliest kind of what the turn states: the fitted log-odds, and sure phrases on top.
+
+    With a sentence's number: the kind that this sentence names itself, if it does, since a turn may state two things.
+    """
     said, features = described
+    named = "" if sentence is None else named_kind(said, sentence)
+    if named in kinds:
+        return named  # type: ignore[return-value]
     topic, sure = describe_topic(said, features), sure_kinds(said)
     return max(kinds, key=lambda kind: kinds[kind].weigh(topic) + SURE * (kind in sure))
 

@@ -63,6 +63,7 @@ PROFILE = HostProfile(
         RulesTarget(file=".claude/rules/holdfast-{slug}.md", front_matter="---\npaths: {globs}\n---\n", globs="list"),
     ),
     reads=("AGENTS.md",),
+    package_records=((".claude/plugins/installed_plugins.json", '"holdfast@'),),
     sources=("Claude Code 2.1.329 and Agent SDK 0.3.329, hooks recorded, 2026-11-21",),
 )
 
@@ -99,7 +100,6 @@ def plan_install(
     if scope == "project":
         settings = os.path.join(folder, ".claude", "settings.local.json")
         servers = ("projects", folder, "mcpServers")
-        notes.append(f"Keep {settings} out of git: it names a file on this machine.")
     edits = [hook_edit(settings, hook_command(command, host), hook) for hook in HOOKS]
     edits.append(server_edit(state, command, host, servers, type="stdio"))
     return InstallPlan(host=host, scope=scope, edits=tuple(edits), notes=tuple(notes))

@@ -60,7 +60,11 @@ class Opencode(Adapter):
             transcript_files=("opencode.db", "storage/session/*/ses_*.json"),
             rules=(RulesTarget(file="AGENTS.md"),),
             reads=("CLAUDE.md",),
-            notes=("A file's lessons come when it has been read. Restart opencode: it loads plug-ins when it starts.",),
+            notes=(
+                "A file's lessons come when it has been read. Restart opencode: it loads plug-ins when it starts.",
+                "With a plug-in, opencode installs npm packages beside its configuration at its next start. That start "
+                "takes longer and needs the network; uninstall leaves those files, since they are opencode's.",
+            ),
             sources=("the types of its plug-in package 1.18.33",),
         )
 

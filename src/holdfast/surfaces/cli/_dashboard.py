@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from holdfast.domain.errors import ProjectUnknownError
+from holdfast.domain.errors import HoldfastError, ProjectUnknownError
 from holdfast.domain.ids import short_id
-from holdfast.surfaces.cli.call import Call, counted, note, say
+from holdfast.surfaces.cli.call import Call, counted, note, say, short_path
 from holdfast.surfaces.cli.rows import coloured, pairs
 
 if TYPE_CHECKING:
@@ -15,30 +16,65 @@ if TYPE_CHECKING:
 
     from holdfast.bootstrap import Memory
     from holdfast.domain.lesson import Lesson
+    from holdfast.settings import Settings
 
 SHOWN = 3
 """Lessons shown of each sort."""
 CHECKED = 200
 """Newest lessons that are checked against the code."""
+NAMED_HOSTS = 4
+"""Hosts that the first screen names."""
 EVERYTHING = 1_000_000
 
 
 def print_dashboard(call: Call) -> bool:
-    """Print it; false, and nothing printed, where there is no memory yet or the folder has no project."""
+    """Print it; before there is a memory, print what to do first. False, and nothing printed, without a project."""
     from holdfast.settings import load_settings
 
-    path = load_settings().database_path
+    settings = load_settings()
+    path = settings.database_path
     if path and not os.path.exists(path):
-        return False
-    try:
-        with call.open() as memory:
-            lines = pairs(_rows(memory))
-    except ProjectUnknownError:
-        return False
+        lines = pairs(_first_rows(settings))
+    else:
+        try:
+            with call.open() as memory:
+                lines = pairs(_rows(memory))
+        except ProjectUnknownError:
+            return False
     for line in lines:
         say(line)
     note("holdfast --help lists the commands")
     return True
+
+
+def _first_rows(settings: Settings) -> Iterator[tuple[str, str]]:
+    """What is on this machine and the three commands that start, where nothing is remembered yet."""
+    from holdfast.surfaces.cli._hostfiles import HostFiles, set_up
+    from holdfast.surfaces.cli.setup import all_hosts
+
+    hosts = all_hosts(settings)
+    wired = set_up(HostFiles(settings.home).manifest)
+    found = [host.profile.title for host in hosts if host.name not in wired and host.find(settings.user_home)]
+    ready = [host.profile.title for host in hosts if host.name in wired]
+    transcripts = sum(len(host.find_transcripts(settings.user_home)) for host in hosts if host.profile.transcripts)
+    yield "holdfast", "keeps what coding agents learn about your code for later sessions"
+    yield "memory", f"nothing yet; it will be kept in {short_path(settings.home)}"
+    if ready:
+        yield "set up", _some(ready)
+    if found:
+        yield "found", f"{_some(found)}, not set up yet"
+    if not (ready or found):
+        yield "found", "no coding agent; `holdfast setup --list` shows those that can be set up"
+    yield "sessions", f"{counted(transcripts, 'transcript')} of earlier sessions on this machine"
+    if not ready:
+        yield "first", "holdfast setup     registers hooks and the MCP server; asks first"
+    yield "then" if not ready else "next", "holdfast backfill  learns from the earlier sessions"
+    yield "", "holdfast doctor    proves that memory works"
+
+
+def _some(titles: list[str]) -> str:
+    more = len(titles) - NAMED_HOSTS
+    return ", ".join(titles[:NAMED_HOSTS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _rows(memory: Memory) -> Iterator[tuple[str, str]]:
@@ -52,10 +88,13 @@ def _rows(memory: Memory) -> Iterator[tuple[str, str]]:
     yield from _listed("to decide", waiting)
     if len(waiting) > SHOWN:
         yield "", f"and {len(waiting) - SHOWN} more: holdfast review"
+    elif waiting:
+        yield "", "holdfast review"
     yield from _stale(memory, active[:CHECKED])
     yield from _told(memory)
+    yield from _alarms(memory)
     if not active and not waiting:
-        yield "next", "holdfast backfill learns from the sessions that are on this machine already"
+        yield "next", "`holdfast backfill` learns from the sessions that are on this machine already"
 
 
 def _listed(label: str, lessons: list[Lesson]) -> Iterator[tuple[str, str]]:
@@ -80,3 +119,16 @@ def _told(memory: Memory) -> Iterator[tuple[str, str]]:
         yield "last told", f"{last[0].at:%Y-%m-%d %H:%M} UTC, {last[0].moment.replace('_', ' ')}: holdfast log"
     elif not memory.heartbeat():
         yield "hooks", "none was heard yet: holdfast setup registers them, holdfast doctor tries them"
+
+
+def _alarms(memory: Memory) -> Iterator[tuple[str, str]]:
+    """Hosts that are set up and of which nothing was heard for days, or of which no command ever failed."""
+    from holdfast.service.heartbeat import activity
+    from holdfast.surfaces.cli.hostcheck import alarms
+
+    try:
+        told = list(alarms(memory.settings, activity(memory.parts.store), datetime.now(UTC)))
+    except HoldfastError:
+        return  # setup's own record cannot be read, which doctor says
+    for host, alarm in told:
+        yield "alarm", f"{host}: {alarm} (holdfast doctor)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdfast.surfaces.cli._hostfiles import set_up
+from holdfast.surfaces.cli._packages import has_package
 from holdfast.surfaces.cli.call import say
 from holdfast.surfaces.cli.rows import table
 
@@ -21,7 +22,8 @@ HEADS = ("host", "state", "mcp", "hooks", "transcripts", "rules", "moments")
 def rows(hosts: Sequence[Host], settings: Settings, files: HostFiles) -> list[dict[str, Any]]:
     """What `--json` prints of each host."""
     wired = set_up(files.manifest)
-    return [_row(host, host.find(settings.user_home), host.name in wired) for host in hosts]
+    home = settings.user_home
+    return [_row(host, host.find(home), host.name in wired, has_package(host.profile, home)) for host in hosts]
 
 
 def tell_rows(told: Sequence[dict[str, Any]]) -> None:
@@ -30,13 +32,14 @@ def tell_rows(told: Sequence[dict[str, Any]]) -> None:
         say(line)
 
 
-def _row(host: Host, found: str, wired: bool) -> dict[str, Any]:
+def _row(host: Host, found: str, wired: bool, packaged: bool) -> dict[str, Any]:
     profile = host.profile
     return {
         "host": host.name,
         "title": profile.title,
         "found": found,
         "set_up": wired,
+        "package": packaged,
         "mcp": profile.mcp,
         "hooks": profile.hooks,
         "deliveries": list(profile.moments),
@@ -47,6 +50,6 @@ def _row(host: Host, found: str, wired: bool) -> dict[str, Any]:
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    state = "set up" if row["set_up"] else "found" if row["found"] else "-"
+    state = "set up" if row["set_up"] else "package" if row["package"] else "found" if row["found"] else "-"
     marks = ("yes" if row[name] else "-" for name in ("mcp", "hooks", "transcripts", "rules"))
     return (row["host"], state, *marks, str(len(row["deliveries"])) if row["deliveries"] else "-")

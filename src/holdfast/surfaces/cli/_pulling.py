@@ -17,6 +17,7 @@ from hashlib import new, sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.errors import EmbedderError, InvalidValueError
+from holdfast.text.httpfailure import failure_words
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -90,7 +91,7 @@ def pull(home: str, model: str, hub: str, advance: Callable[[int, int], None]) -
             return _Pull(client, (hub.rstrip("/"), host), model, folder).run(advance)
     except (httpx.HTTPError, httpx.InvalidURL, ImportError) as exc:  # the last: a SOCKS proxy without its package
         hint = "run it again to go on; offline: copy the model's folder here and `holdfast embedder use onnx path=DIR`"
-        raise EmbedderError(f"{host}: {type(exc).__name__}", hint=hint) from None
+        raise EmbedderError(f"{host}: {failure_words(exc)}", hint=hint) from None
     except OSError as exc:
         raise EmbedderError(f"{folder}: {exc.strerror}", hint="make room there, or pull on another machine") from exc
 

@@ -6,8 +6,11 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.errors import HoldfastError, HostConfigError
+from holdfast.ports.host import BlockEdit
 from holdfast.surfaces.cli import _forms
+from holdfast.surfaces.cli._githooks import run_git
 from holdfast.surfaces.cli._hostfiles import followed_inside
+from holdfast.surfaces.cli._packages import TWICE, has_package
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,8 +62,12 @@ class Wirer:
             plan = host.plan_install(self._scope, self._folder, self._settings.user_home, self._command)
             edits = plan.edits
             self._refuse_links(edits)
+            edits = [*edits, *self._exclusion(host.name, edits)]
             changes = self._files.plan(":".join((host.name, self._scope, self._folder)), edits)
-            return Wiring(host.name, host.profile.title, self._scope, tuple(changes), plan.notes, parts=parts_of(host))
+            notes = plan.notes
+            if has_package(host.profile, self._settings.user_home):
+                notes = (*notes, f"{host.profile.title}: {TWICE}.")
+            return Wiring(host.name, host.profile.title, self._scope, tuple(changes), notes, parts=parts_of(host))
         except HoldfastError as exc:
             return Wiring(host.name, host.profile.title, self._scope, error=exc, by_hand=by_hand(edits))
 
@@ -69,6 +76,18 @@ class Wirer:
         for file in {edit.file for edit in edits} if self._folder else ():
             if os.path.normpath(file).startswith(os.path.join(self._folder, "")):
                 followed_inside(self._folder, os.path.relpath(file, self._folder))
+
+    def _exclusion(self, host: str, edits: Sequence[Edit]) -> Sequence[Edit]:
+        """What keeps the project's new files out of git in this clone: they name programs of this machine."""
+        inside = os.path.join(self._folder, "") if self._folder else "\0"
+        names = sorted({os.path.relpath(edit.file, self._folder) for edit in edits if edit.file.startswith(inside)})
+        asked = ("rev-parse", "--path-format=absolute", "--git-common-dir")
+        common = run_git(self._folder, *asked) if names else ""
+        if not common:
+            return ()
+        text = "\n".join("/" + name.replace(os.sep, "/") for name in names)
+        file = os.path.join(common, "info", "exclude")
+        return (BlockEdit(file=file, text=text, script=True, config=True, label=f"setup {host}"),)
 
     def apply(self, wiring: Wiring) -> Wiring:
         """Make the changes; the wiring again, with the error where a file could not be written."""

@@ -332,7 +332,7 @@ def _tell(run: _Run, dry_run: bool) -> None:
     say(f"{read}: {verb} {tally.events} events")
     if tally.unchanged:
         say(f"{tally.unchanged} transcripts have not changed since the last time")
-    if tally.lessons:
+    if any(tally.lessons.values()):
         say(f"learnt: {tally.lessons['active']} active, {tally.lessons['waiting']} waiting for `holdfast review`")
     for why, count in sorted(tally.skipped.items()):
         what, _, reason = why.partition(": ")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from holdfast.bootstrap import Memory
 
+WHOLE = 1_000
+"""Characters of a command's first sentence that its group's help shows: all of them."""
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
@@ -80,14 +82,32 @@ def json_option(command: F) -> F:
 pass_call = click.make_pass_decorator(Call, ensure=True)
 
 
+class Group(click.Group):
+    """A group whose help gives each command's first sentence whole."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands' list, wrapped instead of cut."""
+        commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        rows = [(name, command.get_short_help_str(WHOLE)) for name, command in commands if command]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
 def say(text: str = "") -> None:
     """Print a result, on stdout, without hidden characters."""
     click.echo(shown(text))
 
 
 def note(text: str) -> None:
-    """Talk to the person, on stderr, without hidden characters."""
-    click.echo(shown(text), err=True)
+    """Talk to the person, on stderr, without hidden characters; on a terminal a line is broken between words."""
+    text = shown(text)
+    if sys.stderr.isatty() and "\n" not in text and "\x1b" not in text:
+        from shutil import get_terminal_size
+        from textwrap import wrap
+
+        # A command or a path has to stay in one piece, so that it can be copied.
+        text = "\n".join(wrap(text, get_terminal_size().columns, break_long_words=False, break_on_hyphens=False))
+    click.echo(text, err=True)
 
 
 def answer_json(value: Any) -> None:
@@ -128,6 +148,12 @@ def _escape(char: str) -> str:
 def counted(number: int, one: str, many: str = "") -> str:
     """`1 lesson`, `2 lessons`: the number and its word."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def short_path(text: str) -> str:
+    """The text with the user's home folder as `~` on a terminal; in a pipe as it is."""
+    home = os.path.expanduser("~")
+    return text.replace(home + os.sep, "~" + os.sep) if sys.stdout.isatty() and len(home) > 1 else text
 
 
 def size(count: int) -> str:

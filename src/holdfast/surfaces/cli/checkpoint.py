@@ -10,6 +10,7 @@ from holdfast.domain.errors import LessonNotFoundError
 from holdfast.domain.plain import to_plain
 from holdfast.surfaces.cli.call import (
     Call,
+    Group,
     answer_json,
     counted,
     examples,
@@ -31,6 +32,7 @@ EVERY = 10_000
 
 @click.group(
     "checkpoint",
+    cls=Group,
     epilog=examples(
         "holdfast checkpoint save --goal 'make login work' --done 'clock seeded' --next 'fix logout'",
         "holdfast checkpoint show",

@@ -21,9 +21,10 @@ from holdfast.spool import FOLDER, unreadable, waiting
 from holdfast.surfaces.cli import _forms, _launcher
 from holdfast.surfaces.cli._codextrust import our_hooks
 from holdfast.surfaces.cli._hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, backups, set_up
+from holdfast.surfaces.cli._packages import TWICE, has_package
 from holdfast.surfaces.cli.call import counted
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
-from holdfast.surfaces.cli.hostcheck import check_heard
+from holdfast.surfaces.cli.hostcheck import QUIET, WORDS, ago_words, check_heard
 from holdfast.surfaces.cli.project import ACCEPT, claim_line
 from holdfast.surfaces.cli.setup import all_hosts
 from holdfast.witness import accept, find_loss
@@ -74,7 +75,11 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
         yield Finding(NOTE, "heartbeat", "no hook was heard yet: restart running sessions of the host")
     else:
         ago = datetime.now(UTC) - heard[0].at
-        yield Finding(OK, "heartbeat", f"{heard[0].kind} from {heard[0].host}, {ago.total_seconds() / 3600:.1f} h ago")
+        line = f"{WORDS.get(heard[0].kind, heard[0].kind)} from {heard[0].host}, {ago_words(ago)} ago"
+        if ago > QUIET:
+            yield Finding(NOTE, "heartbeat", f"{line}: nothing was written since", SETUP)
+        else:
+            yield Finding(OK, "heartbeat", line)
     yield from check_heard(settings, hosts)
 
 
@@ -182,7 +187,15 @@ def check_hosts(settings: Settings) -> Iterator[Finding]:
         yield failure("hooks", exc)
         return
     wired = set_up(manifest)
-    if not wired:
+    hosts = all_hosts(settings)
+    packaged = [host for host in hosts if has_package(host.profile, settings.user_home)]
+    for host in packaged:
+        if host.name in wired:
+            mend = f"holdfast uninstall {host.name}, or remove the package with the host's own command"
+            yield Finding(NOTE, "hooks", f"{host.profile.title}: {TWICE}", mend)
+        else:
+            yield Finding(OK, "hooks", f"{host.profile.title} has Holdfast's plug-in package")
+    if not (wired or packaged):
         yield Finding(BAD, "hooks", "no host is set up: nothing is captured or delivered", SETUP)
     for file, entry in manifest.items():
         edits = [edit for edit in entry["edits"] if edit["owner"].split(":")[1] in SETUP_SCOPES]
@@ -190,8 +203,8 @@ def check_hosts(settings: Settings) -> Iterator[Finding]:
             yield from _check_file(file, edits)
     if "codex" in wired:
         yield _check_codex_trust(settings)
-    for host in all_hosts(settings) if wired else ():
-        if host.name not in wired and host.find(settings.user_home):
+    for host in hosts if wired else ():
+        if host not in packaged and host.name not in wired and host.find(settings.user_home):
             yield Finding(NOTE, "hooks", f"{host.profile.title} is here and not set up", f"{SETUP} {host.name}")
 
 

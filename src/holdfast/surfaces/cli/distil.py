@@ -10,6 +10,7 @@ import click
 from holdfast.domain.errors import HoldfastError, InvalidValueError
 from holdfast.surfaces.cli.call import (
     Call,
+    Group,
     answer_json,
     counted,
     examples,
@@ -37,6 +38,7 @@ WHAT_IS_SENT = (
 
 
 @click.group(
+    cls=Group,
     invoke_without_command=True,
     epilog=examples(
         "holdfast distil models", "holdfast distil use claude-code", "holdfast distil", "holdfast distil digest"

@@ -13,7 +13,17 @@ import click
 from holdfast._version import __version__
 from holdfast.domain.errors import HoldfastError
 from holdfast.settings import load_settings
-from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call, say
+from holdfast.surfaces.cli.call import (
+    Call,
+    answer_json,
+    counted,
+    examples,
+    json_option,
+    note,
+    pass_call,
+    say,
+    short_path,
+)
 from holdfast.surfaces.cli.checkups import (
     check_backups,
     check_capture,
@@ -26,6 +36,7 @@ from holdfast.surfaces.cli.checkups import (
 )
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
 from holdfast.surfaces.cli.proof import prove
+from holdfast.surfaces.cli.rows import labelled
 from holdfast.surfaces.cli.serverproof import check_server
 
 if TYPE_CHECKING:
@@ -34,6 +45,8 @@ if TYPE_CHECKING:
     from holdfast.settings import Settings
 
 COLOURS = {OK: "green", NOTE: "yellow", BAD: "red"}
+INDENT = 19
+"""Columns before what a finding says."""
 
 
 @click.command(epilog=examples("holdfast doctor", "holdfast doctor --json", "holdfast doctor --report > report.txt"))
@@ -88,9 +101,12 @@ def _findings(no_proof: bool, mend: bool, folder: str) -> Iterator[Finding]:
 
 
 def _print(finding: Finding) -> None:
-    say(f"{click.style(f'{finding.status:<4}', fg=COLOURS[finding.status])}  {finding.name:<11}  {finding.what}")
+    first, *rest = labelled(f"{finding.status:<4}  {finding.name}", short_path(finding.what), INDENT)
+    say(first.replace(finding.status, click.style(finding.status, fg=COLOURS[finding.status]), 1))
+    for line in rest:
+        say(line)
     if finding.mend:
-        say(f"{'':19}mend: {finding.mend}")
+        say(f"{'':{INDENT}}mend: {finding.mend}")
 
 
 def _report(findings: list[Finding]) -> str:

@@ -54,10 +54,12 @@ def command(call: Call, /, ref: str, *, never: bool, revive_when: str | None, re
     if changes or retire or revive_when is not None or call.as_json:
         answer_json(lesson_json(lesson)) if call.as_json else print_written(call, lesson)
     if not call.as_json:
+        has_trigger = lesson.when.standing or any(getattr(lesson.when, name) for name in NAMES)
+        say("told at" if has_trigger else "told by its words alone; --help lists what can be given")
         for name, word in NAMES.items():
             for trigger in getattr(lesson.when, name):
                 say(f"  {word} {trigger}")
         if lesson.when.standing:
-            say("  standing")
+            say("  any work (standing)")
         if lesson.revival:
-            say(f"  wakes when {lesson.revival}")
+            say(f"wakes when {lesson.revival}")

@@ -14,6 +14,7 @@ from holdfast.domain.errors import AlreadyRunningError, EmbedderError, HoldfastE
 from holdfast.surfaces.cli import _embedding, _pulling
 from holdfast.surfaces.cli.call import (
     Call,
+    Group,
     answer_json,
     counted,
     examples,
@@ -33,7 +34,7 @@ NONE = "none"
 WORDS_ALONE = "no embedder: recall goes by words, paths and identifiers"
 
 
-@click.group(epilog=examples("holdfast embedder status", "holdfast embedder list"))
+@click.group(cls=Group, epilog=examples("holdfast embedder status", "holdfast embedder list"))
 def command() -> None:
     """Choose what places lessons by meaning; without an embedder recall goes by words, paths and identifiers."""
 

@@ -57,12 +57,29 @@ def judge(name: str, profile: HostProfile, activity: HostActivity, now: datetime
     if activity.heard_at is None:
         return Finding(NOTE, name, f"{head}nothing heard yet: start a session, or restart one that runs")
     kinds = ", ".join(WORDS.get(kind, kind) for kind in activity.kinds)
-    line = f"{head}heard {_ago(now - activity.heard_at)} ago ({kinds}); {_last_delivery(activity, now)}"
+    line = f"{head}heard {ago_words(now - activity.heard_at)} ago ({kinds}); {_last_delivery(activity, now)}"
+    alarm = alarm_of(activity, now)
+    return Finding(NOTE, name, f"{line}. {alarm}") if alarm else Finding(OK, name, line)
+
+
+def alarm_of(activity: HostActivity, now: datetime) -> str:
+    """Why a host's hooks may not work although it was heard; empty where nothing speaks for that."""
+    if activity.heard_at is None:
+        return ""
     if now - activity.heard_at > QUIET:
-        return Finding(NOTE, name, f"{line}. Nothing was heard for days: are its hooks still trusted and switched on?")
+        span = ago_words(now - activity.heard_at)
+        return f"Nothing was heard for {span}: are its hooks still trusted and switched on?"
     if activity.commands >= COMMANDS and not activity.failures:
-        return Finding(NOTE, name, f"{line}. {activity.commands} commands, none ever failed: it may not say so")
-    return Finding(OK, name, line)
+        return f"{activity.commands} commands were heard and none failed: the host may not report failures"
+    return ""
+
+
+def alarms(settings: Settings, heard: Mapping[str, HostActivity], now: datetime) -> Iterator[tuple[str, str]]:
+    """Each host that is set up and gives reason for an alarm, and the reason. No program is started."""
+    for name in sorted(set_up(HostFiles(settings.home).manifest)):
+        alarm = alarm_of(heard.get(name, HostActivity()), now)
+        if alarm:
+            yield name, alarm
 
 
 def version_of(profile: HostProfile) -> tuple[str, str]:
@@ -84,10 +101,11 @@ def version_of(profile: HostProfile) -> tuple[str, str]:
 def _last_delivery(activity: HostActivity, now: datetime) -> str:
     if activity.delivered_at is None:
         return "nothing handed over yet"
-    return f"last delivery {_ago(now - activity.delivered_at)} ago"
+    return f"last delivery {ago_words(now - activity.delivered_at)} ago"
 
 
-def _ago(span: timedelta) -> str:
+def ago_words(span: timedelta) -> str:
+    """The span in minutes, hours or days."""
     minutes = int(span.total_seconds() // 60)
     if minutes < 120:
         return f"{max(minutes, 0)} min"

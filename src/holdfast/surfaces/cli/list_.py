@@ -21,7 +21,7 @@ from holdfast.surfaces.cli.call import (
     read_time,
     say,
 )
-from holdfast.surfaces.cli.rows import LESSON_HEADS, chosen_states, lesson_cells, lesson_json, table
+from holdfast.surfaces.cli.rows import chosen_states, lesson_json, summary_lines
 
 if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
@@ -73,9 +73,10 @@ def command(
 ) -> None:
     """List lessons, newest first.
 
-    Each line is id, kind, title, where it belongs, and its freshness against the code as it is now; or its state
-    where that is not active. With --conflicts each pair is two lines and the reason why the first comes first; other
-    options but --limit have no effect on it.
+    Each lesson is shown with id, title, kind, where it belongs, and its freshness against the code as it is now, or
+    its state where that is not active. In a pipe it is one line, parted by tabs: id, kind, title, where, freshness.
+    With --conflicts each pair is two lessons and the reason why the first comes first; other options but --limit have
+    no effect on it.
     """
     if conflicts:
         with call.open() as memory:
@@ -100,9 +101,9 @@ def command(
         plain = [lesson_json(lesson, *verdict) for lesson, verdict in pairs]
         answer_json({"lessons": plain, "more": len(found) > limit})
         return
-    rows = [lesson_cells(lesson, _last(lesson, verdict[0])) for lesson, verdict in pairs]
-    for line in table(rows, LESSON_HEADS):
-        say(line)
+    for lesson, verdict in pairs:
+        for line in summary_lines(lesson, _last(lesson, verdict[0])):
+            say(line)
     note(counted(len(shown), "lesson") + (", and more: --limit" if len(found) > limit else ""))
     if elsewhere:
         note(f"{counted(elsewhere, 'lesson')} of other branches not listed: holdfast staged")

@@ -106,7 +106,7 @@ def _print_deliveries(call: Call, memory: Memory, deliveries: list[Delivery], bi
         say(line)
     if bill:
         say(f"session {bill.session}: {bill.words}")
-    note(counted(len(deliveries), "delivery", "deliveries") + " (UTC)")
+    note(f"{counted(len(deliveries), 'delivery', 'deliveries')}; times are UTC")
 
 
 def _print_changes(call: Call, memory: Memory, changes: list[Change]) -> None:
@@ -121,7 +121,7 @@ def _print_changes(call: Call, memory: Memory, changes: list[Change]) -> None:
     ]
     for line in table(rows, ("time", "change", "lessons", "by")):
         say(line)
-    note(counted(len(changes), "change") + " (UTC)")
+    note(f"{counted(len(changes), 'change')}; times are UTC")
 
 
 def _named(change: Change, titles: dict[LessonId, str]) -> str:

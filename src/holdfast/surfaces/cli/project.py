@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.domain.errors import InvalidValueError
-from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
+from holdfast.surfaces.cli.call import (
+    Call,
+    Group,
+    answer_json,
+    examples,
+    folder_option,
+    json_option,
+    note,
+    pass_call,
+    say,
+)
 from holdfast.surfaces.cli.rows import pairs
 
 if TYPE_CHECKING:
@@ -17,7 +27,7 @@ if TYPE_CHECKING:
 ACCEPT = "holdfast project accept"
 
 
-@click.group(epilog=examples("holdfast project show", "holdfast project accept", "holdfast project close"))
+@click.group(cls=Group, epilog=examples("holdfast project show", "holdfast project accept", "holdfast project close"))
 def command() -> None:
     """Show which project a folder is, accept the id that its files declare, close it to other projects.
 

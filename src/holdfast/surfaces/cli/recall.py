@@ -23,13 +23,10 @@ from holdfast.surfaces.cli.call import (
     read_text,
     say,
 )
-from holdfast.surfaces.cli.rows import place_of, ranked_json, table
+from holdfast.surfaces.cli.rows import ranked_json, summary_lines
 
 if TYPE_CHECKING:
     from holdfast.domain.briefing import Briefing, Ranked
-
-
-HEADS = ("", "id", "kind", "title", "where", "from", "state")
 
 
 @click.command(
@@ -60,7 +57,8 @@ HEADS = ("", "id", "kind", "title", "where", "from", "state")
 def command(call: Call, /, text: tuple[str, ...], why: bool, budget: int, as_of: str, error: str, **asked: Any) -> None:
     """Ask memory; the best lessons first.
 
-    Each line is rank, id, kind, title, where it belongs, who says it, and its freshness against the code as it is now.
+    Each lesson is shown with rank, id, title, kind, where it belongs, who says it, and its freshness against the code
+    as it is now. In a pipe it is one line, parted by tabs: rank, id, kind, title, where, who says it, freshness.
     Lessons that nobody confirmed yet come last and say so; two that contradict each other stand together.
     """
     with call.open() as memory:
@@ -93,31 +91,17 @@ def briefing_json(briefing: Briefing) -> dict[str, Any]:
 
 
 def _print(briefing: Briefing, why: bool) -> None:
-    lines = table([_cells(item) for item in briefing.items], HEADS)
-    heads = lines[: len(lines) - len(briefing.items)]
-    for line in heads:
-        say(line)
     first_of_two = {first for first, _ in briefing.disputes}
-    for line, item in zip(lines[len(heads) :], briefing.items, strict=True):
+    for item in briefing.items:
         if item.lesson.id in first_of_two:
             say("These two disagree; the first is better proven or newer:")
-        say(line)
+        facts = source_word(item.lesson), item.freshness
+        where = item.caveat if is_sibling(item) else ""
+        for line in summary_lines(item.lesson, *facts, rank=str(item.rank), where=where):
+            say(line)
         for detail in _explained(item) if why else ():
             say(detail)
     _talk(briefing)
-
-
-def _cells(item: Ranked) -> list[str]:
-    lesson = item.lesson
-    return [
-        str(item.rank),
-        short_id(lesson.id),
-        lesson.kind,
-        lesson.title,
-        item.caveat if is_sibling(item) else place_of(lesson),
-        source_word(lesson),
-        item.freshness,
-    ]
 
 
 def is_sibling(item: Ranked) -> bool:

@@ -15,7 +15,7 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-from holdfast.surfaces.cli.rows import lesson_cells, table
+from holdfast.surfaces.cli.rows import summary_lines
 
 SHOWN = 20
 
@@ -49,8 +49,9 @@ def command(call: Call, dry_run: bool, take_back: bool) -> None:
     would = "would be " if dry_run else ""
     counts = f"{len(report.retired)} {would}retired, {len(report.demoted)} {would}put on probation"
     say(f"{counted(report.judged, 'lesson')} of an older version judged again: {counts}")
-    for line in table([lesson_cells(lesson, "retired") for lesson in report.retired[:SHOWN]]):
-        say(line)
+    for lesson in report.retired[:SHOWN]:
+        for line in summary_lines(lesson, "retired"):
+            say(line)
     if len(report.retired) > SHOWN:
         note(f"and {len(report.retired) - SHOWN} more")
     if (report.retired or report.demoted) and not dry_run:

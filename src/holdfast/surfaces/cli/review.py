@@ -9,6 +9,7 @@ import click
 
 from holdfast.domain.errors import HoldfastError, InvalidValueError
 from holdfast.domain.ids import short_id
+from holdfast.domain.sourceword import source_word
 from holdfast.domain.window import clip
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli._conflicts import conflict_json, walk_conflicts
@@ -23,8 +24,8 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-from holdfast.surfaces.cli.rows import LESSON_HEADS, labelled, lesson_cells, lesson_json, table
-from holdfast.surfaces.cli.show import LABEL, lesson_lines
+from holdfast.surfaces.cli.rows import labelled, lesson_json, summary_lines
+from holdfast.surfaces.cli.show import LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.service.conflicts import Conflict
 
-ANSWERS = "a accept   e edit   r reject   l later   R reject this and all that follow   q quit   ? help"
+ANSWERS = "a accept   e edit   r reject   R reject all   l later   q quit   ? help"
 HELP = """a  make it active as it stands
 e  rewrite it in $EDITOR, then it is active
 r  retire it
@@ -130,8 +131,9 @@ def _print(call: Call, lessons: list[Lesson], word: str, conflicts: Sequence[Con
         pairs = [conflict_json(conflict) for conflict in conflicts]
         answer_json({"lessons": [lesson_json(lesson) for lesson in lessons], "conflicts": pairs})
         return
-    for line in table([lesson_cells(lesson, lesson.state) for lesson in lessons], LESSON_HEADS):
-        say(line)
+    for lesson in lessons:
+        for line in summary_lines(lesson, lesson.state):
+            say(line)
     note(f"{len(lessons)} {word}")
     if conflicts:
         note(f"{counted(len(conflicts), 'conflict')}: holdfast list --conflicts")
@@ -147,7 +149,7 @@ def _walk(memory: Memory, limit: int) -> None:
     waiting = _by_session(found[:limit])
     for number, lesson in enumerate(waiting, 1):
         say(f"\n{number} of {len(waiting)}{_session_of(lesson)}")
-        for line in lesson_lines(lesson, *memory.verdicts([lesson])[0]):
+        for line in _card(lesson, *memory.verdicts([lesson])[0]):
             say(line)
         for line in _said_around(memory, lesson):
             say(line)
@@ -187,6 +189,17 @@ def _session_of(lesson: Lesson) -> str:
     return (
         f", from a {source.host or 'known'} session of {lesson.validity.valid_from:%d %b %Y}" if source.session else ""
     )
+
+
+def _card(lesson: Lesson, freshness: str, caveat: str) -> list[str]:
+    """What a person needs to decide: the rule, its grounds, and the code it is about; `show` prints the rest."""
+    rows = summary_lines(lesson, source_word(lesson), freshness)
+    stated = f"{lesson.title} {lesson.insight}"
+    labels = [("insight", lesson.insight if lesson.insight != lesson.title else ""), ("why", lesson.why)]
+    labels += [("how", lesson.how), ("symbols", ", ".join(lesson.symbols)), ("changed", caveat)]
+    quotes = (" ".join(span.quote.split()) for span in lesson.provenance.evidence)
+    labels += [("evidence", f'"{clip(quote, TURN_SHOWN)}"') for quote in quotes if quote and quote not in stated]
+    return rows + [line for label, text in labels if text for line in labelled(label, text, LABEL)]
 
 
 def _said_around(memory: Memory, lesson: Lesson) -> list[str]:

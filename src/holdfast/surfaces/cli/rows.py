@@ -22,13 +22,13 @@ COLOURS = {
     "drifted": "yellow", "changed": "yellow", "unverified": "yellow", "quarantined": "red", "orphaned": "red",
     "retired": "bright_black", "superseded": "bright_black", "forgotten": "bright_black",
 }  # fmt: skip
+STYLES: dict[str, dict[str, Any]] = {"id": {"dim": True}, "title": {"bold": True}}
+"""How a column of a table is shown, by its head."""
 GAP = "  "
 LEAST_CELL = 12
 """Columns that a cell keeps on a narrow terminal."""
 LEAST_ROOM = 20
 """Columns below which a text is not wrapped."""
-LESSON_HEADS = ("id", "kind", "title", "where", "state")
-"""Over `lesson_cells`."""
 
 
 def lesson_json(lesson: Lesson, freshness: str = "", caveat: str = "") -> dict[str, Any]:
@@ -71,9 +71,24 @@ def chosen_states(given: Sequence[str]) -> tuple[State, ...]:
     return () if "all" in given else tuple(given) or ("active",)  # type: ignore[arg-type]
 
 
-def lesson_cells(lesson: Lesson, last: str) -> list[str]:
-    """id, kind, title, where, and a word about its state or freshness."""
-    return [short_id(lesson.id), lesson.kind, lesson.title, place_of(lesson), last]
+def summary_lines(lesson: Lesson, *facts: str, rank: str = "", where: str = "") -> list[str]:
+    """A lesson as lines: on a terminal its id and title, and below them its kind, where it belongs and the facts.
+
+    In a pipe it is one line: rank if there is one, id, kind, title, where, facts, parted by tabs. `where` defaults to
+    `place_of` the lesson.
+    """
+    ident = short_id(lesson.id)
+    below = [lesson.kind, where or place_of(lesson), *facts]
+    if not sys.stdout.isatty():
+        return table([[*([rank] if rank else []), ident, lesson.kind, lesson.title, *below[1:]]])
+    lead = rank + GAP if rank else ""
+    indent = len(lead + ident + GAP)
+    first, *rest = [click.style(line, bold=True) for line in wrapped(lesson.title, indent)]
+    shown = [coloured(fact) if fact in COLOURS else click.style(fact, dim=True) for fact in below if fact != "-"]
+    return [
+        f"{lead}{click.style(ident, dim=True)}{GAP}{first}",
+        *(" " * indent + line for line in (*rest, GAP.join(shown))),
+    ]
 
 
 def place_of(lesson: Lesson) -> str:
@@ -97,7 +112,7 @@ def table(rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> list[str]
     shown = [heads, *rows] if heads else rows
     widths = [max(len(row[column]) for row in shown) for column in range(len(rows[0]))]
     _fit(widths)
-    lines = [_line(row, widths) for row in rows]
+    lines = [_line(row, widths, heads) for row in rows]
     return [click.style(GAP.join(map(_cell, heads, widths)).rstrip(), dim=True), *lines] if heads else lines
 
 
@@ -143,9 +158,13 @@ def _fit(widths: list[int]) -> None:
         over -= 1
 
 
-def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+def _line(row: Sequence[str], widths: Sequence[int], heads: Sequence[str]) -> str:
     cells = [_cell(text, width) for text, width in zip(row, widths, strict=True)]
     cells = [coloured(cell.strip()) + cell[len(cell.rstrip()) :] if cell.strip() in COLOURS else cell for cell in cells]
+    cells[-1] = cells[-1].rstrip()
+    if heads:
+        pairs_ = zip(cells, heads, strict=True)
+        cells = [click.style(cell, **STYLES[head]) if head in STYLES else cell for cell, head in pairs_]
     return GAP.join(cells).rstrip()
 
 

@@ -15,6 +15,7 @@ from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli._wiring import difference, what_happens
 from holdfast.surfaces.cli.call import (
     Call,
+    Group,
     answer_json,
     counted,
     examples,
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
 LOCK_WAIT_S = 10.0
 
 
-@click.group(epilog=examples("holdfast rules sync --dry-run", "holdfast rules sync", "holdfast rules status"))
+@click.group(
+    cls=Group, epilog=examples("holdfast rules sync --dry-run", "holdfast rules sync", "holdfast rules status")
+)
 def command() -> None:
     """Keep lessons in the rules files of hosts that no hook delivers to: AGENTS.md, .continue/rules, …
 

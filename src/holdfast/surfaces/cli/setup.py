@@ -22,6 +22,7 @@ from holdfast.surfaces.cli.call import (
     note,
     pass_call,
     say,
+    short_path,
     work_tree,
 )
 
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
     from holdfast.surfaces.cli._wiring import Wiring
 
 
-NEXT = """next: holdfast backfill   learns from the sessions that are on this machine already
-      holdfast doctor     tries it
-      holdfast            shows what is known and what needs you"""
+NEXT = """next: holdfast backfill  learns from the sessions on this machine
+      holdfast doctor    proves that memory works
+      holdfast           shows what is known and what needs you"""
 
 
 @click.command(
@@ -110,7 +111,7 @@ def command(
         answer_json((told[0] if len(hosts) == 1 else {"hosts": told}) | {"launcher": launched, "dry_run": dry_run})
     else:
         if launcher.needed:
-            say(f"{what_happens(launcher):9} {launcher.file}")
+            say(f"{what_happens(launcher):9} {short_path(launcher.file)}")
         _tell(wirings, dry_run, with_diff)
     ready = [wiring.host for wiring in wirings if not wiring.error]
     if ready and not dry_run:
@@ -153,6 +154,8 @@ def _set_up_git(call: Call, files: HostFiles, hooked: bool, dry_run: bool, with_
         answer_json(report(changes, dry_run=dry_run))
     else:
         tell(changes, dry_run, with_diff)
+        if dry_run:
+            note("nothing was changed")
     return 0
 
 
@@ -182,11 +185,9 @@ def report(changes: Sequence[Change], **told: Any) -> dict[str, Any]:
 def tell(changes: Sequence[Change], dry_run: bool, with_diff: bool = True) -> None:
     """Print a line for every file; for a dry run on request also what would change in it."""
     for change in changes:
-        say(f"{what_happens(change):9} {change.file}")
+        say(f"{what_happens(change):9} {short_path(change.file)}")
         if dry_run and with_diff and change.needed:
             say(difference(change))
-    if dry_run:
-        note("nothing was changed")
 
 
 def _chosen(names: Sequence[str], settings: Settings) -> list[Host]:
@@ -197,16 +198,17 @@ def _chosen(names: Sequence[str], settings: Settings) -> list[Host]:
         return [load_host(name, settings) for name in dict.fromkeys(names)]
     found = [host for host in all_hosts(settings) if host.find(settings.user_home)]
     if not found:
-        raise PluginNotFoundError("no host was found on this machine", hint="name one: holdfast setup --list")
+        hint = "`holdfast setup --list` shows the names; then for example: holdfast setup claude-code"
+        raise PluginNotFoundError("no agent that Holdfast knows was found on this machine", hint=hint)
     return found
 
 
 def _agreed(wirings: Sequence[Wiring]) -> bool:
     for wiring in wirings:
         changes = [change for change in wiring.changes if change.needed]
-        say(f"{wiring.title}: " + (f"cannot be set up: {wiring.error}" if wiring.error else ""))
+        say(f"{wiring.title}:" + (f" cannot be set up: {wiring.error}" if wiring.error else ""))
         for change in changes:
-            say(f"  {'change' if change.held is not None else 'create'} {change.file}")
+            say(f"  {'change' if change.held is not None else 'create'} {short_path(change.file)}")
     return click.confirm("Set up these hosts?", default=True)
 
 
@@ -228,14 +230,16 @@ def _tell(wirings: Sequence[Wiring], dry_run: bool, with_diff: bool) -> None:
         tell(wiring.changes, dry_run, with_diff)
         if wiring.parts and not wiring.error and not dry_run:
             note(f"{wiring.title} has {wiring.parts}")
-        for line in wiring.notes:
+        for line in wiring.notes if not dry_run else ():
             note(line)
         if wiring.error:
             _complain(wiring)
     if len(wirings) > 1 and not dry_run:
         done = sum(not wiring.error for wiring in wirings)
         note(f"{counted(done, 'host')} set up, with one memory")
-    if not dry_run and any(not wiring.error for wiring in wirings):
+    if dry_run:
+        note("nothing was changed")
+    elif any(not wiring.error for wiring in wirings):
         note("before removing Holdfast: `holdfast uninstall`, which takes everything back")
 
 

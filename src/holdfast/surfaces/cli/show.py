@@ -76,7 +76,7 @@ def lesson_lines(lesson: Lesson, freshness: str, caveat: str) -> list[str]:
     rows += [("wakes when", lesson.revival)]
     rows += [("valid", _span(lesson.validity.valid_from, lesson.validity.valid_to))]
     rows += [("recorded", _span(lesson.recorded_at, lesson.retracted_at)), ("from", _source(lesson))]
-    rows += [("evidence", f'"{span.quote}"') for span in lesson.provenance.evidence]
+    rows += [("evidence", f'"{span.quote}"') for span in lesson.provenance.evidence if span.quote]
     rows += [("link", f"{link.kind} {short_id(link.target)}") for link in lesson.links]
     return [line for label, value in rows if value for line in _lines(label, value)]
 

@@ -13,6 +13,7 @@ from holdfast.domain.ids import short_id
 from holdfast.surfaces.cli._hostfiles import replace_file
 from holdfast.surfaces.cli.call import (
     Call,
+    Group,
     answer_json,
     counted,
     examples,
@@ -46,7 +47,9 @@ class Step(NamedTuple):
     """`new`, `changed`, `same`, `removed`, or `kept`: a person wrote or edited it."""
 
 
-@click.group(epilog=examples("holdfast skills list", "holdfast skills write --dry-run", "holdfast skills write"))
+@click.group(
+    cls=Group, epilog=examples("holdfast skills list", "holdfast skills write --dry-run", "holdfast skills write")
+)
 def command() -> None:
     """Write lessons that recur as Agent Skills: a SKILL.md a command, file or folder.
 

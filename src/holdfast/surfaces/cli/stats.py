@@ -63,10 +63,14 @@ def command(call: Call, all_projects: bool, plot: bool | None) -> None:
                 say(line)
     for lesson, words in doubted:
         say(f"review  {lesson.id[-8:]}  {lesson.title}: {words}")
-    note("minutes spared are an estimate: an assumed time for each heeded lesson, by its kind")
+    if any(stats.delivered for stats in found):
+        note("minutes spared are an estimate: an assumed time for each heeded lesson, by its kind")
 
 
 def _lines(stats: Stats) -> Iterator[str]:
+    if not stats.delivered:
+        yield f"{stats.name}: no lesson was delivered yet"
+        return
     yield f"{stats.name}: {counted(stats.delivered, 'delivery', 'deliveries')} in {counted(stats.sessions, 'session')}"
     rows = [[verdict, *_cells(getattr(stats, verdict))] for verdict in VERDICTS]
     yield from ("  " + line for line in table(rows))

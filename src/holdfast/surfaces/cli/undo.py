@@ -18,7 +18,7 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-from holdfast.surfaces.cli.rows import LESSON_HEADS, lesson_cells, table
+from holdfast.surfaces.cli.rows import summary_lines
 
 SHOWN = 10
 
@@ -41,7 +41,8 @@ def command(call: Call, past_purges: bool) -> None:
         answer_json({"undone": to_plain(undone), "change": to_plain(change)})
         return
     say(f"undone: {undone.verb} of {undone.at:%Y-%m-%d %H:%M} UTC, {counted(len(change.lessons), 'lesson')}")
-    for line in table([lesson_cells(lesson, lesson.state) for lesson in lessons], LESSON_HEADS):
-        say(line)
+    for lesson in lessons:
+        for line in summary_lines(lesson, lesson.state):
+            say(line)
     if len(change.lessons) > SHOWN:
         note(f"and {len(change.lessons) - SHOWN} more, the last being {short_id(change.lessons[-1])}")

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     "uninstall", epilog=examples("holdfast uninstall --dry-run", "holdfast uninstall", "holdfast uninstall codex")
 )
 @click.argument("hosts", nargs=-1, metavar="[HOST]...", shell_complete=host_names)
-@click.option("--dry-run", is_flag=True, help="Print the changes; make none.")
+@click.option("--dry-run", is_flag=True, help="Print what would change, a line a file; change nothing.")
+@click.option("--diff", "with_diff", is_flag=True, help="With --dry-run: also print each change as a diff.")
 @json_option
 @pass_call
-def command(call: Call, hosts: tuple[str, ...], dry_run: bool) -> None:
+def command(call: Call, hosts: tuple[str, ...], dry_run: bool, with_diff: bool) -> None:
     """Take back what setup changed for HOST, or for every host, to the byte; a file you edited since keeps your edits.
 
     What is remembered stays: delete Holdfast's home folder to erase it.
@@ -47,7 +48,9 @@ def command(call: Call, hosts: tuple[str, ...], dry_run: bool) -> None:
     if call.as_json:
         answer_json(report(changes, dry_run=dry_run))
         return
-    tell(changes, dry_run)
+    tell(changes, dry_run, with_diff)
+    if dry_run:
+        note("nothing was changed")
     if not changes:
         note("nothing to take back: no file has anything of ours")
     names = backups(settings.home)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.domain.ids import short_id
 from holdfast.surfaces.cli.call import Call, answer_json, note, say
-from holdfast.surfaces.cli.rows import lesson_cells, lesson_json, table
+from holdfast.surfaces.cli.rows import lesson_json, summary_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,8 @@ def print_written(call: Call, lesson: Lesson, rivals: Sequence[Lesson] = ()) -> 
     if call.as_json:
         answer_json(lesson_json(lesson) | ({"contradicts": [rival.id for rival in rivals]} if rivals else {}))
         return
-    say(table([lesson_cells(lesson, lesson.state)])[0])
+    for line in summary_lines(lesson, lesson.state):
+        say(line)
     for link in lesson.links:
         if link.kind == "supersedes":
             note(f"it takes the place of {short_id(link.target)}; holdfast undo brings that one back")
