@@ -109,16 +109,15 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _answers(data: Path) -> Iterator[Answer]:
+def _answers(clones: Path) -> Iterator[Answer]:
     with LABELS.open(encoding="utf-8", newline="") as file:
         labels = [Label(*row) for row in list(csv.reader(file, delimiter="\t"))[1:]]
-    labels.sort(key=lambda label: (label.repository, label.before, label.after))
+    missing = sorted({label.repository for label in labels if not (clones / label.repository / "repo").is_dir()})
+    for folder in missing:
+        print(f"{folder}: left out, it is not in {clones}", file=sys.stderr)
+    labels = sorted((label for label in labels if label.repository not in missing), key=lambda label: label[1:4])
     for (folder, before, after), group in groupby(labels, key=lambda label: label[1:4]):
-        repository = data / folder / "repo"
-        if repository.is_dir():
-            yield from _replay(repository, before, after, list(group))
-        else:
-            print(f"{folder}: left out, it is not in {data}", file=sys.stderr)
+        yield from _replay(clones / folder / "repo", before, after, list(group))
 
 
 def _replay(repository: Path, before: str, after: str, labels: list[Label]) -> Iterator[Answer]:

@@ -49,7 +49,7 @@ def follow(views: Views, path: str, name: str, since: str, in_time: Callable[[],
     if not since:
         return End()
     for _ in range(MAX_HOPS):
-        kind = _kind(views.then(since, path), name)
+        kind = _kind(views.then(since, path), name) or ""
         now = views.now(path)
         if now is not None and same_sort(kind, _kind(now, name)):
             commit = _left_meanwhile(views, path, name, since)
@@ -243,7 +243,7 @@ def _left_meanwhile(views: Views, path: str, name: str, since: str) -> str | Non
     source = views.then(since, path)
     if source is None or name not in source.by_name:
         return None
-    kind = _kind(source, name)
+    kind = source.by_name[name][0].kind
     name_start, name_end = source.by_name[name][0].name_spans[0]
     line = source.content.rfind(b"\n", 0, name_start) + 1
     head = source.content[line:name_end].decode("utf-8", "replace").strip()
