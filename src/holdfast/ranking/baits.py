@@ -10,6 +10,7 @@ No regular expressions: a hook imports this.
 
 from __future__ import annotations
 
+from holdfast.ranking.occasions import RUNNERS
 from holdfast.ranking.words import word_set
 
 TYPE_CHECKING = False
@@ -48,9 +49,9 @@ def known_linters() -> Iterator[str]:
     yield from _READERS
 
 
-def has_one_rule(linter: str) -> bool:
-    """Whether the linter reports one form of code, so that nothing is to be said of it at other code."""
-    return linter in PIECES or linter in SIZES or linter in _READERS or linter in UNSEEN
+def has_many_rules(linter: str) -> bool:
+    """Whether the linter reports many forms of code, so that any code may be one. A runner has no rule of its own."""
+    return not (linter in RUNNERS or linter in PIECES or linter in SIZES or linter in _READERS or linter in UNSEEN)
 
 
 def bait_of(linter: str, new: str, old: str = "") -> str:

@@ -84,7 +84,7 @@ HABITS: dict[str, _Alternatives] = {
 
 _TESTERS = word_set("pytest jest vitest mocha tox nox rspec phpunit ctest ava playwright cypress gotestsum nextest")
 _LINT_PROGRAMS = frozenset(LINTERS) | {"pre-commit"}
-_RUNNERS = frozenset({"golangci-lint", "golangci", "pre-commit"})
+RUNNERS = frozenset({"golangci-lint", "golangci", "pre-commit"})
 """Programs that run linters: told by name, they say nothing about one of them."""
 _DENIALS = word_set("not never no don't avoid few prefer")
 _HABIT_WORDS = 24
@@ -147,7 +147,7 @@ def group_keys(lesson: Lesson) -> frozenset[str]:
     """
     if lint_languages(lesson):
         linters = linters_in(f"{lesson.title} {lesson.insight}")
-        single = [name for name in linters if name not in _RUNNERS]
+        single = [name for name in linters if name not in RUNNERS]
         if single:
             return frozenset(f"linter {name}" for name in single)
     if lesson.topic_key.startswith(CARDS):

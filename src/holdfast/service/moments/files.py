@@ -123,7 +123,7 @@ def _lint(turn: Turn, path: str) -> tuple[list[Pick], list[Pick]]:
     language = language_of(path)
     if not language:
         return [], []
-    from holdfast.ranking.baits import has_one_rule
+    from holdfast.ranking.baits import has_many_rules
     from holdfast.service.moments.start import grouped
 
     card_reason = f"{CARD}: {language}"
@@ -144,7 +144,7 @@ def _lint(turn: Turn, path: str) -> tuple[list[Pick], list[Pick]]:
 
     lessons.sort(key=order)
     alarmed = [lesson for lesson in lessons if any(name in baits for name in linters[lesson.id])]
-    others = [lesson for lesson in lessons if not any(map(has_one_rule, linters[lesson.id]))] if wants_card else []
+    others = [lesson for lesson in lessons if any(map(has_many_rules, linters[lesson.id]))] if wants_card else []
 
     def alarming(pick: Pick) -> Pick:
         words = next(baits[name] for name in linters[pick.found.lesson.id] if name in baits)
