@@ -167,27 +167,27 @@ with Memory(folder) as memory:
 
 
 @pytest.mark.parametrize(("trusts", "active"), [(("person", "person"), 6), (("person", "agent"), 6)])
-def test_two_processes_that_save_contradicting_lessons_at_once_lose_nothing(
+def test_two_writers_that_save_contradicting_lessons_at_once_lose_nothing(
     memory: Memory, project: Path, trusts: tuple[str, str], active: int
 ) -> None:
     ports = [[f"The {name} server listens on port {port}." for name in NAMES] for port in (8080, 9090)]
-    processes = [
+    writers = [
         subprocess.Popen(
             [sys.executable, "-c", SAVE, str(project), trust, *insights],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )
         for trust, insights in zip(trusts, ports, strict=True)
     ]  # fmt: skip
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    for process in processes:
-        assert process.communicate()[0] == ""
-        assert process.returncode == 0
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "ready\n"
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    for writer in writers:
+        assert writer.communicate()[0] == ""
+        assert writer.returncode == 0
     kept = memory.lessons(states=())
     assert {lesson.insight for lesson in kept} == {*ports[0], *ports[1]}
     # Of each pair one is active and names the other one, or both are active, or one waits: never are both closed.

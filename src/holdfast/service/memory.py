@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import Freshness, LessonKind, ScopeLevel, State, Trust, Verdict
     from holdfast.service.adopt import Adopting, Reading, Step
     from holdfast.service.audit import Finding
-    from holdfast.service.bisect import Bisection
+    from holdfast.service.bisection import Bisection
     from holdfast.service.blame import Blamed
     from holdfast.service.branchsummary import Summary as BranchSummary
     from holdfast.service.comparison import Comparison
@@ -372,14 +372,14 @@ class Memory:
 
     def bisect(self, subject: str, *, good: str = "", bad: str = "") -> Bisection:
         """The commit since which memory says what it says of a lesson or a question, and what it said before."""
-        from holdfast.service.bisect import bisect
+        from holdfast.service.bisection import bisect
 
         return bisect(self.parts, self.place, subject, good, bad)
 
     def instant(self, text: str) -> datetime:
         """The instant that a time, words as `3 days ago`, or a commit's name stand for. Raises InvalidValueError."""
         from holdfast.domain.errors import InvalidValueError
-        from holdfast.service.bisect import instant_of
+        from holdfast.service.bisection import instant_of
         from holdfast.service.lookup import named_instant
 
         try:

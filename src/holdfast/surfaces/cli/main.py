@@ -155,7 +155,7 @@ class Holdfast(click.Group):
         sys.exit(answer if isinstance(answer, int) else 0)
 
 
-RESERVED = frozenset({"import", "list"})
+RESERVED = frozenset({"bisect", "import", "list"})
 """Commands whose module cannot, or should not, have their name."""
 
 

@@ -24,7 +24,7 @@ from holdfast.surfaces.cli.rows import labelled, lesson_json
 if TYPE_CHECKING:
     from holdfast.domain.commit import CommitPoint
     from holdfast.domain.lesson import Lesson
-    from holdfast.service.bisect import Bisection
+    from holdfast.service.bisection import Bisection
 
 LABEL = 9
 
