@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -128,6 +130,18 @@ def test_a_base_that_git_does_not_know_is_an_error_with_a_hint(folder: str, code
     assert result.exit_code == 1
     assert isinstance(result.exception, SystemExit)
     assert "holdfast pr origin/main" in result.stderr
+
+
+def test_what_a_branch_taught_before_a_rebase_is_told(folder: str, code: Codebase) -> None:
+    remember(folder)
+    code.git("checkout", "-q", "main")
+    code.edit("README.md", "# harbour", "# Harbour")
+    commit = ["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "-q", "-a", "-m", "later"]
+    later = os.environ | {"GIT_COMMITTER_DATE": "2099-01-01T00:00:00Z"}
+    subprocess.run(commit, cwd=code.folder, check=True, env=later)
+    code.git("checkout", "-q", "feature/lists")
+    code.git("rebase", "-q", "main")
+    assert "Rows are kept as lists" in told("pr", "-C", folder)
 
 
 def test_json_tells_every_field(folder: str) -> None:

@@ -90,7 +90,8 @@ def summarise(branches: Branches, head: str, base: str, memory: tuple[Parts, Pla
     rows, problems = _from_files(branches, fork, head)
     waiting = 0
     if memory is not None:
-        own, waiting = _from_memory(*memory, branches.time(fork))
+        times = (branches.time(fork), branches.created(memory[1].branch))  # a rebase moves the fork, not the sessions
+        own, waiting = _from_memory(*memory, min(filter(None, times), default=None))
         files = {duplicate_key(row.insight) for row in rows}
         rows += [row for row in own if duplicate_key(row.insight) not in files]
     order = list(SECTIONS)
