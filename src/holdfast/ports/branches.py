@@ -38,6 +38,10 @@ class Branches(Protocol):
         """Where a branch that is gone was when it was left for another one the last time; empty when not known."""
         ...
 
+    def created(self, branch: str) -> datetime | None:
+        """When this clone began the branch, rebased since or not."""
+        ...
+
     def was_at(self, branch: str, commit: str) -> bool | None:
         """Whether the branch, as it is called now, has ever been at that commit, rebased since or not."""
         ...

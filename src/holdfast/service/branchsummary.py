@@ -57,6 +57,8 @@ class Row(Frozen):
     """The lesson's file, where it is shared; relative to the project's root."""
     lesson: str = ""
     """Its id in the memory or in its file."""
+    doubt: str = ""
+    """Why its words may not be believed, e.g. because they address the agent; empty for no reason."""
 
 
 class Summary(Frozen):
@@ -90,7 +92,8 @@ def summarise(branches: Branches, head: str, base: str, memory: tuple[Parts, Pla
     rows, problems = _from_files(branches, fork, head)
     waiting = 0
     if memory is not None:
-        own, waiting = _from_memory(*memory, branches.time(fork))
+        times = (branches.time(fork), branches.created(memory[1].branch))  # a rebase moves the fork, not the sessions
+        own, waiting = _from_memory(*memory, min(filter(None, times), default=None))
         files = {duplicate_key(row.insight) for row in rows}
         rows += [row for row in own if duplicate_key(row.insight) not in files]
     order = list(SECTIONS)
@@ -116,6 +119,8 @@ def _lines(row: Row) -> Iterable[str]:
     yield f"- **{row.insight}**" + (f" (was: {row.before})" if row.before else "")
     if row.why:
         yield f"  Why: {row.why}"
+    if row.doubt:
+        yield f"  Caution: {row.doubt}"
     about = [f"`{anchor}`" for anchor in row.anchors]
     details = [row.kind.replace("_", " "), row.source, ", ".join(about), f"[file]({row.file})" if row.file else ""]
     yield "  " + " · ".join(filter(None, details))
@@ -142,7 +147,7 @@ def _from_files(branches: Branches, fork: str, head: str) -> tuple[list[Row], li
         old = tombstone(document.id, "") if isinstance(before, Problem) else before.document
         row = _row_of_files(document, old, file, is_new=isinstance(before, Problem))
         if row is not None:
-            rows.append(row)
+            rows.append(replace(row, doubt=after.doubt))
     return rows, problems
 
 

@@ -82,13 +82,16 @@ class LocalBranches:
                 return _commit(line.split(b" ", 1)[0].decode("ascii", "replace"))
         return ""
 
+    def created(self, branch: str) -> datetime | None:
+        """The time of the oldest entry in the branch's reflog."""
+        first = self._reflog_of(branch)[:1]
+        words = first[0].partition(b"\t")[0].split() if first else []
+        seconds = words[-2] if len(words) > 3 else b""
+        return datetime.fromtimestamp(int(seconds), UTC) if seconds.isdigit() else None
+
     def was_at(self, branch: str, commit: str) -> bool | None:
         """From the branch's own reflog, which goes when the branch is deleted; None where there is none."""
-        if branch not in self._reflogs:
-            checkout = find_checkout(self._root)
-            names = ("refs", "heads", *branch.split("/"))
-            self._reflogs[branch] = _reflog(checkout.common, *names) if checkout else []
-        lines = self._reflogs[branch]
+        lines = self._reflog_of(branch)
         return any(commit.encode() in line[:130] for line in lines) if lines else None
 
     def missing(self, line: str, commits: Sequence[str]) -> frozenset[str] | None:
@@ -167,6 +170,13 @@ class LocalBranches:
             return None
         there = set(_each_patch(told))
         return all(patch in there for patch in patches.items())
+
+    def _reflog_of(self, branch: str) -> list[bytes]:
+        if branch not in self._reflogs:
+            checkout = find_checkout(self._root)
+            names = ("refs", "heads", *branch.split("/"))
+            self._reflogs[branch] = _reflog(checkout.common, *names) if checkout else []
+        return self._reflogs[branch]
 
     def _read_refs(self) -> dict[str, str] | None:
         if self._refs is None:
