@@ -268,6 +268,9 @@ def test_a_person_who_retires_it_again_is_not_asked_again(harbour: Codebase) -> 
         lesson = memory.remember("Vectorising the tide table is slower", revive_when="numpy>=1")
         assert lesson.revival == "numpy>=1"
         assert lesson.state == "active"
+        assert memory.remember("Vectorising the ferry table is slower").revival == ""
+        said_again = memory.remember("Vectorising the ferry table is slower", revive_when="numpy>=3")
+        assert said_again.revival == "numpy>=3"
         memory.revive_when(lesson.id, "numpy>=1.0", retire=True)
         assert len(memory.wake_retired()) == 1
         memory.reject(lesson.id)

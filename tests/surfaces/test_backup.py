@@ -217,6 +217,19 @@ def test_a_database_of_a_newer_schema_is_refused(full: Path, tmp_path: Path) -> 
     assert state_of(full) == before
 
 
+def test_a_home_of_a_newer_version_is_not_restored_into(full: Path, tmp_path: Path) -> None:
+    file = tmp_path / "all.zip"
+    told("backup", str(file))
+    sql = sqlite3.connect(full / "memory.db")
+    sql.execute("PRAGMA user_version=999")
+    sql.close()
+    before = state_of(full)
+    result = run("restore", str(file), "--yes")
+    assert result.exit_code == 1
+    assert "upgrade" in result.stderr
+    assert state_of(full) == before
+
+
 def test_a_process_that_has_the_database_open_sees_the_restored_one(full: Path, tmp_path: Path) -> None:
     file = tmp_path / "all.zip"
     told("backup", str(file))

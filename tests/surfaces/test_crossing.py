@@ -275,6 +275,23 @@ def test_a_closed_project_is_seen_from_nowhere_else(quay: Codebase, ferry: Codeb
     assert WORD in told("recall", "--across", QUESTION).lower()
 
 
+def test_damage_opens_no_closed_project(quay: Codebase, ferry: Codebase) -> None:
+    told("project", "close", "-C", str(quay.folder))
+    with Memory() as memory:
+        memory.parts.store.mark("closed_projects", "{")
+    shown = run("recall", "--across", QUESTION)
+    assert shown.exit_code == 1
+    assert WORD not in shown.stdout.lower()
+
+
+def test_siblings_keep_to_the_budget(quay: Codebase, ferry: Codebase) -> None:
+    with Memory() as memory:
+        wide = memory.recall(QUESTION, across=True, limit=10)
+        tight = memory.recall(QUESTION, across=True, limit=10, budget_tokens=30)
+        assert len(tight.items) < len(wide.items)
+        assert tight.tokens <= 30
+
+
 def test_a_lesson_of_two_projects_is_proposed_for_all_and_promoted_by_a_person_alone(
     quay: Codebase, ferry: Codebase, tmp_path: Path
 ) -> None:

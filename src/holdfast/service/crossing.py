@@ -6,7 +6,7 @@ closed project neither happens.
 
 from __future__ import annotations
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.errors import InvalidValueError, StoreError
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.ids import short_id
 from holdfast.domain.jsontext import dumps, loads
@@ -38,11 +38,7 @@ class Recurring(Frozen):
 
 def closed_projects(store: Store) -> frozenset[str]:
     """The projects that others do not see."""
-    try:
-        names = loads(store.mark(CLOSED) or "[]")
-    except ValueError:
-        return frozenset()
-    return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
+    return _parse(store.mark(CLOSED))
 
 
 def close_project(parts: Parts, place: Place) -> None:
@@ -152,8 +148,18 @@ def _may_cross(lesson: Lesson) -> bool:
 
 
 def _edit_closed(parts: Parts, *, add: str, remove: str) -> None:
-    def edit(_: str) -> str:
-        return dumps(sorted((closed_now | ({add} if add else set())) - {remove}))
+    def edit(text: str) -> str:
+        return dumps(sorted((_parse(text) | ({add} if add else set())) - {remove}))
 
-    closed_now = closed_projects(parts.store)
     parts.store.edit_mark(CLOSED, edit)
+
+
+def _parse(text: str) -> frozenset[str]:
+    """The mark's projects. Raises StoreError for a mark that cannot be read: nothing is to be opened by damage."""
+    try:
+        names = loads(text or "[]")
+    except ValueError:
+        names = None
+    if not isinstance(names, list):
+        raise StoreError("which projects are closed cannot be read", hint="holdfast doctor")
+    return frozenset(map(str, names))

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from holdfast.domain.frozen import replace
 from holdfast.domain.ids import short_id
+from holdfast.ranking.tokens import count_tokens
 from holdfast.service.asking import ask
 from holdfast.service.crossing import name_of, siblings_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from holdfast.domain.briefing import Briefing, Ranked
     from holdfast.domain.project import Place
     from holdfast.domain.query import Query
@@ -39,11 +42,23 @@ def ask_across(
             for item in answer.items
             if item.lesson.scope.project == project and not item.lesson.scope.branch and item.lesson.id not in known
         ]
-    room = max(0, limit - len(own.items))
-    best = sorted(found, key=lambda item: (-item.score, item.lesson.id))[:room]
+    best, tokens = _fitting(found, limit - len(own.items), budget_tokens - own.tokens)
     items = (*own.items, *(replace(item, rank=len(own.items) + at) for at, item in enumerate(best, 1)))
     text = "\n".join(filter(None, (own.text, *map(_line, best))))
-    return replace(own, items=items, text=text, more=own.more + len(found) - len(best), near=() if items else own.near)
+    more, near = own.more + len(found) - len(best), () if items else own.near
+    return replace(own, items=items, text=text, tokens=own.tokens + tokens, more=more, near=near)
+
+
+def _fitting(found: Sequence[Ranked], room: int, budget_tokens: int) -> tuple[list[Ranked], int]:
+    """The best that fit the room and the budget, and what they cost."""
+    chosen: list[Ranked] = []
+    spent = 0
+    for item in sorted(found, key=lambda one: (-one.score, one.lesson.id)):
+        cost = count_tokens(_line(item))
+        if len(chosen) < room and spent + cost <= budget_tokens:
+            chosen.append(item)
+            spent += cost
+    return chosen, spent
 
 
 def _as_sibling(item: Ranked, label: str) -> Ranked:

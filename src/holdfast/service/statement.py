@@ -112,7 +112,9 @@ def anchors_of(
 
 def merged(old: Lesson, new: Lesson) -> dict[str, Any]:
     """What `old` gains from a restatement: fields whose value changes. Texts it has stay, lists are united."""
-    gains: dict[str, Any] = {name: getattr(new, name) for name in ("why", "how", "topic_key") if not getattr(old, name)}
+    gains: dict[str, Any] = {
+        name: getattr(new, name) for name in ("why", "how", "topic_key", "revival") if not getattr(old, name)
+    }
     for name in ("snippets", "anchors", "globs", "tags"):
         gains[name] = tuple(_united(getattr(old, name), getattr(new, name)))
     gains["when"] = united(old.when, new.when)
