@@ -81,8 +81,8 @@ class Stage:
 
     def run(self, command: str, answers: list[str]) -> str:
         """What the command prints on a terminal of 80 columns, with what is typed."""
-        process, screen = pty.fork()
-        if process == 0:
+        pid, screen = pty.fork()
+        if pid == 0:
             os.chdir(self.folder)
             os.execve("/bin/sh", ["sh", "-c", command], self.env)
         fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
@@ -96,7 +96,7 @@ class Stage:
                         time.sleep(0.01)  # a key typed before the program listens for keys is thrown away
                     os.write(screen, answer.encode() + (b"" if is_key else b"\n"))
         os.close(screen)
-        os.waitpid(process, 0)
+        os.waitpid(pid, 0)
         return self._plain(printed.decode("utf-8"))
 
     def play(self, what: str) -> None:

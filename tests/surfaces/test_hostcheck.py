@@ -13,6 +13,7 @@ from holdfast.service.heartbeat import HostActivity, activity
 from holdfast.surfaces.cli.hostcheck import judge
 from holdfast.testing.builders import make_event
 from tests.codebase import Codebase
+from tests.surfaces.terminal import run
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 HOOKED = HostProfile(title="Some host", hooks="~/.some/hooks.json")
@@ -54,3 +55,21 @@ def test_a_sub_agent_is_told_what_matters_at_its_start() -> None:
     payload = {"session_id": "s1", "cwd": "/a", "hook_event_name": "SubagentStart", "agent_id": "g1"}
     call = load_host("claude-code").parse_hook(payload, NOW, lambda: "e1")
     assert (call.moment, call.agent, call.events) == ("session_start", "g1", ())
+
+
+def test_without_a_command_a_host_that_fell_silent_raises_an_alarm(code: Codebase, home: Path) -> None:
+    (home.parent / ".claude").mkdir()
+    assert run("setup", "claude-code", "-C", str(code.folder)).exit_code == 0
+    with Memory(str(code.folder)) as memory:
+        memory.remember("Seed the clock first")
+        memory.parts.store.append_events([
+            make_event(host="claude-code", kind="prompt", at=datetime.now(UTC) - timedelta(days=9)),
+        ])  # fmt: skip
+    glance = run("-C", str(code.folder)).stdout
+    assert "claude-code: Nothing was heard for 9 days" in glance
+    assert "1 active lesson" in glance
+
+
+def test_a_misspelt_host_is_answered_with_the_names_like_it() -> None:
+    assert "did you mean claude-code or claude-desktop?" in run("setup", "claude").stderr
+    assert "there are: aider, amp" in run("setup", "zzzz").stderr

@@ -163,8 +163,8 @@ def _line(row: Sequence[str], widths: Sequence[int], heads: Sequence[str]) -> st
     cells = [coloured(cell.strip()) + cell[len(cell.rstrip()) :] if cell.strip() in COLOURS else cell for cell in cells]
     cells[-1] = cells[-1].rstrip()
     if heads:
-        pairs_ = zip(cells, heads, strict=True)
-        cells = [click.style(cell, **STYLES[head]) if head in STYLES else cell for cell, head in pairs_]
+        columns = zip(cells, heads, strict=True)
+        cells = [click.style(cell, **STYLES[head]) if head in STYLES else cell for cell, head in columns]
     return GAP.join(cells).rstrip()
 
 
