@@ -12,7 +12,8 @@ from holdfast import Memory
 from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Link
-from holdfast.testing.builders import make_lesson
+from holdfast.domain.vocabulary import SessionId
+from holdfast.testing.builders import make_event, make_lesson
 
 NPM, PNPM = "Install dependencies with npm.", "Install dependencies with pnpm."
 
@@ -166,9 +167,9 @@ with Memory(folder) as memory:
 """
 
 
-@pytest.mark.parametrize(("trusts", "active"), [(("person", "person"), 6), (("person", "agent"), 6)])
-def test_two_writers_that_save_contradicting_lessons_at_once_lose_nothing(
-    memory: Memory, project: Path, trusts: tuple[str, str], active: int
+@pytest.mark.parametrize("trusts", [("person", "person"), ("person", "agent")])
+def test_two_processes_that_save_contradicting_lessons_at_once_lose_nothing(
+    memory: Memory, project: Path, trusts: tuple[str, str]
 ) -> None:
     ports = [[f"The {name} server listens on port {port}." for name in NAMES] for port in (8080, 9090)]
     writers = [
@@ -199,10 +200,26 @@ def test_two_writers_that_save_contradicting_lessons_at_once_lose_nothing(
         for link in lesson.links:
             if link.kind == "supersedes":
                 assert by_id[link.target].state == "superseded"
-    assert sum(lesson.state == "active" for lesson in kept) >= active
     assert sum(lesson.state == "superseded" for lesson in kept) == sum(
         link.kind == "supersedes" for lesson in kept for link in lesson.links
     )
 
 
 NAMES = ("dev", "test", "proxy", "metrics", "admin", "mail")
+
+
+def said(memory: Memory, session: str, text: str) -> None:
+    """A session in which the user says so; it is learnt from."""
+    name = SessionId(session)
+    memory.append([make_event(session=name, project=memory.place.project.id, cwd=memory.place.root, text=text)])
+    memory.learn(name)
+
+
+def test_what_a_user_asks_a_session_to_remember_closes_an_agents_lesson(memory: Memory) -> None:
+    old = memory.remember(NPM, trust="agent")
+    said(memory, "s1", "Remember that we switched from npm to pnpm to install dependencies.")
+    (new,) = memory.lessons()
+    assert "pnpm" in new.insight
+    assert [(link.kind, link.target) for link in new.links] == [("supersedes", old.id)]
+    assert memory.get(old.id).state == "superseded"
+    assert [change.verb for change in memory.changes()][:2] == ["settle", "learn"]

@@ -84,7 +84,7 @@ def relate(one: Claim, other: Claim) -> Relation:
     if _is_same(one, other):
         return Relation(kind="same")
     found = _denied(one, other) or _swapped(one, other)
-    if found is None and not _differ_in_condition(one, other):
+    if found is None and not _with_and_without(one.text, other.text):
         found = _other_value(one, other) or _opposite(one, other) or _other_number(one, other) or _other_end(one, other)
     if found is not None:
         return found
@@ -217,11 +217,6 @@ def _swapped(one: Claim, other: Claim) -> Relation | None:
     if turned and not straight and len(heavy((a[0] | a[1]) & (b[0] | b[1]))) >= 2:
         return _contradiction(one, other, "order", " ".join(sorted(a[0])), " ".join(sorted(b[0])))
     return None
-
-
-def _differ_in_condition(one: Claim, other: Claim) -> bool:
-    """Whether both hold at different places or times, or one is an exception from the other."""
-    return _with_and_without(one.text, other.text)
 
 
 def _rest(one: Claim, other: Claim, left: frozenset[str], right: frozenset[str]) -> bool:

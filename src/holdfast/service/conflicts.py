@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.domain.errors import InvalidValueError, StaleWriteError
 from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import Lesson, Link, in_state, next_instant
@@ -127,9 +127,13 @@ def settle_saved(parts: Parts, place: Place, lesson: Lesson, *, author: str) -> 
     """The lesson after what it settles is settled: its own version may be a new one, or a superseded one.
 
     Another process may save the other lesson of a pair at the same time. Both come to one ruling, and the write of
-    the second one fails and is tried anew, so that never both are closed.
+    the second one fails and is tried anew, so that never both are closed. The lesson is kept already: where every try
+    loses, the pair stays a conflict.
     """
-    return with_retries(lambda: _settle_saved(parts, place, lesson, author))
+    try:
+        return with_retries(lambda: _settle_saved(parts, place, lesson, author))
+    except StaleWriteError:
+        return parts.store.get([lesson.id])[0]
 
 
 def settle(parts: Parts, place: Place, ref: str, over: Sequence[str] = (), *, author: str) -> Lesson:
