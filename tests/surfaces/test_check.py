@@ -146,6 +146,14 @@ def test_a_file_that_is_not_utf_8_is_told_with_its_place(harbour: Path) -> None:
     assert "checks.yaml:2:9: not UTF-8" in result.stderr
 
 
+def test_a_link_is_not_followed(harbour: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("password: swordfish\n")
+    (harbour / ".holdfast" / "checks.yaml").symlink_to(tmp_path / "secret.txt")
+    result = run("check")
+    assert result.exit_code == 1
+    assert "password" not in result.output
+
+
 def test_without_a_file_it_says_where_one_belongs(harbour: Path) -> None:
     result = run("check")
     assert result.exit_code == 1

@@ -71,6 +71,8 @@ def command(call: Call, file: str | None, from_files: bool, only: str, host: str
 def _read(path: str) -> tuple[tuple[Expectation, ...], tuple[Mistake, ...]]:
     from holdfast.service.expectations import FILE_LIMIT, parse_expectations
 
+    if os.path.islink(path):
+        raise InvalidValueError(f"{path} is a link", hint="make it a file")  # a clone could show any file of ours
     try:
         with open(path, "rb") as stream:
             return parse_expectations(stream.read(FILE_LIMIT + 1))
