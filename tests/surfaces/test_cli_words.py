@@ -43,7 +43,7 @@ def test_show_and_why_name_the_detector_in_words(project: Path) -> None:
 
 
 def test_an_embedder_without_its_model_says_what_to_type() -> None:
-    assert "hint: give it: model=VALUE" in run("embedder", "use", "ollama").stderr
+    assert "hint: add model=VALUE to the command" in run("embedder", "use", "ollama").stderr
 
 
 def test_the_sdk_refuses_what_is_no_text_in_words(project: Path) -> None:
