@@ -462,6 +462,16 @@ def test_the_same_text_in_its_place_comes_before_a_namesake_of_other_text(shop: 
     assert told(shop, anchor) == ("moved", "renamed to LegacyOptions")
 
 
+def test_a_namesake_of_the_same_text_comes_before_what_took_its_place(shop: Ground) -> None:
+    shop.write({"b.py": "\n\n".join((ABOVE, RUNS, BELOW))})
+    shop.commit()
+    anchor = shop.anchor("b.py", "test_runs_twice")
+    alike = RUNS.replace("test_runs_twice", "test_goes_twice").replace("rows=3", "rows=5")
+    shop.write({"b.py": "\n\n".join((ABOVE, alike, BELOW)), "c.py": RUNS})
+    shop.commit()
+    assert told(shop, anchor) == ("moved", "moved to c.py")
+
+
 def test_a_class_that_became_an_alias_and_came_back_is_another_one(shop: Ground) -> None:
     shop.write({"b.py": "class Late(Exception):\n    '''Too late.'''\n", "d.py": SMALL})
     shop.commit()

@@ -190,7 +190,10 @@ def test_the_second_read_parses_nothing(
         assert judge(later, about_put) == first == ("drifted", "Store.put body changed (2 of 27 tokens)")
 
 
-def test_a_hook_looks_closely_only_at_what_it_may_show(memory: Memory, code: Codebase) -> None:
+def test_a_hook_looks_closely_only_at_what_it_may_show(
+    memory: Memory, code: Codebase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.service.freshness.HASTY_S", 3600)  # the count is what is tested, not the machine
     lessons = [memory.remember(f"Rule {number} of rows", files=["src/store.py::Store.put"]) for number in range(9)]
     code.edit("src/store.py", "self.rows[key] = value", "self.rows[key] = [value]")
     check = FreshnessCheck(replace(memory.parts, hasty=True), memory.place)

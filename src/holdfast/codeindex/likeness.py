@@ -50,7 +50,7 @@ def likeness(then: Part, now: Part, *, in_place: bool = False) -> float:
         return 0.0  # a few tokens, or none: its name is what it is
     words = then[0].words(then[1])
     tokens = dice(words, now[0].words(now[1]))
-    same_owner = _owner(then[1].name) == _owner(now[1].name)
+    same_owner = owner_of(then[1].name) == owner_of(now[1].name)
     names = 0.0 if _is_commonplace(then[1].name) and not same_owner else name_likeness(then[1].name, now[1].name)
     if tokens < _floor(words.total() // 2, 1.0 if in_place else names):
         return 0.0
@@ -109,5 +109,6 @@ def _is_commonplace(name: str) -> bool:
     return last.startswith("__") and last.endswith("__")
 
 
-def _owner(name: str) -> str:
+def owner_of(name: str) -> str:
+    """The qualified name of what the definition is in; empty at the top of a file."""
     return unnumbered(name).rpartition(".")[0]

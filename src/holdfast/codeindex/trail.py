@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from holdfast.codeindex.likeness import MARGIN, SAME_TEXT, dice, likeness, same_sort, sort_of
+from holdfast.codeindex.likeness import MARGIN, SAME_TEXT, dice, likeness, owner_of, same_sort, sort_of
 from holdfast.codeindex.source import Source, last_part, unnumbered
 from holdfast.domain.frozen import Frozen
 
@@ -106,9 +106,10 @@ class Step:
             return renamed, name
         gone, come = self._changed(self._files(path, source))
         in_place = _in_its_place(source, self._views.then(self._commit, renamed or path), old[1])
-        namesakes = [where for where, new in come if where[1] == name and _one_sort(old, new)]
+        namesakes = [new for where, new in come if where[1] == name and _one_sort(old, new)]
         if len(namesakes) == 1 and sum(where[1] == name and _one_sort(old, other) for where, other in gone) == 1:
-            return namesakes[0] if in_place is None or not _same_text(old, in_place) else _place(in_place)
+            stayed = in_place is not None and _same_text(old, in_place) and not _same_text(old, namesakes[0])
+            return _place(in_place if in_place is not None and stayed else namesakes[0])
         return self._with_owner(path, name) or self._likest(path, name, old, gone, come, in_place)
 
     def _with_owner(self, path: str, name: str) -> tuple[str, str] | None:
@@ -193,17 +194,13 @@ def _in_its_place(before: Source, after: Source | None, old: Definition) -> Part
 
 def _siblings(source: Source, one: Definition) -> dict[str, Definition]:
     """The definitions of the same owner by name, in the order of the source."""
-    owner = _owner(one.name)
+    owner = owner_of(one.name)
     ordered = sorted((*source.definitions, *source.members), key=lambda other: other.start)
     found: dict[str, Definition] = {}
     for other in ordered:
-        if _owner(other.name) == owner:
+        if owner_of(other.name) == owner:
             found.setdefault(unnumbered(other.name), other)
     return found
-
-
-def _owner(name: str) -> str:
-    return unnumbered(name).rpartition(".")[0]
 
 
 def _between(names: Sequence[str], first: str | None, last: str | None) -> list[str]:
