@@ -10,7 +10,7 @@ from holdfast.domain.query import Query
 from holdfast.stores.sqlite import fulltext
 from holdfast.stores.sqlite.derived import scope_token
 from holdfast.stores.sqlite.schema import build
-from holdfast.stores.sqlite.termcounts import COMMON, SIZE_MOST, count_terms
+from holdfast.stores.sqlite.termcounts import COMMON, count_terms
 from holdfast.stores.sqlite.visible import visible
 
 
@@ -68,18 +68,19 @@ def test_a_word_counts_the_same_whether_200_or_201_lessons_have_it(sql: sqlite3.
     assert scores(sql, "heron", "tide")[1] == pytest.approx(before, rel=0.01)
 
 
-def test_a_share_of_a_question_counts_once_in_a_small_store_and_twice_in_a_large_one_without_a_jump(
+def test_a_score_counts_up_to_twice_where_the_questions_words_are_familiar_without_a_jump(
     sql: sqlite3.Connection,
 ) -> None:
     factors = []
-    for lessons in (10, 50, 200, 201, 1_000, SIZE_MOST, SIZE_MOST + 500):
+    for lessons in (10, 100, 200, 201, 300, COMMON + 100):
         (kept,) = sql.execute("SELECT coalesce(max(row), 0) FROM lessons").fetchone()
         keep(sql, ["reed"] * (lessons - kept))
-        factors.append(count_terms(sql, ["reed"]).size_factor)
+        factors.append(count_terms(sql, ["reed", "heron"]).factor)
     assert factors[:2] == [1.0, 1.0]
-    assert factors[2] == pytest.approx(factors[3], rel=0.001)
-    assert factors == sorted(factors)
-    assert factors[-1] == factors[-2] == pytest.approx(2.07, abs=0.01)
+    assert factors[2] == pytest.approx(1.63, abs=0.01)
+    assert factors[3] == pytest.approx(factors[2], rel=0.005)
+    assert factors[4:] == [2.0, 2.0]
+    assert count_terms(sql, ["heron"]).factor == 1.0
 
 
 def test_common_words_choose_where_rare_ones_find_too_few(sql: sqlite3.Connection) -> None:

@@ -4,7 +4,7 @@
   a path .8, a file's name .6, an identifier of the text .5, a symbol's last part .4, the last four divided by
   1 + log2(lessons that have it). Several hits add up as independent chances do.
 - text: the share (0 to 1) that BM25, weighted by column (title 5, insight 3, error 3, reason 2, expanded 2), is of the
-  most that the question's terms could give, times 1 to 2 for the size of the store (`termcounts`), and shares of what
+  most that the question's terms could give, times 1 to 2 for how familiar its words are here (`termcounts`), and shares of what
   is near in the session (`nearby`). A hit's weight is the BM25 with the same factor.
 - path: 1 the file itself, .8 a glob, .6 a folder above it that is an anchor (times .7 a level), .4 another file of
   its folder, .2 and halving a file of a folder above (not of the root).
@@ -124,7 +124,7 @@ def _near_errors(sql: sqlite3.Connection, query: Query) -> dict[int, float]:
 def _text(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
     counts = count_terms(sql, words.terms(_looked_at(query.text))[: TERM_LIMIT * 2])
     found = fulltext.search(sql, query, counts, visible(query), limit)
-    scores = {row: counts.size_factor * bm25 for row, bm25 in found.items()}
+    scores = {row: counts.factor * bm25 for row, bm25 in found.items()}
     spread = nearby.spread(sql, {row: score / counts.most for row, score in scores.items()})
     rows = sorted(spread, key=lambda row: (-spread[row], -row))
     return [

@@ -19,12 +19,11 @@ COMMON = 1_000
 """A term in more lessons than this says little; it chooses lessons only when no rarer term is there."""
 COMMON_SHARE = 0.02
 """As COMMON, for a store of more than 50,000 lessons: the share of them."""
-SIZE_UNIT, SIZE_MOST = 4.0, 4_000
-"""A score counts log(1 + lessons) / SIZE_UNIT times, at least once; more lessons than SIZE_MOST count as so many.
+FAMILIAR, FAMILIAR_ENOUGH = 100, 300
+"""Scores count once where the question's most common word is in up to FAMILIAR lessons, twice from FAMILIAR_ENOUGH on.
 
-The same share of a question is more surprising in one of 4,000 lessons (it counts twice) than in one of 50 (once).
-Before, words of at most 200 lessons counted twice as soon as the question had a more common one, so that a score
-jumped when a store or a question grew by a word. The unit reproduces both ends without the jump.
+A question that uses the words of this store is about what it holds; one about something else rarely has any of them.
+Between the two the factor grows with the logarithm, so that no score jumps when a lesson is added.
 """
 SATURATION = 2.2
 """What a term adds to BM25 times its idf, at most: k1 + 1 with FTS5's k1 of 1.2."""
@@ -39,8 +38,8 @@ class TermCounts(Frozen):
     common: tuple[str, ...] = ()
     most: float = 1.0
     """The BM25 of a lesson that has every term asked, known or not, as often as counts: what a score is a share of."""
-    size_factor: float = 1.0
-    """What a score is multiplied by for the size of the store: see SIZE_UNIT."""
+    factor: float = 1.0
+    """What a score is multiplied by for how familiar the question's words are here: see FAMILIAR."""
 
 
 def count_terms(sql: sqlite3.Connection, terms: Sequence[str]) -> TermCounts:
@@ -56,8 +55,15 @@ def count_terms(sql: sqlite3.Connection, terms: Sequence[str]) -> TermCounts:
         rare=tuple(term for term, count in counts if 0 < count <= many),
         common=tuple(term for term, count in counts if count > many),
         most=SATURATION * math.fsum(_idf(lessons.get(term, 0), newest) for term in terms) or 1.0,
-        size_factor=max(1.0, math.log(1 + min(newest, SIZE_MOST)) / SIZE_UNIT),
+        factor=_familiarity(max(lessons.values(), default=0)),
     )
+
+
+def _familiarity(most_common: int) -> float:
+    """1 to 2, by how many lessons have the question's most common word."""
+    if most_common <= FAMILIAR:
+        return 1.0
+    return min(2.0, 1 + math.log(most_common / FAMILIAR) / math.log(FAMILIAR_ENOUGH / FAMILIAR))
 
 
 def quoted(term: str) -> str:
