@@ -16,6 +16,8 @@ from holdfast.ranking.baits import bait_of, has_many_rules, known_linters
         ("wrapcheck", "\tif err != nil {\n\t\treturn nil, err\n\t}", "return err"),
         ("wrapcheck", '\treturn fmt.Errorf("open: %w", err)', ""),
         ("nilerr", "if err != nil {\n\t// nothing to do\n\treturn nil\n}", "an error that becomes nil"),
+        ("nilerr", "if err != nil {\n\tlog(err)\n\treturn nil\n}", "an error that becomes nil"),
+        ("nilerr", "if err != nil {\n\tlog(err)\n}\nreturn nil", ""),
         ("nilerr", "if err != nil {\n\treturn nil, err\n}", ""),
         ("nilnil", "return nil, nil", "return nil, nil"),
         ("goconst", 'a("claude")\nb("claude")\nc("claude")', "a repeated string"),

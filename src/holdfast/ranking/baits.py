@@ -81,13 +81,11 @@ def _returned_errors(code: str) -> int:
 
 
 def _dropped_errors(code: str) -> int:
-    """Checks of an error that are followed by a return of nil."""
+    """Returns of nil in the block behind a check of an error."""
     count, checked = 0, False
     for line in _lines(code):
-        if line.startswith("//"):
-            continue
         count += checked and line.startswith("return") and line.partition("//")[0].rstrip().endswith("nil")
-        checked = line.endswith("err != nil {")
+        checked = line.endswith("err != nil {") or (checked and not line.startswith("}"))
     return count
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import LessonId, SessionId
     from holdfast.service.moments.turn import Turn
 
-STANDING_LINES = 3
+STANDING_LINES = 4
 """Rules told at a session's start."""
 RESTORED_LINES = 1
 """Lessons about a task's files that are told with its state."""
