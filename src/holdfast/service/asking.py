@@ -67,6 +67,8 @@ ANSWERING: tuple[str, ...] = ("person", "verified", "agent")
 """Whose unconfirmed lessons answer. What a repository or a tool's output says waits until a person has read it."""
 SIMILAR = 0.6
 """Least share of common stems (Jaccard) of two rules that are compared for a contradiction."""
+WITH_OPPONENTS = 12
+"""How many of the best are compared with all others: each comparison costs a tenth of a millisecond."""
 
 
 class _Answer(Frozen):
@@ -320,16 +322,17 @@ def _remark(ranked: Ranked, disputes: Sequence[tuple[LessonId, LessonId]]) -> st
 def _with_opponents(
     parts: Parts, place: Place, query: Query, passed: Sequence[Pair]
 ) -> tuple[list[Pair], tuple[tuple[LessonId, LessonId], ...]]:
-    """The lessons, each directly followed or preceded by the first one that contradicts it; and these pairs."""
+    """The lessons, the best each directly followed or preceded by the first one that contradicts it; and these pairs."""
     passed = [*passed, *_linked_opponents(parts, place, query, passed)]
     ordered: list[Pair] = []
     disputes: list[tuple[LessonId, LessonId]] = []
     placed: set[LessonId] = set()
-    for pair in passed:
+    for position, pair in enumerate(passed):
         if pair[1].lesson.id in placed:
             continue
+        rivals = passed if position < WITH_OPPONENTS else []
         opponent = next(
-            (other for other in passed if other[1].lesson.id not in placed and _disagree(pair, other)), None
+            (other for other in rivals if other[1].lesson.id not in placed and _disagree(pair, other)), None
         )
         block = sorted((pair, opponent), key=_proof) if opponent else [pair]
         ordered += block
