@@ -1,7 +1,7 @@
 """A frozen set of questions to the lessons of an invented project, put to the real store.
 
-`larder/` holds 189 lessons of a grocery delivery, 85 questions with the lesson that answers each, and 40 questions and
-prompts about nothing in the project. The bounds lie a little off what was measured, so that a spoilt weight or
+`larder/` holds 189 lessons of a grocery delivery, 85 questions with the lesson that answers each, and 60 texts
+that no lesson answers, 20 of them in the project's words. The bounds lie a little off what was measured, so that a spoilt weight or
 threshold fails.
 """
 
@@ -46,10 +46,10 @@ class Figures(NamedTuple):
 
 
 BOUNDS = {
-    "": Figures(78, 83, 67, 15, 0, 1, 0),
-    "static": Figures(82, 84, 76, 68, 1, 1, 0),
+    "": Figures(78, 83, 67, 15, 0, 7, 0),
+    "static": Figures(82, 84, 76, 68, 1, 7, 0),
 }
-"""By embedder: the least of the first four, of 85, and the most of the others, of 85 and of 40."""
+"""By embedder: the least of the first four, of 85, and the most of the others, of 85 and of 60."""
 
 
 def rows(name: str) -> list[list[str]]:

@@ -4,8 +4,8 @@
   a path .8, a file's name .6, an identifier of the text .5, a symbol's last part .4, the last four divided by
   1 + log2(lessons that have it). Several hits add up as independent chances do.
 - text: the share (0 to 1) that BM25, weighted by column (title 5, insight 3, error 3, reason 2, expanded 2), is of the
-  most that the question's terms could give, times 1 to 2 for how familiar its words are here (`termcounts`), and shares of what
-  is near in the session (`nearby`). A hit's weight is the BM25 with the same factor.
+  most that the question's terms could give, times 1 to 2 for how familiar its words are here (`termcounts`), and
+  shares of what is near in the session (`nearby`). A hit's weight is the BM25 with the same factor.
 - path: 1 the file itself, .8 a glob, .6 a folder above it that is an anchor (times .7 a level), .4 another file of
   its folder, .2 and halving a file of a folder above (not of the root).
 - symbol: with paths, only lessons anchored to one of them: 1 the same qualified symbol, .9 the same name without what
