@@ -197,6 +197,7 @@ def test_a_search_for_what_was_just_changed_keeps_the_rule_to_look_elsewhere(
         ("_ = file.Sync()", "make lint", "", "heeded"),
         ("_ = file.Sync()", "make lint | tail", "0 issues.", "heeded"),
         ("_ = file.Sync()", "make lint | tail", "", "unclear"),
+        ("_ = file.Sync()", "make lint | tail", "10 issues.", "unclear"),
         ("_ = file.Sync()", "make lint", "main.go:3:2: unchecked error (errcheck)", "failed"),
         ("x := 1", "make lint", "", "unclear"),
     ],

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 LEAST_EDITS = 3
 """Edits after a delivery, with nothing done that it says, from which an order counts as ignored."""
-NO_ISSUES = "0 issues"
+_NO_ISSUES = re.compile(r"\b0 issues\b")
 """What golangci-lint says that finds nothing."""
 _COMPLAINT = re.compile(
     r"\b(?:that|this|the|your|a|holdfast(?:'s)?)\s+(?:\w+\s+){0,2}(?:note|memory|lesson|reminder|hint)s?\b"
@@ -256,7 +256,9 @@ def _is_clean_lint(event: Event) -> bool:
     """The event is a run of linters that found nothing; a pipe hides how it ended."""
     if "lint" not in command_kinds(event.command) or failed(event):
         return False
-    return NO_ISSUES in event.text or (event.exit_code == 0 and "|" not in event.command and not lint_rules_in(event))
+    return bool(_NO_ISSUES.search(event.text)) or (
+        event.exit_code == 0 and "|" not in event.command and not lint_rules_in(event)
+    )
 
 
 def _bait(linter: str, action: Action) -> str:
