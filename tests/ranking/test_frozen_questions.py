@@ -1,8 +1,8 @@
 """A frozen set of questions to the lessons of an invented project, put to the real store.
 
 `larder/` holds 189 lessons of a grocery delivery, 85 questions with the lesson that answers each, and 60 texts
-that no lesson answers, 20 of them in the project's words. The bounds lie a little off what was measured, so that a spoilt weight or
-threshold fails.
+that no lesson answers, 20 of them in the project's words. The bounds lie a little off what was measured, so that spoilt
+columns or a spoilt threshold of words fail.
 """
 
 from __future__ import annotations
