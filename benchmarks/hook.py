@@ -30,6 +30,7 @@ import holdfast
 from holdfast.bootstrap import Memory
 from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson
+from holdfast.ranking.words import duplicate_key
 from holdfast.service.parts import LEARNED_POSITION
 from holdfast.settings import load_settings, socket_folder
 from hook_hosts import Recordings, arguments_of, recorded_hosts
@@ -95,7 +96,7 @@ class Bench:
 
     def _fill(self, count: int) -> None:
         with Memory(str(self.repository), settings=load_settings(self.env)) as memory:
-            made = [make_lesson(n, self.rng, memory.place.project.id) for n in range(count)]
+            made = self._different(count, memory.place.project.id)
             self.failing_commands = {words.command for lesson, words in made if lesson.command}
             self._add_files([words for _, words in made])
             there = {words.path for words in self.words}
@@ -105,6 +106,16 @@ class Bench:
             # As after any session that ended: else each start would find the last round's sessions unlearnt and start
             # a learner, which would run beside the measurements.
             memory.parts.store.mark(LEARNED_POSITION, "1" + "0" * 15)
+
+    def _different(self, count: int, project: str) -> list[tuple[Lesson, Words]]:
+        """So many lessons, no two of one kind with the same rule: a store keeps one living lesson a rule."""
+        made: dict[tuple[str, str], tuple[Lesson, Words]] = {}
+        number = 0
+        while len(made) < count:
+            lesson, words = make_lesson(number, self.rng, project)
+            made.setdefault((lesson.kind, duplicate_key(lesson.insight)), (lesson, words))
+            number += 1
+        return list(made.values())
 
     def _add_files(self, words: list[Words]) -> None:
         self.words = self.rng.sample(words, min(FILES, len(words)))
