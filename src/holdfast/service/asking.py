@@ -322,7 +322,7 @@ def _remark(ranked: Ranked, disputes: Sequence[tuple[LessonId, LessonId]]) -> st
 def _with_opponents(
     parts: Parts, place: Place, query: Query, passed: Sequence[Pair]
 ) -> tuple[list[Pair], tuple[tuple[LessonId, LessonId], ...]]:
-    """The lessons, the best each directly followed or preceded by the first one that contradicts it; and these pairs."""
+    """The lessons, the best each beside the first one that contradicts it; and these pairs, the better one first."""
     passed = [*passed, *_linked_opponents(parts, place, query, passed)]
     ordered: list[Pair] = []
     disputes: list[tuple[LessonId, LessonId]] = []
