@@ -75,7 +75,7 @@ LANE_BARS = {"exact": EXACT_BAR, "path": 0.6, "symbol": 0.6, "vector": 0.6}
 or its folder as an anchor (not a neighbour); the symbol or what it is in; a cosine of two texts about the same thing,
 whatever their words."""
 PLACES = ("path", "symbol")
-LINKED, CLOSELY_LINKED = 0.1, 0.75
+LINKED = 0.1
 """Weights of links that are enough by themselves: for who asks about a file and says no more, and before an edit."""
 
 
