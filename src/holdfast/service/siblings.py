@@ -34,7 +34,7 @@ def ask_across(
     known = {item.lesson.id for item in own.items}
     found: list[Ranked] = []
     for project in siblings_of(parts.store, place.project.id):
-        theirs = replace(query, project=project, paths=(), symbols=(), linked=(), branch="", prefix="")
+        theirs = replace(query, project=project, paths=(), symbols=(), linked=(), staged=(), prefix="")
         answer = ask(parts, place, theirs, limit=limit, budget_tokens=budget_tokens)
         label = name_of(parts.store, project)
         found += [
