@@ -24,7 +24,7 @@ from holdfast.service.recall import PARTICULAR, question, weigh_up, with_vector
 from holdfast.settings import load_settings
 from holdfast.testing.builders import make_lesson
 
-LARDER = Path(__file__).parent / "larder"
+LARDER = Path(__file__).parent.parent / "golden" / "larder"
 KINDS = ("decision", "constraint", "convention")
 
 
