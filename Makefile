@@ -8,7 +8,7 @@ DEV := $(VENV)/.dev
 WHEEL := .venv-wheel/.ready
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test check lint format types contracts unit e2e conformance hosts-live bench anchors-live hostile docs plugins wheel clean
+.PHONY: help demo test check lint format types contracts map unit e2e conformance hosts-live bench anchors-live hostile docs plugins wheel clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -34,6 +34,9 @@ types: $(DEV) ## mypy --strict
 
 contracts: $(DEV) ## Who may import whom
 	$(BIN)/lint-imports
+
+map: $(DEV) ## Draw the rooms from their imports: docs/reference/rooms.md and rooms.svg
+	$(BIN)/python scripts/render_map.py
 
 unit: $(DEV) ## The tests of the source tree
 	$(BIN)/python -m pytest -q --ignore=tests/e2e
@@ -62,6 +65,7 @@ docs: $(DEV) ## Regenerate the generated pages
 	$(BIN)/python scripts/render_cli_docs.py
 	$(BIN)/python scripts/render_hosts_docs.py
 	$(BIN)/python scripts/render_mcp_offers.py
+	$(BIN)/python scripts/render_map.py
 
 plugins: $(DEV) ## Build the packages that hosts know into dist/plugins
 	$(BIN)/python scripts/build_plugins.py

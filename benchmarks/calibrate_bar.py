@@ -26,10 +26,10 @@ from benchmarks.recall.cases import Ask, Corpus, Trial
 from benchmarks.recall.trials import FOREIGN, SHOWN
 from benchmarks.recall.unrelated import EVERYDAY_PROMPTS
 
-from holdfast.domain.frozen import replace
+from holdfast.lean.records import replace
 from holdfast.ranking.bar import ASKED, PUSHED, Bar, passes
-from holdfast.service import recall
-from holdfast.service.recall import Found
+from holdfast.recall import retrieve as recall
+from holdfast.recall.retrieve import Found
 
 SETS = ("transcripts", "locomo", "project_history")
 VARIANTS = ("gist", "gist + quote + files", "turn", "session whole", "title", "task", "changelog")

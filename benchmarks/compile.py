@@ -27,11 +27,11 @@ from statistics import mean, median
 from typing import NamedTuple
 
 from holdfast.bootstrap import load_embedder
-from holdfast.domain.frozen import replace
+from holdfast.lean.records import replace
 from holdfast.ports.embedder import Embedder
-from holdfast.ranking.tokens import count_tokens
-from holdfast.ranking.words import terms
-from holdfast.service.units import FRONT_MATTER, Unit, choose_units, default_budget, parse_units
+from holdfast.publishing.units import FRONT_MATTER, Unit, choose_units, default_budget, parse_units
+from holdfast.rendering.budget import count_tokens
+from holdfast.text.words import terms
 
 HERE = Path(__file__).resolve().parent
 DEVELOPMENT = frozenset({

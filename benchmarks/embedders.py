@@ -29,7 +29,7 @@ from benchmarks.recall.metrics import interval, scores_of
 from numpy.typing import NDArray
 
 from holdfast import plugins
-from holdfast.domain.frozen import replace
+from holdfast.lean.records import replace
 
 SETS = (
     ("transcripts", "gist", "hit@3"),

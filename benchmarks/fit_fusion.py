@@ -25,11 +25,11 @@ from benchmarks.recall.arena import Arena
 from benchmarks.recall.cases import Ask, Corpus
 from benchmarks.recall.trials import Options, _sample
 
-from holdfast.domain.frozen import replace
 from holdfast.domain.query import Hit
+from holdfast.lean.records import replace
 from holdfast.ranking import fuse as fusion
-from holdfast.service import recall
-from holdfast.service.surroundings import linked_files
+from holdfast.recall import retrieve as recall
+from holdfast.recall.surroundings import linked_files
 
 SETS = {"locomo": locomo, "transcripts": transcripts, "project_history": project_history}
 DEPTH = 100

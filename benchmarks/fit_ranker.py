@@ -24,11 +24,12 @@ from benchmarks.recall.arena import Arena
 from benchmarks.recall.cases import Corpus
 from numpy.typing import NDArray
 
-from holdfast.domain.frozen import replace
+from holdfast.lean.records import replace
 from holdfast.ranking.fuse import total
 from holdfast.ranking.ranker import FEATURES
-from holdfast.service import asking, recall
-from holdfast.service.surroundings import linked_files
+from holdfast.recall import ask as asking
+from holdfast.recall import retrieve as recall
+from holdfast.recall.surroundings import linked_files
 
 SEED = 11
 L2, STEPS, RATE = 10.0, 300, 0.03

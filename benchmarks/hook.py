@@ -28,11 +28,11 @@ from typing import Any
 
 import holdfast
 from holdfast.bootstrap import Memory
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson
-from holdfast.ranking.words import duplicate_key
-from holdfast.service.parts import LEARNED_POSITION
+from holdfast.lean.records import replace
+from holdfast.ports.parts import LEARNED_POSITION
 from holdfast.settings import load_settings, socket_folder
+from holdfast.text.words import duplicate_key
 from hook_hosts import Recordings, arguments_of, recorded_hosts
 from recall_speed import Words, make_lesson
 

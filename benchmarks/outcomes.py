@@ -24,10 +24,10 @@ from uuid import UUID
 from holdfast.domain.lesson import Lesson, Scope, Validity
 from holdfast.domain.records import Outcome
 from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
-from holdfast.service.outcomes import estimate
-from holdfast.service.outcomes.holdout import is_withheld
-from holdfast.service.outcomes.standing import standing_of
-from holdfast.service.outcomes.weights import weights_of
+from holdfast.outcomes import estimate
+from holdfast.outcomes.holdout import is_withheld
+from holdfast.outcomes.standing import standing_of
+from holdfast.outcomes.weights import weights_of
 
 BEGAN = datetime(2026, 1, 5, tzinfo=UTC)
 PROJECT = ProjectId("simulated")

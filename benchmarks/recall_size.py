@@ -37,12 +37,12 @@ from typing import Any
 import numpy as np
 
 from holdfast.bootstrap import Memory
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson
-from holdfast.ranking.words import terms
-from holdfast.service.embed import embedding_text
-from holdfast.service.parts import LEARNED_POSITION
+from holdfast.lean.records import replace
+from holdfast.ports.parts import LEARNED_POSITION
+from holdfast.recall.embed import embedding_text
 from holdfast.settings import load_settings
+from holdfast.text.words import terms
 from hook import Bench as HookBench
 from hook import content_of
 from size_lessons import Project, Question, TestEmbedder, Words

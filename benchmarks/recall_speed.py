@@ -23,12 +23,12 @@ from pathlib import Path
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.hookcall import HookCall
-from holdfast.domain.ids import uuid7
 from holdfast.domain.lesson import Anchor, Lesson, Provenance, Scope, Validity, title_of
 from holdfast.domain.vocabulary import LessonId, SessionId
-from holdfast.ranking.signature import command_target, error_signature
-from holdfast.ranking.words import terms
+from holdfast.lean.texts import uuid7
 from holdfast.settings import load_settings
+from holdfast.text.signature import command_target, error_signature
+from holdfast.text.words import terms
 
 
 def _words(text: str) -> list[str]:

@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from holdfast.domain.ids import uuid7
 from holdfast.domain.lesson import Anchor, Lesson, Scope, Validity, title_of
 from holdfast.domain.vocabulary import LessonId, ProjectId
-from holdfast.ranking.signature import command_target, error_signature
-from holdfast.ranking.words import word_set
+from holdfast.lean.texts import uuid7
+from holdfast.text.signature import command_target, error_signature
+from holdfast.text.words import word_set
 from hook import blob_of, content_of
 from recall_speed import AREAS, BEGIN, KINDS, PARTS, VERBS
 

@@ -26,7 +26,7 @@ PACKAGE = Path(holdfast.__file__).parent
 WAITING = """
 import runpy, sys
 sys.path.insert(0, sys.argv[1])
-from holdfast.domain.deadline import Deadline
+from holdfast.lean.deadline import Deadline
 Deadline.answer_by = Deadline.late_by = property(lambda deadline: deadline.began_s + 20)
 sys.argv[:] = sys.argv[2:]
 runpy.run_path(sys.argv[0], run_name="__main__")

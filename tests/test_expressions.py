@@ -13,9 +13,9 @@ import holdfast
 SCRIPT = """
 from holdfast.codeindex.sourceimports import _path_of
 from holdfast.detectors.reverted_work import _DEBUGGING
-from holdfast.ranking.attempts import _FAILING, _REPORT_FAILED, _REPORT_PASSED
-from holdfast.service.anchoring import _OTHER_FRAME
-from holdfast.service.suspicion import _ADDRESSED
+from holdfast.text.attempts import _FAILING, _REPORT_FAILED, _REPORT_PASSED
+from holdfast.lessons.anchoring import _OTHER_FRAME
+from holdfast.lessons.suspicion import _ADDRESSED
 lines = "\\n" * 1_000_000
 for expression in (_REPORT_FAILED, _REPORT_PASSED, _FAILING, _DEBUGGING, _ADDRESSED):
     expression.search(lines)

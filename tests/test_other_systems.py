@@ -64,7 +64,7 @@ HOOK = """
 entry, host = sys.argv[1:]
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(entry)))))
 become_poor()
-from holdfast.domain.deadline import Deadline
+from holdfast.lean.deadline import Deadline
 Deadline.answer_by = property(lambda deadline: deadline.began_s + 60)
 from holdfast.surfaces.hooks import client
 client.main([host])

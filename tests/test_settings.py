@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.errors import InvalidValueError
 from holdfast.settings import CHANNELS, Settings, load_settings
 
 

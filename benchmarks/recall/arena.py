@@ -1,4 +1,4 @@
-"""One corpus in a shipped memory of its own: stored in bulk, asked through `service/recall`."""
+"""One corpus in a shipped memory of its own: stored in bulk, asked through `recall/retrieve`."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from typing import Self
 from benchmarks.recall.cases import Ask, Corpus, Item, headline
 
 from holdfast.bootstrap import Memory
+from holdfast.curation.remember import same_rule
 from holdfast.domain.briefing import Briefing, Ranked
-from holdfast.domain.frozen import replace
-from holdfast.domain.ids import uuid7
 from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor, Lesson, Link, Provenance, Scope, Validity
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import MOMENT_BUDGETS, LessonId, Moment
-from holdfast.ranking.tokens import count_tokens
-from holdfast.service import asking, recall
-from holdfast.service.embed import embed_pending
-from holdfast.service.remember import same_rule
-from holdfast.service.surroundings import linked_files
+from holdfast.lean.records import replace
+from holdfast.lean.texts import uuid7
+from holdfast.recall import ask as asking
+from holdfast.recall import retrieve as recall
+from holdfast.recall.embed import embed_pending
+from holdfast.recall.surroundings import linked_files
+from holdfast.rendering.budget import count_tokens
 from holdfast.settings import load_settings
 
 BATCH = 2_000

@@ -13,7 +13,7 @@ from benchmarks.recall.cases import Item
 from numpy.typing import NDArray
 
 from holdfast.ranking.relevance import stem
-from holdfast.ranking.words import STOP_WORDS
+from holdfast.text.words import STOP_WORDS
 
 RRF_K = 60
 DEPTH = 100

@@ -27,12 +27,13 @@ from benchmarks.recall.baselines import FullText
 from benchmarks.recall.cases import Item, hashes_of, headline, require
 
 from holdfast.bootstrap import Memory
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson, Link, Scope, Validity
 from holdfast.domain.project import Place
 from holdfast.domain.vocabulary import LessonId
-from holdfast.service import asking, recall
-from holdfast.service.parts import Parts
+from holdfast.lean.records import replace
+from holdfast.ports.parts import Parts
+from holdfast.recall import ask as asking
+from holdfast.recall import retrieve as recall
 from holdfast.settings import load_settings
 
 UNIVERSAL = "user:universal"

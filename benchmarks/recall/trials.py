@@ -14,8 +14,8 @@ from benchmarks.recall.cases import Ask, Corpus, Trial
 from benchmarks.recall.metrics import scores_of
 from benchmarks.recall.unrelated import EVERYDAY_PROMPTS
 
-from holdfast.ranking.words import STOP_WORDS
-from holdfast.service.recall import PARTICULAR
+from holdfast.recall.retrieve import PARTICULAR
+from holdfast.text.words import STOP_WORDS
 
 SHIPPED, ASKED, PUSHED = "holdfast", "holdfast, held to the bar", "holdfast, pushed"
 CUT = 10

@@ -16,8 +16,8 @@ from typing import Any
 
 from holdfast.bootstrap import SystemClock, load_host, worth_of_replies
 from holdfast.domain.candidate import Candidate
-from holdfast.service.distillation.answer import read_answer
-from holdfast.service.distillation.digest import make_digest
+from holdfast.learning.distillation.answer import read_answer
+from holdfast.learning.distillation.digest import make_digest
 
 ANSWERS = Path(__file__).with_name("distilled")
 FAMILIES = {

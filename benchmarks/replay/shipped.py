@@ -20,22 +20,22 @@ from typing import Any
 from benchmarks.replay.catalog import GoldLesson
 
 from holdfast import bootstrap
-from holdfast.domain.errors import HoldfastError
+from holdfast.backfill.transcripts import keep_turn
 from holdfast.domain.hookcall import HookCall
-from holdfast.domain.ids import uuid7
 from holdfast.domain.lesson import Triggers
-from holdfast.domain.plain import to_plain
 from holdfast.domain.records import Outcome
 from holdfast.domain.vocabulary import STATES, SessionId, Trust
+from holdfast.errors import HoldfastError
+from holdfast.freshness.codegraph import reindex
+from holdfast.lean.plain import to_plain
+from holdfast.lean.texts import uuid7
+from holdfast.learning.associations import associate
+from holdfast.learning.distillation.distil import distil
 from holdfast.ports.model import Completion
 from holdfast.ports.store import LogFilter
-from holdfast.service.associations import associate
-from holdfast.service.codegraph import reindex
-from holdfast.service.distillation.distil import distil
 from holdfast.service.hook import answer
 from holdfast.settings import load_settings
 from holdfast.surfaces.hooks import learner
-from holdfast.transcripts import keep_turn
 
 HOST = "claude-code"
 SHOWN = re.compile(r"\[([0-9a-f]{8})\]")

@@ -11,15 +11,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.bootstrap import Memory, open_memory
     from holdfast.domain.briefing import Briefing
-    from holdfast.domain.errors import HoldfastError
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.query import Query
+    from holdfast.errors import HoldfastError
 
 __all__ = ["Briefing", "HoldfastError", "Lesson", "Memory", "Query", "__version__", "open_memory"]
 
 _HOMES = {
     "Briefing": "holdfast.domain.briefing",
-    "HoldfastError": "holdfast.domain.errors",
+    "HoldfastError": "holdfast.errors",
     "Lesson": "holdfast.domain.lesson",
     "Memory": "holdfast.bootstrap",
     "Query": "holdfast.domain.query",

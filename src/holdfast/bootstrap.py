@@ -10,10 +10,10 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from holdfast import plugins
-from holdfast.domain.deadline import Deadline
-from holdfast.domain.errors import HoldfastError, InvalidValueError, ModelError, ProjectUnknownError, StoreError
-from holdfast.domain.frozen import replace
-from holdfast.domain.ids import uuid7
+from holdfast.errors import HoldfastError, InvalidValueError, ModelError, ProjectUnknownError, StoreError
+from holdfast.lean.deadline import Deadline
+from holdfast.lean.records import replace
+from holdfast.lean.texts import uuid7
 from holdfast.service import memory as _service
 from holdfast.settings import Settings, child_environment, load_settings, read_secret
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.codeindex.local import LocalCodeIndex
     from holdfast.domain.event import Event
     from holdfast.domain.project import Place
+    from holdfast.home.witness import Loss
     from holdfast.ports.branches import Branches
     from holdfast.ports.clock import Clock
     from holdfast.ports.codeindex import CodeIndex
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from holdfast.ports.model import LanguageModel
     from holdfast.ports.store import Store
     from holdfast.ports.workspace import Workspace
-    from holdfast.witness import Loss
+    from holdfast.settings import Settings
     from holdfast.workspace.claims import Claims
 
 
@@ -89,7 +90,7 @@ class Memory(_service.Memory):
         Otherwise raises StoreError or InvalidValueError. `brief` is for a command that soon ends: a store that cannot
         be written, for want of room or of rights, is read.
         """
-        from holdfast.service.parts import Parts
+        from holdfast.ports.parts import Parts
         from holdfast.workspace.local import LocalWorkspace
 
         self.settings = settings or load_settings()
@@ -137,18 +138,18 @@ class Memory(_service.Memory):
 
     def find_loss(self) -> Loss | None:
         """What the store lost since it was last closed; None for nothing. Raises StoreError."""
-        from holdfast.witness import find_loss
+        from holdfast.home.witness import find_loss
 
         return find_loss(self.settings.home, self.settings.store, self.parts.store.extent())
 
     def accept_loss(self) -> None:
         """Take what the store holds now for all there is: `find_loss` finds nothing until more is lost."""
-        from holdfast.witness import accept
+        from holdfast.home.witness import accept
 
         accept(self.settings.home, self.settings.store, self.parts.store.extent())
 
     def _keep_witness(self) -> None:
-        from holdfast.witness import keep
+        from holdfast.home.witness import keep
 
         try:
             keep(self.settings.home, self.settings.store, self.parts.store.extent())
@@ -254,7 +255,7 @@ def repository_texts(paths: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 def _make_claims(store: Store, settings: Settings, wait_s: float) -> Claims:
     """What tells whether a project id that a repository's file declares counts; a claim that waits is logged once."""
-    from holdfast.runfiles import Turn, note
+    from holdfast.home.runfiles import Turn, note
     from holdfast.workspace.claims import Claims
 
     def report(root: str, declared: str) -> None:
@@ -394,7 +395,7 @@ def _load_export_key(settings: Settings, make: bool) -> bytes:
 
     Raises InvalidValueError for a key that others can read: they could seal what they like.
     """
-    from holdfast.runfiles import Turn
+    from holdfast.home.runfiles import Turn
 
     path = os.path.join(settings.home, EXPORT_KEY_FILE)
     try:
@@ -489,3 +490,11 @@ class _CodeIndexOnce:
 
     def _open(self, place: Place) -> IndexStore:
         return open_index(self._settings, place, wait_of(self._settings) if self._cold else None)
+
+
+def all_hosts(settings: Settings) -> list[Host]:
+    """Every host that something can be set up in, by name; not those of which only transcripts are read."""
+    from holdfast import plugins
+
+    hosts = [load_host(name.replace("_", "-"), settings) for name in plugins.names("hosts")]
+    return [host for host in hosts if host.profile.mcp or host.profile.hooks or host.profile.rules]

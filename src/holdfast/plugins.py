@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.domain.errors import PluginNotFoundError
+from holdfast.errors import PluginNotFoundError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

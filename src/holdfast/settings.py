@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import sys
 
-from holdfast.domain.errors import EmbedderError, InvalidValueError
-from holdfast.domain.frozen import Frozen
-from holdfast.domain.pathtext import file_of, file_url
 from holdfast.domain.vocabulary import Moment
+from holdfast.errors import EmbedderError, InvalidValueError
+from holdfast.lean.records import Frozen
+from holdfast.lean.texts import file_of, file_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _load_file(file: str) -> dict[str, Any]:
 
 def _load_copy(copy: str, version: str) -> dict[str, Any]:
     """The table as parsed before; empty when there is no copy, or it is of another version of the file."""
-    from holdfast.domain.jsontext import loads
+    from holdfast.lean.texts import loads
 
     try:
         with open(copy, encoding="utf-8") as stream:
@@ -159,7 +159,7 @@ def _load_copy(copy: str, version: str) -> dict[str, Any]:
 def _parse_file(file: str, copy: str, version: str) -> dict[str, Any]:
     import tomllib
 
-    from holdfast.domain.jsontext import dumps
+    from holdfast.lean.texts import dumps
 
     with open(file, "rb") as stream:
         try:

@@ -7,7 +7,7 @@ import random
 import pytest
 from benchmarks.outcomes import simulate_coverage, simulate_estimates, simulate_movement
 
-from holdfast.service.outcomes import estimate
+from holdfast.outcomes import estimate
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.codeindex.outline import outline
-from holdfast.domain.plain import to_plain
+from holdfast.lean.plain import to_plain
 
 ROOT = Path(__file__).parents[1] / "golden" / "codeindex"
 LEFT_OUT = ("path", "signature_hash", "body_hash", "start_byte", "end_byte")

@@ -8,8 +8,8 @@ import pytest
 from holdfast.codeindex import refresh as module
 from holdfast.codeindex import workers
 from holdfast.codeindex.refresh import refresh
-from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.symbol import IndexReport
+from holdfast.errors import InvalidValueError
 from holdfast.stores.sqlite.indexfile import SqliteIndex
 from tests.codeindex.conftest import WorkTree
 

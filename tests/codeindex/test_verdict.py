@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.codeindex.local import LocalCodeIndex
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Anchor
+from holdfast.lean.records import replace
 from tests.codeindex.mutations import Ground, environment
 
 BIG = "def f(a):\n    total = 0\n    for one in a:\n        total += one * one\n    return total / len(a)\n"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from holdfast.codeindex import verdictcache
-from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.project import Place, Project
 from holdfast.domain.symbol import REASONS, Verdict
 from holdfast.domain.vocabulary import ProjectId
+from holdfast.errors import InvalidValueError
 
 ANCHOR = Anchor(path="src/store.py", symbol="Store.put", blob="git1:1", commit="c0ffee")
 PLACE = Place(project=Project(id=ProjectId("p"), name="p", source="git"), root="/p", commit="c0ffee")

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.codeindex import walk as module
 from holdfast.codeindex.walk import walk
-from holdfast.domain.errors import InvalidValueError
+from holdfast.errors import InvalidValueError
 from tests.codeindex.conftest import WorkTree
 
 MIXED: dict[str, str | bytes] = {

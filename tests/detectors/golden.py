@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast import plugins
 from holdfast.domain.event import Event
-from holdfast.domain.plain import to_plain
+from holdfast.lean.plain import to_plain
 from holdfast.testing.builders import START, make_event
 
 ROOT = Path(__file__).parents[1] / "golden" / "detectors"

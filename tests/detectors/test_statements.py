@@ -17,8 +17,8 @@ from holdfast.detectors.statements import Turn, judge, judge_turn
 from holdfast.detectors.statements._model import parse_weights, shipped
 from holdfast.detectors.statements._reading import READ_LIMIT, read
 from holdfast.domain.candidate import Candidate
-from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.event import Event
+from holdfast.errors import InvalidValueError
 from holdfast.testing.builders import make_event
 from tests.detectors.golden import window
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.domain.errors import EmbedderError, InvalidValueError
 from holdfast.embedders.onnx import fingerprint, make
+from holdfast.errors import EmbedderError, InvalidValueError
 
 WORDS = ["[UNK]", "[PAD]", "login", "test", "fails", "banana", "split"]
 VECTORS = [[0.1, 0.1], [0.0, 0.0], [1.0, 0.0], [1.0, 0.1], [1.0, 0.2], [0.0, 1.0], [0.1, 1.0]]

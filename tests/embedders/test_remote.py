@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.domain.errors import EmbedderError, InvalidValueError
 from holdfast.embedders import ollama, openai_compatible
 from holdfast.embedders._remote import Endpoint, backoff_s, host_of
+from holdfast.errors import EmbedderError, InvalidValueError
 
 from .endpoint import DIMENSION, EmbeddingServer, vector_of
 

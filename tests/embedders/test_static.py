@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast import plugins
-from holdfast.domain.errors import EmbedderError
 from holdfast.embedders.static import DIMENSION, LONGEST, SHA256, TABLE, StaticEmbedder, load_table, make
 from holdfast.embedders.static.pieces import KEPT_WORDS, LONGEST_WORD, WordPieces, words_of
+from holdfast.errors import EmbedderError
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "embedders" / "static" / "pieces.json"
 EMBEDDER = make({})

@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 
 from click.testing import CliRunner
 
+from holdfast.backfill.transcripts import keep_turn
 from holdfast.bootstrap import Memory
-from holdfast.domain.errors import HoldfastError
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import STATES, SessionId
+from holdfast.errors import HoldfastError
 from holdfast.service.hook import answer
 from holdfast.surfaces.cli.main import cli
 from holdfast.surfaces.mcp.callers import Asked
 from holdfast.surfaces.mcp.tools import TOOLS
-from holdfast.transcripts import keep_turn
 
 CASES = Path(__file__).parent / "poison"
 HOST = "claude-code"

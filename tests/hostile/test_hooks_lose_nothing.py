@@ -22,9 +22,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.domain.records import Delivery
+from holdfast.home.runfiles import read_counts
+from holdfast.home.spool import drain, unreadable, waiting
 from holdfast.ports.store import EventFilter, LogFilter
-from holdfast.runfiles import read_counts
-from holdfast.spool import drain, unreadable, waiting
 from holdfast.stores.sqlite import schema
 from holdfast.stores.sqlite.connection import SCHEMA
 from holdfast.testing.builders import make_lesson

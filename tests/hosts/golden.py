@@ -19,7 +19,7 @@ import pytest
 
 from holdfast.bootstrap import load_host
 from holdfast.domain.briefing import Briefing
-from holdfast.domain.plain import to_plain
+from holdfast.lean.plain import to_plain
 from holdfast.ports.host import Host
 
 ROOT = Path(__file__).parents[1] / "golden" / "hosts"

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.bootstrap import load_host
-from holdfast.domain.frozen import replace
+from holdfast.installing.hostfiles import HostFiles
+from holdfast.lean.records import replace
 from holdfast.ports.host import ConfigEdit, OwnFile
 from holdfast.settings import interpreter, package_folder, program_paths
-from holdfast.surfaces.cli._hostfiles import HostFiles
 from holdfast.surfaces.cli.serverproof import server_words
 
 LAUNCHER = "bin/holdfast-launch"

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.bootstrap import Memory
+from holdfast.installing.launcher import launcher_text
 from holdfast.ports.store import EventFilter
 from holdfast.settings import launcher_path, package_folder
-from holdfast.surfaces.cli._launcher import launcher_text
 from tests.hosts.registered import Registered, registered
 from tests.hosts.test_install import HOSTS, Machine
 

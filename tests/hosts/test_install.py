@@ -15,11 +15,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from holdfast.bootstrap import Memory, load_host
+from holdfast.bootstrap import Memory, all_hosts, load_host
 from holdfast.ports.host import ConfigEdit, OwnFile
 from holdfast.settings import load_settings, program_paths
 from holdfast.surfaces.cli.main import cli
-from holdfast.surfaces.cli.setup import all_hosts
 from tests.hosts.golden import ROOT, cases
 
 HOSTS = sorted(host.name for host in all_hosts(load_settings()))

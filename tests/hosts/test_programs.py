@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from holdfast.hosts._shared.programs import ENTRY, LAUNCHER, bare_path, hook_command, hook_words, shell_line
-from holdfast.surfaces.cli._launcher import launcher_text
+from holdfast.installing.launcher import launcher_text
 
 
 def no_short_names(path: str) -> str:

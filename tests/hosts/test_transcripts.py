@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.bootstrap import load_host
-from holdfast.domain.errors import HostConfigError
 from holdfast.domain.event import Event
+from holdfast.errors import HostConfigError
 from holdfast.hosts._shared import compressed
 from holdfast.hosts._shared.files import instant, path_of_uri
 from holdfast.hosts._shared.folders import settings_folder, state_folder

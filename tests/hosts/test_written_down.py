@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from holdfast.domain.event import Event
-from holdfast.domain.ids import uuid7
 from holdfast.hosts._shared.toolcalls import Source, call_finished, is_memory_file, summed_up
 from holdfast.hosts.claude_code.transcripts import parse_transcript
+from holdfast.lean.texts import uuid7
 
 FACT = "Integration tests need -tags=integration."
 HOME = "/home/ada/.claude/projects/-home-ada-shop/memory"

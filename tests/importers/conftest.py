@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memory
+from holdfast.backfill.sources import find_sources, read_source
+from holdfast.curation.adopt import Adopting, Reading, Step
 from holdfast.ports.importer import Passage, Skipped
-from holdfast.service.adopt import Adopting, Reading, Step
-from holdfast.sources import find_sources, read_source
 
 Write = Callable[[str, str], Path]
 Read = Callable[..., list[Passage | Skipped]]

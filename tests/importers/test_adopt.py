@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast import Memory
+from holdfast.curation.adopt import Adopting, Reading
 from holdfast.ports.importer import Passage
-from holdfast.service.adopt import Adopting, Reading
 from tests.importers.conftest import Take, Write, verbs
 from tests.importers.test_memories import MADR, NYGARD
 from tests.importers.test_stores import CLAUDE_MEM, Database, database

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.domain.frozen import replace
+from holdfast.lean.records import replace
 from holdfast.ports.importer import Passage
 from tests.importers.conftest import Read, Write, insights, reasons
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.backfill.sources import find_sources
+from holdfast.errors import InvalidValueError
 from holdfast.ports.importer import Passage
-from holdfast.sources import find_sources
 from tests.importers.conftest import Read, Write, insights, reasons
 
 RULES = """# CLAUDE.md

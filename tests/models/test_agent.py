@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.domain.errors import InvalidValueError, ModelError
+from holdfast.errors import InvalidValueError, ModelError
 from holdfast.models.agent import make
 from holdfast.ports.model import LanguageModel
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from holdfast import plugins
-from holdfast.domain.errors import InvalidValueError, ModelError
+from holdfast.errors import InvalidValueError, ModelError
 
 PATIENT_S = 120.0
 KEY = "not-a" + "-real-key"

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from holdfast.ranking.aim import Aim, kinds_asked, says_only_when, task_of
 from holdfast.ranking.multipliers import RANGES, multipliers
-from holdfast.ranking.timespan import span_in
 from holdfast.testing.builders import START, make_lesson
+from holdfast.text.timespan import span_in
 
 NOW = datetime(2026, 11, 21, 12, 7, tzinfo=UTC)
 """A Saturday."""

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.ranking.diversify import Rival, diversify, likeness
-from holdfast.ranking.fit import fit
+from holdfast.rendering.budget import fit
 
 
 def rival(score: float, words: str, **fields: object) -> Rival:

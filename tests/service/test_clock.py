@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from holdfast import Memory
-from holdfast.domain.frozen import replace
+from holdfast.lean.records import replace
 from holdfast.testing.builders import FixedClock
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)

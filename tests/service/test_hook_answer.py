@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from holdfast import Memory
-from holdfast.domain.errors import StoreLockedError, StoreReadOnlyError
 from holdfast.domain.event import TEXT_LIMIT
-from holdfast.domain.frozen import replace
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.project import Place
 from holdfast.domain.records import Delivery
 from holdfast.domain.vocabulary import SessionId
+from holdfast.errors import StoreLockedError, StoreReadOnlyError
+from holdfast.lean.records import replace
+from holdfast.ports.parts import Parts
+from holdfast.recall.inject import _ends_of
 from holdfast.service import hook
-from holdfast.service.inject import _ends_of
-from holdfast.service.parts import Parts
 from holdfast.testing.builders import make_event
 
 RULE = "High water is kept in centimetres above chart datum."

@@ -11,14 +11,14 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.records import Change
+from holdfast.freshness.notice import load_states
 from holdfast.ports.store import LessonFilter, LogFilter
-from holdfast.service.notice import load_states
 
 READY = "print('ready', flush=True)\nsys.stdin.readline()\n"
 NOTE = """
 import sys
 from holdfast import Memory
-from holdfast.service.notice import keep_states
+from holdfast.freshness.notice import keep_states
 with Memory(sys.argv[1]) as memory:
     place = memory.place
     {ready}
@@ -38,7 +38,7 @@ LEARN = """
 import sys
 from holdfast import Memory
 from holdfast.domain.candidate import Candidate
-from holdfast.service.learn import admit
+from holdfast.learning.learn import admit
 with Memory(sys.argv[1]) as memory:
     place = memory.place
     {ready}

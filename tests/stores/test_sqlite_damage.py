@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.domain.errors import HoldfastError, LessonNotFoundError
 from holdfast.domain.query import LANES, Query
 from holdfast.domain.records import Change, Delivery
+from holdfast.errors import HoldfastError, LessonNotFoundError
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
 from holdfast.stores.sqlite import make
 from holdfast.stores.sqlite.store import SqliteStore

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.domain.errors import (
+from holdfast.errors import (
     SchemaTooNewError,
     StoreCorruptError,
     StoreError,

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.domain.errors import InvalidValueError, SchemaTooOldError, StoreError
-from holdfast.domain.frozen import replace
 from holdfast.domain.query import Query
 from holdfast.domain.records import Delivery
+from holdfast.errors import InvalidValueError, SchemaTooOldError, StoreError
+from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
 from holdfast.stores.sqlite import make
 from holdfast.stores.sqlite.connection import LOG_LIMIT
@@ -270,7 +270,7 @@ def test_a_new_file_is_made_also_where_none_may_be_upgraded(tmp_path: Path) -> N
 
 NO_ROOM = """
 import resource, sys
-from holdfast.domain.errors import StoreFullError
+from holdfast.errors import StoreFullError
 from holdfast.ports.store import EventFilter
 from holdfast.stores.sqlite import make
 from holdfast.testing.builders import make_event

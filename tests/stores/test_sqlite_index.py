@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.domain.errors import InvalidValueError, SchemaTooNewError
 from holdfast.domain.symbol import Import
+from holdfast.errors import InvalidValueError, SchemaTooNewError
 from holdfast.stores.sqlite import indexrows
 from holdfast.stores.sqlite.driver import sqlite3
 from holdfast.stores.sqlite.indexfile import SqliteIndex, make_index

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.domain.errors import StaleWriteError
-from holdfast.domain.frozen import replace
 from holdfast.domain.query import Query
+from holdfast.errors import StaleWriteError
+from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter
-from holdfast.ranking.words import duplicate_key
 from holdfast.stores.sqlite import make, schema
 from holdfast.stores.sqlite.connection import SCHEMA, Connection
 from holdfast.stores.sqlite.rows import document
 from holdfast.testing.builders import PROJECT, make_event, make_lesson, next_version
+from holdfast.text.words import duplicate_key
 
 FOLDER = Path(schema.FOLDER)
 KNOWN = Path(__file__).with_name("migrations.json")

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
 
-from holdfast.domain.errors import LessonNotFoundError, StaleWriteError
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson, Link, in_state
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import LIVING, TRANSITIONS, LessonId
+from holdfast.errors import LessonNotFoundError, StaleWriteError
+from holdfast.lean.records import replace
 from holdfast.ports.store import LessonFilter
 from holdfast.stores.sqlite import make
 from holdfast.stores.sqlite.store import SqliteStore

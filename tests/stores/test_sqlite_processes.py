@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.domain.errors import StaleWriteError
 from holdfast.domain.query import Query
 from holdfast.domain.records import Delivery
+from holdfast.errors import StaleWriteError
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
 from holdfast.stores.sqlite import make
 from holdfast.testing.builders import PROJECT, make_lesson, next_version
@@ -54,7 +54,7 @@ def test_of_two_processes_that_revise_one_lesson_one_is_stale(tmp_path: Path) ->
     lesson = make_lesson(id="shared")
     code = (
         "import sys\n"
-        "from holdfast.domain.errors import StaleWriteError\n"
+        "from holdfast.errors import StaleWriteError\n"
         "from holdfast.stores.sqlite import make\n"
         "from holdfast.testing.builders import next_version\n"
         "with make({'url': 'sqlite://' + sys.argv[1]}) as store:\n"

@@ -22,7 +22,7 @@ exec(compile(open(sys.argv[0]).read(), sys.argv[0], "exec"), {"__name__": "__mai
 PATIENT = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from holdfast.domain.deadline import Deadline
+from holdfast.lean.deadline import Deadline
 Deadline.answer_by = Deadline.late_by = property(lambda deadline: deadline.began_s + 60)
 Deadline.server_s = 20
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.domain.deadline import Deadline
+from holdfast.lean.deadline import Deadline
 from holdfast.surfaces.hooks import rendezvous
 from holdfast.surfaces.mcp import hooksocket
 

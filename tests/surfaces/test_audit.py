@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from holdfast import Memory
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson, Validity
 from holdfast.domain.records import Delivery
 from holdfast.domain.vocabulary import STATES
+from holdfast.lean.records import replace
 from holdfast.testing.builders import make_id, make_lesson
 from tests.codebase import Codebase
 from tests.surfaces.terminal import run, told, told_json

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from holdfast.backfill.transcripts import TranscriptLines
 from holdfast.bootstrap import Memory
 from holdfast.domain.event import Event
 from holdfast.ports.store import EventFilter
 from holdfast.surfaces.cli.main import cli
-from holdfast.transcripts import TranscriptLines
 
 
 class Machine:

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from holdfast.backfill.transcriptfiles import SIZE_LIMIT
+from holdfast.backfill.transcripts import keep_turn
 from holdfast.bootstrap import Memory, repository_texts
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Lesson
-from holdfast.surfaces.cli._transcriptfiles import SIZE_LIMIT
 from holdfast.surfaces.cli.main import cli
-from holdfast.transcripts import keep_turn
 from tests.hosts.golden import ROOT as GOLDEN
 
 RULE = "Remember that releases are signed with the blue key."

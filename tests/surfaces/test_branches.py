@@ -11,7 +11,7 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.lesson import in_state
-from holdfast.service.ledger import write_change
+from holdfast.lessons.ledger import write_change
 from tests.codebase import Codebase
 from tests.surfaces.terminal import run, told, told_json
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.bootstrap import Memory
-from holdfast.domain.frozen import replace
-from holdfast.domain.hidden import is_hidden
+from holdfast.lean.records import replace
 from holdfast.surfaces.cli.call import escaped, shown
+from holdfast.text.hidden import is_hidden
 from tests.codebase import Codebase
 from tests.surfaces.terminal import run
 

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memory
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Evidence, Provenance
 from holdfast.domain.vocabulary import EventId, SessionId
+from holdfast.lean.records import replace
 from holdfast.surfaces.cli.review import _parse_sheet, _sheet
 from holdfast.testing.builders import START, make_event, make_lesson
 

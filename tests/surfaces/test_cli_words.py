@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memory, plugins
-from holdfast.domain.errors import InvalidValueError
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Provenance
+from holdfast.errors import InvalidValueError
+from holdfast.lean.records import replace
 from holdfast.surfaces.cli._sourcewords import WORDS, found_by
 from holdfast.testing.builders import make_lesson
 from tests.surfaces.terminal import run, told

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from holdfast.backfill.transcripts import keep_turn
+from holdfast.capture.sessionevents import OUTCOME, session_events
 from holdfast.domain.hookcall import HookCall
 from holdfast.ports.store import EventFilter, LessonFilter
-from holdfast.service.sessionevents import OUTCOME, session_events
 from holdfast.surfaces.cli.main import cli
-from holdfast.transcripts import keep_turn
 from tests.surfaces.hookcalls import Hooks, wait_for
 
 SESSION = "01a204ff-9ec2-77d2-98d6-aaa73b3b583e"

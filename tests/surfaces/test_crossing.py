@@ -15,9 +15,9 @@ import pytest
 from mcp import Client
 
 from holdfast import Memory
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Lesson, Triggers
 from holdfast.domain.vocabulary import STATES
+from holdfast.lean.records import replace
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.server import build
 from holdfast.testing.builders import make_lesson

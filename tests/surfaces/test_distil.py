@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from holdfast.backfill.distilling import enqueue, may_send, spent, waiting
 from holdfast.bootstrap import Memory
-from holdfast.distilling import enqueue, may_send, spent, waiting
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.main import cli
 from holdfast.testing.builders import make_event

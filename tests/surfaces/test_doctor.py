@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.runfiles import DROPPED, LATE, SPOOLED, count
+from holdfast.home.runfiles import DROPPED, LATE, SPOOLED, count
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.serverproof import check_server, registered_servers
 from tests.hosts.registered import set_up_by_an_older_version

@@ -17,11 +17,11 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.bootstrap import Memory
-from holdfast.domain.errors import EmbedderError, InvalidValueError
+from holdfast.errors import EmbedderError, InvalidValueError
+from holdfast.home.runfiles import EmbeddingTurn, embed_in_turn
+from holdfast.installing.configfile import with_table
 from holdfast.ports.store import LessonFilter
-from holdfast.runfiles import EmbeddingTurn, embed_in_turn
 from holdfast.settings import load_settings
-from holdfast.surfaces.cli._configfile import with_table
 from holdfast.surfaces.cli.main import cli
 from holdfast.surfaces.hooks import learner
 from holdfast.surfaces.mcp import render

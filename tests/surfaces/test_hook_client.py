@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.domain.records import Checkpoint
+from holdfast.home.runfiles import LOG_LIMIT, note
+from holdfast.ports.parts import LEARNED_POSITION
 from holdfast.ports.store import EventFilter, LogFilter
-from holdfast.runfiles import LOG_LIMIT, note
-from holdfast.service.parts import LEARNED_POSITION
 from tests.surfaces.hookcalls import KINDS, Hooks, finish, learners, told, wait_for
 
 

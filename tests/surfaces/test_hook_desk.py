@@ -14,7 +14,7 @@ from tests.surfaces.hookcalls import ENTRY
 HALVES = """
 import os, sys, time
 sys.path.insert(0, sys.argv[1])
-from holdfast.domain import deadline
+from holdfast.lean import deadline
 from holdfast.surfaces.hooks import desk as desks
 deadline.LATE_FACTOR = 10_000.0 if "patient" in sys.argv[3:] else 4.0
 desks.ATTENDED_S = 60.0

@@ -31,7 +31,7 @@ def leave(code, leave_now=os._exit):
 os._exit = leave
 entry = sys.argv[1]
 sys.path.insert(0, entry.rpartition("/holdfast/")[0])
-from holdfast.domain.deadline import Deadline
+from holdfast.lean.deadline import Deadline
 Deadline.answer_by = property(lambda deadline: deadline.began_s + 60)
 Deadline.server_s = 20
 sys.argv = [entry, "claude-code"]
@@ -46,7 +46,7 @@ _load_c_halves()
 from datetime import UTC, datetime
 from holdfast import plugins
 from holdfast.domain.briefing import Briefing
-from holdfast.domain.jsontext import loads
+from holdfast.lean.texts import loads
 host = plugins.load("hosts", sys.argv[2])
 for path in sys.argv[3:]:
     with open(path, encoding="utf-8") as stream:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.domain.errors import StoreLockedError
-from holdfast.domain.frozen import replace
+from holdfast.errors import StoreLockedError
+from holdfast.home.spool import waiting
+from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter
 from holdfast.settings import Settings, socket_folder
-from holdfast.spool import waiting
 from holdfast.surfaces.hooks.rendezvous import ask_server
 from holdfast.surfaces.mcp import hooksocket
 from tests.surfaces.hookcalls import KINDS, Hooks, finish, learners, told, wait_for

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.bootstrap import Memory, load_host
+from holdfast.capture.heartbeat import HostActivity, activity
 from holdfast.ports.host import HostProfile
-from holdfast.service.heartbeat import HostActivity, activity
 from holdfast.surfaces.cli.hostcheck import judge
 from holdfast.testing.builders import make_event
 from tests.codebase import Codebase

@@ -21,9 +21,9 @@ from holdfast.bootstrap import Memory
 from holdfast.codeindex.workers import Workers, worth
 from holdfast.domain.hookcall import HookCall, render_errand
 from holdfast.domain.vocabulary import SessionId
-from holdfast.runfiles import LearningTurn
+from holdfast.home.runfiles import LearningTurn
+from holdfast.installing import githooks
 from holdfast.settings import isolated, load_settings, package_folder
-from holdfast.surfaces.cli import _githooks
 from holdfast.surfaces.cli.serverproof import HELLO
 from holdfast.surfaces.hooks.handover import start_learner
 from tests.hosts.registered import Registered, registered
@@ -192,7 +192,7 @@ def test_embedding_in_a_process_of_its_own(traps: Traps) -> None:
 
 
 def test_git_hooks_of_ours(traps: Traps) -> None:
-    for edit in _githooks.edits(str(traps.folder), ["--host", "agents-md"]):
+    for edit in githooks.edits(str(traps.folder), ["--host", "agents-md"]):
         Path(edit.file).parent.mkdir(exist_ok=True)
         Path(edit.file).write_text(f"#!/bin/sh\n{edit.text}\n")  # type: ignore[union-attr]
         Path(edit.file).chmod(0o755)

@@ -16,8 +16,8 @@ from mcp_types import CallToolResult, TextContent, Tool
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.briefing import Briefing, Ranked, Why
-from holdfast.domain.ids import short_id
 from holdfast.domain.vocabulary import SessionId
+from holdfast.lean.texts import short_id
 from holdfast.settings import load_settings
 from holdfast.surfaces.mcp import render, tools
 from holdfast.surfaces.mcp.callers import Asked

@@ -27,8 +27,8 @@ from mcp_types import (
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.hookcall import HookCall
-from holdfast.domain.ids import short_id
 from holdfast.domain.vocabulary import SessionId
+from holdfast.lean.texts import short_id
 from holdfast.surfaces.mcp import callers, updates
 from holdfast.surfaces.mcp import instructions as briefs
 from holdfast.surfaces.mcp.callers import folder_of, host_of

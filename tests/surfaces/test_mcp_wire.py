@@ -22,7 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ListRootsResult, Root, TextContent
 
 from holdfast.bootstrap import Memory
-from holdfast.domain.errors import InvalidValueError
+from holdfast.errors import InvalidValueError
 from holdfast.settings import load_settings
 from holdfast.surfaces.mcp import loopback
 from holdfast.surfaces.mcp.opening import MemoryOnce

@@ -114,7 +114,7 @@ def clone_of_import(home: Path, tmp_path: Path) -> Path:
     made = repository(tmp_path / "later", "git@example.com:mallory/later.git")
     with Memory(str(tmp_path)) as memory:
         kept = memory.remember(SECRET)
-        from holdfast.domain.frozen import replace
+        from holdfast.lean.records import replace
 
         foreign = replace(kept, scope=replace(kept.scope, project="acme-vault"), recorded_at=memory.parts.clock.now())
         memory.parts.store.put([foreign], {kept.id: kept.recorded_at})

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from holdfast.runfiles import Turn
-from holdfast.surfaces.cli import _pulling
+from holdfast.home.runfiles import Turn
+from holdfast.installing import pulling
 from holdfast.surfaces.cli.main import cli
 
 COMMIT = "c0ffee" + "0" * 34
@@ -169,9 +169,9 @@ def test_a_file_longer_than_announced_is_not_read_to_its_end(home: Path, hub: Hu
 
 
 def test_the_model_we_know_is_held_to_our_own_checksums(home: Path, hub: Hub) -> None:
-    assert len(_pulling.KNOWN[f"{_pulling.DEFAULT}@{_pulling.REVISION}"]) == 5
-    assert "answered status 404" in pull(hub, _pulling.DEFAULT, code=1).stderr
-    assert f"/resolve/{_pulling.REVISION}/onnx/model.onnx" in hub.asked[0][0]
+    assert len(pulling.KNOWN[f"{pulling.DEFAULT}@{pulling.REVISION}"]) == 5
+    assert "answered status 404" in pull(hub, pulling.DEFAULT, code=1).stderr
+    assert f"/resolve/{pulling.REVISION}/onnx/model.onnx" in hub.asked[0][0]
 
 
 def test_a_model_without_an_onnx_file_is_refused(home: Path, hub: Hub) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.installing.hostfiles import HostFiles
 from holdfast.ports.host import BlockEdit
-from holdfast.surfaces.cli._hostfiles import HostFiles
 from tests.codebase import Codebase
 from tests.surfaces.terminal import run, told, told_json
 

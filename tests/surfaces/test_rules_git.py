@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.surfaces.cli._githooks import HOOKS
+from holdfast.installing.githooks import HOOKS
 from tests.codebase import Codebase
 from tests.surfaces.terminal import run, told
 

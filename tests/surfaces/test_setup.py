@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.errors import InvalidValueError
 from holdfast.hosts.claude_code import make
 from holdfast.surfaces.cli.main import cli
 

@@ -9,8 +9,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from holdfast.installing import pulling
 from holdfast.settings import load_settings
-from holdfast.surfaces.cli import _firstrun, _pulling
+from holdfast.surfaces.cli import _firstrun
 from holdfast.surfaces.cli.call import Call
 
 NOWHERE = "http://127.0.0.1:9"
@@ -35,7 +36,7 @@ def offer(folder: Path, said: str) -> str:
 def hub(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("fastembed")
     import_module("holdfast.surfaces.cli.embedder")  # its option --hub keeps the address that it is imported with
-    monkeypatch.setattr(_pulling, "HUB", NOWHERE)
+    monkeypatch.setattr(pulling, "HUB", NOWHERE)
 
 
 def test_enter_downloads_nothing(home: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from holdfast.bootstrap import Memory
-from holdfast.service.notice import load_states
+from holdfast.freshness.notice import load_states
 from holdfast.surfaces.mcp import watching
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from tests.surfaces.hookcalls import Hooks, wait_for

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.bootstrap import SystemClock
-from holdfast.domain.errors import InvalidValueError
+from holdfast.errors import InvalidValueError
 from holdfast.workspace.claims import Claims
 from holdfast.workspace.local import LocalWorkspace
 from tests.workspace.conftest import Ground

@@ -12,9 +12,9 @@ import pytest
 
 from holdfast.codeindex.history import iter_commits
 from holdfast.codeindex.walk import walk
-from holdfast.domain.errors import HoldfastError
-from holdfast.domain.gitcalm import git_program, without_filters
-from holdfast.surfaces.cli import _githooks
+from holdfast.errors import HoldfastError
+from holdfast.installing import githooks
+from holdfast.lean.gitcalm import git_program, without_filters
 from tests.workspace.conftest import Ground
 
 HOOKS = ("post-index-change", "reference-transaction", "pre-auto-gc", "post-checkout", "fsmonitor-watchman")
@@ -92,9 +92,9 @@ class Trap:
         for ask in (lambda: list(iter_commits(str(self.root), "HEAD")), lambda: walk(str(self.root))):
             with suppress(OSError, HoldfastError):
                 ask()
-        _githooks.is_busy(str(self.root))
+        githooks.is_busy(str(self.root))
         with suppress(HoldfastError):
-            _githooks.edits(str(self.root), [])
+            githooks.edits(str(self.root), [])
         return dirty
 
 

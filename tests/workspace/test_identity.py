@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.bootstrap import SystemClock
-from holdfast.domain.errors import InvalidValueError, ProjectUnknownError
+from holdfast.errors import InvalidValueError, ProjectUnknownError
 from holdfast.workspace.local import LocalWorkspace
 from tests.workspace.conftest import Ground
 

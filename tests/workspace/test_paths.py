@@ -8,8 +8,8 @@ from types import ModuleType
 
 import pytest
 
-from holdfast.domain.pathtext import file_of, file_url, has_drive
-from holdfast.service.clues import clues_in
+from holdfast.lean.texts import file_of, file_url, has_drive
+from holdfast.text.clues import clues_in
 from holdfast.workspace.paths import inside, native, project_roots
 from tests.workspace.conftest import Ground
 

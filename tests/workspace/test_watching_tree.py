@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memory
-from holdfast.service.freshness import FreshnessCheck
-from holdfast.service.watch import Watch
+from holdfast.freshness.check import FreshnessCheck
+from holdfast.freshness.watch import Watch
 from tests.workspace.conftest import Ground
 
 ROOMS, FILES, LESSONS, REPLACED = 200, 10, 10, 100

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 
 from holdfast.codeindex.changewords import signature_words
-from holdfast.domain.frozen import Frozen
+from holdfast.lean.records import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

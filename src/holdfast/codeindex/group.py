@@ -11,7 +11,7 @@ from hashlib import blake2b
 
 from holdfast.codeindex.fingerprint import BODY_VERSION, HASH_BYTES, SIGNATURE_VERSION
 from holdfast.codeindex.source import Source, unnumbered
-from holdfast.domain.frozen import replace
+from holdfast.lean.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

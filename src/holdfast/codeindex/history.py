@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from holdfast.codeindex.gitstream import iter_records
-from holdfast.domain.frozen import Frozen
+from holdfast.lean.records import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

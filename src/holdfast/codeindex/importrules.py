@@ -9,7 +9,7 @@ import os
 import sys
 
 from holdfast.codeindex.filetree import FileTree, above, folder_of, join
-from holdfast.domain.frozen import replace
+from holdfast.lean.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

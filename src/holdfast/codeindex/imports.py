@@ -10,7 +10,7 @@ import os
 
 from holdfast.codeindex import importrules, packages
 from holdfast.codeindex.filetree import FileTree
-from holdfast.domain.frozen import replace
+from holdfast.lean.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ The query (tree-sitter's pattern language) uses these captures:
 
 from __future__ import annotations
 
-from holdfast.domain.frozen import Frozen
+from holdfast.lean.records import Frozen
 
 KINDS = (
     "function", "method", "class", "interface", "struct", "enum", "trait", "module", "type", "constant", "field",

@@ -7,8 +7,8 @@ content is kept, costs a read of the file and a look into the index.
 from __future__ import annotations
 
 from holdfast.codeindex import verdictcache
-from holdfast.domain.errors import HoldfastError
 from holdfast.domain.symbol import IndexReport, Verdict
+from holdfast.errors import HoldfastError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.codeindex.filetree import FileTree, folder_of, join
 from holdfast.codeindex.importrules import taken_apart
-from holdfast.domain.frozen import replace
+from holdfast.lean.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

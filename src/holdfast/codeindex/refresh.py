@@ -17,8 +17,8 @@ from holdfast.codeindex.imports import Resolver
 from holdfast.codeindex.outline import outline
 from holdfast.codeindex.source import blob_of
 from holdfast.codeindex.walk import SIZE_LIMIT, Tree, walk
-from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.symbol import IndexReport, Outline
+from holdfast.errors import InvalidValueError
 from holdfast.ports.indexstore import FileState
 
 TYPE_CHECKING = False

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.domain.frozen import replace
 from holdfast.domain.symbol import Import
+from holdfast.lean.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from itertools import takewhile
 
 from holdfast.codeindex.likeness import MARGIN, SAME_TEXT, dice, likeness, owner_of, same_sort, sort_of
 from holdfast.codeindex.source import Source, last_part, unnumbered
-from holdfast.domain.frozen import Frozen
+from holdfast.lean.records import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

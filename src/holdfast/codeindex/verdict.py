@@ -16,9 +16,9 @@ from holdfast.codeindex.group import GROUP, group_symbol
 from holdfast.codeindex.language import UNINDEXED_KINDS
 from holdfast.codeindex.source import Source, blob_of, last_part, unnumbered
 from holdfast.codeindex.trail import End, follow, follow_file
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.symbol import Verdict
+from holdfast.lean.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ checked out is the reason.
 
 from __future__ import annotations
 
-from holdfast.domain.errors import HoldfastError
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.symbol import Verdict
 from holdfast.domain.vocabulary import FRESHNESSES
+from holdfast.errors import HoldfastError
+from holdfast.lean.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

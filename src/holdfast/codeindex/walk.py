@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.errors import InvalidValueError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from holdfast.domain.candidate import Candidate
-from holdfast.domain.window import clip, quote
-from holdfast.ranking.words import terms
+from holdfast.text.window import clip, quote
+from holdfast.text.words import terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

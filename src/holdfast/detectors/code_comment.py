@@ -25,8 +25,8 @@ from holdfast.detectors._writing import (
 )
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
-from holdfast.domain.window import capital, is_test_file
 from holdfast.text.mentions import symbols_named
+from holdfast.text.window import capital, is_test_file
 
 MOST = 8
 """Lessons of one session, the likeliest."""

@@ -1,6 +1,6 @@
 """Commands: which command builds, tests, lints, formats or starts this project, and how often it passed.
 
-One candidate for each command of a known purpose, with its counts in this session; `service/commandcard` adds the
+One candidate for each command of a known purpose, with its counts in this session; `learning/commandcard` adds the
 sessions up into one lesson a purpose. A command aimed at one test, one file or one machine's path is told without that
 part, or not at all.
 """
@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 
 from holdfast.domain.candidate import Candidate, CommandRuns
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Evidence
-from holdfast.domain.window import spoken
-from holdfast.ranking.attempts import Attempt, attempts, split_line
-from holdfast.ranking.cures import is_preparing, step_before
-from holdfast.ranking.generalline import general_line, is_source_file
-from holdfast.ranking.orders import reservation
-from holdfast.ranking.purposes import purpose_of
-from holdfast.ranking.signature import command_target
+from holdfast.lean.records import replace
+from holdfast.text.attempts import Attempt, attempts, split_line
+from holdfast.text.cures import is_preparing, step_before
+from holdfast.text.generalline import general_line, is_source_file
+from holdfast.text.orders import reservation
+from holdfast.text.purposes import purpose_of
+from holdfast.text.signature import command_target
+from holdfast.text.window import spoken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

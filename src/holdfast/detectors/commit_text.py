@@ -27,9 +27,9 @@ from holdfast.detectors._writing import (
 )
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
-from holdfast.domain.frozen import replace
-from holdfast.domain.window import capital, clip
+from holdfast.lean.records import replace
 from holdfast.text.mentions import files_named, symbols_named
+from holdfast.text.window import capital, clip
 
 MOST = 3
 """Lessons of one message."""

@@ -28,8 +28,8 @@ from holdfast.detectors._writing import (
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.vocabulary import LessonKind
-from holdfast.domain.window import capital, clip
 from holdfast.text.mentions import files_named, symbols_named
+from holdfast.text.window import capital, clip
 
 MOST, MOST_PER_SESSION = 6, 12
 """Lessons of one summary and of a session, the likeliest."""

@@ -10,9 +10,9 @@ import re
 
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.lesson import TITLE_LIMIT
-from holdfast.domain.window import clip, interrupted, quote, refused, sentences, speaker_trust, spoken, unmasked
-from holdfast.ranking.wording import headline, is_norm, stand_alone
-from holdfast.ranking.words import terms
+from holdfast.text.window import clip, interrupted, quote, refused, sentences, speaker_trust, spoken, unmasked
+from holdfast.text.wording import headline, is_norm, stand_alone
+from holdfast.text.words import terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

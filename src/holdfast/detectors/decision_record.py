@@ -23,8 +23,8 @@ from holdfast.detectors._writing import (
 )
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
-from holdfast.domain.window import capital, clip
 from holdfast.text.mentions import files_named, symbols_named
+from holdfast.text.window import capital, clip
 
 WHY_LIMIT = 400
 

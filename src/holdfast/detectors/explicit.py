@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.lesson import TITLE_LIMIT
-from holdfast.domain.window import capital, quote, sentences, speaker_trust, spoken, unmasked
-from holdfast.ranking.wording import headline, stand_alone
-from holdfast.ranking.words import terms
+from holdfast.text.window import capital, quote, sentences, speaker_trust, spoken, unmasked
+from holdfast.text.wording import headline, stand_alone
+from holdfast.text.words import terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

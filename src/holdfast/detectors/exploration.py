@@ -3,7 +3,7 @@
 Two kinds: several searches in vain before the file was found that the turn then edited, and files that were read, that
 the agent said are not the place, and that nobody edited. Ordinary reading, a single miss and a mistaken pattern are
 quiet, and so are searches after a turn's first edit: they make sure that nothing is left. What was read before what is
-no lesson at all but an association (`service/associations`).
+no lesson at all but an association (`learning/associations`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import re
 
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import NOTHING_FOUND
-from holdfast.domain.frozen import Frozen
-from holdfast.domain.window import clip, failed, quote, sentences, spoken
-from holdfast.ranking.signature import command_target
+from holdfast.lean.records import Frozen
+from holdfast.text.signature import command_target
+from holdfast.text.window import clip, failed, quote, sentences, spoken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

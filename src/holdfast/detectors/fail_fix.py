@@ -12,15 +12,15 @@ import re
 from bisect import bisect_left, bisect_right
 
 from holdfast.domain.candidate import Candidate
-from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Evidence
-from holdfast.domain.window import change_snippet, clip, edits_between, quote
-from holdfast.ranking.attempts import Attempt, attempts, reports_tests
-from holdfast.ranking.causes import stated_cause
-from holdfast.ranking.cures import Cure, before_cure, folder_cure, form_cure, is_preparing, shown_failure, step_before
-from holdfast.ranking.generalline import general_line, is_personal
-from holdfast.ranking.orders import fetches, instructs
-from holdfast.ranking.signature import command_target, error_signature
+from holdfast.lean.records import Frozen
+from holdfast.text.attempts import Attempt, attempts, reports_tests
+from holdfast.text.causes import stated_cause
+from holdfast.text.cures import Cure, before_cure, folder_cure, form_cure, is_preparing, shown_failure, step_before
+from holdfast.text.generalline import general_line, is_personal
+from holdfast.text.orders import fetches, instructs
+from holdfast.text.signature import command_target, error_signature
+from holdfast.text.window import change_snippet, clip, edits_between, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

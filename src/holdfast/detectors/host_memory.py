@@ -24,8 +24,8 @@ from holdfast.detectors._writing import (
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import MEMORY_TOOL, Event
 from holdfast.domain.vocabulary import LessonKind
-from holdfast.domain.window import capital, clip
 from holdfast.text.mentions import files_named, symbols_named
+from holdfast.text.window import capital, clip
 
 MOST, MOST_PER_SESSION = 4, 12
 """Lessons of one write and of a session."""

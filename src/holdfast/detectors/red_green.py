@@ -11,14 +11,14 @@ import re
 
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
-from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Evidence
-from holdfast.domain.window import change_snippet, clip, edits_between, is_test_file, quote
-from holdfast.ranking.attempts import Attempt, attempts, failing_tests, reports_tests
-from holdfast.ranking.causes import stated_cause
-from holdfast.ranking.generalline import is_personal
-from holdfast.ranking.orders import is_order
-from holdfast.ranking.signature import error_signature
+from holdfast.lean.records import Frozen
+from holdfast.text.attempts import Attempt, attempts, failing_tests, reports_tests
+from holdfast.text.causes import stated_cause
+from holdfast.text.generalline import is_personal
+from holdfast.text.orders import is_order
+from holdfast.text.signature import error_signature
+from holdfast.text.window import change_snippet, clip, edits_between, is_test_file, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ import re
 
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
-from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Evidence
-from holdfast.domain.window import capital, change_snippet, clip, failed, quote, sentences, speaker_trust, spoken
-from holdfast.ranking.attempts import split_line
-from holdfast.ranking.causes import stated_cause
+from holdfast.lean.records import Frozen
+from holdfast.text.attempts import split_line
+from holdfast.text.causes import stated_cause
 from holdfast.text.leaning import dangles, opening
+from holdfast.text.window import capital, change_snippet, clip, failed, quote, sentences, speaker_trust, spoken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

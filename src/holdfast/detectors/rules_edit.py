@@ -28,8 +28,8 @@ from holdfast.detectors._writing import (
 )
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
-from holdfast.domain.window import capital
 from holdfast.text.mentions import files_named, symbols_named
+from holdfast.text.window import capital
 
 MOST = 6
 """Lessons of one file, the likeliest: a first description of a code base has dozens of statements."""

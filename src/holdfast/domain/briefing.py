@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import Freshness, LessonId, Moment, State
+from holdfast.lean.records import Frozen
 
 UNCONFIRMED: tuple[State, ...] = ("probation", "candidate")
 """States of lessons that may be right and that nobody confirmed yet."""

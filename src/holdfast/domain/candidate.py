@@ -1,10 +1,10 @@
-"""Candidate: what a detector proposes. `service/learn` decides whether and how it becomes a lesson."""
+"""Candidate: what a detector proposes. `learning/learn` decides whether and how it becomes a lesson."""
 
 from __future__ import annotations
 
-from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Evidence, Link, Triggers
 from holdfast.domain.vocabulary import LessonKind, ScopeLevel, Trust
+from holdfast.lean.records import Frozen
 
 
 class CommandRuns(Frozen):
@@ -66,4 +66,4 @@ class Candidate(Frozen, nested={"evidence": Evidence, "when": Triggers, "links":
     structured: bool = False
     """It rests on what happened (exit statuses, a rejection of work just done), not on words alone."""
     runs: CommandRuns | None = None
-    """Of a command of the project: its counts, which `service/commandcard` adds up over sessions."""
+    """Of a command of the project: its counts, which `learning/commandcard` adds up over sessions."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from holdfast.domain.frozen import Frozen
+from holdfast.lean.records import Frozen
 
 
 class Commit(Frozen):

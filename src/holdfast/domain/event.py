@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from holdfast.domain.errors import InvalidValueError
-from holdfast.domain.frozen import Frozen
 from holdfast.domain.vocabulary import EVENT_KINDS, EventId, EventKind, ProjectId, SessionId, Trust
+from holdfast.errors import InvalidValueError
+from holdfast.lean.records import Frozen
 
 TEXT_LIMIT = 16_000
 """Characters of an event's text that are kept; `text_length` tells how many there were."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.domain.event import Event
-from holdfast.domain.frozen import Frozen
 from holdfast.domain.vocabulary import Moment, SessionId
+from holdfast.lean.records import Frozen
 
 
 class HookCall(Frozen, nested={"events": Event}):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from holdfast.domain.errors import IllegalTransitionError, InvalidValueError
-from holdfast.domain.frozen import Frozen, replace
 from holdfast.domain.vocabulary import (
     LESSON_KINDS,
     MEMORY_TYPES,
@@ -23,6 +21,8 @@ from holdfast.domain.vocabulary import (
     State,
     Trust,
 )
+from holdfast.errors import IllegalTransitionError, InvalidValueError
+from holdfast.lean.records import Frozen, replace
 
 TITLE_LIMIT = 100
 INSIGHT_LIMIT = 4_000
@@ -180,13 +180,13 @@ class Lesson(
     private: bool = False
     """Never exported to the repository or a server."""
     error_signature: str = ""
-    """Normalised error text that this lesson answers (`ranking.signature`); empty for none."""
+    """Normalised error text that this lesson answers (`text.signature`); empty for none."""
     command: str = ""
-    """Normalised command that this lesson is about (`ranking.signature.command_target`); empty for none."""
+    """Normalised command that this lesson is about (`text.signature.command_target`); empty for none."""
     sessions_seen: tuple[SessionId, ...] = ()
     """Sessions in which it was observed; the second one makes a candidate active."""
     revival: str = ""
-    """When a retired lesson wakes, e.g. `numpy!=1.26.4` (`service.revival`); empty for never."""
+    """When a retired lesson wakes, e.g. `numpy!=1.26.4` (`curation.revival`); empty for never."""
 
     def check(self) -> None:
         """Words are of their sets, texts of their lengths, numbers of their ranges, times in order."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.domain.frozen import Frozen
 from holdfast.domain.vocabulary import ProjectId
+from holdfast.lean.records import Frozen
 
 
 class Project(Frozen):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from holdfast.domain.frozen import Frozen
 from holdfast.domain.vocabulary import LessonId, LessonKind, ProjectId, State
+from holdfast.lean.records import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

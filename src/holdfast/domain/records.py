@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from holdfast.domain.frozen import Frozen
 from holdfast.domain.vocabulary import EventId, LessonId, Moment, ProjectId, SessionId, Verdict
+from holdfast.lean.records import Frozen
 
 
 class Delivery(Frozen):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.domain.errors import InvalidValueError
-from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.vocabulary import Freshness
+from holdfast.errors import InvalidValueError
+from holdfast.lean.records import Frozen
 
 
 class Symbol(Frozen):

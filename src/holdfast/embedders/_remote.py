@@ -10,7 +10,7 @@ import threading
 import time
 from math import isfinite, sqrt
 
-from holdfast.domain.errors import EmbedderError, InvalidValueError
+from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.text.httpfailure import failure_words
 from holdfast.text.weburl import host_in, is_loopback
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 
-from holdfast.domain.errors import EmbedderError, InvalidValueError
 from holdfast.embedders._remote import batches, checked, number_of
+from holdfast.errors import EmbedderError, InvalidValueError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def fingerprint(path: str) -> str:
 
 def _hidden_size(folder: str) -> float:
     """The dimension the model's configuration names; 0 when it names none."""
-    from holdfast.domain.jsontext import loads
+    from holdfast.lean.texts import loads
 
     try:
         with open(os.path.join(folder, "config.json"), encoding="utf-8") as stream:

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import title_of
 from holdfast.domain.vocabulary import LessonKind, LinkKind
 from holdfast.importers._shared.frontmatter import split_front, text_of, texts_of
@@ -20,6 +19,7 @@ from holdfast.importers._shared.passages import Voice, read_markdown
 from holdfast.importers._shared.stored import from_row, kind_of
 from holdfast.importers._shared.textfile import load_markdown
 from holdfast.importers._shared.times import instant
+from holdfast.lean.records import replace
 from holdfast.ports.importer import CERTAIN, MAYBE, NO, Passage, Skipped, Source
 
 KINDS: dict[str, LessonKind] = {

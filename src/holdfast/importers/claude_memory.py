@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from holdfast.domain.frozen import replace
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.importers._shared.frontmatter import split_front, text_of
 from holdfast.importers._shared.markdown import nearly_plain
@@ -22,6 +21,7 @@ from holdfast.importers._shared.passages import LONGEST, Voice, read_markdown
 from holdfast.importers._shared.stored import from_row
 from holdfast.importers._shared.textfile import load_markdown
 from holdfast.importers._shared.times import instant
+from holdfast.lean.records import replace
 from holdfast.ports.importer import CERTAIN, MAYBE, NO, Passage, Skipped, Source
 
 KINDS: dict[str, LessonKind] = {"user": "preference", "feedback": "convention", "project": "decision"}

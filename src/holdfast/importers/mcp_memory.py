@@ -12,8 +12,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.lesson import title_of
+from holdfast.errors import InvalidValueError
 from holdfast.importers._shared.stored import from_row
 from holdfast.importers._shared.textfile import load_text
 from holdfast.ports.importer import CERTAIN, NO, Passage, Skipped, Source

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.vocabulary import LessonKind
+from holdfast.errors import InvalidValueError
 from holdfast.importers._shared.database import MAGIC, read_rows, sure_of_table
 from holdfast.importers._shared.frontmatter import split_front, text_of, texts_of
 from holdfast.importers._shared.stored import from_row, kind_of

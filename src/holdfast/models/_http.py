@@ -6,7 +6,7 @@ httpx is imported at the first call, never before.
 
 from __future__ import annotations
 
-from holdfast.domain.errors import InvalidValueError, ModelError
+from holdfast.errors import InvalidValueError, ModelError
 from holdfast.text.httpfailure import failure_words
 from holdfast.text.weburl import host_in, is_loopback
 

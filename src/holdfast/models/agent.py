@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 
-from holdfast.domain.errors import InvalidValueError, ModelError
+from holdfast.errors import InvalidValueError, ModelError
 from holdfast.models._http import ANSWER_LIMIT, required
 from holdfast.ports.model import Completion
 

@@ -5,7 +5,7 @@ Source: Anthropic API reference, "Messages".
 
 from __future__ import annotations
 
-from holdfast.domain.errors import ModelError
+from holdfast.errors import ModelError
 from holdfast.models._http import MAX_OUTPUT_TOKENS, checked_key, count, host_of, post, required
 from holdfast.ports.model import Completion
 

@@ -5,7 +5,7 @@ Source: Ollama's API documentation, "Generate a chat completion".
 
 from __future__ import annotations
 
-from holdfast.domain.errors import ModelError
+from holdfast.errors import ModelError
 from holdfast.models._http import count, host_of, post, required
 from holdfast.ports.model import Completion
 

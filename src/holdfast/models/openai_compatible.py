@@ -6,7 +6,7 @@ Source: OpenAI API reference, "Create chat completion".
 
 from __future__ import annotations
 
-from holdfast.domain.errors import ModelError
+from holdfast.errors import ModelError
 from holdfast.models._http import bearer, count, host_of, post, required
 from holdfast.ports.model import Completion
 

@@ -22,7 +22,7 @@ class Detector(Protocol):
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """Candidates in a session's events, oldest first. Files in events are relative to the project's root.
 
-        `service/learn` calls it with a whole session so far and drops what it has learnt before, so it need not
+        `learning/learn` calls it with a whole session so far and drops what it has learnt before, so it need not
         remember anything.
         """
         ...

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.domain.frozen import Frozen
 from holdfast.domain.vocabulary import EventKind, LessonId, LessonKind, ProjectId, SessionId, State
+from holdfast.errors import LessonNotFoundError
+from holdfast.lean.records import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.query import Hit, Query
     from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
+    from holdfast.domain.vocabulary import LessonId
 
     LogRecord = Delivery | Outcome | Checkpoint | Change
     L = TypeVar("L", Delivery, Outcome, Checkpoint, Change)
@@ -49,7 +51,7 @@ class LessonFilter(Frozen):
     """The end of an id, as people type it."""
     topic_key: str = ""
     duplicate_key: str = ""
-    """`ranking.words.duplicate_key` of the insight: normalised words; equal keys may be duplicates."""
+    """`text.words.duplicate_key` of the insight: normalised words; equal keys may be duplicates."""
     path: str = ""
     """Anchored to this file."""
     staged: bool = False
@@ -122,7 +124,7 @@ class Store(Protocol):
 
         Raises StaleWriteError, writing nothing, when the expected version is not the current one, and when a lesson
         with a new id states the rule of another living lesson: candidate, active or quarantined, of the same scope
-        level, project and kind, with an equal `ranking.words.duplicate_key`. Later versions of a known lesson are
+        level, project and kind, with an equal `text.words.duplicate_key`. Later versions of a known lesson are
         not compared: a lesson that is brought back may state what another one says by now.
         """
         ...
@@ -215,3 +217,23 @@ class Store(Protocol):
         The copy has the current schema: open it once to bring an older one up to date.
         """
         ...
+
+
+def get_readable(store: Store, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
+    """Those of the lessons that can be read, in the order asked: one that is damaged or was erased is no error."""
+    try:
+        return store.get(ids, as_of)
+    except LessonNotFoundError:
+        found: list[Lesson] = []
+        for lesson in ids:
+            try:
+                found += store.get([lesson], as_of)
+            except LessonNotFoundError:
+                continue
+        return found
+
+
+def damage_words(store: Store) -> str:
+    """What a reader has to know of rows that were left out; empty for none."""
+    count = store.left_out()
+    return f"{count} damaged {'row' if count == 1 else 'rows'} left out: holdfast doctor" if count else ""

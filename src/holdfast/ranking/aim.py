@@ -5,8 +5,8 @@ Both only shift which of several fitting lessons come first (see `multipliers`),
 
 from __future__ import annotations
 
-from holdfast.domain.frozen import Frozen
-from holdfast.ranking.words import STOP_WORDS, word_set
+from holdfast.lean.records import Frozen
+from holdfast.text.words import STOP_WORDS, word_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def task_of(text: str) -> str:
 
 def says_only_when(text: str) -> bool:
     """Whether the words name a time and no subject: `what did we decide last week?`."""
-    from holdfast.ranking.timespan import TIME_WORDS
+    from holdfast.text.timespan import TIME_WORDS
 
     return all(word in ASKING or word in TIME_WORDS or not word.isalpha() for word in _words(text))
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from math import log
 
-from holdfast.domain.frozen import Frozen
+from holdfast.lean.records import Frozen
 from holdfast.ranking.fuse import EXACT_BAR, SURE_EXACT
 
 TYPE_CHECKING = False

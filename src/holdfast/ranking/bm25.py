@@ -13,7 +13,7 @@ from collections import Counter
 from math import log
 
 from holdfast.ranking.relevance import stem
-from holdfast.ranking.words import terms
+from holdfast.text.words import terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

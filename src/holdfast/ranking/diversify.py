@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.domain.frozen import Frozen
+from holdfast.lean.records import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ a word is among many is what the text lane's score tells, and `bar` uses both.
 
 from __future__ import annotations
 
-from holdfast.domain.frozen import Frozen
-from holdfast.ranking.words import WORD_LIMIT, chunks, is_begun, terms, terms_of, word_set
+from holdfast.lean.records import Frozen
+from holdfast.text.words import WORD_LIMIT, chunks, is_begun, terms, terms_of, word_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

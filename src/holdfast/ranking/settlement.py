@@ -8,16 +8,16 @@ agent's word closes nothing, it only proposes.
 
 from __future__ import annotations
 
-from holdfast.domain.frozen import Frozen
 from holdfast.domain.vocabulary import TRUSTS, Trust
-from holdfast.ranking.contradiction import OPEN_SLOTS
+from holdfast.lean.records import Frozen
+from holdfast.text.contradiction import OPEN_SLOTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
     from holdfast.domain.lesson import Lesson
-    from holdfast.ranking.contradiction import Relation
+    from holdfast.text.contradiction import Relation
 
 CLOSING: tuple[Trust, ...] = ("person", "verified")
 """Whose word may close a lesson."""

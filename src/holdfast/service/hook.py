@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
-from holdfast.domain.errors import HoldfastError
+from holdfast.errors import HoldfastError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from holdfast.domain.hookcall import HookCall
     from holdfast.domain.project import Place
     from holdfast.domain.records import Delivery
-    from holdfast.service.inject import Handover
+    from holdfast.ports.parts import Parts
+    from holdfast.recall.inject import Handover
     from holdfast.service.memory import Memory
-    from holdfast.service.parts import Parts
 
     Complain = Callable[[str, Exception], None]
 
@@ -173,12 +173,12 @@ class _Exchange:
 
     def _wrap_up(self) -> str:
         """What lets the agent go on once, to note what it learnt; empty where it is not to be asked."""
-        from holdfast.service.wrapup import ask_to_wrap_up
+        from holdfast.recall.moments.wrapup import ask_to_wrap_up
 
         return ask_to_wrap_up(self._here.parts, self._here.place, self._call)
 
     def _note_asked(self) -> None:
-        from holdfast.service.wrapup import note_asked
+        from holdfast.recall.moments.wrapup import note_asked
 
         note_asked(self._here.parts, self._call.session)
 
@@ -222,6 +222,6 @@ class _Steps:
 
 def _checkpoint(here: Memory, call: HookCall) -> None:
     """Write down the task's state before the agent forgets it."""
-    from holdfast.service.checkpoint import capture
+    from holdfast.curation.checkpoint import capture
 
     capture(here.parts, here.place, call.session)

@@ -5,8 +5,8 @@ Use cases are imported when called: a hook that only observes does not pay for l
 
 from __future__ import annotations
 
-from holdfast.domain.frozen import replace
 from holdfast.domain.vocabulary import LessonId, SessionId
+from holdfast.lean.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any, Self
 
+    from holdfast.curation.adopt import Adopting, Reading, Step
+    from holdfast.curation.audit import Finding
+    from holdfast.curation.blame import Blamed
+    from holdfast.curation.conflicts import Conflict
+    from holdfast.curation.explain import Explanation
+    from holdfast.curation.lineage import Version
+    from holdfast.curation.revival import Woken
+    from holdfast.curation.transfer import ImportReport
     from holdfast.domain.briefing import Briefing
     from holdfast.domain.event import Event
     from holdfast.domain.hookcall import HookCall
@@ -21,30 +29,22 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Place
     from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
     from holdfast.domain.vocabulary import Freshness, LessonKind, ScopeLevel, State, Trust, Verdict
-    from holdfast.service.adopt import Adopting, Reading, Step
-    from holdfast.service.audit import Finding
-    from holdfast.service.bisection import Bisection
-    from holdfast.service.blame import Blamed
-    from holdfast.service.branchsummary import Summary as BranchSummary
-    from holdfast.service.comparison import Comparison
-    from holdfast.service.conflicts import Conflict
-    from holdfast.service.explain import Explanation
-    from holdfast.service.githistory.backfill import GitBackfill, GitReport
-    from holdfast.service.inject import Handover
-    from holdfast.service.learn import LearnReport
-    from holdfast.service.lineage import Version
-    from holdfast.service.lookup import History
-    from holdfast.service.outcomes.bill import Bill
-    from holdfast.service.outcomes.settle import SettleReport
-    from holdfast.service.outcomes.stats import Stats
-    from holdfast.service.parts import Parts
-    from holdfast.service.rejudge import RejudgeReport
-    from holdfast.service.revival import Woken
-    from holdfast.service.sharing.sync import Syncing, SyncReport
-    from holdfast.service.staging import Staged
-    from holdfast.service.transfer import ImportReport
-    from holdfast.service.verify import VerifyReport
-    from holdfast.service.watch import Watch
+    from holdfast.freshness.compare import Comparison
+    from holdfast.freshness.verify import VerifyReport
+    from holdfast.freshness.watch import Watch
+    from holdfast.learning.githistory.backfill import GitBackfill, GitReport
+    from holdfast.learning.learn import LearnReport
+    from holdfast.learning.rejudge import RejudgeReport
+    from holdfast.lessons.lookup import History
+    from holdfast.lessons.staging import Staged
+    from holdfast.outcomes.bill import Bill
+    from holdfast.outcomes.settle import SettleReport
+    from holdfast.outcomes.stats import Stats
+    from holdfast.ports.parts import Parts
+    from holdfast.publishing.branchsummary import Summary as BranchSummary
+    from holdfast.publishing.sharing.sync import Syncing, SyncReport
+    from holdfast.recall.bisection import Bisection
+    from holdfast.recall.inject import Handover
 
 
 NO_SESSION = SessionId("")
@@ -86,37 +86,37 @@ class Memory:
 
     def observe(self, call: HookCall) -> int:
         """Keep the call's events, redacted; returns how many were new."""
-        from holdfast.service.observe import observe
+        from holdfast.capture.observe import observe
 
         return observe(self.parts, self.place, call.events)
 
     def notice(self, call: HookCall) -> None:
         """Judge the lessons about the files that the call's events edited: the session hears of it at its next call."""
-        from holdfast.service.notice import note_edits
+        from holdfast.freshness.notice import note_edits
 
         note_edits(self.parts, self.place, call)
 
     def watch(self) -> Watch:
         """A look, repeated by the caller, at the files that active lessons of the project are about."""
-        from holdfast.service.watch import Watch
+        from holdfast.freshness.watch import Watch
 
         return Watch(self.parts, self.folder)
 
     def append(self, events: Sequence[Event]) -> int:
         """Keep events from anywhere (a transcript), redacted; returns how many were new."""
-        from holdfast.service.observe import observe
+        from holdfast.capture.observe import observe
 
         return observe(self.parts, self.place, events)
 
     def learn(self, session: SessionId) -> LearnReport:
         """Run the detectors over a session's events and admit what they find. Idempotent."""
-        from holdfast.service.learn import learn
+        from holdfast.learning.learn import learn
 
         return learn(self.parts, self.place, session)
 
     def learn_pending(self) -> LearnReport:
         """Learn from every session, of any project, with events kept since the last call. Idempotent."""
-        from holdfast.service.learn import learn_pending
+        from holdfast.learning.learn import learn_pending
 
         return learn_pending(self.parts)
 
@@ -127,37 +127,37 @@ class Memory:
         """
         if self.parts.embedder() is None:
             return 0
-        from holdfast.service.embed import embed_pending
+        from holdfast.recall.embed import embed_pending
 
         return embed_pending(self.parts, limit)
 
     def drop_old_texts(self) -> int:
         """Drop raw texts older than the retention window, at most once a day; returns how many events had one."""
-        from holdfast.service.retention import drop_old_texts
+        from holdfast.capture.retention import drop_old_texts
 
         return drop_old_texts(self.parts)
 
     def end_probation(self) -> int:
         """Retire lessons whose probation is over; returns how many."""
-        from holdfast.service.retention import end_probation
+        from holdfast.capture.retention import end_probation
 
         return end_probation(self.parts, self.place)
 
     def rejudge(self, *, dry: bool = False) -> RejudgeReport:
         """Judge again what an older version took for lessons by words alone; what became of them."""
-        from holdfast.service.rejudge import rejudge
+        from holdfast.learning.rejudge import rejudge
 
         return rejudge(self.parts, self.place, dry=dry)
 
     def rejudge_once(self) -> RejudgeReport | None:
         """As `rejudge`, unless it was done here since the judge changed; then None."""
-        from holdfast.service.rejudge import rejudge_once
+        from holdfast.learning.rejudge import rejudge_once
 
         return rejudge_once(self.parts, self.place)
 
     def undo_rejudging(self, *, author: str = "") -> Change:
         """Every lesson that was judged again as it was before."""
-        from holdfast.service.rejudge import undo_rejudging
+        from holdfast.learning.rejudge import undo_rejudging
 
         return undo_rejudging(self.parts, self.place, author=author)
 
@@ -175,7 +175,7 @@ class Memory:
         After `until_s` of the clock's elapsed seconds nobody waits for it: nothing is handed over or logged.
         `budget_tokens`: where the host takes less than the moment's budget.
         """
-        from holdfast.service.inject import inject
+        from holdfast.recall.inject import inject
 
         return inject(self.parts, self.place, call, until_s, budget_tokens)
 
@@ -186,7 +186,7 @@ class Memory:
 
         `offer` is given what could be handed over already, before lessons whose code changed are looked at closely.
         """
-        from holdfast.service.inject import prepare
+        from holdfast.recall.inject import prepare
 
         return prepare(self.parts, self.place, call, until_s, offer=offer)
 
@@ -213,8 +213,8 @@ class Memory:
         Candidates wait for a person, so an agent is not told them. `states` asks for lessons in these states alone.
         `across`: lessons of sibling projects follow the project's own, each with its project's name as the caveat.
         """
-        from holdfast.service.asking import ask
-        from holdfast.service.recall import question
+        from holdfast.recall.ask import ask
+        from holdfast.recall.retrieve import question
 
         asked = error if text == "" else text
         query = question(
@@ -223,11 +223,11 @@ class Memory:
         )  # fmt: skip
         unconfirmed = () if states else tuple(unconfirmed)
         if all_projects:
-            from holdfast.service.crossing import closed_lessons
+            from holdfast.lessons.crossing import closed_lessons
 
             query = replace(query, exclude=closed_lessons(self.parts.store, query.project))
         elif across:
-            from holdfast.service.siblings import ask_across
+            from holdfast.recall.siblings import ask_across
 
             return ask_across(
                 self.parts, self.place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed
@@ -236,7 +236,7 @@ class Memory:
 
     def note_recall(self, briefing: Briefing, asked: HookCall) -> None:
         """Log what a recall showed to an agent; `asked` tells its host, session and question (as the prompt)."""
-        from holdfast.service.inject import log_recall
+        from holdfast.recall.inject import log_recall
 
         log_recall(self.parts, self.place, asked, briefing)
 
@@ -269,8 +269,8 @@ class Memory:
         `when`: the moments to tell it at, beside those that its words give. `revive_when`: a condition, such as
         `numpy>=2`, that wakes it once it is retired.
         """
-        from holdfast.service.remember import remember
-        from holdfast.service.revival import settle_condition
+        from holdfast.curation.remember import remember
+        from holdfast.curation.revival import settle_condition
 
         revival = settle_condition(self.parts, self.place, revive_when) if revive_when else ""
         return remember(
@@ -282,37 +282,37 @@ class Memory:
 
     def rivals(self, lesson: Lesson) -> list[Lesson]:
         """Active lessons that contradict this one and were not closed, newest first, at most five."""
-        from holdfast.service.conflicts import conflicts_of
+        from holdfast.curation.conflicts import conflicts_of
 
         return [conflict.other(lesson.id) for conflict in conflicts_of(self.parts, self.place, lesson)][:5]
 
     def conflicts(self) -> list[Conflict]:
         """Pairs of lessons that cannot hold together, the better one of each first; the newest pair first."""
-        from holdfast.service.conflicts import find_conflicts
+        from holdfast.curation.conflicts import find_conflicts
 
         return find_conflicts(self.parts, self.place)
 
     def settle(self, ref: str, *, over: Sequence[str] = (), author: str = "") -> Lesson:
         """Keep that lesson of a conflict and close those named in `over`, by default all that contradict it."""
-        from holdfast.service.conflicts import settle
+        from holdfast.curation.conflicts import settle
 
         return settle(self.parts, self.place, ref, over, author=author)
 
     def keep_both(self, ref: str, other: str, *, author: str = "") -> Lesson:
         """Say that two lessons hold beside each other: they are no conflict any more."""
-        from holdfast.service.conflicts import keep_both
+        from holdfast.curation.conflicts import keep_both
 
         return keep_both(self.parts, self.place, ref, other, author=author)
 
     def surrounding(self, lesson: Lesson) -> list[Event]:
         """The prompts and replies around the lesson's first evidence, in order; empty where they are not known."""
-        from holdfast.service.surrounding import find_surrounding
+        from holdfast.curation.surrounding import find_surrounding
 
         return find_surrounding(self.parts, self.place, lesson)
 
     def get(self, ref: str, as_of: datetime | None = None) -> Lesson:
         """A lesson by its id or the end of it. Raises LessonNotFoundError or AmbiguousIdError."""
-        from holdfast.service.lookup import resolve
+        from holdfast.lessons.lookup import resolve
 
         return resolve(self.parts, self.place, ref, as_of)
 
@@ -334,12 +334,12 @@ class Memory:
 
         `host`: learnt in a session of that host. `since`: true since then or later.
         """
-        from holdfast.service.lookup import Choice, list_lessons
+        from holdfast.lessons.lookup import Choice, list_lessons
 
         choice = Choice(tag=tag, host=host, trust=trust, since=since)
         found = list_lessons(self.parts, self.place, states, kinds, path, all_projects, as_of, limit, choice)
         if all_projects:
-            from holdfast.service.crossing import unseen_from
+            from holdfast.lessons.crossing import unseen_from
 
             unseen = unseen_from(self.parts.store, self.place.project.id)
             return [lesson for lesson in found if lesson.scope.project not in unseen]
@@ -347,40 +347,40 @@ class Memory:
 
     def verdicts(self, lessons: Sequence[Lesson]) -> list[tuple[Freshness, str]]:
         """Each lesson's freshness against the code as it is now, and what changed, in words."""
-        from holdfast.service.freshness import FreshnessCheck
+        from holdfast.freshness.check import FreshnessCheck
 
         check = FreshnessCheck(self.parts, self.place)
         return [check.judge(lesson) for lesson in lessons]
 
     def history(self, lesson: LessonId) -> History:
         """What happened to a lesson: its changes, deliveries and outcomes, each newest first."""
-        from holdfast.service.lookup import history
+        from holdfast.lessons.lookup import history
 
         return history(self.parts, lesson)
 
     def lineage(self, ref: str) -> tuple[Version, ...]:
         """Every version of a lesson, of those it supersedes and of its successors, oldest first."""
-        from holdfast.service.lineage import lineage
+        from holdfast.curation.lineage import lineage
 
         return lineage(self.parts, self.place, ref)
 
     def blame(self, path: str, lines: tuple[int, int] | None = None) -> tuple[Blamed, ...]:
         """The active lessons that are about a file, or about some of its lines, first and last one from 1."""
-        from holdfast.service.blame import blame
+        from holdfast.curation.blame import blame
 
         return blame(self.parts, self.place, path, lines)
 
     def bisect(self, subject: str, *, good: str = "", bad: str = "") -> Bisection:
         """The commit since which memory says what it says of a lesson or a question, and what it said before."""
-        from holdfast.service.bisection import bisect
+        from holdfast.recall.bisection import bisect
 
         return bisect(self.parts, self.place, subject, good, bad)
 
     def instant(self, text: str) -> datetime:
         """The instant that a time, words as `3 days ago`, or a commit's name stand for. Raises InvalidValueError."""
-        from holdfast.domain.errors import InvalidValueError
-        from holdfast.service.bisection import instant_of
-        from holdfast.service.lookup import named_instant
+        from holdfast.errors import InvalidValueError
+        from holdfast.lessons.lookup import named_instant
+        from holdfast.recall.bisection import instant_of
 
         try:
             return named_instant(text, self.parts.clock.now())
@@ -394,73 +394,73 @@ class Memory:
         self, *, waiting: bool = False, actor: str = "", progress: Callable[[int, int], None] | None = None
     ) -> VerifyReport:
         """Check every lesson about this project's code, and write down where moved code is now."""
-        from holdfast.service.verify import verify
+        from holdfast.freshness.verify import verify
 
         return verify(self.parts, self.place, waiting=waiting, actor=actor, progress=progress)
 
     def follow_moves(self) -> Change | None:
         """Write down where the code of active lessons has moved to; None when nothing has."""
-        from holdfast.service.verify import follow_moves
+        from holdfast.freshness.verify import follow_moves
 
         return follow_moves(self.parts, self.place)
 
     def explain(self, ref: str) -> Explanation:
         """Why a lesson is believed: provenance, anchors and their verdicts, deliveries and outcomes."""
-        from holdfast.service.explain import explain
+        from holdfast.curation.explain import explain
 
         return explain(self.parts, self.place, ref)
 
     def compare(self, ref: str) -> tuple[Lesson, tuple[Comparison, ...]]:
         """A lesson and the code it is about, then and now."""
-        from holdfast.service.comparison import compare
+        from holdfast.freshness.compare import compare
 
         return compare(self.parts, self.place, ref)
 
     def confirm(self, ref: str, *, author: str = "") -> Lesson:
         """Say that a lesson holds for the code as it is now: its anchors are made anew."""
-        from holdfast.service.confirm import confirm
+        from holdfast.curation.confirm import confirm
 
         return confirm(self.parts, self.place, ref, author=author)
 
     def revise(self, ref: str, *, author: str = "", trust: Trust = "person", **changes: Any) -> Lesson:
         """Close the lesson and add a successor with those fields changed; returns the successor."""
-        from holdfast.service.revise import revise
+        from holdfast.curation.revise import revise
 
         return revise(self.parts, self.place, ref, changes, author=author, trust=trust)
 
     def edit(self, ref: str, *, author: str = "", **triggers: Any) -> Lesson:
         """Change when a lesson is told: paths, symbols, literals, commands, work, standing; what is not given stays."""
-        from holdfast.service.edit import edit
+        from holdfast.curation.edit import edit
 
         return edit(self.parts, self.place, ref, triggers, author=author)
 
     def revive_when(self, ref: str, condition: str, *, retire: bool = False, author: str = "") -> Lesson:
         """Set what wakes a lesson once it is retired, e.g. `numpy` for another version; `retire` retires it now."""
-        from holdfast.service.revival import set_revival
+        from holdfast.curation.revival import set_revival
 
         return set_revival(self.parts, self.place, ref, condition, retire=retire, author=author)
 
     def wake_retired(self) -> list[Woken]:
         """Put retired lessons whose condition holds on probation, and say why."""
-        from holdfast.service.revival import wake_retired
+        from holdfast.curation.revival import wake_retired
 
         return wake_retired(self.parts, self.place)
 
     def forget(self, ref: str, *, author: str = "") -> Lesson:
         """Leave a tombstone; it is never shown again, and undo cannot bring it back but `revise` can restate it."""
-        from holdfast.service.forget import forget
+        from holdfast.curation.forget import forget
 
         return forget(self.parts, self.place, ref, author=author)
 
     def purge(self, ref: str) -> dict[str, int]:
         """Erase the lesson and all that derives from it; rows erased by table."""
-        from holdfast.service.forget import purge
+        from holdfast.curation.forget import purge
 
         return purge(self.parts, self.place, ref)
 
     def words_of(self, ref: str) -> tuple[str, ...]:
         """Titles and rules of every version of the lesson: what to look for where a copy may be."""
-        from holdfast.service.forget import words_of
+        from holdfast.curation.forget import words_of
 
         return words_of(self.parts, self.place, ref)
 
@@ -469,7 +469,7 @@ class Memory:
 
         Raises InvalidValueError when there is none, or when it is a purge; `past_purges` takes the one before instead.
         """
-        from holdfast.service.undo import undo
+        from holdfast.curation.undo import undo
 
         return undo(self.parts, self.place, author=author, past_purges=past_purges)
 
@@ -477,19 +477,19 @@ class Memory:
 
     def inbox(self) -> list[Lesson]:
         """Candidates and quarantined lessons that wait for a person, most promising first."""
-        from holdfast.service.review import inbox
+        from holdfast.curation.review import inbox
 
         return inbox(self.parts, self.place)
 
     def accept(self, ref: str, *, author: str = "") -> Lesson:
         """Make a waiting lesson active."""
-        from holdfast.service.review import accept
+        from holdfast.curation.review import accept
 
         return accept(self.parts, self.place, ref, author=author)
 
     def reject(self, ref: str, *, author: str = "") -> Lesson:
         """Retire a waiting lesson; the same statement will not come back."""
-        from holdfast.service.review import reject
+        from holdfast.curation.review import reject
 
         return reject(self.parts, self.place, ref, author=author)
 
@@ -497,43 +497,43 @@ class Memory:
 
     def audit(self, *, everything: bool = False) -> list[Finding]:
         """Lessons that a person should look at again, best candidates first; `everything`: also those put off."""
-        from holdfast.service.audit import audit
+        from holdfast.curation.audit import audit
 
         return audit(self.parts, self.place, everything=everything)
 
     def left_today(self) -> int:
         """How many of a day's audited lessons have not been decided on yet."""
-        from holdfast.service.audit import left_today
+        from holdfast.curation.audit import left_today
 
         return left_today(self.parts, self.place)
 
     def keep(self, ref: str, *, author: str = "") -> Lesson:
         """Say that an audited lesson holds as it stands: it is not shown again for a season."""
-        from holdfast.service.audit import keep
+        from holdfast.curation.audit import keep
 
         return keep(self.parts, self.place, ref, author=author)
 
     def put_off(self, ref: str) -> Lesson:
         """Leave an audited lesson as it is; it is not shown again for some days."""
-        from holdfast.service.audit import put_off
+        from holdfast.curation.audit import put_off
 
         return put_off(self.parts, self.place, ref)
 
     def note_decided(self) -> None:
         """Count an audited lesson that was revised, forgotten or promoted among today's."""
-        from holdfast.service.audit import note_decided
+        from holdfast.curation.audit import note_decided
 
         note_decided(self.parts, self.place)
 
     def prunable(self) -> list[Finding]:
         """Lessons that nobody would miss; never pinned ones, nor what a person stated or accepted."""
-        from holdfast.service.audit import find_prunable
+        from holdfast.curation.audit import find_prunable
 
         return find_prunable(self.parts, self.place)
 
     def prune(self, lessons: Sequence[LessonId], *, author: str = "") -> Change:
         """Forget those lessons in one change, which `undo` takes back as a whole."""
-        from holdfast.service.audit import prune
+        from holdfast.curation.audit import prune
 
         return prune(self.parts, self.place, lessons, author=author)
 
@@ -541,26 +541,26 @@ class Memory:
 
     def promote(self, ref: str, *, author: str = "") -> Lesson:
         """Make a lesson of this project one for every project; it and its twins elsewhere are superseded."""
-        from holdfast.service.crossing import promote
+        from holdfast.lessons.crossing import promote
 
         return promote(self.parts, self.place, ref, author=author)
 
     def close_project(self) -> None:
         """Let no other project see this one's lessons."""
-        from holdfast.service.crossing import close_project
+        from holdfast.lessons.crossing import close_project
 
         close_project(self.parts, self.place)
 
     def open_project(self) -> None:
         """Let other projects see this one's lessons, where a person asks for it."""
-        from holdfast.service.crossing import open_project
+        from holdfast.lessons.crossing import open_project
 
         open_project(self.parts, self.place)
 
     @property
     def is_closed(self) -> bool:
         """Whether other projects do not see this one's lessons."""
-        from holdfast.service.crossing import closed_projects
+        from holdfast.lessons.crossing import closed_projects
 
         return self.place.project.id in closed_projects(self.parts.store)
 
@@ -570,49 +570,49 @@ class Memory:
         self, ref: str, verdict: Verdict, note: str = "", session: SessionId = NO_SESSION, *, judge: str = ""
     ) -> Outcome:
         """Record what became of a lesson that was shown, and let it count; `judge` is `agent` for an agent's word."""
-        from holdfast.service.feedback import feedback
+        from holdfast.curation.feedback import feedback
 
         return feedback(self.parts, self.place, ref, verdict, note, session, judge)
 
     def settle_pending(self) -> SettleReport:
         """Judge what sessions of any project were told, by what followed, and let it move lessons. Idempotent."""
-        from holdfast.service.outcomes.settle import settle_pending
+        from holdfast.outcomes.settle import settle_pending
 
         return settle_pending(self.parts)
 
     def for_review(self) -> list[tuple[Lesson, str]]:
         """Lessons that outcomes speak against and only a person closes, each with the reason."""
-        from holdfast.service.outcomes.settle import for_review
+        from holdfast.outcomes.settle import for_review
 
         return for_review(self.parts, self.place)
 
     def bill(self, session: SessionId = NO_SESSION) -> Bill | None:
         """What a session was told, missed and taught, by default the project's latest; None where there is none."""
-        from holdfast.service.outcomes.bill import bill_of
+        from holdfast.outcomes.bill import bill_of
 
         return bill_of(self.parts, self.place, session)
 
     def stats(self, *, all_projects: bool = False) -> list[Stats]:
         """What deliveries came to: of this project, or of each project and all of them together, first."""
-        from holdfast.service.outcomes.stats import stats_of
+        from holdfast.outcomes.stats import stats_of
 
         return stats_of(self.parts, self.place, all_projects)
 
     def log(self, *, session: SessionId = "", lesson: LessonId = "", limit: int = 50) -> list[Delivery]:  # type: ignore[assignment]
         """Deliveries in this project, newest first."""
-        from holdfast.service.lookup import deliveries
+        from holdfast.lessons.lookup import deliveries
 
         return deliveries(self.parts, self.place, session, lesson, limit)
 
     def changes(self, limit: int = 50) -> list[Change]:
         """Changes of this project's memory, newest first."""
-        from holdfast.service.lookup import changes
+        from holdfast.lessons.lookup import changes
 
         return changes(self.parts, self.place, limit)
 
     def heartbeat(self) -> list[Event]:
         """The newest event of each host and kind on this machine, newest first."""
-        from holdfast.service.heartbeat import last_events
+        from holdfast.capture.heartbeat import last_events
 
         return last_events(self.parts.store)
 
@@ -620,25 +620,25 @@ class Memory:
 
     def save_checkpoint(self, goal: str, **state: Any) -> Checkpoint:
         """Keep the working state of a task: done, next, open_questions, files, task, session."""
-        from holdfast.service.checkpoint import save
+        from holdfast.curation.checkpoint import save
 
         return save(self.parts, self.place, goal, **state)
 
     def checkpoint(self, task: str = "") -> Checkpoint | None:
         """The current checkpoint of a task (default: the latest of this branch), or None."""
-        from holdfast.service.checkpoint import current
+        from holdfast.curation.checkpoint import current
 
         return current(self.parts, self.place, task)
 
     def checkpoints(self, limit: int = 50) -> list[Checkpoint]:
         """Every saved state of this project's tasks, newest first, closed ones too."""
-        from holdfast.service.checkpoint import saved
+        from holdfast.curation.checkpoint import saved
 
         return saved(self.parts, self.place, limit)
 
     def close_checkpoint(self, task: str = "") -> Checkpoint | None:
         """Mark the task finished: its checkpoint is not restored any more."""
-        from holdfast.service.checkpoint import finish
+        from holdfast.curation.checkpoint import finish
 
         return finish(self.parts, self.place, task)
 
@@ -676,25 +676,25 @@ class Memory:
         Lines that this home exported come back as they were. Others wait in the inbox as repository text, unless a
         person vouches for them: `accept`.
         """
-        from holdfast.service.transfer import import_lessons
+        from holdfast.curation.transfer import import_lessons
 
         return import_lessons(self.parts, self.place, lines, accept=accept, origin=origin, progress=progress, dry=dry)
 
     def staged(self) -> list[Staged]:
         """The lessons that are staged on branches, by branch, and whether each is seen here."""
-        from holdfast.service.staging import list_staged
+        from holdfast.lessons.staging import list_staged
 
         return list_staged(self.parts, self.place)
 
     def staged_elsewhere(self) -> int:
         """How many lessons are staged on branches and not seen here."""
-        from holdfast.service.staged import hidden_here
+        from holdfast.lessons.staged import hidden_here
 
         return len(hidden_here(self.parts, self.place))
 
     def rescue(self, refs: Sequence[str] = (), *, branch: str = "", author: str = "") -> list[Lesson]:
         """Let staged lessons be seen everywhere: those named, or all of a branch; returns those that were staged."""
-        from holdfast.service.staging import find_staged, rescue
+        from holdfast.lessons.staging import find_staged, rescue
 
         def wanted() -> list[Lesson]:
             if branch:
@@ -708,7 +708,7 @@ class Memory:
 
         Raises InvalidValueError for a base that git does not know.
         """
-        from holdfast.service.branchsummary import summarise
+        from holdfast.publishing.branchsummary import summarise
 
         branches = self.parts.workspace.branches(self.place)
         return summarise(branches, self.place.commit, base, (self.parts, self.place))
@@ -718,8 +718,8 @@ class Memory:
 
         What is seen here meanwhile is looked at closely, for hooks to know.
         """
-        from holdfast.service.staged import seen_here
-        from holdfast.service.staging import settle
+        from holdfast.lessons.staged import seen_here
+        from holdfast.lessons.staging import settle
 
         change = settle(self.parts, self.place)
         seen_here(self.parts, self.place)
@@ -727,13 +727,13 @@ class Memory:
 
     def sync(self, how: Syncing) -> SyncReport:
         """Keep the lessons' files of the work tree and the store in step; what became of each lesson. Idempotent."""
-        from holdfast.service.sharing.sync import sync
+        from holdfast.publishing.sharing.sync import sync
 
         return sync(self.parts, self.place, self.parts.lesson_files(self.place), how)
 
     def shareable(self) -> list[Lesson]:
         """Active lessons of the project that may stand in its repository."""
-        from holdfast.service.sharing.sync import find_shareable
+        from holdfast.publishing.sharing.sync import find_shareable
 
         return find_shareable(self.parts, self.place)
 
@@ -741,24 +741,24 @@ class Memory:
         self, readings: Sequence[Reading], how: Adopting, progress: Callable[[int], None] | None = None
     ) -> tuple[Step, ...]:
         """Lessons from what importers read in other tools' files; what became of each passage. Idempotent."""
-        from holdfast.service.adopt import adopt
+        from holdfast.curation.adopt import adopt
 
         return adopt(self.parts, self.place, readings, how, progress)
 
     def backfill_git(self, how: GitBackfill, progress: Callable[[int], None] | None = None) -> GitReport:
         """Lessons from the commits of the project's repository; what became of them. Idempotent."""
-        from holdfast.service.githistory.backfill import backfill_git
+        from holdfast.learning.githistory.backfill import backfill_git
 
         return backfill_git(self.parts, self.place, how, progress)
 
     def take_back_git(self, *, author: str = "") -> int:
         """Retire the lessons from commits that nobody has accepted; how many."""
-        from holdfast.service.githistory.backfill import take_back
+        from holdfast.learning.githistory.backfill import take_back
 
         return take_back(self.parts, self.place, author=author)
 
     def export_lessons(self, *, states: Sequence[State] = ("active",), all_projects: bool = False) -> Iterator[str]:
         """Lessons as JSON lines, redacted again, without the private ones."""
-        from holdfast.service.transfer import export_lessons
+        from holdfast.curation.transfer import export_lessons
 
         return export_lessons(self.parts, self.place, states=states, all_projects=all_projects)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.lesson import in_state
 from holdfast.domain.query import LANES, Query
 from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import LessonId, ProjectId
+from holdfast.errors import InvalidValueError
 from holdfast.ports.store import LessonFilter, Store
 from holdfast.testing._store_questions import (
     HOSTILE,

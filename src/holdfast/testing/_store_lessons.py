@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
-from holdfast.domain.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.domain.event import Event
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Link, in_state
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import LessonId, SessionId
+from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
+from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter, Extent, LessonFilter, LogFilter, Store
-from holdfast.ranking.words import duplicate_key
 from holdfast.testing._store_questions import (
     EMBEDDER,
     HOSTILE,
@@ -30,6 +29,7 @@ from holdfast.testing.builders import (
     make_lesson,
     next_version,
 )
+from holdfast.text.words import duplicate_key
 
 
 class EventContract:

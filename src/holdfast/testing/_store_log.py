@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from holdfast.domain.errors import LessonNotFoundError
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import Evidence, Provenance, in_state
 from holdfast.domain.query import Query
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.domain.vocabulary import LessonId, SessionId
+from holdfast.errors import LessonNotFoundError
+from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter, Store
 from holdfast.testing._store_questions import (
     EMBEDDER,

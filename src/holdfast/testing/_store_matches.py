@@ -100,7 +100,7 @@ class WordsContract:
             found(store, lane, text=text, error=text, command=text)
 
     def test_an_equal_error_is_exact_whatever_its_numbers(self, store: Store) -> None:
-        from holdfast.ranking.signature import error_signature
+        from holdfast.text.signature import error_signature
 
         error = "Traceback (most recent call last):\nValueError: cannot reshape array of size 12 into shape (3,5)"
         lesson = make_lesson(error_signature=error_signature(error))
@@ -117,7 +117,7 @@ class WordsContract:
         assert found(store, "exact", error="ConnectionError: cannot resolve mirror address") == []
 
     def test_an_equal_command_is_exact_however_it_is_dressed(self, store: Store) -> None:
-        from holdfast.ranking.signature import command_target
+        from holdfast.text.signature import command_target
 
         lesson = make_lesson(command=command_target("pytest tests/test_login.py"))
         store.put([lesson, make_lesson(command=command_target("npm run build"))], {})

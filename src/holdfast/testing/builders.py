@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from holdfast.domain.event import Event
-from holdfast.domain.frozen import replace
-from holdfast.domain.ids import uuid7
 from holdfast.domain.lesson import Anchor, Lesson, Scope, Validity, title_of
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.domain.vocabulary import EventId, LessonId, ProjectId, SessionId
+from holdfast.lean.records import replace
+from holdfast.lean.texts import uuid7
 
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 """When every test begins."""

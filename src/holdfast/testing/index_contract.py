@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.domain.errors import InvalidValueError
-from holdfast.domain.frozen import replace
 from holdfast.domain.symbol import Import, Outline, Symbol
+from holdfast.errors import InvalidValueError
+from holdfast.lean.records import replace
 from holdfast.ports.indexstore import FileState, IndexStore
 
 ROOT = "/src/shop"

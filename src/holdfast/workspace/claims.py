@@ -11,7 +11,7 @@ Kept values (`Store.mark`):
 
 from __future__ import annotations
 
-from holdfast.domain.frozen import Frozen, replace
+from holdfast.lean.records import Frozen, replace
 from holdfast.workspace.gitfiles import repository_mark
 from holdfast.workspace.paths import inside
 

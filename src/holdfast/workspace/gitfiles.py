@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 
-from holdfast.domain import gitcalm
-from holdfast.domain.errors import ProjectUnknownError
-from holdfast.domain.frozen import Frozen
+from holdfast.errors import ProjectUnknownError
+from holdfast.lean import gitcalm
+from holdfast.lean.records import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.domain.gitcalm import QUIET, UNTRUSTED, calm_environment, git_program
+from holdfast.lean.gitcalm import QUIET, UNTRUSTED, calm_environment, git_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

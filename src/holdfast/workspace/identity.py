@@ -15,8 +15,8 @@ from __future__ import annotations
 import os
 from hashlib import sha256
 
-from holdfast.domain.errors import ProjectUnknownError
 from holdfast.domain.project import Project
+from holdfast.errors import ProjectUnknownError
 from holdfast.workspace.gitfiles import inode, repository_mark
 from holdfast.workspace.paths import project_roots
 from holdfast.workspace.remotes import normalise_remote

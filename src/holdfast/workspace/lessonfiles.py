@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.domain.errors import HoldfastError, StaleWriteError
+from holdfast.errors import HoldfastError, StaleWriteError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

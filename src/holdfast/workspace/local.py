@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 
-from holdfast.domain.errors import InvalidValueError
-from holdfast.domain.frozen import replace
-from holdfast.domain.gitcalm import without_filters
 from holdfast.domain.project import Person, Place, Project
+from holdfast.errors import InvalidValueError
+from holdfast.lean.gitcalm import without_filters
+from holdfast.lean.records import replace
 from holdfast.workspace import gitfiles
 from holdfast.workspace.paths import inside, native, project_roots
 

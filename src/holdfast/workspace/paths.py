@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 
-from holdfast.domain.pathtext import has_drive
+from holdfast.lean.texts import has_drive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

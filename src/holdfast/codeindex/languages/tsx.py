@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from holdfast.codeindex.languages.typescript import LANGUAGE as TYPESCRIPT
-from holdfast.domain.frozen import replace
+from holdfast.lean.records import replace
 
 LANGUAGE = replace(TYPESCRIPT, name="tsx", suffixes=(".tsx",), grammar_function="language_tsx")

@@ -11,10 +11,10 @@ import re
 
 from holdfast.detectors.lint_rules._sentences import COMPILERS, SENTENCES, SLIPS
 from holdfast.domain.candidate import Candidate
-from holdfast.domain.frozen import Frozen
 from holdfast.domain.lesson import Evidence, Triggers
-from holdfast.domain.window import clip, edits_between, ended_well, failed
-from holdfast.ranking.orders import instructs
+from holdfast.lean.records import Frozen
+from holdfast.text.orders import instructs
+from holdfast.text.window import clip, edits_between, ended_well, failed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,14 +18,14 @@ from holdfast.detectors.statements._model import Verdict, judge, judge_turn, nam
 from holdfast.detectors.statements._reading import Sentence
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import TITLE_LIMIT, Evidence
-from holdfast.domain.speech import MASK, own_words
 from holdfast.domain.vocabulary import REVIEW, EventId, EventKind, LessonKind, Trust
-from holdfast.domain.window import speaker_trust
-from holdfast.ranking.prompts import read_prompt
-from holdfast.ranking.wording import headline, is_norm, stand_alone
+from holdfast.lean.records import replace
 from holdfast.text.mentions import files_named, symbols_named
+from holdfast.text.prompts import read_prompt
+from holdfast.text.speech import MASK, own_words
+from holdfast.text.window import speaker_trust
+from holdfast.text.wording import headline, is_norm, stand_alone
 
 __all__ = ["StatementsDetector", "Turn", "Verdict", "judge", "judge_turn", "make"]
 

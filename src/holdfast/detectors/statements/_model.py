@@ -25,8 +25,8 @@ from holdfast.detectors.statements._features import (
     sure_kinds,
 )
 from holdfast.detectors.statements._reading import Sentence
-from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.vocabulary import LessonKind
+from holdfast.errors import InvalidValueError
 
 CLIP = 4.0
 """Standardised features are cut at this many deviations: one odd turn must not decide."""

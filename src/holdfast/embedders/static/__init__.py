@@ -14,8 +14,8 @@ import os
 from functools import lru_cache
 from hashlib import file_digest, sha256
 
-from holdfast.domain.errors import EmbedderError
-from holdfast.domain.frozen import Frozen
+from holdfast.errors import EmbedderError
+from holdfast.lean.records import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from holdfast.domain.briefing import Briefing
-from holdfast.domain.errors import InvalidValueError
-from holdfast.domain.frozen import replace
+from holdfast.errors import InvalidValueError
 from holdfast.hosts._shared.hooks import parse_hook, render_nested
 from holdfast.hosts._shared.toolcalls import call_files, fields_of, text_of
+from holdfast.lean.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

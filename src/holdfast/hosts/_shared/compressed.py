@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import io
 
-from holdfast.domain.errors import HostConfigError
+from holdfast.errors import HostConfigError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-from holdfast.domain.errors import HostConfigError
+from holdfast.errors import HostConfigError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from urllib.parse import unquote
 
-from holdfast.domain.clocktext import parse_instant
-from holdfast.domain.errors import HostConfigError, InvalidValueError
-from holdfast.domain.jsontext import loads
+from holdfast.errors import HostConfigError, InvalidValueError
 from holdfast.hosts._shared.toolcalls import fields_of
+from holdfast.lean.plain import parse_instant
+from holdfast.lean.texts import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,10 +6,9 @@ odd-typed fields are taken as empty; only a payload without a hook's name or ses
 
 from __future__ import annotations
 
-from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.hookcall import HookCall
-from holdfast.domain.speech import is_spoken
 from holdfast.domain.vocabulary import SessionId
+from holdfast.errors import InvalidValueError
 from holdfast.hosts._shared.toolcalls import (
     EDIT_TOOLS,
     PATCH_TOOL,
@@ -24,6 +23,7 @@ from holdfast.hosts._shared.toolcalls import (
     shorten,
     text_of,
 )
+from holdfast.text.speech import is_spoken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def render_nested(call: HookCall, briefing: Briefing, takes: frozenset[str] = TA
     """The hook's whole stdout: `additionalContext` for the hooks that take it, in an object that names the hook."""
     if not briefing.text or call.name not in takes:
         return "{}"
-    from holdfast.domain.jsontext import dumps
+    from holdfast.lean.texts import dumps
 
     told = {"hookEventName": call.name, "additionalContext": within_limit(briefing.text)}
     return dumps({"hookSpecificOutput": told})

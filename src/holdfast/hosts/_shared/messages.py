@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.domain.errors import InvalidValueError
-from holdfast.domain.jsontext import loads
+from holdfast.errors import InvalidValueError
 from holdfast.hosts._shared.retelling import failure
 from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of
+from holdfast.lean.texts import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

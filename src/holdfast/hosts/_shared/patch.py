@@ -7,7 +7,7 @@ Source: the tool's grammar in the public repository openai/codex, seen 2026-11-2
 
 from __future__ import annotations
 
-from holdfast.domain.frozen import Frozen
+from holdfast.lean.records import Frozen
 
 PATCH_LIMIT = 200
 """Files of one patch that are looked at."""

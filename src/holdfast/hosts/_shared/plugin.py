@@ -20,7 +20,7 @@ def render_context(briefing: Briefing) -> str:
     """`{"context": text}`, or `{}` when there is nothing to say."""
     if not briefing.text:
         return "{}"
-    from holdfast.domain.jsontext import dumps
+    from holdfast.lean.texts import dumps
 
     return dumps({"context": within_limit(briefing.text)})
 

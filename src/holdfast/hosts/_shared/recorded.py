@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.errors import InvalidValueError
 from holdfast.hosts._shared.adapter import Adapter
 from holdfast.ports.host import InstallPlan
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from holdfast.domain.speech import is_spoken
 from holdfast.hosts._shared.hooks import PARSERS, compaction_key, start_key
 from holdfast.hosts._shared.toolcalls import (
     UNKNOWN_EXIT,
@@ -21,6 +20,7 @@ from holdfast.hosts._shared.toolcalls import (
     text_of,
 )  # fmt: skip
 from holdfast.hosts._shared.wrapping import persons_words
+from holdfast.text.speech import is_spoken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

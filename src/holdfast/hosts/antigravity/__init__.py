@@ -95,7 +95,7 @@ class Antigravity(Adapter):
         """A step for this turn, or an empty object."""
         if not briefing.text or call.name != "UserPromptSubmit":
             return "{}"
-        from holdfast.domain.jsontext import dumps
+        from holdfast.lean.texts import dumps
 
         return dumps({"injectSteps": [{"ephemeralMessage": within_limit(briefing.text)}]})
 
@@ -137,8 +137,8 @@ def _has_servers(root: str, name: str) -> bool:
 
 def _last_prompt(path: str) -> str:
     """The user's last words in a transcript."""
-    from holdfast.domain.errors import InvalidValueError
-    from holdfast.domain.jsontext import loads
+    from holdfast.errors import InvalidValueError
+    from holdfast.lean.texts import loads
 
     try:
         with open(path, "rb") as stream:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import re
 
-from holdfast.domain.errors import InvalidValueError
-from holdfast.domain.jsontext import loads
+from holdfast.errors import InvalidValueError
 from holdfast.hosts._shared.files import find_files, instant, path_of_uri, read_lines, try_json, written_at
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, failure
 from holdfast.hosts._shared.toolcalls import fields_of, text_of
+from holdfast.lean.texts import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

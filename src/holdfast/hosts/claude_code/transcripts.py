@@ -10,10 +10,7 @@ import os
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from holdfast.domain.clocktext import parse_instant
-from holdfast.domain.errors import InvalidValueError
-from holdfast.domain.jsontext import loads
-from holdfast.domain.speech import is_spoken
+from holdfast.errors import InvalidValueError
 from holdfast.hosts._shared.hooks import (
     MACHINE_PROMPTS,
     compaction_key,
@@ -33,6 +30,9 @@ from holdfast.hosts._shared.toolcalls import (
     summed_up,
     text_of,
 )
+from holdfast.lean.plain import parse_instant
+from holdfast.lean.texts import loads
+from holdfast.text.speech import is_spoken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

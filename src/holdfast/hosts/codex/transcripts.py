@@ -12,12 +12,12 @@ from __future__ import annotations
 import os
 import re
 
-from holdfast.domain.errors import InvalidValueError
-from holdfast.domain.jsontext import loads
+from holdfast.errors import InvalidValueError
 from holdfast.hosts._shared.compressed import unpacked_lines
 from holdfast.hosts._shared.files import find_files, instant, oldest_first, parse_line
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, as_it_is, failure
 from holdfast.hosts._shared.toolcalls import PATCH_TOOL, fields_of, response_text, text_of
+from holdfast.lean.texts import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

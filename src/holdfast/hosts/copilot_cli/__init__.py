@@ -124,7 +124,7 @@ class CopilotCli(Adapter):
         """The hook's stdout: `additionalContext` at the top, or nested where that is what counts."""
         if call.name in NESTED or not briefing.text or call.name not in TAKES_CONTEXT:
             return render_nested(call, briefing, NESTED)
-        from holdfast.domain.jsontext import dumps
+        from holdfast.lean.texts import dumps
 
         return dumps({"additionalContext": within_limit(briefing.text, CONTEXT_LIMIT)})
 

@@ -116,7 +116,7 @@ class Cursor(Adapter):
         """The hook's stdout: `additional_context` where it is taken."""
         if not briefing.text or call.name not in TAKES_CONTEXT:
             return "{}"
-        from holdfast.domain.jsontext import dumps
+        from holdfast.lean.texts import dumps
 
         return dumps({"additional_context": within_limit(briefing.text)})
 

@@ -196,7 +196,7 @@ def _folders(storage: str) -> dict[str, str]:
 
 
 def _listed(file: str) -> list[str]:
-    from holdfast.domain.errors import HostConfigError
+    from holdfast.errors import HostConfigError
 
     try:
         with open_foreign(file) as opened:

@@ -117,8 +117,8 @@ class GeminiCli(Adapter):
 
     def plan_install(self, scope: str, folder: str, home: str, command: Sequence[str]) -> InstallPlan:
         """The edits of the user's settings file."""
-        from holdfast.domain.frozen import replace
         from holdfast.hosts._shared.programs import hook_command, hook_edit, server_edit
+        from holdfast.lean.records import replace
         from holdfast.ports.host import InstallPlan
 
         check_scope(self.name, scope)

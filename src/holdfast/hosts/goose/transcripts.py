@@ -58,8 +58,8 @@ def _as_hook(held: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _parts(content: object) -> list[Mapping[str, Any]]:
-    from holdfast.domain.errors import InvalidValueError
-    from holdfast.domain.jsontext import loads
+    from holdfast.errors import InvalidValueError
+    from holdfast.lean.texts import loads
 
     try:
         parts = loads(text_of(content))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from holdfast.domain.errors import HostConfigError
+from holdfast.errors import HostConfigError
 from holdfast.hosts._shared.compressed import unpack
 from holdfast.hosts._shared.database import VALUE_LIMIT, open_foreign
 from holdfast.hosts._shared.files import instant, parse_object

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.errors import InvalidValueError
 from holdfast.ports.importer import CERTAIN, NO, Source
 
 MAGIC = b"SQLite format 3\0"

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from holdfast.domain.frozen import replace
 from holdfast.domain.lesson import title_of
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.importers._shared.markdown import Piece, split_markdown
+from holdfast.lean.records import replace
 from holdfast.ports.importer import Passage, Skipped
 
 LONGEST = 1_500

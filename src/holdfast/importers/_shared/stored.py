@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from holdfast.domain.frozen import replace
 from holdfast.domain.vocabulary import LessonKind
 from holdfast.importers._shared.markdown import nearly_plain
 from holdfast.importers._shared.passages import cut, split_reasons, why_not
+from holdfast.lean.records import replace
 from holdfast.ports.importer import Passage, Skipped
 
 FILES = 5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.errors import InvalidValueError
 from holdfast.ports.importer import Source
 
 LARGEST = 50_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from holdfast.domain.clocktext import parse_instant
+from holdfast.lean.plain import parse_instant
 
 
 def instant(value: Any) -> datetime | None:

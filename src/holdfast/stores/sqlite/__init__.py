@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from holdfast.domain.errors import InvalidValueError
-from holdfast.domain.pathtext import file_of
+from holdfast.errors import InvalidValueError
+from holdfast.lean.texts import file_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

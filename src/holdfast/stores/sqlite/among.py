@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.domain.frozen import replace
+from holdfast.lean.records import replace
 from holdfast.ranking.bar import MANY
 from holdfast.stores.sqlite.rows import clean, slots
 

@@ -24,7 +24,7 @@ try:
 except ImportError:  # Windows: SQLite's own lock is enough, only less fair
     fcntl = None  # type: ignore[assignment]
 
-from holdfast.domain.errors import (
+from holdfast.errors import (
     HoldfastError,
     SchemaTooNewError,
     SchemaTooOldError,

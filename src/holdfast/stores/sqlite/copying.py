@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from holdfast.domain.errors import StoreLockedError
+from holdfast.errors import StoreLockedError
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.driver import sqlite3
 from holdfast.stores.sqlite.failures import HINTS, translate

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from holdfast.domain.frozen import Frozen
+    from holdfast.lean.records import Frozen
 
 DOCUMENTS: dict[str, tuple[str, type[Frozen]]] = {
     "lessons": ("row", Lesson),

@@ -7,8 +7,8 @@ All of it can be made again from the documents. A version that is no longer curr
 from __future__ import annotations
 
 from holdfast.domain.lesson import Lesson
-from holdfast.ranking import words
 from holdfast.stores.sqlite import triggers
+from holdfast.text import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

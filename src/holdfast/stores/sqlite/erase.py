@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from holdfast.domain.errors import InvalidValueError
-from holdfast.domain.frozen import Frozen
-from holdfast.domain.jsontext import dumps, loads
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
+from holdfast.errors import InvalidValueError
+from holdfast.lean.records import Frozen
+from holdfast.lean.texts import dumps, loads
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.rows import DAMAGED, clean, document, record_of
 

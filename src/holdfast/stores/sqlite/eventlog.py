@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.event import Event
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
+from holdfast.errors import InvalidValueError
 from holdfast.stores.sqlite.rows import clean, document, micros, read_rows, record_of
 
 TYPE_CHECKING = False

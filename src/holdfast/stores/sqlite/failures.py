@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import errno
 
-from holdfast.domain.errors import (
-    StoreCorruptError,
-    StoreError,
-    StoreFullError,
-    StoreLockedError,
-    StoreReadOnlyError,
-)
+from holdfast.errors import StoreCorruptError, StoreError, StoreFullError, StoreLockedError, StoreReadOnlyError
 from holdfast.stores.sqlite.driver import sqlite3
 
 IOERR_WRITE = 778

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 
-from holdfast.domain.errors import InvalidValueError, StoreCorruptError
 from holdfast.domain.symbol import Import, Symbol
+from holdfast.errors import InvalidValueError, StoreCorruptError
 from holdfast.ports.indexstore import FileState
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.indexrows import (

@@ -27,12 +27,12 @@ import math
 
 from holdfast.domain.query import Hit
 from holdfast.domain.vocabulary import LessonId
-from holdfast.ranking import words
-from holdfast.ranking.globs import glob_matches
 from holdfast.stores.sqlite import derived, fulltext, nearby, triggers
 from holdfast.stores.sqlite.rows import clean, clean_all, micros, slots
 from holdfast.stores.sqlite.termcounts import count_terms
 from holdfast.stores.sqlite.visible import first_visible, visible
+from holdfast.text import words
+from holdfast.text.globs import glob_matches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _exact(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
 
 
 def _asked_tokens(query: Query) -> list[str]:
-    from holdfast.ranking.signature import command_target, error_signature, masked
+    from holdfast.text.signature import command_target, error_signature, masked
 
     text = _looked_at(query.text)
     error = error_signature(clean(query.error)) if query.error else ""
@@ -107,7 +107,7 @@ def _near_errors(sql: sqlite3.Connection, query: Query) -> dict[int, float]:
     """Lessons whose error signature has nearly the words of the query's: rows and chances of .6 to .9."""
     if not query.error:
         return {}
-    from holdfast.ranking.signature import error_signature
+    from holdfast.text.signature import error_signature
 
     asked = frozenset(words.terms(error_signature(clean(query.error))))
     if len(asked) < 3:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.domain.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
-from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import LIVING, STATES
-from holdfast.ranking.words import duplicate_key
+from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
+from holdfast.lean.texts import short_id
 from holdfast.stores.sqlite import derived
 from holdfast.stores.sqlite.rows import (
     DAMAGED,
@@ -19,6 +18,7 @@ from holdfast.stores.sqlite.rows import (
     record_of,
     slots,
 )
+from holdfast.text.words import duplicate_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

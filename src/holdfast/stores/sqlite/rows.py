@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from holdfast.domain.frozen import Frozen
-from holdfast.domain.jsontext import dumps, loads
-from holdfast.domain.plain import from_plain, to_plain
+from holdfast.lean.plain import from_plain, to_plain
+from holdfast.lean.records import Frozen
+from holdfast.lean.texts import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.domain.errors import SchemaTooNewError
+from holdfast.errors import SchemaTooNewError
 from holdfast.stores.sqlite.connection import SCHEMA, Connection
 from holdfast.stores.sqlite.driver import sqlite3
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.domain.errors import StoreCorruptError
+from holdfast.errors import StoreCorruptError
 from holdfast.ports.store import Problem
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.damage import find_damaged

@@ -7,9 +7,9 @@ lesson; indexes hold current versions only, and a search about the past rebuilds
 
 from __future__ import annotations
 
-from holdfast.domain.clocktext import render_instant
-from holdfast.domain.errors import InvalidValueError
 from holdfast.domain.query import LANES
+from holdfast.errors import InvalidValueError
+from holdfast.lean.plain import render_instant
 from holdfast.ports.store import Extent
 from holdfast.stores.sqlite import among, eventlog, lanes, lessons
 from holdfast.stores.sqlite.connection import Connection

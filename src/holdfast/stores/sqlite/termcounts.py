@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from holdfast.domain.frozen import Frozen
-from holdfast.ranking import words
+from holdfast.lean.records import Frozen
+from holdfast.text import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Triggers of current lessons by what they are looked up by, so that a hook reads only those that can fit.
 
 A literal is kept under its longest word and found by the words of the code it may stand in; a command under its
-program; a symbol under its last part. Occasions follow from the whole lesson (`ranking.occasions`).
+program; a symbol under its last part. Occasions follow from the whole lesson (`text.occasions`).
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from holdfast.domain.lesson import Triggers
 from holdfast.domain.query import Hit
 from holdfast.domain.vocabulary import LessonId
-from holdfast.ranking.globs import glob_matches
-from holdfast.ranking.occasions import occasions
-from holdfast.ranking.shell import simple_commands
-from holdfast.ranking.triggers import begins, derive_triggers, key_of, stands_in, words_of
 from holdfast.stores.sqlite.rows import clean, clean_all, slots
 from holdfast.stores.sqlite.visible import first_visible, visible
+from holdfast.text.globs import glob_matches
+from holdfast.text.occasions import occasions
+from holdfast.text.shell import simple_commands
+from holdfast.text.triggers import begins, derive_triggers, key_of, stands_in, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

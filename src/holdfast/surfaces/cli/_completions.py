@@ -18,8 +18,8 @@ NEWEST = 2_000
 def lesson_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Short ids of this folder's newest lessons that begin so, each with its title; none where that fails."""
     from holdfast.bootstrap import Memory
-    from holdfast.domain.errors import HoldfastError
-    from holdfast.domain.ids import short_id
+    from holdfast.errors import HoldfastError
+    from holdfast.lean.texts import short_id
     from holdfast.surfaces.cli.call import Call
 
     try:

@@ -6,8 +6,8 @@ import json
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.domain.errors import HoldfastError
-from holdfast.surfaces.cli._hostfiles import SETUP_SCOPES, HostFiles
+from holdfast.errors import HoldfastError
+from holdfast.installing.hostfiles import SETUP_SCOPES, HostFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,8 +6,8 @@ import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from holdfast.domain.errors import HoldfastError, ProjectUnknownError
-from holdfast.domain.ids import short_id
+from holdfast.errors import HoldfastError, ProjectUnknownError
+from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli.call import Call, counted, note, say, short_path
 from holdfast.surfaces.cli.rows import coloured, pairs
 
@@ -49,8 +49,8 @@ def print_dashboard(call: Call) -> bool:
 
 def _first_rows(settings: Settings) -> Iterator[tuple[str, str]]:
     """What is on this machine and the three commands that start, where nothing is remembered yet."""
-    from holdfast.surfaces.cli._hostfiles import HostFiles, set_up
-    from holdfast.surfaces.cli.setup import all_hosts
+    from holdfast.bootstrap import all_hosts
+    from holdfast.installing.hostfiles import HostFiles, set_up
 
     hosts = all_hosts(settings)
     wired = set_up(HostFiles(settings.home).manifest)
@@ -123,7 +123,7 @@ def _told(memory: Memory) -> Iterator[tuple[str, str]]:
 
 def _alarms(memory: Memory) -> Iterator[tuple[str, str]]:
     """Hosts that are set up and of which nothing was heard for days, or of which no command ever failed."""
-    from holdfast.service.heartbeat import activity
+    from holdfast.capture.heartbeat import activity
     from holdfast.surfaces.cli.hostcheck import alarms
 
     try:

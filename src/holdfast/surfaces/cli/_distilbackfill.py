@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.errors import HoldfastError, InvalidValueError
-from holdfast.domain.frozen import Frozen
+from holdfast.errors import HoldfastError, InvalidValueError
+from holdfast.lean.records import Frozen
 from holdfast.surfaces.cli.call import answer_json, counted, note, say
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def distil_earlier(call: Call, *, since: datetime | None, limit: int | None, yes
 
     Raises ModelError when no model is chosen, InvalidValueError when nobody can be asked.
     """
-    from holdfast.distilling import is_settled, may_send, open_model
+    from holdfast.backfill.distilling import is_settled, may_send, open_model
 
     with call.open() as memory:
         settings = memory.settings
@@ -98,7 +98,7 @@ def sessions_newest_first(memory: Memory, since: datetime | None = None) -> list
 
 def estimate_cost(memory: Memory, model: str, sessions: int) -> Estimate:
     """What that many sessions are likely to need, by earlier calls to the model, else at most."""
-    from holdfast.distilling import spent, usual
+    from holdfast.backfill.distilling import spent, usual
 
     settings = memory.settings
     tokens_in, tokens_out, cost = usual(settings, model)
@@ -139,8 +139,8 @@ def _ask(call: Call, model: str) -> None:
 
 def _send(memory: Memory, model: Any, sessions: Sequence[SessionId]) -> tuple[list[dict[str, Any]], bool]:
     """What became of each session that was tried, and whether the user stopped it."""
+    from holdfast.backfill.distilling import distil_session, may_send
     from holdfast.bootstrap import worth_of_replies
-    from holdfast.distilling import distil_session, may_send
 
     outcomes: list[dict[str, Any]] = []
     failures = 0

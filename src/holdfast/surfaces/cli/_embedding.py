@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from holdfast.runfiles import EmbeddingTurn, note, start_detached
+from holdfast.home.runfiles import EmbeddingTurn, note, start_detached
 from holdfast.settings import isolated, load_settings
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def is_running(settings: Settings) -> bool:
 
 def embed_all(memory: Memory, kept: Callable[[int], None] | None = None) -> int:
     """Embed until nothing waits; how many got their vector, 0 when another process does it. Raises EmbedderError."""
-    from holdfast.service.embed import embed_pending
+    from holdfast.recall.embed import embed_pending
 
     done = 0
     with EmbeddingTurn(memory.settings.run_path, PATIENCE_S) as ours:

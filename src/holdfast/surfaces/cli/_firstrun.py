@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.domain.errors import HoldfastError
+from holdfast.errors import HoldfastError
 from holdfast.surfaces.cli.call import note
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ def begin(call: Call, settings: Settings, hosts: Sequence[str], *, from_git: boo
 
 
 def _has_commits(folder: str) -> bool:
-    from holdfast.surfaces.cli.call import work_tree
+    from holdfast.backfill.transcriptfiles import work_tree
 
     return os.path.exists(os.path.join(work_tree(folder), ".git"))
 
 
 def _offer_commits(call: Call, *, ask: bool, sure: bool) -> None:
-    from holdfast.service.githistory.backfill import GitBackfill
+    from holdfast.learning.githistory.backfill import GitBackfill
     from holdfast.surfaces.cli._gitbackfill import learn_from_git, tell_git
 
     if not (ask or sure):
@@ -93,7 +93,7 @@ def _offer_model(settings: Settings, hosts: Sequence[str]) -> None:
 def _offer_wrap_up(settings: Settings, hosts: Sequence[str]) -> None:
     """Ask whether the agent may be asked once a session; where no host can be, nothing is asked."""
     from holdfast.bootstrap import load_host
-    from holdfast.surfaces.cli._configfile import load_text, save_text
+    from holdfast.installing.configfile import load_text, save_text
 
     if not any(load_host(host).profile.stop_reply for host in hosts):
         return
@@ -109,8 +109,8 @@ def _offer_embedder(call: Call, settings: Settings) -> None:
     """Ask whether a better embedder may be downloaded; who chose an embedder, or none, is not asked."""
     from importlib.util import find_spec
 
-    from holdfast.surfaces.cli import _pulling
-    from holdfast.surfaces.cli._configfile import load_text
+    from holdfast.installing import pulling
+    from holdfast.installing.configfile import load_text
     from holdfast.surfaces.cli.embedder import choose, download
 
     if "[embedder]" in load_text(settings.config_path):
@@ -118,11 +118,11 @@ def _offer_embedder(call: Call, settings: Settings) -> None:
     if find_spec("fastembed") is None:
         note("a larger embedder finds more paraphrases: pip install 'holdfast-memory[onnx]'; then run `holdfast setup`")
         return
-    note(f"A larger embedder finds more paraphrases: {_pulling.DEFAULT}, 91 MB from {_pulling.HUB}. It runs here.")
+    note(f"A larger embedder finds more paraphrases: {pulling.DEFAULT}, 91 MB from {pulling.HUB}. It runs here.")
     if not click.confirm("Download it and use it?", default=False, err=True):
         note("nothing is downloaded; `holdfast embedder pull` does it later")
         return
     try:
-        choose(call, settings, "onnx", {"path": download(settings, _pulling.DEFAULT, _pulling.HUB)})
+        choose(call, settings, "onnx", {"path": download(settings, pulling.DEFAULT, pulling.HUB)})
     except HoldfastError as exc:
         note(f"the embedder stays as it is: {exc}")

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.errors import InvalidValueError
 from holdfast.surfaces.cli.call import answer_json, counted, note, say
 from holdfast.surfaces.cli.rows import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from holdfast.backfill.sources import Found, Search
     from holdfast.bootstrap import Memory
-    from holdfast.service.adopt import Reading, Step
-    from holdfast.sources import Found, Search
+    from holdfast.curation.adopt import Reading, Step
 
 VERBS = ("added", "revised", "accepted", "unchanged", "skipped", "removed")
 TOLD = 20
@@ -47,8 +47,8 @@ def import_foreign(memory: Memory, wish: Wish) -> Outcome:
 
     Raises InvalidValueError when there is nothing, or the one file is unreadable.
     """
-    from holdfast.service.adopt import Adopting
-    from holdfast.sources import find_sources
+    from holdfast.backfill.sources import find_sources
+    from holdfast.curation.adopt import Adopting
 
     search = find_sources(wish.path, memory.place.root, memory.settings.user_home, wish.name)
     if not search.found:
@@ -132,8 +132,8 @@ class _Progress:
 
 
 def _read_all(found: Sequence[Found], bar: _Progress) -> tuple[list[Reading], list[tuple[str, str]]]:
-    from holdfast.service.adopt import Reading
-    from holdfast.sources import read_source
+    from holdfast.backfill.sources import read_source
+    from holdfast.curation.adopt import Reading
 
     readings: list[Reading] = []
     failed: list[tuple[str, str]] = []

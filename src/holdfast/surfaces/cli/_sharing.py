@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.domain.errors import HoldfastError
-from holdfast.domain.ids import short_id
+from holdfast.errors import HoldfastError
+from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli.call import Call, answer_json, counted, note, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.service.sharing.sync import SyncReport
+    from holdfast.publishing.sharing.sync import SyncReport
 
 LOCK_WAIT_S = 10.0
 FOLDER = ".holdfast/lessons/"
@@ -22,8 +22,8 @@ def run_sync(
     take_only: bool = False, wait_s: float = LOCK_WAIT_S,
 ) -> SyncReport:  # fmt: skip
     """Sync the call's work tree, alone with its files, and settle what is staged on branches. Raises HoldfastError."""
-    from holdfast.runfiles import Turn
-    from holdfast.service.sharing.sync import Syncing
+    from holdfast.home.runfiles import Turn
+    from holdfast.publishing.sharing.sync import Syncing
     from holdfast.settings import load_settings
 
     with call.open() as memory, Turn(load_settings().run_path, "sharing", wait_s) as is_alone:
@@ -38,10 +38,10 @@ def run_sync(
 
 def run_quietly(call: Call) -> int:
     """Take files in for a git hook, which has gone on: it writes none, says nothing, and leaves a rebase alone."""
-    from holdfast.runfiles import note as log
+    from holdfast.backfill.transcriptfiles import work_tree
+    from holdfast.home.runfiles import note as log
+    from holdfast.installing.githooks import is_busy
     from holdfast.settings import load_settings
-    from holdfast.surfaces.cli._githooks import is_busy
-    from holdfast.surfaces.cli.call import work_tree
 
     try:
         if not is_busy(work_tree(call.folder or ".")):

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.errors import HoldfastError
-from holdfast.domain.ids import short_id
+from holdfast.errors import HoldfastError
+from holdfast.lean.texts import short_id
+from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import (
     Call,
@@ -22,15 +23,15 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.review import edit_lesson
-from holdfast.surfaces.cli.rows import lesson_json, table
+from holdfast.surfaces.cli.rows import table
 from holdfast.surfaces.cli.show import lesson_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from holdfast.bootstrap import Memory
+    from holdfast.curation.audit import Finding
     from holdfast.domain.lesson import Lesson
-    from holdfast.service.audit import Finding
 
 ANSWERS = "k keep   r revise   f forget   l later   q quit   ? help"
 PROMOTING = "k keep   r revise   f forget   p for all projects   l later   q quit   ? help"

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.backfill.transcriptfiles import work_tree
+from holdfast.errors import InvalidValueError
 from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli.call import (
     Call,
@@ -24,15 +25,14 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
     size,
-    work_tree,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from holdfast.backfill.loading import Places, Tally
     from holdfast.ports.host import Host
     from holdfast.service.memory import Memory
-    from holdfast.surfaces.cli._backfilling import Places, Tally
 
 INTERRUPTED = 130
 
@@ -99,8 +99,8 @@ def command(
     With --distil the model that `holdfast distil use` chose reads the sessions of this project that it has not read
     yet, newest first. What that is likely to cost is shown and asked for before anything is sent.
     """
+    from holdfast.backfill.loading import Places
     from holdfast.settings import load_settings
-    from holdfast.surfaces.cli._backfilling import Places
 
     settings = load_settings()
     _check_options(from_git, distils, {
@@ -150,7 +150,7 @@ def _check_options(from_git: bool, distils: bool, unfit: Mapping[str, object]) -
 
 
 def _read_git(call: Call, commits: int | None, accept: bool, dry_run: bool) -> int:
-    from holdfast.service.githistory.backfill import GitBackfill
+    from holdfast.learning.githistory.backfill import GitBackfill
     from holdfast.surfaces.cli._gitbackfill import git_facts, learn_from_git, tell_git
 
     how = GitBackfill(accept=accept, dry=dry_run)
@@ -196,7 +196,7 @@ class _Run:
 
     def at(self, paths: Sequence[str], home: str) -> bool:
         """Read what is at the paths; False when the user interrupted."""
-        from holdfast.surfaces.cli._transcriptfiles import at_paths, on_this_machine
+        from holdfast.backfill.transcriptfiles import at_paths, on_this_machine
 
         named = at_paths(paths, self.hosts)
         self.unread, self.passed_over = named.unread, named.passed_over
@@ -211,7 +211,7 @@ class _Run:
 
         What a repository may have brought along is left out, and counted.
         """
-        from holdfast.surfaces.cli._transcriptfiles import in_projects, on_this_machine
+        from holdfast.backfill.transcriptfiles import in_projects, on_this_machine
 
         if not self._read(on_this_machine(self.hosts, home)):
             return False
@@ -229,13 +229,13 @@ class _Run:
         return {} if self.accept or not paths else repository_texts(paths)
 
     def _tally(self, host: Host) -> Tally:
-        from holdfast.surfaces.cli._backfilling import Tally
+        from holdfast.backfill.loading import Tally
 
         return self.tallies.setdefault(host.name, Tally())
 
     def total(self) -> Tally:
         """All hosts together."""
-        from holdfast.surfaces.cli._backfilling import Tally
+        from holdfast.backfill.loading import Tally
 
         sum_of_all = Tally()
         for tally in self.tallies.values():
@@ -244,7 +244,7 @@ class _Run:
 
     def _read(self, files: list[tuple[Host, list[str]]], repositories: Mapping[str, str] | None = None) -> bool:
         """Read the files; `repositories` gives the work tree's root of those that are a repository's text."""
-        from holdfast.surfaces.cli._backfilling import Backfilling
+        from holdfast.backfill.loading import Backfilling
 
         with _progress([path for _, paths in files for path in paths]) as advance:
             try:

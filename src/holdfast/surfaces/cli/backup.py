@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.errors import InvalidValueError
 from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call, say, size
 
 if TYPE_CHECKING:
-    from holdfast.archive import Manifest
+    from holdfast.upkeep.archive import Manifest
 
 
 @click.command(epilog=examples("holdfast backup ~/holdfast.zip", "holdfast backup --replace /mnt/stick/holdfast.zip"))
@@ -24,7 +24,7 @@ def command(call: Call, file: str, replace: bool) -> None:
 
     The file is checked after it was written. It holds private lessons too: keep it to yourself.
     """
-    from holdfast.archive import write_backup
+    from holdfast.upkeep.archive import write_backup
 
     if os.path.exists(file) and not replace:
         raise InvalidValueError(f"{file} is there already", hint="name another file, or say --replace")

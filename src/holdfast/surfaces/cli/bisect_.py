@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.ids import short_id
+from holdfast.lean.texts import short_id
+from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -19,12 +20,12 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.history import version_json, version_lines
-from holdfast.surfaces.cli.rows import labelled, lesson_json
+from holdfast.surfaces.cli.rows import labelled
 
 if TYPE_CHECKING:
     from holdfast.domain.commit import CommitPoint
     from holdfast.domain.lesson import Lesson
-    from holdfast.service.bisection import Bisection
+    from holdfast.recall.bisection import Bisection
 
 LABEL = 9
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.domain.ids import short_id
+from holdfast.lean.texts import short_id
+from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -19,10 +20,10 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-from holdfast.surfaces.cli.rows import lesson_json, table
+from holdfast.surfaces.cli.rows import table
 
 if TYPE_CHECKING:
-    from holdfast.service.blame import Blamed
+    from holdfast.curation.blame import Blamed
 
 HEADS = ("lines", "of", "id", "title", "state")
 _LINES = re.compile(r"^(?P<path>.+?):(?P<first>\d+)(?:-(?P<last>\d+))?$")

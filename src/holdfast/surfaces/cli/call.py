@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from holdfast.domain.hidden import is_hidden, without_hidden
+from holdfast.text.hidden import is_hidden, without_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,8 +35,8 @@ class Call:
         A memory that was lost is told of on stderr.
         """
         from holdfast.bootstrap import Memory
-        from holdfast.domain.errors import StoreError
-        from holdfast.spool import drain, waiting
+        from holdfast.errors import StoreError
+        from holdfast.home.spool import drain, waiting
 
         memory = Memory(self.folder, brief=True)
         _tell_of_loss(memory)
@@ -49,7 +49,7 @@ class Call:
 
 
 def _tell_of_loss(memory: Memory) -> None:
-    from holdfast.domain.errors import StoreError
+    from holdfast.errors import StoreError
 
     try:
         loss = memory.find_loss()
@@ -175,7 +175,7 @@ def read_time(text: str) -> datetime | None:
 
     Of a span of time it is the beginning. Raises InvalidValueError.
     """
-    from holdfast.service.lookup import named_instant
+    from holdfast.lessons.lookup import named_instant
 
     return named_instant(text, datetime.now(UTC)) if text else None
 
@@ -183,14 +183,3 @@ def read_time(text: str) -> datetime | None:
 def examples(*lines: str) -> str:
     """An epilog with those commands, one a line."""
     return "Examples:\n\n\b\n" + "\n".join(f"  {line}" for line in lines)
-
-
-def work_tree(folder: str) -> str:
-    """The nearest folder above with a `.git`, or the folder itself."""
-    folder = os.path.realpath(folder)
-    above = folder
-    while not os.path.exists(os.path.join(above, ".git")):
-        if os.path.dirname(above) == above:
-            return folder
-        above = os.path.dirname(above)
-    return above

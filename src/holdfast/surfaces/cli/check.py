@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.domain.errors import InvalidValueError
-from holdfast.domain.ids import short_id
+from holdfast.backfill.transcriptfiles import work_tree
+from holdfast.errors import InvalidValueError
+from holdfast.lean.texts import short_id
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.call import (
     Call,
@@ -20,15 +21,14 @@ from holdfast.surfaces.cli.call import (
     note,
     pass_call,
     say,
-    work_tree,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.bootstrap import Memory
-    from holdfast.service.expectations import Expectation, Mistake
-    from holdfast.service.rehearsal import Rehearsed
+    from holdfast.upkeep.expectations import Expectation, Mistake
+    from holdfast.upkeep.rehearsal import Rehearsed
 
 CHECKS = ".holdfast/checks.yaml"
 JUNIT_SUITE = "holdfast check"
@@ -69,7 +69,7 @@ def command(call: Call, file: str | None, from_files: bool, only: str, host: str
 
 
 def _read(path: str) -> tuple[tuple[Expectation, ...], tuple[Mistake, ...]]:
-    from holdfast.service.expectations import FILE_LIMIT, parse_expectations
+    from holdfast.upkeep.expectations import FILE_LIMIT, parse_expectations
 
     if os.path.islink(path):
         raise InvalidValueError(f"{path} is a link", hint="make it a file")  # a clone could show any file of ours
@@ -83,8 +83,8 @@ def _read(path: str) -> tuple[tuple[Expectation, ...], tuple[Mistake, ...]]:
 
 def _run(call: Call, root: str, expectations: Sequence[Expectation], from_files: bool, host: str) -> list[Rehearsed]:
     from holdfast.bootstrap import load_host
-    from holdfast.scratch import scratch_memory
-    from holdfast.service.rehearsal import rehearse
+    from holdfast.upkeep.rehearsal import rehearse
+    from holdfast.upkeep.scratch import scratch_memory
 
     if host:
         load_host(host)  # a name that is none is an error of its own
@@ -98,7 +98,7 @@ def _run(call: Call, root: str, expectations: Sequence[Expectation], from_files:
 
 def _take_files(memory: Memory) -> None:
     """Know what the repository's lesson files state: in a memory of their own a person need not vouch for them."""
-    from holdfast.service.sharing.sync import Syncing
+    from holdfast.publishing.sharing.sync import Syncing
 
     report = memory.sync(Syncing(accept=True, take_only=True))
     for problem in report.problems:

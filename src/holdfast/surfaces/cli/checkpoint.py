@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.errors import LessonNotFoundError
-from holdfast.domain.plain import to_plain
+from holdfast.errors import LessonNotFoundError
+from holdfast.lean.plain import to_plain
 from holdfast.surfaces.cli.call import (
     Call,
     Group,

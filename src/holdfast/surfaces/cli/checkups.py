@@ -11,23 +11,22 @@ from datetime import UTC, datetime, timedelta
 from importlib.util import cache_from_source
 from typing import TYPE_CHECKING, Any
 
-from holdfast.bootstrap import find_place, open_store
-from holdfast.domain.errors import HoldfastError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
+from holdfast.bootstrap import all_hosts, find_place, open_store
+from holdfast.capture.heartbeat import activity, last_events
+from holdfast.errors import HoldfastError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
+from holdfast.home.runfiles import DROPPED, LATE, SPOOLED, read_counts
+from holdfast.home.spool import FOLDER, unreadable, waiting
+from holdfast.home.witness import accept, find_loss
+from holdfast.installing import forms, launcher
+from holdfast.installing.codextrust import our_hooks
+from holdfast.installing.hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, backups, set_up
+from holdfast.installing.packages import TWICE, has_package
 from holdfast.ports.store import Extent
-from holdfast.runfiles import DROPPED, LATE, SPOOLED, read_counts
-from holdfast.service.heartbeat import activity, last_events
 from holdfast.settings import interpreter, package_folder
-from holdfast.spool import FOLDER, unreadable, waiting
-from holdfast.surfaces.cli import _forms, _launcher
-from holdfast.surfaces.cli._codextrust import our_hooks
-from holdfast.surfaces.cli._hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, backups, set_up
-from holdfast.surfaces.cli._packages import TWICE, has_package
 from holdfast.surfaces.cli.call import counted
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
 from holdfast.surfaces.cli.hostcheck import QUIET, WORDS, ago_words, check_heard
 from holdfast.surfaces.cli.project import ACCEPT, claim_line
-from holdfast.surfaces.cli.setup import all_hosts
-from holdfast.witness import accept, find_loss
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -226,7 +225,7 @@ def check_launcher(settings: Settings) -> Iterator[Finding]:
     """The launcher is there and starts this installation, where a host is set up to start it."""
     try:
         files = HostFiles(settings.home)
-        change = _launcher.plan(files, settings)
+        change = launcher.plan(files, settings)
     except HoldfastError as exc:
         yield failure("launcher", exc)
         return
@@ -246,7 +245,7 @@ def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[Finding]:
     try:
         with open(file, "rb") as stream:
             text = stream.read().decode("utf-8-sig")
-        missing = [edit for edit in edits if not _forms.holds(file, text, _forms.kept(file, edit))]
+        missing = [edit for edit in edits if not forms.holds(file, text, forms.kept(file, edit))]
     except (OSError, ValueError, HoldfastError) as exc:
         yield Finding(BAD, "hooks", f"{file} cannot be read: {exc}", setup)
         return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.errors import HoldfastError, InvalidValueError
+from holdfast.errors import HoldfastError, InvalidValueError
 from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call, say
 from holdfast.surfaces.cli.rows import table
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.ports.embedder import Embedder
-    from holdfast.service.units import Choice, Unit
+    from holdfast.publishing.units import Choice, Unit
 
 SIZE_LIMIT = 2_000_000
 """Bytes of a file that is still taken for rules somebody wrote."""
@@ -45,7 +45,7 @@ def command(call: Call, file: str, query: str, about: str, address: str, budget:
     FILE is Markdown: CLAUDE.md, AGENTS.md, SKILL.md, .cursorrules, …. Without an option, its outline: each unit's
     address, tokens and first sentence. Code, tables and comments are never cut.
     """
-    from holdfast.service.units import choose_units, default_budget, find_units, parse_units, question_about
+    from holdfast.publishing.units import choose_units, default_budget, find_units, parse_units, question_about
 
     if address and (query or about):
         raise click.UsageError("--unit names one section; --query and --for look for some")

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.ids import short_id
-from holdfast.domain.plain import to_plain
+from holdfast.lean.plain import to_plain
+from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
 
 if TYPE_CHECKING:
-    from holdfast.service.comparison import Comparison
+    from holdfast.freshness.compare import Comparison
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.errors import HoldfastError, InvalidValueError
+from holdfast.errors import HoldfastError, InvalidValueError
 from holdfast.surfaces.cli.call import (
     Call,
     Group,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from holdfast.bootstrap import Memory
     from holdfast.domain.vocabulary import SessionId
-    from holdfast.service.distillation.distil import DistilReport
+    from holdfast.learning.distillation.distil import DistilReport
     from holdfast.settings import Settings
 
 NONE = "none"
@@ -63,8 +63,8 @@ def command(ctx: click.Context) -> None:
 @pass_call
 def run(call: Call, sessions: Sequence[SessionId] = ()) -> None:
     """Distil those SESSIONS now; without any, what waits, or else this project's latest session."""
+    from holdfast.backfill.distilling import distil_session, distil_waiting, may_send, open_model, waiting
     from holdfast.bootstrap import worth_of_replies
-    from holdfast.distilling import distil_session, distil_waiting, may_send, open_model, waiting
 
     with call.open() as memory:
         settings = memory.settings
@@ -99,8 +99,8 @@ def run(call: Call, sessions: Sequence[SessionId] = ()) -> None:
 def digest(call: Call, session: SessionId) -> None:
     """Print everything that would be sent about a SESSION (default: this project's latest). Nothing is sent."""
     from holdfast.bootstrap import worth_of_replies
-    from holdfast.service.distillation.distil import prepare
-    from holdfast.service.sessionevents import session_events
+    from holdfast.capture.sessionevents import session_events
+    from holdfast.learning.distillation.distil import prepare
 
     with call.open() as memory:
         events = session_events(memory.parts, memory.place.project.id, session or _latest(memory))
@@ -189,7 +189,7 @@ def status(call: Call) -> None:
     """Say which model distils, how many sessions wait, and what the last 24 hours cost."""
     from datetime import UTC, datetime
 
-    from holdfast.distilling import may_send, spent, waiting
+    from holdfast.backfill.distilling import may_send, spent, waiting
     from holdfast.settings import load_settings
 
     settings = load_settings()
@@ -211,8 +211,8 @@ def status(call: Call) -> None:
 
 def choose_model(settings: Settings, values: Mapping[str, str | int]) -> None:
     """Keep the choice in the configuration, beside the user's limits; without values no model is asked any more."""
+    from holdfast.installing.configfile import load_text, save_text, with_table
     from holdfast.settings import Settings
-    from holdfast.surfaces.cli._configfile import load_text, save_text, with_table
 
     path = settings.config_path
     limits: dict[str, str | int | float] = {}

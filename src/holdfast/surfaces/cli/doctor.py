@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast._version import __version__
-from holdfast.domain.errors import HoldfastError
+from holdfast.errors import HoldfastError
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.call import (
     Call,

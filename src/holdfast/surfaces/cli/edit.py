@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say
-from holdfast.surfaces.cli.rows import lesson_json
 from holdfast.surfaces.cli.written import print_written
 
 NAMES = {"paths": "file", "symbols": "symbol", "literals": "code", "commands": "command", "work": "work"}

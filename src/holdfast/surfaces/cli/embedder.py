@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.errors import AlreadyRunningError, EmbedderError, HoldfastError, InvalidValueError
-from holdfast.surfaces.cli import _embedding, _pulling
+from holdfast.errors import AlreadyRunningError, EmbedderError, HoldfastError, InvalidValueError
+from holdfast.installing import pulling
+from holdfast.surfaces.cli import _embedding
 from holdfast.surfaces.cli.call import (
     Call,
     Group,
@@ -119,8 +120,8 @@ def status(call: Call) -> None:
         "holdfast embedder pull", "holdfast embedder pull BAAI/bge-small-en-v1.5", "holdfast embedder use onnx"
     )
 )
-@click.argument("model", default=_pulling.DEFAULT, metavar="[MODEL]")
-@click.option("--hub", default=_pulling.HUB, show_default=True, help="Address of the hub, or of a mirror of it.")
+@click.argument("model", default=pulling.DEFAULT, metavar="[MODEL]")
+@click.option("--hub", default=pulling.HUB, show_default=True, help="Address of the hub, or of a mirror of it.")
 @json_option
 @pass_call
 def pull(call: Call, model: str, hub: str) -> None:
@@ -141,12 +142,12 @@ def pull(call: Call, model: str, hub: str) -> None:
 
 def download(settings: Settings, model: str, hub: str) -> str:
     """The folder of the model, which is downloaded unless it is there. Raises HoldfastError when it cannot be."""
-    from holdfast.runfiles import Turn
+    from holdfast.home.runfiles import Turn
 
     with Turn(settings.run_path, "pull") as ours, _download_bar() as advance:
         if not ours:
             raise AlreadyRunningError("another process is pulling a model", hint="wait for it")
-        return _pulling.pull(settings.home, model, hub, advance)
+        return pulling.pull(settings.home, model, hub, advance)
 
 
 def _row(settings: Settings, name: str) -> dict[str, Any]:
@@ -174,7 +175,7 @@ def _complete(settings: Settings, name: str, options: dict[str, str]) -> dict[st
     """The options, with the folder of the model that was pulled where none is given."""
     if name != "onnx" or "path" in options:
         return options
-    folders = _pulling.pulled(settings.home)
+    folders = pulling.pulled(settings.home)
     if len(folders) > 1:
         raise InvalidValueError("more than one model was pulled", hint=f"path=… one of {', '.join(folders)}")
     return {**options, "path": folders[0]} if folders else options
@@ -196,7 +197,7 @@ def _parse_options(options: Sequence[str]) -> dict[str, str]:
 def _try(name: str, options: dict[str, str]) -> int:
     """The dimension the embedder answers with. Raises HoldfastError when it cannot be used."""
     from holdfast.bootstrap import load_embedder
-    from holdfast.service.embed import PROBE
+    from holdfast.recall.embed import PROBE
 
     measured = "dimension" in options or name == "onnx"
     embedder = load_embedder(name, options if measured else {**options, "dimension": "1"})
@@ -211,7 +212,7 @@ def _try(name: str, options: dict[str, str]) -> int:
 
 def _keep(memory: Memory, chosen: dict[str, str | int]) -> None:
     """Write the choice into config.toml, and what it replaces beside it while that is what answers."""
-    from holdfast.surfaces.cli._configfile import load_text, save_text, with_table
+    from holdfast.installing.configfile import load_text, save_text, with_table
 
     path = memory.settings.config_path
     before = load_text(path)
@@ -229,7 +230,7 @@ def _keep(memory: Memory, chosen: dict[str, str | int]) -> None:
 
 def _answers(memory: Memory) -> bool:
     """Whether every lesson had a vector of the embedder in use, so that it can answer for the next one."""
-    from holdfast.service.embed import COVERING
+    from holdfast.recall.embed import COVERING
 
     try:
         used = memory.parts.embedder()
@@ -239,7 +240,7 @@ def _answers(memory: Memory) -> bool:
 
 
 def _embed(memory: Memory, wait: bool) -> None:
-    from holdfast.service.embed import coverage, embed_pending
+    from holdfast.recall.embed import coverage, embed_pending
 
     seen = coverage(memory.parts)
     waiting = seen.lessons - seen.embedded
@@ -255,7 +256,7 @@ def _embed(memory: Memory, wait: bool) -> None:
 
 
 def _gather(memory: Memory) -> dict[str, Any]:
-    from holdfast.service.embed import coverage, probe
+    from holdfast.recall.embed import coverage, probe
 
     clock = memory.parts.clock
     told: dict[str, Any] = {

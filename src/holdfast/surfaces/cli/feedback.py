@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from holdfast.domain.ids import short_id
-from holdfast.domain.plain import to_plain
 from holdfast.domain.vocabulary import SessionId, Verdict
+from holdfast.lean.plain import to_plain
+from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from holdfast.domain.errors import HoldfastError
+from holdfast.errors import HoldfastError
 
 OK, NOTE, BAD = "ok", "note", "bad"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.ids import short_id
+from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli._copies import NOT_SEARCHED, find_copies, rewrite_derived
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say

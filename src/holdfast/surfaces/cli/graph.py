@@ -6,7 +6,7 @@ import os
 
 import click
 
-from holdfast.domain.plain import to_plain
+from holdfast.lean.plain import to_plain
 from holdfast.surfaces.cli._indexing import reading_bar
 from holdfast.surfaces.cli.call import (
     Call,
@@ -41,7 +41,7 @@ def command(call: Call, file: str, limit: int) -> None:
     Links are imports, both ways and over two hops; edits in the same commits of git's history; and reads before an
     edit. Each line is weight (up to 1), relation, and file.
     """
-    from holdfast.service.codegraph import linked
+    from holdfast.freshness.codegraph import linked
 
     with call.open() as memory, reading_bar() as progress:
         path, found = linked(memory.parts, memory.place, file, call.folder or os.getcwd(), progress)

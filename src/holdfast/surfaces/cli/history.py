@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.ids import short_id
-from holdfast.domain.plain import to_plain
-from holdfast.domain.window import clip
+from holdfast.lean.plain import to_plain
+from holdfast.lean.texts import short_id
+from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import (
     Call,
@@ -21,10 +21,10 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-from holdfast.surfaces.cli.rows import lesson_json
+from holdfast.text.window import clip
 
 if TYPE_CHECKING:
-    from holdfast.service.lineage import Version
+    from holdfast.curation.lineage import Version
 
 TEXT_SHOWN = 120
 """Characters of a field that are shown before and after."""

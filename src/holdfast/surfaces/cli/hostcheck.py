@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from holdfast.bootstrap import load_host
-from holdfast.domain.errors import HoldfastError
-from holdfast.service.heartbeat import HostActivity
-from holdfast.surfaces.cli._hostfiles import HostFiles, set_up
+from holdfast.capture.heartbeat import HostActivity
+from holdfast.errors import HoldfastError
+from holdfast.installing.hostfiles import HostFiles, set_up
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding
 
 if TYPE_CHECKING:

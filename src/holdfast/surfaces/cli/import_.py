@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.errors import InvalidValueError
 from holdfast.surfaces.cli._importing import Wish, import_foreign, tell, tell_json
 from holdfast.surfaces.cli.call import (
     Call,
@@ -25,7 +25,7 @@ from holdfast.surfaces.cli.call import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from holdfast.service.transfer import ImportReport
+    from holdfast.curation.transfer import ImportReport
 
 OWN = "holdfast"
 """The name of our own form: JSON lines, as `holdfast export` writes them."""
@@ -41,7 +41,7 @@ class _Format(click.ParamType[str]):
     name = "name"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from holdfast.sources import importer_names
+        from holdfast.backfill.sources import importer_names
 
         known = [OWN, *importer_names()]
         if value not in known:

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from holdfast.domain.plain import to_plain
+from holdfast.lean.plain import to_plain
 from holdfast.surfaces.cli._indexing import reading_bar
 from holdfast.surfaces.cli.call import (
     Call,
@@ -32,7 +32,7 @@ def command(call: Call, skipped: bool) -> None:
     Only files that changed are read. Nothing depends on doing this: the index follows by itself when it is needed.
     Stop it with Ctrl-C at any time and run it again to go on.
     """
-    from holdfast.service.codegraph import reindex
+    from holdfast.freshness.codegraph import reindex
 
     began = time.monotonic()
     with call.open() as memory, reading_bar() as progress:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.domain.vocabulary import LESSON_KINDS, STATES, TRUSTS, LessonKind, State
+from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli._conflicts import print_conflicts
 from holdfast.surfaces.cli.call import (
@@ -21,7 +22,7 @@ from holdfast.surfaces.cli.call import (
     read_time,
     say,
 )
-from holdfast.surfaces.cli.rows import chosen_states, lesson_json, summary_lines
+from holdfast.surfaces.cli.rows import chosen_states, summary_lines
 
 if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.domain.errors import LessonNotFoundError
-from holdfast.domain.ids import short_id
-from holdfast.domain.plain import to_plain
 from holdfast.domain.vocabulary import LessonId, SessionId
+from holdfast.errors import LessonNotFoundError
+from holdfast.lean.plain import to_plain
+from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import (
     Call,
@@ -28,7 +28,7 @@ from holdfast.surfaces.cli.rows import table
 if TYPE_CHECKING:
     from holdfast.bootstrap import Memory
     from holdfast.domain.records import Change, Delivery
-    from holdfast.service.outcomes.bill import Bill
+    from holdfast.outcomes.bill import Bill
 
 CHECKPOINTS = 1_000
 """Checkpoints looked through for those that were restored."""

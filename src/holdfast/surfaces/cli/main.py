@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast._version import __version__
-from holdfast.domain.errors import HoldfastError
-from holdfast.domain.hidden import without_hidden
+from holdfast.errors import HoldfastError
 from holdfast.settings import colour_wanted
 from holdfast.surfaces.cli.call import Call, folder_option
+from holdfast.text.hidden import without_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

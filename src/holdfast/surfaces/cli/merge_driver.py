@@ -7,7 +7,7 @@ import subprocess
 
 import click
 
-from holdfast.domain.gitcalm import calm_environment, git_program
+from holdfast.lean.gitcalm import calm_environment, git_program
 from holdfast.surfaces.cli.call import examples, note
 
 LARGEST = 250_000
@@ -23,7 +23,7 @@ def command(base: str, ours: str, theirs: str) -> int:
     Where both changed the rule, both are kept: the next sync makes two lessons of them, which contradict each other.
     Files that are not lessons are merged as text, with conflict markers; exit 1 then.
     """
-    from holdfast.service.sharing.merge import merge_files
+    from holdfast.publishing.sharing.merge import merge_files
 
     merged = merge_files("", *(_read(file) for file in (base, ours, theirs)))
     if merged is not None:

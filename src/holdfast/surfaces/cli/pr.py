@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.errors import InvalidValueError
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -21,7 +21,7 @@ from holdfast.surfaces.cli.call import (
 )
 
 if TYPE_CHECKING:
-    from holdfast.service.branchsummary import Summary
+    from holdfast.publishing.branchsummary import Summary
 
 
 @click.command(
@@ -44,7 +44,7 @@ def command(call: Call, base: str, files_only: bool) -> int:
     about. Shared lessons are read from their committed files, the others from this machine's memory. Private lessons,
     your own for all projects, and those that wait are left out. It prints, and sends nothing.
     """
-    from holdfast.service.branchsummary import render_markdown
+    from holdfast.publishing.branchsummary import render_markdown
 
     summary = _summary(call, base, files_only)
     if call.as_json:
@@ -66,7 +66,7 @@ def _summary(call: Call, base: str, files_only: bool) -> Summary:
         with call.open() as memory:
             return memory.branch_summary(base)
     from holdfast.bootstrap import open_checkout
-    from holdfast.service.branchsummary import summarise
+    from holdfast.publishing.branchsummary import summarise
 
     checkout = open_checkout(call.folder or os.getcwd())
     if checkout is None:

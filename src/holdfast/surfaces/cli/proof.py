@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from holdfast.bootstrap import Memory
-from holdfast.runfiles import LearningTurn
+from holdfast.home.runfiles import LearningTurn
 from holdfast.settings import child_environment, hook_program, isolated, load_settings
 from holdfast.surfaces.cli.findings import OK, Finding, failure
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.domain.errors import InvalidValueError
-from holdfast.domain.ids import short_id
+from holdfast.errors import InvalidValueError
+from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -25,7 +25,7 @@ from holdfast.surfaces.cli.rows import table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.service.audit import Finding
+    from holdfast.curation.audit import Finding
 
 HEADS = ("id", "kind", "title", "why")
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.domain.briefing import UNCONFIRMED
-from holdfast.domain.ids import short_id
-from holdfast.domain.sourceword import source_word
 from holdfast.domain.vocabulary import LESSON_KINDS, STATES
+from holdfast.lean.texts import short_id
+from holdfast.rendering.lines import source_word
+from holdfast.rendering.views import briefing_json
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -23,7 +24,7 @@ from holdfast.surfaces.cli.call import (
     read_text,
     say,
 )
-from holdfast.surfaces.cli.rows import ranked_json, summary_lines
+from holdfast.surfaces.cli.rows import summary_lines
 
 if TYPE_CHECKING:
     from holdfast.domain.briefing import Briefing, Ranked
@@ -74,20 +75,6 @@ def command(call: Call, /, text: tuple[str, ...], why: bool, budget: int, as_of:
         answer_json(briefing_json(briefing))
     else:
         _print(briefing, why)
-
-
-def briefing_json(briefing: Briefing) -> dict[str, Any]:
-    """A briefing with every part of every score."""
-    return {
-        "items": [ranked_json(item) for item in briefing.items],
-        "more": briefing.more,
-        "tokens": briefing.tokens,
-        "nearest": ranked_json(briefing.nearest) if briefing.nearest else None,
-        "near": [ranked_json(item) for item in briefing.near],
-        "near_more": briefing.near_more,
-        "disputes": [list(pair) for pair in briefing.disputes],
-        "degraded": briefing.degraded,
-    }
 
 
 def _print(briefing: Briefing, why: bool) -> None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.errors import InvalidValueError
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.backup import contents, manifest_json
 from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call, say
 
 if TYPE_CHECKING:
-    from holdfast.archive import Restored
+    from holdfast.upkeep.archive import Restored
 
 
 @click.command(
@@ -35,7 +35,7 @@ def command(call: Call, file: str, with_config: bool, dry_run: bool, yes: bool) 
     The whole file is checked before anything is changed. What is replaced is first kept in a backup of its own.
     A database of an older version is brought up to date; a newer one is refused.
     """
-    from holdfast.archive import restore_backup
+    from holdfast.upkeep.archive import restore_backup
 
     settings = load_settings()
     plan = restore_backup(settings, file, with_config=with_config, dry=True)

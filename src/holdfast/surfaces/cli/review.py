@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.errors import HoldfastError, InvalidValueError
-from holdfast.domain.ids import short_id
-from holdfast.domain.sourceword import source_word
-from holdfast.domain.window import clip
+from holdfast.errors import HoldfastError, InvalidValueError
+from holdfast.lean.texts import short_id
+from holdfast.rendering.lines import source_word
+from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli._conflicts import conflict_json, walk_conflicts
 from holdfast.surfaces.cli.call import (
@@ -24,15 +24,16 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-from holdfast.surfaces.cli.rows import labelled, lesson_json, summary_lines
+from holdfast.surfaces.cli.rows import labelled, summary_lines
 from holdfast.surfaces.cli.show import LABEL
+from holdfast.text.window import clip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.bootstrap import Memory
+    from holdfast.curation.conflicts import Conflict
     from holdfast.domain.lesson import Lesson
-    from holdfast.service.conflicts import Conflict
 
 ANSWERS = "a accept   e edit   r reject   R reject all   l later   q quit   ? help"
 HELP = """a  make it active as it stands

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from holdfast.domain.errors import InvalidValueError
-from holdfast.domain.ids import short_id
 from holdfast.domain.vocabulary import LESSON_KINDS
+from holdfast.errors import InvalidValueError
+from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import Call, examples, folder_option, json_option, note, pass_call, read_text
 from holdfast.surfaces.cli.written import print_written

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.ids import short_id
-from holdfast.domain.lesson import Anchor, Lesson
-from holdfast.domain.plain import to_plain
+from holdfast.domain.lesson import Lesson
+from holdfast.lean.texts import short_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from holdfast.domain.briefing import Ranked
     from holdfast.domain.vocabulary import State
 
 COLOURS = {
@@ -29,41 +27,6 @@ LEAST_CELL = 12
 """Columns that a cell keeps on a narrow terminal."""
 LEAST_ROOM = 20
 """Columns below which a text is not wrapped."""
-
-
-def lesson_json(lesson: Lesson, freshness: str = "", caveat: str = "") -> dict[str, Any]:
-    """Every field of a lesson and of its anchors, also those at their default, and what follows from them.
-
-    Keys are only ever added.
-    """
-    plain = {name: to_plain(getattr(lesson, name)) for name in Lesson.fields_}
-    plain["anchors"] = [{name: to_plain(getattr(anchor, name)) for name in Anchor.fields_} for anchor in lesson.anchors]
-    plain["short_id"] = short_id(lesson.id)
-    plain["memory_type"] = lesson.memory_type
-    plain["files"] = list(lesson.paths)
-    plain["symbols"] = list(lesson.symbols)
-    if freshness:
-        plain["freshness"] = freshness
-        plain["caveat"] = caveat
-    return plain
-
-
-def ranked_json(ranked: Ranked) -> dict[str, Any]:
-    """A recalled lesson, its place, and every part of its score: (sum of shares) x (product of factors)."""
-    why = ranked.why
-    return {
-        "rank": ranked.rank,
-        "score": ranked.score,
-        "freshness": ranked.freshness,
-        "caveat": ranked.caveat,
-        "unconfirmed": ranked.is_unconfirmed,
-        "why": {
-            "words": why.words,
-            "shares": [dict(share.__dict__) for share in why.shares],
-            "multipliers": [{"name": name, "factor": factor} for name, factor in why.multipliers],
-        },
-        "lesson": lesson_json(ranked.lesson),
-    }
 
 
 def chosen_states(given: Sequence[str]) -> tuple[State, ...]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from holdfast.domain.errors import HoldfastError
-from holdfast.domain.ids import short_id
-from holdfast.service.rules import ALWAYS_TOKENS, SCOPED_TOKENS, Budget
+from holdfast.errors import HoldfastError
+from holdfast.installing.wiring import difference, what_happens
+from holdfast.lean.texts import short_id
+from holdfast.publishing.rules import ALWAYS_TOKENS, SCOPED_TOKENS, Budget
 from holdfast.surfaces.cli._completions import host_names
-from holdfast.surfaces.cli._wiring import difference, what_happens
 from holdfast.surfaces.cli.call import (
     Call,
     Group,
@@ -30,10 +30,10 @@ from holdfast.surfaces.cli.rows import table
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from holdfast.installing.rulesync import Plan, RulesDesk
+    from holdfast.publishing.rules import RulesFile
     from holdfast.service.memory import Memory
-    from holdfast.service.rules import RulesFile
     from holdfast.settings import Settings
-    from holdfast.surfaces.cli._rulesync import Plan, RulesDesk
 
 LOCK_WAIT_S = 10.0
 
@@ -208,9 +208,9 @@ class _Work:
         self._wait_s = wait_s
 
     def __enter__(self) -> _Work:
-        from holdfast.runfiles import Turn
-        from holdfast.surfaces.cli._hostfiles import HostFiles
-        from holdfast.surfaces.cli._rulesync import NEW_MODE, RulesDesk
+        from holdfast.home.runfiles import Turn
+        from holdfast.installing.hostfiles import HostFiles
+        from holdfast.installing.rulesync import NEW_MODE, RulesDesk
 
         self._turn = Turn(self.settings.run_path, "hostfiles", self._wait_s)
         try:
@@ -251,9 +251,9 @@ def rewrite_written(call: Call) -> list[str]:
 
 def _sync_quietly(call: Call, choice: Choice) -> int:
     """Sync for a git hook: says nothing, never fails, and leaves files alone in the middle of a rebase."""
-    from holdfast.runfiles import note as log
+    from holdfast.home.runfiles import note as log
+    from holdfast.installing.githooks import is_busy
     from holdfast.settings import load_settings
-    from holdfast.surfaces.cli._githooks import is_busy
 
     try:
         with _Work(call, wait_s=0.0) as work:

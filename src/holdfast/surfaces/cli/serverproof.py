@@ -8,9 +8,9 @@ import subprocess
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.errors import HoldfastError
+from holdfast.errors import HoldfastError
+from holdfast.installing.hostfiles import SETUP_SCOPES, HostFiles
 from holdfast.settings import child_environment, isolated
-from holdfast.surfaces.cli._hostfiles import SETUP_SCOPES, HostFiles
 from holdfast.surfaces.cli.findings import BAD, OK, Finding
 
 if TYPE_CHECKING:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.errors import PluginNotFoundError
-from holdfast.surfaces.cli import _launcher
+from holdfast.backfill.transcriptfiles import work_tree
+from holdfast.bootstrap import all_hosts
+from holdfast.errors import PluginNotFoundError
+from holdfast.installing import launcher as _launcher
+from holdfast.installing.wiring import Wirer, difference, what_happens
 from holdfast.surfaces.cli._completions import host_names
-from holdfast.surfaces.cli._wiring import Wirer, difference, what_happens
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -23,16 +25,15 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
     short_path,
-    work_tree,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from holdfast.installing.hostfiles import Change, HostFiles
+    from holdfast.installing.wiring import Wiring
     from holdfast.ports.host import Host
     from holdfast.settings import Settings
-    from holdfast.surfaces.cli._hostfiles import Change, HostFiles
-    from holdfast.surfaces.cli._wiring import Wiring
 
 
 NEXT = """next: holdfast backfill  learns from the sessions on this machine
@@ -82,8 +83,8 @@ def command(
 
     `holdfast setup git` lets this repository's git merge the files of shared lessons field by field.
     """
+    from holdfast.installing.hostfiles import HostFiles
     from holdfast.settings import load_settings
-    from holdfast.surfaces.cli._hostfiles import HostFiles
 
     settings = load_settings()
     files = HostFiles(settings.home)
@@ -125,7 +126,7 @@ def command(
 
 def _wire(wirer: Wirer, wirings: Sequence[Wiring], files: HostFiles, launcher: Change) -> list[Wiring]:
     """Make the changes; the launcher first, for what is registered starts it."""
-    from holdfast.surfaces.cli._hostfiles import set_up
+    from holdfast.installing.hostfiles import set_up
 
     if set_up(files.manifest) or not all(wiring.error for wiring in wirings):
         files.apply([launcher])
@@ -143,7 +144,7 @@ def _is_for_git(hosts: Sequence[str], git_hooks: bool) -> bool:
 
 def _set_up_git(call: Call, files: HostFiles, hooked: bool, dry_run: bool, with_diff: bool) -> int:
     """Let the work tree's git merge lesson files, and with `hooked` take them in."""
-    from holdfast.surfaces.cli._gitmerge import OWNER, edits
+    from holdfast.installing.gitmerge import OWNER, edits
 
     root = work_tree(call.folder or os.getcwd())
     wanted = {OWNER + root: edits(root, hooked)}
@@ -157,15 +158,6 @@ def _set_up_git(call: Call, files: HostFiles, hooked: bool, dry_run: bool, with_
         if dry_run:
             note("nothing was changed")
     return 0
-
-
-def all_hosts(settings: Settings) -> list[Host]:
-    """Every host that something can be set up in, by name; not those of which only transcripts are read."""
-    from holdfast import plugins
-    from holdfast.bootstrap import load_host
-
-    hosts = [load_host(name.replace("_", "-"), settings) for name in plugins.names("hosts")]
-    return [host for host in hosts if host.profile.mcp or host.profile.hooks or host.profile.rules]
 
 
 def warm_up() -> None:
@@ -216,7 +208,7 @@ def _approve_in_codex(wirings: Sequence[Wiring], settings: Settings, files: Host
     """Write the approvals that Codex's user would give, where it was set up; they are taken back with the hooks."""
     if not any(wiring.host == "codex" and not wiring.error for wiring in wirings):
         return
-    from holdfast.surfaces.cli._codextrust import OWNER, approvals, our_hooks
+    from holdfast.installing.codextrust import OWNER, approvals, our_hooks
 
     hooks = our_hooks(settings)
     files.apply(files.plan(OWNER, approvals(settings, hooks)))

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.domain.ids import short_id
-from holdfast.domain.plain import to_plain
+from holdfast.lean.plain import to_plain
+from holdfast.lean.texts import short_id
+from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli._sourcewords import found_by
 from holdfast.surfaces.cli.call import (
@@ -19,14 +20,14 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-from holdfast.surfaces.cli.rows import coloured, labelled, lesson_json
+from holdfast.surfaces.cli.rows import coloured, labelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
     from holdfast.domain.lesson import Lesson
-    from holdfast.service.lookup import History
+    from holdfast.lessons.lookup import History
 
 LABEL = 10
 """Width of the labels' column."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from holdfast.domain.errors import HostConfigError, InvalidValueError
-from holdfast.domain.ids import short_id
-from holdfast.surfaces.cli._hostfiles import replace_file
+from holdfast.errors import HostConfigError, InvalidValueError
+from holdfast.installing.hostfiles import replace_file
+from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli.call import (
     Call,
     Group,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from holdfast.domain.project import Place
-    from holdfast.service.skills import Skills
+    from holdfast.publishing.skills import Skills
 
 FOLDER = ".claude/skills"
 """Where Claude Code looks, in the project's root."""
@@ -137,7 +137,7 @@ _REWRITES = ("changed", "removed")
 
 
 def _compile(call: Call) -> tuple[Skills, Place]:
-    from holdfast.service.skills import compile_skills
+    from holdfast.publishing.skills import compile_skills
 
     with call.open() as memory:
         return compile_skills(memory.parts, memory.place), memory.place
@@ -145,7 +145,7 @@ def _compile(call: Call) -> tuple[Skills, Place]:
 
 def _plan(found: Skills, place: Place, folder: str) -> Iterator[Step]:
     """A step for every skill, then for every file of ours that no skill stands behind any more."""
-    from holdfast.service.skills import is_unedited
+    from holdfast.publishing.skills import is_unedited
 
     for skill in found.skills:
         file = os.path.join(folder, skill.name, FILE)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli.call import (
     Call,
@@ -18,10 +19,10 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-from holdfast.surfaces.cli.rows import lesson_json, table
+from holdfast.surfaces.cli.rows import table
 
 if TYPE_CHECKING:
-    from holdfast.service.staging import Staged
+    from holdfast.lessons.staging import Staged
 
 HEADS = ("id", "branch", "seen", "kind", "title")
 

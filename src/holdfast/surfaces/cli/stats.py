@@ -23,8 +23,8 @@ from holdfast.surfaces.cli.rows import table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.service.outcomes.estimate import Difference, Share
-    from holdfast.service.outcomes.stats import Stats
+    from holdfast.outcomes.estimate import Difference, Share
+    from holdfast.outcomes.stats import Stats
 
 WIDTH = 40
 """Characters of a plot."""

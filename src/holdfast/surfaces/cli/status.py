@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.clocktext import render_instant
-from holdfast.domain.plain import to_plain
-from holdfast.domain.sourceword import is_from_commit
-from holdfast.surfaces.cli._hostfiles import HostFiles, set_up
+from holdfast.installing.hostfiles import HostFiles, set_up
+from holdfast.lean.plain import render_instant, to_plain
+from holdfast.rendering.lines import is_from_commit
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, pass_call, say, size
 from holdfast.surfaces.cli.project import ACCEPT, claim_line, identity, plain
 from holdfast.surfaces.cli.rows import pairs
@@ -115,7 +114,7 @@ def _better(embedder: str) -> str:
 
 def _rejudged_facts(memory: Memory) -> dict[str, Any] | None:
     """What became of the lessons of an older version; None where nothing did."""
-    from holdfast.service.rejudge import last_rejudging
+    from holdfast.learning.rejudge import last_rejudging
 
     retired, demoted, at = last_rejudging(memory.parts, memory.place)
     return {"retired": retired, "on_probation": demoted, "at": at} if retired or demoted else None
@@ -132,7 +131,7 @@ def _bill_facts(memory: Memory) -> dict[str, Any] | None:
 
 
 def _distil_facts(memory: Memory) -> dict[str, Any]:
-    from holdfast.distilling import spent, waiting
+    from holdfast.backfill.distilling import spent, waiting
 
     settings = memory.settings
     today = spent(settings, memory.parts.clock.now())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from holdfast.domain.ids import short_id
-from holdfast.domain.plain import to_plain
-from holdfast.service.recall import get_readable
+from holdfast.lean.plain import to_plain
+from holdfast.lean.texts import short_id
+from holdfast.ports.store import get_readable
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,

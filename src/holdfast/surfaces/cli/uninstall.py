@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.errors import InvalidValueError
 from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call
 
@@ -31,9 +31,9 @@ def command(call: Call, hosts: tuple[str, ...], dry_run: bool, with_diff: bool) 
 
     What is remembered stays: delete Holdfast's home folder to erase it.
     """
+    from holdfast.installing import launcher as _launcher
+    from holdfast.installing.hostfiles import BACKUPS, HostFiles, backups, set_up
     from holdfast.settings import load_settings
-    from holdfast.surfaces.cli import _launcher
-    from holdfast.surfaces.cli._hostfiles import BACKUPS, HostFiles, backups, set_up
     from holdfast.surfaces.cli.setup import report, tell
 
     settings = load_settings()
@@ -62,9 +62,8 @@ def command(call: Call, hosts: tuple[str, ...], dry_run: bool, with_diff: bool) 
 
 def _known(settings: Settings, names: tuple[str, ...]) -> Iterator[Edit]:
     """What setup registers for a user: taken back also when the manifest is gone."""
-    from holdfast.bootstrap import load_host
+    from holdfast.bootstrap import all_hosts, load_host
     from holdfast.settings import program_paths
-    from holdfast.surfaces.cli.setup import all_hosts
 
     command = program_paths(settings.home)
     chosen = [load_host(name, settings) for name in names if name != "git"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.ids import short_id
-from holdfast.domain.plain import to_plain
+from holdfast.lean.plain import to_plain
+from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -24,8 +24,8 @@ from holdfast.surfaces.cli.rows import table
 
 if TYPE_CHECKING:
     from holdfast.bootstrap import Memory
-    from holdfast.service.revival import Woken
-    from holdfast.service.verify import Checked, VerifyReport
+    from holdfast.curation.revival import Woken
+    from holdfast.freshness.verify import Checked, VerifyReport
 
 EXIT_STALE = 1
 WIDTH = 60

@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.domain.clocktext import render_instant
-from holdfast.domain.errors import AlreadyRunningError, LessonNotFoundError, StoreLockedError
-from holdfast.domain.ids import short_id
-from holdfast.runfiles import Turn
+from holdfast.errors import AlreadyRunningError, LessonNotFoundError, StoreLockedError
+from holdfast.home.runfiles import Turn
+from holdfast.lean.plain import render_instant
+from holdfast.lean.texts import short_id
+from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.call import Call, counted, examples, folder_option, json_option, note, pass_call, say
-from holdfast.surfaces.cli.rows import GAP, coloured, lesson_json, place_of
+from holdfast.surfaces.cli.rows import GAP, coloured, place_of
 
 if TYPE_CHECKING:
     from holdfast.bootstrap import Memory
-    from holdfast.service.watch import StateChange
+    from holdfast.freshness.watch import StateChange
 
 
 @click.command(epilog=examples("holdfast watch", "holdfast watch --json | jq -r '.lesson.title'"))

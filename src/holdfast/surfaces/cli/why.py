@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.ids import short_id
-from holdfast.domain.plain import to_plain
+from holdfast.lean.plain import to_plain
+from holdfast.lean.texts import short_id
+from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli._completions import lesson_ids
 from holdfast.surfaces.cli._sourcewords import found_by
 from holdfast.surfaces.cli.call import (
@@ -20,14 +21,14 @@ from holdfast.surfaces.cli.call import (
     pass_call,
     say,
 )
-from holdfast.surfaces.cli.rows import coloured, lesson_json, wrapped
+from holdfast.surfaces.cli.rows import coloured, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from holdfast.curation.explain import AnchorState, Explanation
     from holdfast.domain.lesson import Lesson
-    from holdfast.service.explain import AnchorState, Explanation
 
 SHOWN = 5
 """Newest of each kind of log record that are printed."""

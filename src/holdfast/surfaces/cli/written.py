@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.domain.ids import short_id
+from holdfast.lean.texts import short_id
+from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.call import Call, answer_json, note, say
-from holdfast.surfaces.cli.rows import lesson_json, summary_lines
+from holdfast.surfaces.cli.rows import summary_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from holdfast.surfaces.hooks.finder import install
 
 install()
 
-from holdfast.domain.errors import HoldfastError, InvalidValueError  # noqa: E402 - found by what was just installed
+from holdfast.errors import HoldfastError, InvalidValueError  # noqa: E402 - found by what was just installed
 from holdfast.surfaces.hooks.desk import NOTHING, open_desk  # noqa: E402
 
 TYPE_CHECKING = False
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from holdfast.domain.hookcall import HookCall
     from holdfast.domain.project import Place
     from holdfast.domain.records import Delivery
-    from holdfast.service.parts import Parts
+    from holdfast.home.spool import Spool
+    from holdfast.ports.parts import Parts
     from holdfast.settings import Settings
-    from holdfast.spool import Spool
     from holdfast.surfaces.hooks.desk import Desk
 
 PAYLOAD_LIMIT = 16_000_000
@@ -73,7 +73,7 @@ class _Hook:
 
     def complain(self, step: str, exc: BaseException) -> None:
         """Write down why something was not done."""
-        from holdfast.runfiles import note
+        from holdfast.home.runfiles import note
 
         note(self.settings.log_path if self.settings else "", f"{self.subject} {step}", exc)
 
@@ -108,7 +108,7 @@ class _Hook:
         """Answer in this process. `again`: a server was too slow."""
         _load_c_halves()
         from holdfast.bootstrap import Memory
-        from holdfast.domain.jsontext import loads
+        from holdfast.lean.texts import loads
         from holdfast.service.hook import attend, parse
 
         plain = loads(payload.decode("utf-8", "replace"))
@@ -127,7 +127,7 @@ class _Hook:
         self._finish(memory, call, drains=not later.was_used)
 
     def _leave_errand(self, settings: Settings, call: HookCall) -> None:
-        from holdfast.runfiles import leave_errand
+        from holdfast.home.runfiles import leave_errand
 
         try:
             leave_errand(settings.run_path, call)
@@ -154,8 +154,8 @@ class _Hook:
         memory.bound_log(self.desk.release)
 
     def _drain(self, memory: Memory) -> None:
-        from holdfast.domain.errors import StoreError
-        from holdfast.spool import drain
+        from holdfast.errors import StoreError
+        from holdfast.home.spool import drain
 
         try:
             drain(memory, memory.settings.run_path, self.desk.keep_by)
@@ -166,7 +166,7 @@ class _Hook:
         """Count and write down that the host did not wait for the answer, where that is so."""
         if not self.desk.is_late or self.settings is None:
             return
-        from holdfast.runfiles import LATE, count
+        from holdfast.home.runfiles import LATE, count
 
         self.complain("deadline", TimeoutError(f"no answer within {self.settings.hook_deadline_ms} ms"))
         count(self.settings.run_path, self.host, LATE)
@@ -198,7 +198,7 @@ class _LaterSpool:
         self._spool().keep_deliveries(deliveries)
 
     def _spool(self) -> Spool:
-        from holdfast.spool import Spool
+        from holdfast.home.spool import Spool
 
         self.was_used = True
         return Spool(self._settings.run_path, self._host)
@@ -217,8 +217,8 @@ def _read_payload() -> bytes:
 
 def _without_close_looks(parts: Parts) -> Parts:
     """Judging files as a whole: the wait took its part of the deadline, and parsing code could take the rest."""
-    from holdfast.domain.frozen import replace
-    from holdfast.service.parts import no_codeindex
+    from holdfast.lean.records import replace
+    from holdfast.ports.parts import no_codeindex
 
     return replace(parts, codeindex=no_codeindex)
 

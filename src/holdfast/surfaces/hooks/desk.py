@@ -15,7 +15,7 @@ import os
 import time
 from _thread import allocate_lock, start_new_thread
 
-from holdfast.domain.deadline import Deadline
+from holdfast.lean.deadline import Deadline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

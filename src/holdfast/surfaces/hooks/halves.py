@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from holdfast.domain.deadline import STOP_S, Deadline
+from holdfast.lean.deadline import STOP_S, Deadline
 from holdfast.surfaces.hooks.desk import TICK_S, Desk, print_answer, write_all
 
 TYPE_CHECKING = False

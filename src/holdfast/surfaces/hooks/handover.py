@@ -10,9 +10,9 @@ import os
 import sys
 import time
 
-from holdfast.domain.errors import SchemaTooOldError, StoreError
+from holdfast.errors import SchemaTooOldError, StoreError
+from holdfast.ports.parts import learned_position
 from holdfast.ports.store import EventFilter
-from holdfast.service.parts import learned_position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def waits(run_path: str, folder: str) -> bool:
 
 def start_learner(errand: str = "") -> None:
     """Start a learner that outlives us and ends by itself; `errand`: what `domain.hookcall.render_errand` tells it."""
-    from holdfast.runfiles import start_detached
+    from holdfast.home.runfiles import start_detached
 
     entry = os.path.join(os.path.dirname(os.path.abspath(__file__)), "entry.py")
     start_detached([os.path.abspath(sys.executable), "-I", entry, "--learn", errand])

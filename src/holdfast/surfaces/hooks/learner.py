@@ -10,15 +10,15 @@ import sys
 import threading
 from collections.abc import Sequence
 
+from holdfast.backfill.transcripts import keep_turn, read_errands
 from holdfast.bootstrap import Memory
 from holdfast.domain.hookcall import HookCall, parse_errand
-from holdfast.runfiles import LearningTurn, embed_in_turn, note
-from holdfast.service.associations import associate
-from holdfast.service.codegraph import reindex
+from holdfast.freshness.codegraph import reindex
+from holdfast.home.runfiles import LearningTurn, embed_in_turn, note
+from holdfast.home.spool import drain
+from holdfast.learning.associations import associate
 from holdfast.settings import Settings, load_settings
-from holdfast.spool import drain
 from holdfast.surfaces.hooks.handover import has_leftovers
-from holdfast.transcripts import keep_turn, read_errands
 
 LONGEST_RUN_S = 900.0
 """A learner that has not ended by then is stuck: it goes, and the next session's start tries again."""
@@ -66,8 +66,8 @@ def _distil(memory: Memory, ended: HookCall, settings: Settings) -> None:
     """Let the model that the user chose word the lessons of sessions that ended; nothing where none was chosen."""
     if not (settings.distil_model and settings.distil_after_sessions):
         return
+    from holdfast.backfill.distilling import distil_waiting, enqueue
     from holdfast.bootstrap import worth_of_replies
-    from holdfast.distilling import distil_waiting, enqueue
 
     try:
         if ended.ends_session and os.path.isdir(ended.cwd):

@@ -25,11 +25,11 @@ from mcp_types import ListRootsRequest, ListRootsResult
 from pydantic import ValidationError
 
 from holdfast import plugins
-from holdfast.domain.errors import HoldfastError, LessonNotFoundError
 from holdfast.domain.hookcall import HookCall
-from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import SessionId
+from holdfast.errors import HoldfastError, LessonNotFoundError
+from holdfast.lean.texts import short_id
 from holdfast.service.memory import Memory as Here
 from holdfast.settings import host_session
 from holdfast.surfaces.mcp.opening import MemoryOnce

@@ -15,8 +15,8 @@ import sys
 from contextlib import suppress
 
 from holdfast._version import __version__
-from holdfast.domain.errors import HoldfastError
-from holdfast.domain.jsontext import dumps, loads
+from holdfast.errors import HoldfastError
+from holdfast.lean.texts import dumps, loads
 from holdfast.surfaces.mcp.greeting import HOOKED, is_registered
 
 TYPE_CHECKING = False

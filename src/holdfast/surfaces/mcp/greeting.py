@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from holdfast.domain.errors import HoldfastError
-from holdfast.domain.jsontext import loads
+from holdfast.errors import HoldfastError
+from holdfast.lean.texts import loads
 
 HEAD = "Memory of earlier sessions in this code base."
 USE = (

@@ -17,16 +17,16 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from holdfast._version import __version__
+from holdfast.backfill.transcripts import keep_turn, read_errands
 from holdfast.bootstrap import Memory
-from holdfast.domain.deadline import Deadline
 from holdfast.domain.hookcall import HookCall, render_errand
-from holdfast.domain.jsontext import loads
-from holdfast.runfiles import LearningTurn, embed_in_turn, leave_errand, note
+from holdfast.home.runfiles import LearningTurn, embed_in_turn, leave_errand, note
+from holdfast.home.spool import Spool, drain
+from holdfast.lean.deadline import Deadline
+from holdfast.lean.texts import loads
+from holdfast.learning.learn import LearnReport
 from holdfast.service import hook
-from holdfast.service.learn import LearnReport
 from holdfast.settings import socket_folder
-from holdfast.spool import Spool, drain
-from holdfast.transcripts import keep_turn, read_errands
 
 BACKLOG = 16
 REQUEST_S = 0.5

@@ -7,8 +7,8 @@ host with hooks that deliver, at whatever moment, is not given it: here and ther
 from __future__ import annotations
 
 from holdfast.bootstrap import load_host
-from holdfast.domain.errors import HoldfastError
-from holdfast.domain.frozen import replace
+from holdfast.errors import HoldfastError
+from holdfast.lean.records import replace
 from holdfast.settings import Settings
 from holdfast.surfaces.mcp.callers import UNKNOWN, Asked
 from holdfast.surfaces.mcp.greeting import ALONE, HOOKED, is_registered

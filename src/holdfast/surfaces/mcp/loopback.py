@@ -19,8 +19,8 @@ import uvicorn
 from mcp.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 
-from holdfast.domain.errors import HoldfastError, InvalidValueError
-from holdfast.runfiles import Turn
+from holdfast.errors import HoldfastError, InvalidValueError
+from holdfast.home.runfiles import Turn
 from holdfast.surfaces.mcp import render
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.slowness import limited

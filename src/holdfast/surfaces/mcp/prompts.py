@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from mcp_types import Prompt, PromptArgument
 
-from holdfast.domain.errors import InvalidValueError
+from holdfast.errors import InvalidValueError
 from holdfast.surfaces.mcp import render, resources
 from holdfast.surfaces.mcp.callers import Asked
 

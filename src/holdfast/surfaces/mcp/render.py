@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.domain.briefing import Briefing
-from holdfast.domain.errors import HoldfastError
-from holdfast.domain.ids import short_id
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Checkpoint, Outcome
 from holdfast.domain.vocabulary import Freshness
-from holdfast.service import quotation
+from holdfast.errors import HoldfastError
+from holdfast.lean.texts import short_id
+from holdfast.recall import quotation
 
 
 def briefing(found: Briefing) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mcp_types import Resource, ResourceTemplate
 
-from holdfast.domain.errors import LessonNotFoundError
-from holdfast.domain.ids import short_id
+from holdfast.errors import LessonNotFoundError
+from holdfast.lean.texts import short_id
 from holdfast.surfaces.mcp import render
 from holdfast.surfaces.mcp.callers import Asked
 

@@ -41,8 +41,8 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from holdfast._version import __version__
-from holdfast.domain.errors import AmbiguousIdError, HoldfastError, InvalidValueError, LessonNotFoundError
-from holdfast.runfiles import note
+from holdfast.errors import AmbiguousIdError, HoldfastError, InvalidValueError, LessonNotFoundError
+from holdfast.home.runfiles import note
 from holdfast.surfaces.mcp import instructions, render, resources
 from holdfast.surfaces.mcp.callers import Asked, Callers, Request
 from holdfast.surfaces.mcp.greeting import ALONE, HOOKED

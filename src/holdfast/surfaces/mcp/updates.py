@@ -19,7 +19,7 @@ from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourceUpdated, ServerEvent
 from mcp_types import EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
 
-from holdfast.domain.ids import short_id
+from holdfast.lean.texts import short_id
 from holdfast.surfaces.mcp.callers import Request, connection_of
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.resources import BRIEF, CHECKPOINT, LESSON

@@ -10,7 +10,7 @@ import threading
 from binascii import crc32
 
 from holdfast.bootstrap import Memory
-from holdfast.runfiles import Turn, note
+from holdfast.home.runfiles import Turn, note
 from holdfast.surfaces.mcp.opening import MemoryOnce
 
 SETTLE_S = 5.0

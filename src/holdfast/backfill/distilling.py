@@ -1,0 +1,223 @@
+"""Distilling sessions: which ones wait, what was sent, what it cost, and how much may be sent today.
+
+One file of JSON lines in the home, `distil.jsonl`, is queue and record at once: a session is queued by one line and
+settled by a later one. It only grows by whole lines, so a killed process loses nothing; it holds ids and numbers, no
+words of anybody. A session that failed is tried again, at most twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from holdfast.bootstrap import load_model
+from holdfast.errors import HoldfastError, ModelError
+from holdfast.lean.plain import parse_instant, render_instant
+from holdfast.lean.records import Frozen
+from holdfast.learning.distillation.distil import DistilReport, distil
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+    from typing import Any
+
+    from holdfast.domain.event import Event
+    from holdfast.domain.vocabulary import SessionId
+    from holdfast.ports.model import LanguageModel
+    from holdfast.service.memory import Memory
+    from holdfast.settings import Settings
+
+TRIES = 3
+"""How often a session is sent at most: once, and twice again after failures."""
+RETRY_AFTER = timedelta(hours=1)
+USUAL_CALLS = 50
+"""Last calls of a model from which the cost of further ones is told."""
+DAY = timedelta(days=1)
+
+
+class Waiting(Frozen):
+    """A session that is to be distilled."""
+
+    session: SessionId
+    folder: str
+    tries: int = 0
+    last_try: datetime | None = None
+
+
+class Spent(Frozen):
+    """What was sent within the last 24 hours."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+    unknown_costs: int = 0
+    """Calls whose model does not say what they cost."""
+
+
+def enqueue(settings: Settings, session: SessionId, folder: str, at: datetime) -> None:
+    """Let a session wait for its distillation; one that waits or was settled already is not queued twice."""
+    if session and not any(row.get("session") == session for row in _rows(settings)):
+        _append(settings, {"at": render_instant(at), "queued": True, "session": session, "folder": folder})
+
+
+def waiting(settings: Settings) -> list[Waiting]:
+    """Sessions that wait, oldest first; without those that were tried often enough."""
+    found: dict[str, Waiting] = {}
+    for row in _rows(settings):
+        session = row.get("session", "")
+        if row.get("queued"):
+            found[session] = Waiting(session=session, folder=str(row.get("folder", "")))
+        elif session in found and row.get("failed"):
+            before = found[session]
+            found[session] = Waiting(
+                session=session, folder=before.folder, tries=before.tries + 1, last_try=_instant(row)
+            )
+        else:
+            found.pop(session, None)
+    return [entry for entry in found.values() if entry.tries < TRIES]
+
+
+def is_settled(settings: Settings) -> Callable[[SessionId], bool]:
+    """Tells whether a session was distilled, was not worth a call, or failed too often."""
+    done = {row.get("session") for row in _rows(settings) if "skipped" in row or "lessons" in row}
+    failures = Counter(row.get("session") for row in _rows(settings) if row.get("failed"))
+    return lambda session: session in done or failures[session] >= TRIES
+
+
+def usual(settings: Settings, model: str) -> tuple[int, int, float | None]:
+    """Tokens in and out and dollars of one session with that model, as its last calls tell; zeros when there is none.
+
+    The dollars are None when the model does not say what it costs.
+    """
+    calls = [row for row in _rows(settings) if row.get("model") == model and "lessons" in row][-USUAL_CALLS:]
+    if not calls:
+        return 0, 0, None
+    costs = [row["cost_usd"] for row in calls if row.get("cost_usd") is not None]
+    mean_in = sum(int(row.get("input_tokens", 0)) for row in calls) // len(calls)
+    mean_out = sum(int(row.get("output_tokens", 0)) for row in calls) // len(calls)
+    return mean_in, mean_out, sum(costs) / len(costs) if costs else None
+
+
+def spent(settings: Settings, now: datetime) -> Spent:
+    """What was sent within the last 24 hours."""
+    calls = [row for row in _rows(settings) if "model" in row and (at := _instant(row)) and now - at < DAY]
+    costs = [row.get("cost_usd") for row in calls]
+    return Spent(
+        calls=len(calls),
+        input_tokens=sum(int(row.get("input_tokens", 0)) for row in calls),
+        output_tokens=sum(int(row.get("output_tokens", 0)) for row in calls),
+        cost_usd=sum(cost for cost in costs if cost is not None),
+        unknown_costs=sum(cost is None for cost in costs),
+    )
+
+
+def may_send(settings: Settings, now: datetime) -> str:
+    """Why nothing more may be sent today; empty when something may."""
+    today = spent(settings, now)
+    if today.calls >= settings.distil_calls_a_day:
+        return f"{today.calls} calls within 24 hours: the limit is calls_a_day = {settings.distil_calls_a_day}"
+    if today.cost_usd >= settings.distil_dollars_a_day:
+        return f"${today.cost_usd:.2f} within 24 hours: the limit is dollars_a_day = {settings.distil_dollars_a_day:g}"
+    return ""
+
+
+def open_model(settings: Settings) -> LanguageModel:
+    """The configured model. Raises ModelError when none is."""
+    if not settings.distil_model:
+        raise ModelError(
+            "no model is chosen: nothing was sent", hint="holdfast distil models lists them; holdfast distil use NAME"
+        )
+    return load_model(settings.distil_model, dict(settings.distil_options))
+
+
+def distil_session(
+    memory: Memory,
+    settings: Settings,
+    session: SessionId,
+    model: LanguageModel,
+    worth_of: Callable[[Sequence[Event]], Sequence[float]],
+) -> DistilReport:
+    """Distil one session of the memory's folder and write down what it cost. Raises ModelError, also written down."""
+    clock = memory.parts.clock
+    try:
+        report = distil(memory.parts, memory.place, session, model, worth_of)
+    except HoldfastError as exc:
+        _append(
+            settings,
+            {"at": render_instant(clock.now()), "session": session, "failed": type(exc).__name__, "model": model.id},
+        )
+        raise
+    row: dict[str, Any] = {"at": render_instant(clock.now()), "session": session}
+    if report.skipped:
+        row["skipped"] = report.skipped
+    else:
+        row |= {
+            "model": report.model,
+            "input_tokens": report.input_tokens,
+            "output_tokens": report.output_tokens,
+            "cost_usd": report.cost_usd,
+            "lessons": len(report.active) + len(report.waiting),
+        }
+    _append(settings, row)
+    return report
+
+
+def distil_waiting(
+    memory: Memory,
+    settings: Settings,
+    worth_of: Callable[[Sequence[Event]], Sequence[float]],
+    complain: Callable[[str, Exception], None],
+) -> Iterator[tuple[Waiting, DistilReport]]:
+    """Distil the sessions that wait, as far as today's limits allow; a failure is told and the next one is tried."""
+    due = [entry for entry in waiting(settings) if _is_due(entry, memory.parts.clock.now())]
+    if not due:
+        return
+    model = open_model(settings)
+    for entry in due:
+        if may_send(settings, memory.parts.clock.now()) or not os.path.isdir(entry.folder):
+            continue
+        try:
+            yield entry, distil_session(memory.at(entry.folder), settings, entry.session, model, worth_of)
+        except HoldfastError as exc:
+            complain(f"distil {entry.session}", exc)
+
+
+def _is_due(entry: Waiting, now: datetime) -> bool:
+    return entry.last_try is None or now - entry.last_try >= RETRY_AFTER
+
+
+def _rows(settings: Settings) -> Iterable[Mapping[str, Any]]:
+    """The record's lines; a line that a full disk or an editor broke is passed over."""
+    try:
+        with open(settings.distil_path, encoding="utf-8", errors="replace") as stream:
+            lines = stream.readlines()
+    except FileNotFoundError:
+        return
+    for line in lines:
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(row, dict):
+            yield row
+
+
+def _append(settings: Settings, row: Mapping[str, Any]) -> None:
+    os.makedirs(os.path.dirname(settings.distil_path), mode=0o700, exist_ok=True)
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    record = os.open(settings.distil_path, flags, 0o600)
+    try:
+        os.write(record, (json.dumps(row) + "\n").encode())
+    finally:
+        os.close(record)
+
+
+def _instant(row: Mapping[str, Any]) -> datetime | None:
+    try:
+        return parse_instant(str(row.get("at", "")))
+    except HoldfastError:
+        return None

@@ -1,0 +1,309 @@
+"""Transcripts into memory: one file after another, in small transactions, from where the last run stopped.
+
+A mark in the store (`backfill:<path>`) says how far a file was read and whether its sessions were learnt from. Events
+have keys, so reading a stretch twice keeps nothing twice; a little is read again on purpose, for the calls whose
+results come later. A file that does not grow by lines is read whole when its size or time has changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from holdfast.backfill.transcriptfiles import unfit
+from holdfast.backfill.transcripts import BATCH, Heard, TranscriptLines
+from holdfast.errors import HoldfastError, HostConfigError
+from holdfast.lean.records import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from holdfast.domain.event import Event
+    from holdfast.domain.vocabulary import SessionId
+    from holdfast.learning.learn import LearnReport
+    from holdfast.ports.host import Host
+    from holdfast.service.memory import Memory
+
+    Taken = Counter[tuple[str, SessionId]]
+
+OVERLAP = 1024 * 1024
+"""Bytes before the mark that are read again when a file has grown."""
+
+COMPANIONS = ("", "-wal")
+"""What is added to a path for the files that hold a part of it."""
+
+GONE = "folder is gone (--project tells where they belong)"
+UNTOLD = "folder is not told (--project tells where they belong)"
+UNKNOWN = "project unknown"
+OF_OTHERS = "folder is not in the repository that brought the transcript (--project tells where they belong)"
+NO_EVENT = "no event was found in them"
+
+
+class Tally:
+    """What a run did so far."""
+
+    def __init__(self) -> None:
+        self.files = self.unchanged = self.sessions = self.events = self.known = self.bytes = 0
+        self.from_repository = 0
+        """Transcripts that are a repository's text: what they say waits for a person."""
+        self.skipped: Counter[str] = Counter()
+        self.lessons: Counter[str] = Counter()
+        self.failed: list[str] = []
+
+    def plain(self) -> dict[str, Any]:
+        """The numbers as `--json` prints them."""
+        told = {name: held for name, held in vars(self).items() if isinstance(held, int)}
+        return told | {"skipped": dict(self.skipped), "lessons": dict(self.lessons), "failed": self.failed}
+
+    def add(self, other: Tally) -> None:
+        """Count what another run did in."""
+        for name, held in vars(other).items():
+            if isinstance(held, int):
+                setattr(self, name, getattr(self, name) + held)
+        self.skipped.update(other.skipped)
+        self.lessons.update(other.lessons)
+        self.failed += [why for why in other.failed if why not in self.failed]
+
+
+class Places:
+    """Where sessions belong. `memory` None: nothing is kept, only counted."""
+
+    def __init__(self, memory: Memory | None, project: str = "") -> None:
+        self.memory = memory
+        self.project = project
+        self.folders: set[str] = set()
+        """Folders that sessions were in and that are there."""
+        self._found: dict[str, Memory | str] = {}
+
+    def find(self, folder: str) -> Memory | str:
+        """The memory asked from that folder, or why there is none; an empty reason when nothing is kept anyway."""
+        folder = self.project or folder
+        if folder not in self._found:
+            self._found[folder] = self._find(folder)
+        return self._found[folder]
+
+    def _find(self, folder: str) -> Memory | str:
+        if not folder or not os.path.isdir(folder):
+            return GONE if folder else UNTOLD
+        self.folders.add(folder)
+        if self.memory is None:
+            return ""
+        place = self.memory.at(folder)
+        try:
+            return place if place.place else UNKNOWN
+        except HoldfastError:
+            return UNKNOWN
+
+
+class Backfilling:
+    """A run over one host's transcripts."""
+
+    def __init__(self, host: Host, places: Places, since: datetime | None = None) -> None:
+        self.host = host
+        self.places = places
+        self.memory = places.memory
+        self.since = since
+        self.tally = Tally()
+        self._heard = Heard(places.memory)
+        self._events_read = 0
+        self._by_lines = host.profile.grows_by_lines
+        self._repository: str | None = None
+
+    def read(self, path: str, advance: Callable[[int], None], repository: str | None = None) -> None:
+        """Take in one file; `advance` is told the bytes as they are done. A file that cannot be read is counted.
+
+        `repository`: the file is a repository's text, not the user's own; the root of its work tree, or an empty text
+        where there is none.
+        """
+        self._repository = repository
+        self.tally.from_repository += repository is not None
+        self._events_read = 0
+        try:
+            if why := unfit(path):
+                self.tally.skipped[f"transcripts: {why}"] += 1
+            elif self._is_old(path):
+                self.tally.skipped["transcripts: too old"] += 1
+            elif self._by_lines:
+                self._read_lines(path, advance)
+            else:
+                self._read_whole(path, advance)
+        except OSError:
+            self.tally.skipped["transcripts: unreadable"] += 1
+        except HostConfigError as exc:
+            self.tally.skipped[f"transcripts: {_reason(path, exc)}"] += 1
+
+    def _is_old(self, path: str) -> bool:
+        return self.since is not None and datetime.fromtimestamp(os.stat(path).st_mtime, UTC) < self.since
+
+    def _read_lines(self, path: str, advance: Callable[[int], None]) -> None:
+        size = os.path.getsize(path)
+        with TranscriptLines(path) as probe:
+            inode = probe.identity()
+        mark = _Mark.load(self._mark(path), inode, size)
+        if mark.learnt_size == size > 0:
+            self._pass_over(size, advance)
+            return
+        self.tally.files += 1
+        with TranscriptLines(path, max(0, mark.position - OVERLAP), head=True) as lines:
+            session = os.path.basename(path).removesuffix(".jsonl")
+            events = self.host.parse_transcript(lines, session, self._new_id())
+            taken = Counter[tuple[str, "SessionId"]]()
+            start = lines.position
+            for _ in self._take_in(events, taken):
+                if self.since is None and taken:
+                    self._mark(path, f"{inode}:{lines.position}:0")
+                advance(max(0, lines.position - start))
+                start = max(start, lines.position)
+            advance(max(0, lines.position - start))
+            done = lines.position
+        self.tally.bytes += size
+        self._mention_silence(size if mark.position == 0 else 0)
+        self._learn(taken)
+        if taken and self.since is None:
+            self._mark(path, f"{inode}:{done}:{size}")
+
+    def _read_whole(self, path: str, advance: Callable[[int], None]) -> None:
+        """Marks: `whole:0:` while it is read for the first time or anew, `whole:<stamp>` when it is done."""
+        # Sessions whose folder was gone are read when the user says where they belong.
+        size, stamp = _size(path), _stamp(path) + self.places.project
+        mark = self._mark(path)
+        if mark == f"whole:{stamp}":
+            self._pass_over(size, advance)
+            return
+        self.tally.files += 1
+        taken = Counter[tuple[str, "SessionId"]]()
+        fresh: set[SessionId] = set()
+        for new in self._take_in(self.host.read_transcript(path, self._new_id()), taken):
+            if new and self.since is None and not fresh:
+                self._mark(path, "whole:0")
+            fresh |= new
+        advance(size)
+        self.tally.bytes += size
+        self._mention_silence(size)
+        # Where a run was cut short some sessions are known but were not learnt from.
+        finished_before = mark.startswith("whole:") and mark != "whole:0"
+        self._learn(Counter({k: n for k, n in taken.items() if k[1] in fresh}) if finished_before else taken)
+        if taken and self.since is None:
+            self._mark(path, f"whole:{stamp}")
+
+    def _mention_silence(self, size: int) -> None:
+        """Count a file of which nothing was read, though something is in it: it may be another host's."""
+        if size and not self._events_read:
+            self.tally.skipped[f"transcripts: {NO_EVENT}"] += 1
+
+    def _pass_over(self, size: int, advance: Callable[[int], None]) -> None:
+        self.tally.unchanged += 1
+        advance(size)
+
+    def _take_in(self, events: Iterator[Event], taken: Taken) -> Iterator[set[SessionId]]:
+        """Keep the events, counting in `taken` how many each (folder, session) had.
+
+        Gives after each transaction the sessions of which something was new.
+        """
+        left_out: dict[SessionId, str] = {}
+        good: dict[SessionId, str] = {}
+        for folder, session, batch in self._batches(events):
+            # A folder deleted since (a package, a build folder) counts as where the session was before.
+            folder = good[session] if session in good and not os.path.isdir(folder) else folder
+            why, new = self._keep(folder, batch)
+            if why:
+                left_out[session] = why
+            else:
+                good[session] = folder
+                taken[folder, session] += len(batch)
+            yield {session} if new else set()
+        kept = {session for _, session in taken}
+        self.tally.sessions += len(kept)
+        self.tally.skipped.update(f"sessions: {why}" for session, why in left_out.items() if session not in kept)
+
+    def _batches(self, events: Iterator[Event]) -> Iterator[tuple[str, SessionId, list[Event]]]:
+        """Runs of events of one folder and session, at most BATCH long."""
+        batch: list[Event] = []
+        for event in events:
+            self._events_read += 1
+            if self.since is not None and event.at < self.since:
+                continue
+            first = batch[0] if batch else event
+            if len(batch) >= BATCH or (event.cwd, event.session) != (first.cwd, first.session):
+                yield first.cwd, first.session, batch
+                batch = []
+            batch.append(event)
+        if batch:
+            yield batch[0].cwd, batch[0].session, batch
+
+    def _keep(self, folder: str, batch: list[Event]) -> tuple[str, int]:
+        """Keep the events of a folder; returns why not, or an empty text, and how many were new."""
+        if self._repository is not None:
+            if self._repository and not self.places.project and not _is_inside(self._repository, folder):
+                return OF_OTHERS, 0
+            batch = [replace(event, trust="repository") for event in batch]
+        place = self.places.find(folder)
+        if isinstance(place, str):
+            self.tally.events += 0 if place else len(batch)
+            return place, 0
+        unheard = self._heard.sift(batch)
+        new = place.append(unheard)
+        self.tally.events += new
+        self.tally.known += len(batch) - new
+        return "", new
+
+    def _learn(self, taken: Taken) -> None:
+        """Learn once from what each session did in each project, from the folder where most of it happened."""
+        places = {key: self.places.find(key[0]) for key, _ in taken.most_common()}
+        done: set[tuple[str, SessionId]] = set()
+        for (_, session), place in places.items():
+            if isinstance(place, str) or (place.place.project.id, session) in done:
+                continue
+            done.add((place.place.project.id, session))
+            self._count_lessons(place.learn(session))
+
+    def _count_lessons(self, learnt: LearnReport) -> None:
+        self.tally.lessons.update(active=len(learnt.active), waiting=len(learnt.waiting))
+        self.tally.failed += [why for why in learnt.failed if why not in self.tally.failed]
+
+    def _mark(self, path: str, value: str | None = None) -> str:
+        if self.memory is None:
+            return ""
+        return self.memory.parts.store.mark(f"backfill:{os.path.realpath(path)}", value)
+
+    def _new_id(self) -> Callable[[], str]:
+        return self.memory.parts.clock.new_id if self.memory else (lambda: "-")
+
+
+class _Mark:
+    """How far a file was read, and the size it had when its sessions were learnt from (0: not yet)."""
+
+    def __init__(self, position: int = 0, learnt_size: int = 0) -> None:
+        self.position = position
+        self.learnt_size = learnt_size
+
+    @classmethod
+    def load(cls, text: str, inode: str, size: int) -> _Mark:
+        """The mark of that file; at its beginning when the file is another, or shorter, than the marked one."""
+        parts = text.split(":")
+        if len(parts) != 3 or parts[0] != inode or not (parts[1] + parts[2]).isdecimal() or int(parts[1]) > size:
+            return cls()
+        return cls(int(parts[1]), int(parts[2]))
+
+
+def _is_inside(root: str, folder: str) -> bool:
+    root, folder = os.path.realpath(root), os.path.realpath(folder)
+    return folder == root or folder.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _size(path: str) -> int:
+    return sum(os.path.getsize(path + end) for end in COMPANIONS if os.path.exists(path + end))
+
+
+def _stamp(path: str) -> str:
+    """Sizes and times of the file and what belongs to it."""
+    held = (os.stat(path + end) for end in COMPANIONS if not end or os.path.exists(path + end))
+    return ",".join(f"{stat.st_size}-{stat.st_mtime_ns}" for stat in held)
+
+
+def _reason(path: str, exc: HoldfastError) -> str:
+    """The reason and what helps, without the path: transcripts are counted by it."""
+    why = str(exc).replace(path, "").replace("  ", " ").strip(" :")
+    return f"{why} ({exc.hint})" if exc.hint else why

@@ -1,0 +1,196 @@
+"""Sources: the files under a path that an importer knows, and what they hold. Nothing here is written.
+
+A folder is walked without following links and within bounds; what is not this project's own text (dependencies, build
+output, plug-ins of agents) is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from typing import NamedTuple
+
+from holdfast import plugins
+from holdfast.domain.event import Event
+from holdfast.domain.vocabulary import TRUSTS
+from holdfast.errors import InvalidValueError
+from holdfast.lean.records import replace
+from holdfast.ports.detector import Detector
+from holdfast.ports.importer import HEAD_BYTES, NAMED, NO, Ground, Importer, Passage, Skipped, Source
+
+EPOCH = datetime.fromtimestamp(0, UTC)
+ENTRIES = 200_000
+"""Files and folders that are looked at under one path."""
+LEFT_OUT = frozenset({
+    ".git", ".hg", ".svn", "node_modules", ".venv", "venv", "site-packages", "__pycache__", ".tox", ".nox", ".cache",
+    "dist", "build", "target", "out", "vendor", "third_party", ".holdfast",
+})  # fmt: skip
+OTHERS = frozenset({"plugins", "marketplaces", "cache", "extensions", "skills"})
+"""Folders in a hidden one in which agents keep what others wrote."""
+TELLING = 0.4
+"""Worth from which a passage's words tell its kind better than its place does."""
+ENDINGS = (".md", ".mdc", ".txt", ".json", ".jsonl", ".db", ".sqlite", ".sqlite3")
+"""Endings of files that may be something; so may be files without one."""
+
+
+class Found(NamedTuple):
+    """A source and the importer that knows it best."""
+
+    source: Source
+    importer: Importer
+
+
+class Search(NamedTuple):
+    """What is under a path."""
+
+    found: tuple[Found, ...]
+    skipped: tuple[tuple[str, str], ...] = ()
+    """(label, reason) of what was recognised and left out."""
+    cut: bool = False
+    """There was more than is looked at."""
+
+
+def importer_names() -> list[str]:
+    """The formats that can be imported, built-in and installed, sorted; with dashes, as people type them."""
+    return [name.replace("_", "-") for name in plugins.names("importers")]
+
+
+def find_sources(path: str, root: str, user_home: str, name: str = "") -> Search:
+    """The sources under a file or folder, in order of their paths, each with one importer.
+
+    `root` is the project's, `user_home` the person's; `name` takes that importer alone. A file that somebody points at
+    may be of any name. Raises InvalidValueError for a path that is not there or that nothing knows.
+    """
+    importers = [plugins.load("importers", name)] if name else _importers()
+    grounds = _Grounds(root, user_home)
+    if os.path.isdir(path):
+        return _walk(os.path.abspath(path), importers, grounds)
+    source = grounds.source(os.path.abspath(path))
+    if source is None:
+        raise InvalidValueError(f"{path} is not a file that can be read")
+    best = _best(source, importers) or (Found(source, importers[0]) if name else None)
+    if best is None:
+        raise InvalidValueError(
+            f"{path} is of no form that is known", hint=f"--from NAME, one of {', '.join(importer_names())}"
+        )
+    return Search((best,))
+
+
+def read_source(found: Found) -> tuple[Passage | Skipped, ...]:
+    """What a source holds, each passage with its kind. Raises InvalidValueError for one that cannot be read whole."""
+    try:
+        parts = tuple(found.importer.read(found.source))
+    except OSError as exc:
+        raise InvalidValueError(f"{found.source.label}: {exc.strerror or exc}") from exc
+    except RecursionError as exc:
+        raise InvalidValueError(f"{found.source.label} is nested too deeply") from exc
+    return tuple(_with_kind(_as_trusted(part, found.source)) if isinstance(part, Passage) else part for part in parts)
+
+
+def _as_trusted(passage: Passage, source: Source) -> Passage:
+    """The passage with no more trust than its place gives it, whatever form the file has.
+
+    Only what agents keep in hidden folders of the home is theirs, or the person's. Everything else may have come with a
+    clone or an archive: it is repository text, and holds for the project alone.
+    """
+    if source.ground == "home" and source.label.startswith("~/."):
+        return passage
+    trust = max(passage.trust, "repository", key=TRUSTS.index)
+    return replace(passage, trust=trust, scope="project")
+
+
+class _Grounds:
+    """Tells where a file lies, and how it is called there."""
+
+    def __init__(self, root: str, user_home: str) -> None:
+        self._root = os.path.realpath(root)
+        self._home = os.path.realpath(user_home) if user_home else ""
+
+    def source(self, path: str) -> Source | None:
+        """The file with its head; None for what is no file or cannot be read."""
+        try:
+            if not stat.S_ISREG(os.stat(path).st_mode):
+                return None
+            with open(path, "rb") as stream:
+                head = stream.read(HEAD_BYTES)
+        except OSError:
+            return None
+        label, ground = self._named(path)
+        shown = os.fsencode(label).decode("utf-8", "replace")
+        return Source(path=path, label=shown, ground=ground, head=head)
+
+    def _named(self, path: str) -> tuple[str, Ground]:
+        real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+        if _is_under(real, self._root):
+            return os.path.relpath(real, self._root).replace(os.sep, "/"), "project"
+        if self._home and _is_under(real, self._home):
+            return "~/" + os.path.relpath(real, self._home).replace(os.sep, "/"), "home"
+        return real.replace(os.sep, "/"), "elsewhere"
+
+
+def _importers() -> list[Importer]:
+    return [plugins.load("importers", name) for name in plugins.names("importers")]
+
+
+def _best(source: Source, importers: Sequence[Importer], least: int = NO + 1) -> Found | None:
+    """The importer that is surest of the source; the first by name of those that are equally sure."""
+    sure, _, importer = max(((one.sureness(source), -at, one) for at, one in enumerate(importers)), key=lambda x: x[:2])
+    return Found(source, importer) if sure >= least else None
+
+
+def _walk(path: str, importers: Sequence[Importer], grounds: _Grounds) -> Search:
+    found: list[Found] = []
+    skipped: list[tuple[str, str]] = []
+    seen = 0
+    for seen, entry in enumerate(_files_under(path), 1):
+        if seen > ENTRIES:
+            break
+        source = grounds.source(entry) if _may_be_one(entry) else None
+        best = _best(source, importers, NAMED) if source else None
+        if best is None:
+            continue
+        if os.path.islink(entry):
+            skipped.append((best.source.label, "a link; what it leads to is imported where it lies"))
+        else:
+            found.append(best)
+    return Search(tuple(found), tuple(skipped), seen > ENTRIES)
+
+
+def _files_under(path: str) -> Iterator[str]:
+    """Files in order of their paths; folders that cannot be listed are passed over."""
+    for folder, folders, files in os.walk(path):
+        left_out = LEFT_OUT | OTHERS if os.path.basename(folder).startswith(".") else LEFT_OUT
+        folders[:] = sorted(name for name in folders if name.lower() not in left_out)
+        for name in sorted(files):
+            yield os.path.join(folder, name)
+
+
+def _may_be_one(path: str) -> bool:
+    name = os.path.basename(path).lower()
+    return name.endswith(ENDINGS) or "." not in name.lstrip(".")
+
+
+def _is_under(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _with_kind(passage: Passage) -> Passage:
+    """The passage with the kind that its words state, where they state one, else the usual one of its place.
+
+    What a project's file says is nobody's preference, however it is worded: a preference belongs to a person.
+    """
+    if passage.kind:
+        return passage
+    said = Event(id="", session="", host="", kind="prompt", at=EPOCH, key="said", text=passage.insight)  # type: ignore[arg-type]
+    stated = _statements().detect([said])
+    sure = stated and stated[0].confidence >= TELLING and (stated[0].kind != "preference" or passage.scope == "user")
+    return replace(passage, kind=stated[0].kind if sure else passage.usual_kind)
+
+
+@cache
+def _statements() -> Detector:
+    detector: Detector = plugins.load("detectors", "statements")
+    return detector

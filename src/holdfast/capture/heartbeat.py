@@ -1,0 +1,84 @@
+"""Heartbeat: when each kind of event came last, from every host: the sign that hooks reach us."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from holdfast.domain.records import Delivery
+from holdfast.lean.records import Frozen
+from holdfast.ports.store import EventFilter, LogFilter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.event import Event
+    from holdfast.ports.store import Store
+
+LOOK_BACK = 3_000
+"""Newest positions that are looked at."""
+FAR = 1 << 40
+"""Further than any store will ever count."""
+
+
+DELIVERIES = 500
+"""Newest deliveries that are looked at."""
+
+
+class HostActivity(Frozen):
+    """What was lately heard of one host."""
+
+    heard_at: datetime | None = None
+    kinds: tuple[str, ...] = ()
+    """Kinds of its events, the latest first."""
+    commands: int = 0
+    """Commands whose end is known."""
+    failures: int = 0
+    """Of these, how many failed."""
+    delivered_at: datetime | None = None
+
+
+def activity(store: Store) -> dict[str, HostActivity]:
+    """What was lately heard of each host, by its name."""
+    events = [event for _, event in _latest(store)]
+    delivered: dict[str, datetime] = {}
+    for delivery in store.find_records(Delivery, LogFilter(limit=DELIVERIES)):
+        delivered.setdefault(delivery.host, delivery.at)
+    found = {}
+    for host in {event.host for event in events} | set(delivered):
+        own = [event for event in reversed(events) if event.host == host]
+        ended = [event for event in own if event.command and (event.exit_code is not None or _failed(event))]
+        found[host] = HostActivity(
+            heard_at=max((event.at for event in own), default=None),
+            kinds=tuple(dict.fromkeys(event.kind for event in own)),
+            commands=len(ended),
+            failures=sum(_failed(event) for event in ended),
+            delivered_at=delivered.get(host),
+        )
+    return found
+
+
+def _failed(event: Event) -> bool:
+    return event.kind == "tool_failure"
+
+
+def _latest(store: Store) -> list[tuple[int, Event]]:
+    return store.find_events(EventFilter(after=max(0, newest_position(store) - LOOK_BACK), limit=LOOK_BACK))
+
+
+def last_events(store: Store) -> list[Event]:
+    """The newest event of each (host, kind) among the latest ones, newest first; without their order by project."""
+    found: dict[tuple[str, str], Event] = {}
+    for _, event in _latest(store):
+        found[(event.host, event.kind)] = event
+    return sorted(found.values(), key=lambda event: event.at, reverse=True)
+
+
+def newest_position(store: Store) -> int:
+    """The position of the event received last, 0 without any: found by halving, some forty small questions."""
+    low, high = 0, FAR
+    while low < high:
+        middle = (low + high) // 2
+        if store.find_events(EventFilter(after=middle, limit=1)):
+            low = middle + 1
+        else:
+            high = middle
+    return low

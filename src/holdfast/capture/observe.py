@@ -1,0 +1,89 @@
+"""Observe: what a host told becomes kept events: redacted, relative to the project, stamped, cut to size."""
+
+from __future__ import annotations
+
+from holdfast.domain.event import TEXT_LIMIT, Event
+from holdfast.lean.records import replace
+from holdfast.lean.texts import has_drive
+from holdfast.text.globs import is_ignored, mentions_secrets
+from holdfast.text.redaction import redact, redact_to
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from holdfast.domain.project import Place
+    from holdfast.ports.parts import Parts
+
+COMMAND_LIMIT = 4_000
+"""Characters of a command that are kept."""
+
+FILES_LIMIT = 200
+"""Files of one event that are kept."""
+
+
+def observe(parts: Parts, place: Place, events: Iterable[Event]) -> int:
+    """Keep the events; returns how many were new, 0 when capture is switched off.
+
+    What is stored holds no secret, no `<private>` span and nothing of an ignored path. An event that is only about
+    ignored paths keeps its kind and tool, so that the order of things stays whole.
+    """
+    if not parts.capture:
+        return 0
+    kept = [prepare(parts, place, event) for event in events]
+    return parts.store.append_events(kept) if kept else 0
+
+
+def prepare(parts: Parts, place: Place, event: Event) -> Event:
+    """The event as it may be stored."""
+    inside = [path for path in (_inside(parts, place, path, event.cwd) for path in event.files[:FILES_LIMIT]) if path]
+    files = tuple(dict.fromkeys(redact(path) for path in inside if not is_ignored(path, parts.ignore)))
+    hidden = _is_hidden(event, inside, files, parts.ignore)
+    return replace(
+        event,
+        project=event.project or place.project.id,
+        cwd=redact(_clean(event.cwd)) or place.root,
+        branch=redact(_clean(event.branch)) or place.branch,
+        commit=event.commit or place.commit,
+        files=files,
+        command=_text(event.command, COMMAND_LIMIT),
+        old="" if hidden else _text(event.old, TEXT_LIMIT),
+        new="" if hidden else _text(event.new, TEXT_LIMIT),
+        text="" if hidden else _text(event.text, TEXT_LIMIT),
+        text_length=event.text_length or len(event.text),
+    )
+
+
+def _is_hidden(event: Event, inside: list[str], files: tuple[str, ...], ignore: tuple[str, ...]) -> bool:
+    """Whether the event is about nothing but ignored paths, or its command names a file made to hold secrets."""
+    if inside and not files:
+        return True
+    outside = not inside and event.files and all(is_ignored(path, ()) for path in event.files)
+    return bool(outside) or mentions_secrets(event.command)
+
+
+def _inside(parts: Parts, place: Place, path: str, cwd: str) -> str:
+    """The path relative to the root, or to the event's own folder when that is of another machine; else empty."""
+    clean = _clean(path)
+    found = parts.workspace.relative(place, clean, cwd)
+    if found or not cwd:
+        return found
+    stem, clean = cwd.replace("\\", "/").rstrip("/") + "/", clean.replace("\\", "/")
+    if clean.startswith("/") or has_drive(clean):
+        return _tidy(clean.removeprefix(stem)) if clean.startswith(stem) else ""
+    return _tidy(clean)
+
+
+def _tidy(path: str) -> str:
+    """The path without `.` parts; empty when it climbs."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    return "" if ".." in parts else "/".join(parts)
+
+
+def _text(text: str, limit: int) -> str:
+    return redact_to(_clean(text), limit) if text else ""
+
+
+def _clean(text: str) -> str:
+    """Without NUL characters, which neither SQLite nor a terminal passes on whole."""
+    return text.replace("\0", "") if "\0" in text else text

@@ -1,0 +1,68 @@
+"""What was kept of one session, read from the store page by page.
+
+A host may not say how a command ended; its transcript does, later. The outcome is then an event of its own, under the
+key of the command's event and `:outcome` (ADR 23). Here, and only here, the two become one.
+"""
+
+from __future__ import annotations
+
+from holdfast.lean.records import replace
+from holdfast.ports.store import EventFilter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from holdfast.domain.event import Event
+    from holdfast.domain.vocabulary import ProjectId, SessionId
+    from holdfast.ports.parts import Parts
+
+PAGE = 10_000
+OUTCOME = ":outcome"
+"""End of the key of an event that tells how the command of another event ended."""
+
+
+def session_events(parts: Parts, project: ProjectId, session: SessionId) -> list[Event]:
+    """The session's events in the order they happened: a transcript tells of replies after the hooks told of tools."""
+    events: list[Event] = []
+    after = 0
+    while page := parts.store.find_events(EventFilter(project=project, session=session, after=after, limit=PAGE)):
+        after = page[-1][0]
+        events += [event for _, event in page]
+    return sorted(with_outcomes(events), key=lambda event: event.at)
+
+
+def is_open(event: Event) -> bool:
+    """Whether nobody has said how the event's command ended."""
+    return event.kind == "tool_result" and bool(event.command) and event.exit_code is None
+
+
+def outcome_of(known: Event, told: Event) -> Event | None:
+    """The event that completes a known one by what a transcript tells of the same call; None where it tells no more."""
+    tells = told.kind == "tool_failure" or (told.kind == "tool_result" and told.exit_code is not None)
+    if not tells or not is_open(known):
+        return None
+    return replace(told, key=known.key + OUTCOME)
+
+
+def with_outcomes(events: Iterable[Event]) -> list[Event]:
+    """The events of one session with each outcome put into the event it completes.
+
+    The completed event keeps its id and, where it has one, its text: what was quoted from it stays where it was.
+    """
+    listed = list(events)
+    outcomes = {event.key.removesuffix(OUTCOME): event for event in listed if event.key.endswith(OUTCOME)}
+    if not outcomes:
+        return listed
+    return [
+        _completed(event, outcomes[event.key]) if event.key in outcomes and is_open(event) else event
+        for event in listed
+        if not event.key.endswith(OUTCOME)
+    ]
+
+
+def _completed(event: Event, outcome: Event) -> Event:
+    words = event if event.text else outcome
+    return replace(
+        event, kind=outcome.kind, exit_code=outcome.exit_code, text=words.text, text_length=words.text_length
+    )

@@ -1,0 +1,301 @@
+"""Adopt: what importers read in other tools' files, as lessons. The same file again changes nothing.
+
+A passage is known by a digest of its words; an edited one by its section, and revises the lesson it was. What is gone
+from a source is told and stays. What waits in the inbox, was rejected, revised or forgotten here keeps that state. All
+of a run is one transaction and one change, which `undo` takes back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from holdfast.curation.passages import KEY, anchored, draft_of, origin_of
+from holdfast.curation.remember import same_rule
+from holdfast.domain.lesson import Lesson, Link, in_state
+from holdfast.domain.vocabulary import STATES, TRANSITIONS, LessonId
+from holdfast.errors import InvalidValueError, LessonNotFoundError
+from holdfast.lean.records import Frozen, replace
+from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.ports.importer import Passage, Skipped
+from holdfast.ports.store import LessonFilter
+from holdfast.text.words import duplicate_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
+
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import State
+    from holdfast.ports.parts import Parts
+
+PAGE = 1_000
+LIKE = 1 / 3
+"""Share of words that an edited passage has in common with what it was, where the section holds several."""
+LIVING: tuple[State, ...] = ("active", "probation", "candidate", "quarantined")
+WAITING_OR_ACTIVE: tuple[State, ...] = ("active", "probation", "candidate")
+ENDED: tuple[State, ...] = ("superseded", "retired")
+"""What a source may say of a passage that does not hold any more."""
+
+
+class Reading(Frozen):
+    """What one source holds."""
+
+    label: str
+    importer: str
+    """The importer's id."""
+    parts: tuple[Passage | Skipped, ...]
+
+
+class Adopting(Frozen):
+    """How a run goes."""
+
+    accept: bool = False
+    """A person vouches for it: what is not suspicious becomes active."""
+    dry: bool = False
+    """Nothing is written."""
+    verb: str = "import"
+    """What the change is called in the log."""
+    projects: tuple[str, ...] = ()
+    """Names under which stores of several projects know this one; empty takes the folder's. `*` is all."""
+
+
+class Step(Frozen):
+    """What became of one passage (or would, in a dry run)."""
+
+    verb: str
+    """added, revised, accepted, unchanged, skipped or removed."""
+    label: str
+    section: str
+    title: str = ""
+    reason: str = ""
+    state: State = "candidate"
+    lesson: LessonId = ""  # type: ignore[assignment]
+
+
+def adopt(
+    parts: Parts,
+    place: Place,
+    readings: Sequence[Reading],
+    how: Adopting,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[Step, ...]:
+    """What became of each passage, in order, written in one transaction; `progress` hears how many are done."""
+
+    def step() -> _Run:
+        run = _Run(parts, place, how)
+        for reading in readings:
+            run.take(reading)
+            if progress:
+                progress(len(run.steps))
+        run.link()
+        if run.after and not how.dry:
+            write_change(parts, place, how.verb, list(run.after.values()), run.expected)
+        return run
+
+    return tuple(with_retries(step).steps)
+
+
+class _Run:
+    """One run: what is known of the sources, what will be written, and the steps told."""
+
+    def __init__(self, parts: Parts, place: Place, how: Adopting) -> None:
+        self.parts = parts
+        self.place = place
+        self.how = how
+        self.steps: list[Step] = []
+        self.after: dict[LessonId, Lesson] = {}
+        self.expected: dict[LessonId, datetime | None] = {}
+        self._known = _Known(parts, place)
+        self._named: dict[str, LessonId] = {}
+        self._links: list[tuple[LessonId, Passage]] = []
+
+    def take(self, reading: Reading) -> None:
+        """Plan what becomes of each part of a source."""
+        drafts = list(self._drafts(reading))
+        new = [pair for pair in drafts if not self._settle(reading.label, *pair)]
+        before = self._known.left(reading.label, {draft.topic_key for draft, _ in drafts})
+        told = Counter(_section(draft) for draft, _ in new)
+        for draft, passage in new:
+            section = _section(draft)
+            old = _what_it_was(draft, before.get(section, []), told[section] == 1)
+            if old is not None:
+                before[section].remove(old)
+            self._write(reading.label, draft, passage, old)
+        for lesson in (lesson for lessons in before.values() for lesson in lessons):
+            self._tell("removed", reading.label, _section(lesson), lesson, "no longer in the source; the lesson stays")
+
+    def link(self) -> None:
+        """Add the links that passages state to each other, where both ends are lessons."""
+        for lesson_id, passage in self._links:
+            links = [Link(kind=kind, target=self._named[name]) for kind, name in passage.links if name in self._named]
+            lesson = self.after.get(lesson_id) or self._known.by_id.get(lesson_id)
+            fresh = [link for link in links if lesson and link.target != lesson_id and link not in lesson.links]
+            if lesson is not None and fresh:
+                self._put(replace(lesson, links=tuple(dict.fromkeys((*lesson.links, *fresh)))))
+
+    def _drafts(self, reading: Reading) -> Iterator[tuple[Lesson, Passage]]:
+        """The lessons that a source's passages state; what is left out is told, of other projects only how much."""
+        elsewhere: Counter[str] = Counter()
+        for part in reading.parts:
+            if isinstance(part, Skipped):
+                self._tell("skipped", reading.label, part.section, reason=part.reason)
+            elif not self._is_ours(part.project):
+                elsewhere[part.project] += 1
+            else:
+                try:
+                    draft = draft_of(self.parts, self.place, part, reading.label, reading.importer)
+                except InvalidValueError as exc:
+                    self._tell("skipped", reading.label, part.section, reason=str(exc))
+                    continue
+                vouched = self.how.accept and part.state == "active" and draft.state == "candidate"
+                yield (replace(draft, state="active") if vouched else draft), part
+        for name, count in elsewhere.items():
+            reason = f"{count} of project {name!r}; --project={name} takes them"
+            self._tell("skipped", reading.label, "", reason=reason)
+
+    def _settle(self, label: str, draft: Lesson, passage: Passage) -> bool:
+        """Whether the passage is known already; then its lesson is told, in the state that it has from now on."""
+        known = self._known.find(draft)
+        if known is None:
+            return False
+        self._remember_name(known.id, passage)
+        if self.how.accept and known.state == "candidate" and draft.state == "active":
+            self._move("accepted", label, known, "active")
+        elif draft.state in ENDED and known.state in WAITING_OR_ACTIVE and known.provenance == draft.provenance:
+            self._move("revised", label, known, draft.state)
+        else:
+            self._tell("unchanged", label, passage.section, known, f"known, {known.state}")
+        return True
+
+    def _move(self, verb: str, label: str, known: Lesson, state: State) -> None:
+        moved = in_state(known, state, at=self.parts.clock.now())
+        self._put(moved)
+        self._known.keep(moved)
+        self._tell(verb, label, _section(moved), moved)
+
+    def _write(self, label: str, draft: Lesson, passage: Passage, old: Lesson | None) -> None:
+        """Plan a new lesson, in place of what the passage was where there is such a one."""
+        if self._settle(label, draft, passage):
+            return  # the same words stood further up in this run
+        if not self.how.dry:
+            draft = anchored(self.parts, self.place, draft, passage)
+        if old is not None:
+            self._close(old, draft)
+            draft = replace(draft, links=(Link(kind="supersedes", target=old.id),), pinned=old.pinned)
+        self._put(draft, is_new=True)
+        self._known.keep(draft)
+        self._remember_name(draft.id, passage)
+        self._tell("added" if old is None else "revised", label, passage.section, draft)
+
+    def _close(self, old: Lesson, new: Lesson) -> None:
+        state: State = "superseded" if "superseded" in TRANSITIONS[old.state] else "retired"
+        self._put(in_state(old, state, at=new.recorded_at))
+
+    def _put(self, lesson: Lesson, *, is_new: bool = False) -> None:
+        """Plan the lesson's next version; a version of this run is replaced and not followed."""
+        if lesson.id in self.after or is_new:
+            self.after[lesson.id] = lesson
+            self.expected.setdefault(lesson.id, None)
+            return
+        before = self._known.by_id[lesson.id]
+        self.expected[lesson.id] = before.recorded_at
+        self.after[lesson.id] = replace(lesson, recorded_at=max(lesson.recorded_at, self.parts.clock.now()))
+
+    def _remember_name(self, lesson: LessonId, passage: Passage) -> None:
+        for name in passage.names:
+            self._named.setdefault(name, lesson)
+        if passage.links:
+            self._links.append((lesson, passage))
+
+    def _is_ours(self, project: str) -> bool:
+        """Whether a store that names its projects means this one: by name, or by its path with dashes."""
+        if not project or "*" in self.how.projects:
+            return True
+        root = self.place.root.rstrip("/\\")
+        folder = root.replace("\\", "/").rsplit("/", 1)[-1]
+        dashed = "".join(c if c.isascii() and c.isalnum() else "-" for c in root)
+        ours = {name.casefold() for name in self.how.projects or (folder, self.place.project.name, dashed[:200])}
+        name = project.casefold()
+        return bool(ours & {name, name.split("/", 1)[0], name[:200]})
+
+    def _tell(self, verb: str, label: str, section: str, lesson: Lesson | None = None, reason: str = "") -> None:
+        told = {"title": lesson.title, "state": lesson.state, "lesson": lesson.id} if lesson else {}
+        self.steps.append(Step(verb=verb, label=label, section=section, reason=reason, **told))  # type: ignore[arg-type]
+
+
+class _Known:
+    """Lessons as they are: by id, by the key of an imported passage, by rule, by the source they came from."""
+
+    def __init__(self, parts: Parts, place: Place) -> None:
+        self.by_id: dict[LessonId, Lesson] = {}
+        self._by_key: dict[str, Lesson] = {}
+        self._by_rule: dict[tuple[str, ...], Lesson] = {}
+        self._by_label: dict[str, list[Lesson]] = {}
+        for lesson in _all(parts, place):
+            self.by_id[lesson.id] = lesson
+            self.keep(_as_it_was(parts, lesson))
+
+    def keep(self, lesson: Lesson) -> None:
+        """Know the lesson; of two with one key or rule, the newest, which comes first, and one that lives."""
+        if lesson.topic_key.startswith(KEY):
+            self._by_key.setdefault(lesson.topic_key, lesson)
+            self._by_label.setdefault(lesson.provenance.origin.partition("#")[0], []).append(lesson)
+        rule = same_rule(lesson)
+        held = self._by_rule.get(rule)
+        if held is None or (held.state not in LIVING and lesson.state in LIVING) or held.id == lesson.id:
+            self._by_rule[rule] = lesson
+        if lesson.topic_key in self._by_key and self._by_key[lesson.topic_key].id == lesson.id:
+            self._by_key[lesson.topic_key] = lesson
+
+    def find(self, draft: Lesson) -> Lesson | None:
+        """The lesson that the draft's passage is already, whatever became of it, or that states the same rule."""
+        return self._by_key.get(draft.topic_key) or self._by_rule.get(same_rule(draft))
+
+    def left(self, label: str, keys: set[str]) -> dict[str, list[Lesson]]:
+        """By section, living lessons of a source whose passages have none of the keys: edited or gone."""
+        label = origin_of(label, "").partition("#")[0]
+        held = {lesson.id: lesson for lesson in self._by_label.get(label, ()) if lesson.topic_key not in keys}
+        found: dict[str, list[Lesson]] = {}
+        for lesson in held.values():
+            if lesson.state in LIVING:
+                found.setdefault(_section(lesson), []).append(lesson)
+        return found
+
+
+def _all(parts: Parts, place: Place) -> Iterator[Lesson]:
+    where = LessonFilter(project=place.project.id, states=STATES, limit=PAGE)
+    while page := parts.store.find(where):
+        yield from page
+        where = replace(where, offset=where.offset + len(page))
+
+
+def _as_it_was(parts: Parts, lesson: Lesson) -> Lesson:
+    """A forgotten lesson of an importer as it was before, still forgotten: its key tells that it shall not return."""
+    from datetime import timedelta
+
+    if lesson.state != "forgotten" or not lesson.provenance.detector:
+        return lesson
+    try:
+        before = parts.store.get([lesson.id], lesson.recorded_at - timedelta(microseconds=1))[0]
+    except LessonNotFoundError:
+        return lesson
+    return replace(before, state="forgotten") if before.topic_key.startswith(KEY) else lesson
+
+
+def _section(lesson: Lesson) -> str:
+    return lesson.provenance.origin.partition("#")[2]
+
+
+def _what_it_was(draft: Lesson, here: Sequence[Lesson], alone: bool) -> Lesson | None:
+    """Which lesson of its section the draft is a new wording of: the likeliest, or the one where each is alone."""
+    if alone and len(here) == 1:
+        return here[0]
+    words = set(duplicate_key(draft.insight).split())
+    share, _, nearest = max(((_share(words, lesson), lesson.id, lesson) for lesson in here), default=(0.0, "", None))
+    return nearest if share >= LIKE else None
+
+
+def _share(words: set[str], lesson: Lesson) -> float:
+    others = set(duplicate_key(lesson.insight).split())
+    return len(words & others) / (len(words | others) or 1)

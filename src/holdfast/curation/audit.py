@@ -1,0 +1,273 @@
+"""Audit: lessons that a person should look at again, the most doubtful first, a few a day.
+
+Nothing is changed by looking. What a person keeps is not shown again for a season, unless the lesson is changed.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from holdfast.curation.confirm import confirm
+from holdfast.curation.forget import blanked
+from holdfast.curation.review import WAITING, accept
+from holdfast.domain.lesson import in_state
+from holdfast.domain.records import Change, Delivery
+from holdfast.domain.vocabulary import LessonId
+from holdfast.errors import InvalidValueError
+from holdfast.freshness.check import FreshnessCheck
+from holdfast.lean.plain import parse_instant, render_instant
+from holdfast.lean.records import Frozen
+from holdfast.lean.texts import dumps, loads, short_id
+from holdfast.lessons.crossing import find_recurring
+from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.lessons.lookup import resolve
+from holdfast.outcomes.settle import for_review
+from holdfast.ports.store import LessonFilter, LogFilter
+from holdfast.text.resemblance import find_pairs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+    from typing import Any
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.ports.parts import Parts
+
+OLD_DAYS = 90
+"""Days since a lesson was learnt, vouched for or told from which on it is old."""
+NEVER_TOLD_DAYS = 30
+"""Days after which a lesson that nobody was ever told is doubtful."""
+LOW_CONFIDENCE = 0.5
+DAILY = 5
+"""Lessons that are shown in a day."""
+KEPT_DAYS, LATER_DAYS = 90, 7
+"""Days for which a lesson is not shown again after it was kept, and after it was put off."""
+WEIGHTS: dict[str, float] = {
+    "doubted": 5.0, "orphaned": 4.0, "duplicate": 3.0, "drifted": 2.0, "recurs": 2.0, "low confidence": 1.5,
+    "never told": 1.0, "old": 1.0,
+}  # fmt: skip
+"""How much each reason makes a lesson worth a look; a lesson with several has their sum."""
+MARK = "audit:"
+"""The store's mark, before the project's id: how many were shown today, and until when which are not."""
+PRUNED = ("orphaned", "duplicate", "low confidence")
+"""Reasons for which `prune` forgets a lesson, where it is old, or was never told, as well."""
+VOUCHING = ("remember", "accept", "confirm", "revise", "edit")
+"""Verbs of changes by which somebody says that a lesson holds."""
+MOST = 100_000
+
+
+class Finding(Frozen):
+    """A lesson to look at, and why."""
+
+    lesson: Lesson
+    reasons: tuple[tuple[str, str], ...]
+    """(reason of WEIGHTS, what is to be said of it), the weightiest first."""
+    twins: tuple[LessonId, ...] = ()
+    """Lessons of other projects that say the same; only where the reason `recurs` is among them."""
+
+    @property
+    def weight(self) -> float:
+        """How much it is worth a look."""
+        return sum(WEIGHTS[reason] for reason, _ in self.reasons)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The reasons alone."""
+        return tuple(reason for reason, _ in self.reasons)
+
+
+def audit(parts: Parts, place: Place, *, everything: bool = False) -> list[Finding]:
+    """What is worth a look, best candidates first; `everything` also what was kept or put off not long ago."""
+    findings = _find(parts, place)
+    if everything:
+        return findings
+    diary = _Diary(parts, place)
+    return [finding for finding in findings if not diary.hides(finding.lesson)]
+
+
+def left_today(parts: Parts, place: Place) -> int:
+    """How many of a day's lessons have not been decided on yet."""
+    return max(0, DAILY - _Diary(parts, place).decided_today)
+
+
+def keep(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
+    """The lesson as it still holds: anchored to the code of now; one that waited is accepted.
+
+    Raises InvalidValueError when nothing that it is about is left.
+    """
+    lesson = resolve(parts, place, ref)
+    settle = accept if lesson.state in WAITING else confirm
+    kept = settle(parts, place, lesson.id, author=author)
+    _Diary(parts, place).note(kept, KEPT_DAYS)
+    return kept
+
+
+def put_off(parts: Parts, place: Place, ref: str) -> Lesson:
+    """The lesson, unchanged, which is not shown again for some days."""
+    lesson = resolve(parts, place, ref)
+    _Diary(parts, place).note(lesson, LATER_DAYS)
+    return lesson
+
+
+def note_decided(parts: Parts, place: Place) -> None:
+    """Count a decision that ended a lesson, or replaced it."""
+    _Diary(parts, place).note(None, 0)
+
+
+def find_prunable(parts: Parts, place: Place) -> list[Finding]:
+    """Findings that nobody would miss: of no use for long, and their code gone, their rule doubled or doubtful.
+
+    Pinned lessons and those that a person stated or accepted are never among them.
+    """
+    return [
+        finding
+        for finding in _find(parts, place)
+        if not finding.lesson.pinned
+        and finding.lesson.trust != "person"
+        and set(PRUNED) & set(finding.names)
+        and {"old", "never told"} & set(finding.names)
+    ]
+
+
+def prune(parts: Parts, place: Place, refs: Sequence[LessonId], *, author: str) -> Change:
+    """Forget those lessons in one change; `undo` brings all of them back. Raises InvalidValueError for none."""
+    if not refs:
+        raise InvalidValueError("nothing to prune")
+
+    def step() -> Change:
+        lessons = [lesson for lesson in parts.store.get(list(refs)) if lesson.state != "forgotten"]
+        tombstones = [blanked(in_state(lesson, "forgotten", at=parts.clock.now())) for lesson in lessons]
+        expected = {lesson.id: lesson.recorded_at for lesson in lessons}
+        return write_change(parts, place, "forget", tombstones, expected, actor=author, summary="prune").change
+
+    return with_retries(step)
+
+
+def _find(parts: Parts, place: Place) -> list[Finding]:
+    where = LessonFilter(project=place.project.id, states=("active", "probation"), limit=MOST)
+    lessons = parts.store.find(where)
+    twins = {one.lesson.id: one.twins for one in find_recurring(parts, place)}
+    reasons: dict[LessonId, list[tuple[str, str]]] = {lesson.id: [] for lesson in lessons}
+    for lesson, words in for_review(parts, place):
+        reasons.setdefault(lesson.id, []).append(("doubted", words))
+    for newer, older in find_pairs(lessons):
+        if newer.kind == older.kind or "user" in (newer.scope.level, older.scope.level):
+            reasons[older.id].append(("duplicate", f"says the same as {short_id(newer.id)}"))
+    told, vouched = _last_told(parts), _last_vouched(parts)
+    check = FreshnessCheck(parts, place)
+    for lesson in lessons:
+        found = reasons[lesson.id]
+        found += _of_code(check, lesson)
+        found += _of_use(lesson, vouched.get(lesson.id), told.get(lesson.id), parts.clock.now())
+        if lesson.id in twins:
+            others = len({twin.scope.project for twin in twins[lesson.id]})
+            found.append(("recurs", f"learnt in {others} other project{'s' * (others > 1)}, too: it may be for all"))
+    findings = [
+        Finding(
+            lesson=lesson,
+            reasons=tuple(sorted(reasons[lesson.id], key=lambda reason: -WEIGHTS[reason[0]])),
+            twins=tuple(twin.id for twin in twins.get(lesson.id, ())),
+        )
+        for lesson in lessons
+        if reasons[lesson.id]
+    ]
+    return sorted(
+        findings, key=lambda finding: (-finding.weight, finding.lesson.validity.valid_from, finding.lesson.id)
+    )
+
+
+def _of_code(check: FreshnessCheck, lesson: Lesson) -> Iterator[tuple[str, str]]:
+    freshness, caveat = check.judge(lesson)
+    if freshness == "orphaned":
+        yield "orphaned", caveat or "its code is gone"
+    elif freshness in ("drifted", "changed"):
+        yield "drifted", caveat or "its code changed"
+
+
+def _of_use(
+    lesson: Lesson, vouched_at: datetime | None, told_at: datetime | None, now: datetime
+) -> Iterator[tuple[str, str]]:
+    if lesson.confidence < LOW_CONFIDENCE:
+        yield "low confidence", f"true with a probability of {lesson.confidence:.2f}"
+    if lesson.pinned:
+        return
+    # not `recorded_at`: a version is recorded when code moves, too, and when something is taken back
+    begun = lesson.validity.valid_from
+    age_days = (now - max(begun, vouched_at or begun)).days
+    if told_at is None and age_days >= NEVER_TOLD_DAYS:
+        yield "never told", f"no session was told it in {age_days} days"
+    unused_days = min(age_days, (now - told_at).days) if told_at else age_days
+    if unused_days >= OLD_DAYS:
+        last = f"told last {(now - told_at).days} days ago" if told_at else "never told"
+        yield "old", f"learnt or vouched for {age_days} days ago, {last}"
+
+
+def _last_vouched(parts: Parts) -> dict[LessonId, datetime]:
+    """When somebody last vouched for each lesson, as far as that was not taken back."""
+    changes = parts.store.find_records(Change, LogFilter(limit=MOST))
+    undone = {change.undone for change in changes if change.verb == "undo"}
+    last: dict[LessonId, datetime] = {}
+    for change in changes:
+        if change.verb in VOUCHING and change.id not in undone:
+            for lesson in change.lessons:
+                last[lesson] = max(change.at, last.get(lesson, change.at))
+    return last
+
+
+def _last_told(parts: Parts) -> dict[LessonId, datetime]:
+    """When each lesson was told last, in any project."""
+    last: dict[LessonId, datetime] = {}
+    for delivery in parts.store.find_records(Delivery, LogFilter(limit=MOST)):
+        last[delivery.lesson] = max(delivery.at, last.get(delivery.lesson, delivery.at))
+    return last
+
+
+class _Diary:
+    """What was decided today, and what is not to be shown for a while: one mark a project."""
+
+    def __init__(self, parts: Parts, place: Place) -> None:
+        self._parts = parts
+        self._key = MARK + place.project.id
+        self._today = parts.clock.now().date().isoformat()
+        plain = _parse(parts.store.mark(self._key))
+        self.decided_today = plain["decided"] if plain["day"] == self._today else 0
+        self._hidden: dict[str, list[str]] = plain["hidden"]
+
+    def hides(self, lesson: Lesson) -> bool:
+        """Whether it was kept or put off, and has not changed since."""
+        until, recorded_at = (*self._hidden.get(lesson.id, ()), "", "")[:2]
+        if recorded_at != render_instant(lesson.recorded_at):
+            return False
+        try:
+            return parse_instant(until) > self._parts.clock.now()
+        except InvalidValueError:
+            return False
+
+    def note(self, lesson: Lesson | None, days: int) -> None:
+        """Count one decision, and hide the lesson, where there is one, for so many days."""
+        now = self._parts.clock.now()
+        entry = (
+            [] if lesson is None else [render_instant(now + timedelta(days=days)), render_instant(lesson.recorded_at)]
+        )
+
+        def edit(text: str) -> str:
+            plain = _parse(text)
+            decided = plain["decided"] if plain["day"] == self._today else 0
+            hidden = {key: value for key, value in plain["hidden"].items() if value and value[0] > render_instant(now)}
+            if lesson is not None:
+                hidden[lesson.id] = entry
+            return dumps({"day": self._today, "decided": decided + 1, "hidden": hidden})
+
+        self._parts.store.edit_mark(self._key, edit)
+
+
+def _parse(text: str) -> dict[str, Any]:
+    """The mark's fields; those of an empty one where it cannot be read."""
+    try:
+        plain = loads(text or "{}")
+        hidden = {key: list(map(str, value)) for key, value in plain.get("hidden", {}).items()}
+        return {"day": str(plain.get("day", "")), "decided": int(plain.get("decided", 0)), "hidden": hidden}
+    except (ValueError, TypeError, AttributeError):
+        return {"day": "", "decided": 0, "hidden": {}}

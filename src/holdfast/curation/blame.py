@@ -1,0 +1,79 @@
+"""Blame: which lessons are about a file's lines, by their anchors found in the code as it is now."""
+
+from __future__ import annotations
+
+from math import inf
+
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import Freshness
+from holdfast.errors import InvalidValueError
+from holdfast.freshness.check import FreshnessCheck, caveat
+from holdfast.freshness.compare import spans_of
+from holdfast.lean.records import Frozen
+from holdfast.lessons.lookup import in_project
+from holdfast.ports.store import LessonFilter
+from holdfast.text.globs import glob_matches
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.domain.lesson import Anchor
+    from holdfast.domain.project import Place
+    from holdfast.ports.parts import Parts
+
+LIMIT = 10_000
+
+
+class Blamed(Frozen, nested={"lesson": Lesson}):
+    """A lesson and the lines of the file that it is about; lines count from 1, both ends are meant."""
+
+    lesson: Lesson
+    start: int
+    """0: the whole file, or a definition that is not in it any more."""
+    end: int
+    symbol: str
+    freshness: Freshness
+    caveat: str = ""
+
+
+def blame(parts: Parts, place: Place, path: str, lines: tuple[int, int] | None = None) -> tuple[Blamed, ...]:
+    """The active lessons about the file, those about the fewest lines first, then from top to bottom.
+
+    With `lines` those that are about one of them at least; a lesson about the whole file is about every line. Raises
+    InvalidValueError for a path outside of the project and for lines that are none.
+    """
+    if lines is not None and not 1 <= lines[0] <= lines[1]:
+        raise InvalidValueError(f"no such lines: {lines[0]}-{lines[1]}", hint="FILE:12 or FILE:12-30")
+    relative = in_project(parts, place, path)
+    lessons = parts.store.find(LessonFilter(project=place.project.id, states=("active",), limit=LIMIT))
+    check = FreshnessCheck(parts, place, within_s=inf)
+    found = {entry for lesson in lessons for entry in _about(parts, place, check, lesson, relative)}
+    if lines is not None:
+        found = {entry for entry in found if not entry.start or (entry.start <= lines[1] and entry.end >= lines[0])}
+    return tuple(sorted(found, key=_order))
+
+
+def _order(entry: Blamed) -> tuple[bool, int, int, str]:
+    return not entry.start, entry.start, entry.end - entry.start, entry.lesson.id
+
+
+def _about(parts: Parts, place: Place, check: FreshnessCheck, lesson: Lesson, path: str) -> Iterator[Blamed]:
+    """The parts of the file that the lesson is about. Only lessons that name the file are looked at closely."""
+    if any(glob_matches(glob, path) for glob in lesson.globs):
+        yield Blamed(lesson=lesson, start=0, end=0, symbol="", freshness="unanchored")
+    if lesson.scope.project not in ("", place.project.id) or not any(_names(anchor, path) for anchor in lesson.anchors):
+        return
+    for anchor, verdict in check.looks(lesson):
+        now = verdict.anchor if verdict.freshness not in ("unverified", "orphaned") else anchor
+        if now.path != path:
+            continue
+        for start, end in spans_of(parts, place, now):
+            yield Blamed(
+                lesson=lesson, start=start, end=end, symbol=now.symbol, freshness=verdict.freshness,
+                caveat=caveat(anchor, verdict),
+            )  # fmt: skip
+
+
+def _names(anchor: Anchor, path: str) -> bool:
+    return path == anchor.path or path in anchor.other_paths

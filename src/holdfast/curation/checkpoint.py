@@ -1,0 +1,247 @@
+"""Checkpoints: the working state of a task, written before an agent loses its context and restored after.
+
+Append-only: the newest checkpoint of a (project, task) is the current one; closing a task adds a closed one.
+"""
+
+from __future__ import annotations
+
+from holdfast.capture.sessionevents import with_outcomes
+from holdfast.domain.records import Checkpoint
+from holdfast.errors import InvalidValueError
+from holdfast.lean.records import replace
+from holdfast.ports.store import EventFilter, LogFilter
+from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import clean
+from holdfast.text.redaction import redact
+from holdfast.text.signature import command_target
+from holdfast.text.speech import spoken_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.domain.event import Event
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import SessionId
+    from holdfast.ports.parts import Parts
+
+LOOKED_AT = 200
+"""Checkpoints read back to find the current one."""
+TEXT_LIMIT = 600
+"""Characters kept of the goal and of each item."""
+FILES, ITEMS = 12, 12
+"""Most files and items of one list in a captured checkpoint."""
+LEFT_OUT = "[left out: "
+"""How a note begins that stands for words which look like an attack."""
+SUBSTANTIAL = 4
+"""Words from which a prompt states a goal; `yes`, `go on` and `/compact` do not."""
+SIGNS = {"[x] ": "done", "[>] ": "next", "[ ] ": "next"}
+"""How hosts write to-do lists into events, and what each item is to a checkpoint."""
+
+
+def save(
+    parts: Parts,
+    place: Place,
+    goal: str,
+    *,
+    task: str = "",
+    done: Sequence[str] = (),
+    next: Sequence[str] = (),
+    open_questions: Sequence[str] = (),
+    files: Sequence[str] = (),
+    session: SessionId = "",  # type: ignore[assignment]
+) -> Checkpoint:
+    """Keep the state of a task and return it, redacted; a task without a name is called after the branch.
+
+    A goal or an item that looks like an attack is replaced by a note of the reason.
+
+    Raises InvalidValueError without a goal.
+    """
+    if not goal.strip():
+        raise InvalidValueError("a checkpoint needs a goal", hint="say what the task is to reach")
+    checkpoint = Checkpoint(
+        id=parts.clock.new_id(),
+        at=parts.clock.now(),
+        project=place.project.id,
+        session=session,
+        task=_task(task.strip(), place.branch),
+        goal=_kept(goal),
+        done=_all_kept(done),
+        next=_all_kept(next),
+        open_questions=_all_kept(open_questions),
+        files=tuple(dict.fromkeys(_kept(parts.workspace.relative(place, path) or path) for path in files)),
+        branch=place.branch,
+    )
+    parts.store.record([checkpoint])
+    return checkpoint
+
+
+def current(parts: Parts, place: Place, task: str = "") -> Checkpoint | None:
+    """The newest open checkpoint of the task; without a task the latest of this branch. None when all are closed."""
+    seen: set[str] = set()
+    for checkpoint in saved(parts, place, LOOKED_AT):
+        here = checkpoint.task == task if task else checkpoint.branch == place.branch
+        if not here or checkpoint.task in seen:
+            continue
+        seen.add(checkpoint.task)
+        if not checkpoint.closed:
+            return checkpoint
+    return None
+
+
+def saved(parts: Parts, place: Place, limit: int) -> list[Checkpoint]:
+    """The project's checkpoints, newest first, closed ones too."""
+    return parts.store.find_records(Checkpoint, LogFilter(project=place.project.id, limit=limit))
+
+
+def finish(parts: Parts, place: Place, task: str = "") -> Checkpoint | None:
+    """Close the current checkpoint of the task; returns the closed one, or None when there was none."""
+    checkpoint = current(parts, place, task)
+    if checkpoint is None:
+        return None
+    closed = replace(checkpoint, id=parts.clock.new_id(), at=parts.clock.now(), closed=True)
+    parts.store.record([closed])
+    return closed
+
+
+def capture(parts: Parts, place: Place, session: SessionId) -> Checkpoint | None:
+    """Write the checkpoint that a session's events tell: its goal, what was done, what is next. None without a goal.
+
+    What was saved earlier in this session stays, with what events tell added; its goal holds until a later prompt
+    states another.
+    """
+    found = parts.store.find_events(EventFilter(project=place.project.id, session=session))
+    events = [event for event in with_outcomes(event for _, event in found) if not event.agent]
+    saved = current(parts, place)
+    kept = saved if saved is not None and saved.session == session else None
+    prompt = _goal(events)
+    if kept is None and prompt is None:
+        return None
+    stated = kept.goal if kept and not (prompt and prompt.at > kept.at) else ""
+    listed = _listed(events)
+    return save(
+        parts,
+        place,
+        stated or (prompt.text if prompt else ""),
+        task=kept.task if kept else "",
+        done=_merged(kept.done if kept else (), listed["done"] or _worked(events))[-ITEMS:],
+        next=listed["next"] or (kept.next if kept else ()),
+        open_questions=kept.open_questions if kept else (),
+        files=_merged(kept.files if kept else (), _edited(events))[-FILES:],
+        session=session,
+    )
+
+
+def render(checkpoint: Checkpoint, budget_tokens: int) -> str:
+    """The checkpoint as a few lines of at most that many tokens; what matters least gives way first.
+
+    Files give way before what is done, that before open questions, those before next steps; the goal is cut last.
+    """
+    told = checkpoint.branch and not checkpoint.task.startswith(LEFT_OUT)
+    branch = f", branch {clean(checkpoint.branch)}" if told else ""
+    head = f"State of task {clean(checkpoint.task)}, saved {checkpoint.at:%Y-%m-%d %H:%M} UTC{branch}:"
+    rows = [
+        ("goal", [clean(checkpoint.goal)]),
+        ("next", [clean(item) for item in checkpoint.next]),
+        ("open", [clean(item) for item in checkpoint.open_questions]),
+        ("done", [clean(item) for item in checkpoint.done][::-1]),
+        ("files", [clean(item) for item in checkpoint.files][::-1]),
+    ]
+    lines = [head]
+    left = budget_tokens - count_tokens(head)
+    for name, items in rows:
+        line = _row(name, items, left)
+        lines += [line] if line else []
+        left -= count_tokens(line)
+    return "\n".join(lines)
+
+
+def _row(name: str, items: Sequence[str], budget: int) -> str:
+    """`name: item; item` with as many items as fit; the first is cut at a word when it alone does not."""
+    kept: list[str] = []
+    for item in items:
+        if count_tokens(f"{name}: {'; '.join([*kept, item])}") > budget:
+            break
+        kept.append(item)
+    if not kept and items and name in ("goal", "next"):
+        words = items[0].split(" ")
+        while words and count_tokens(f"{name}: {' '.join(words)}…") > budget:
+            words = words[: len(words) * 3 // 4]
+        kept = [" ".join(words) + "…"] if words else []
+    return f"{name}: {'; '.join(kept)}" if kept else ""
+
+
+def _goal(events: Sequence[Event]) -> Event | None:
+    """The last prompt that says something, else the last one; None without any."""
+    own = ((event, spoken_text(event.text).strip()) for event in events if event.kind == "prompt")
+    prompts = [replace(event, text=words) for event, words in own if words]
+    told = [prompt for prompt in prompts if len(prompt.text.split()) >= SUBSTANTIAL and prompt.text[0] != "/"]
+    if not prompts:
+        return None
+    from holdfast.text.window import before_paste  # loads `re`: only a hook that writes a checkpoint pays for it
+
+    goal = (told or prompts)[-1]
+    return replace(goal, text=before_paste(goal.text))
+
+
+def _listed(events: Sequence[Event]) -> dict[str, tuple[str, ...]]:
+    """Items of the last to-do list, by what they are."""
+    found: dict[str, list[str]] = {"done": [], "next": []}
+    lists = [event.text for event in events if event.kind == "tool_result" and event.text.startswith(tuple(SIGNS))]
+    for line in lists[-1].splitlines() if lists else ():
+        sign = SIGNS.get(line[:4])
+        if sign:
+            found[sign].append(line[4:])
+    return {sign: tuple(items[-ITEMS:] if sign == "done" else items[:ITEMS]) for sign, items in found.items()}
+
+
+def _worked(events: Sequence[Event]) -> tuple[str, ...]:
+    """What was done as far as events tell: files edited and the commands that last passed."""
+    edited = [f"edited {path}" for path in _edited(events)]
+    passed: dict[str, None] = {}
+    for event in events:
+        if event.command and event.kind == "tool_result" and event.exit_code == 0:
+            target = command_target(event.command)
+            passed.pop(target, None)
+            passed[target] = None
+        elif event.command and event.kind == "tool_failure":
+            passed.pop(command_target(event.command), None)
+    ran = [f"ran {target}" for target in passed if target]
+    return (*edited[-ITEMS // 2 :], *ran[-ITEMS // 2 :])
+
+
+def _edited(events: Sequence[Event]) -> tuple[str, ...]:
+    """Files edited, the last one last."""
+    found: dict[str, None] = {}
+    for event in events:
+        for path in event.files if event.kind == "file_edit" else ():
+            found.pop(path, None)
+            found[path] = None
+    return tuple(found)
+
+
+def _merged(first: Sequence[str], then: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first, *then)))
+
+
+def _task(task: str, branch: str) -> str:
+    """The task's name; a note where it or the branch's name is a sentence that looks like an attack."""
+    names = (_kept(name) for name in (branch, task) if name)
+    return next((name for name in names if name.startswith(LEFT_OUT)), redact(task) or branch or "main")
+
+
+def _kept(text: str) -> str:
+    """The text without secrets, cut to size; what looks like an attack is left out, and the line says so."""
+    from holdfast.lessons.statement import doubtful_name
+    from holdfast.lessons.suspicion import suspicion
+    from holdfast.text.orders import harm
+
+    doubtful = suspicion(text) or doubtful_name([text]) or harm(text)
+    if doubtful:
+        return f"{LEFT_OUT}{doubtful}]"
+    said = redact(text.strip())
+    return said if len(said) <= TEXT_LIMIT else said[: TEXT_LIMIT - 1] + "…"
+
+
+def _all_kept(items: Sequence[str]) -> tuple[str, ...]:
+    return tuple(_kept(item) for item in items if item.strip())

@@ -1,0 +1,54 @@
+"""Confirm: a lesson still holds for the code as it is now. Its anchors are made anew; nothing else of it changes."""
+
+from __future__ import annotations
+
+from holdfast.errors import IllegalTransitionError, InvalidValueError
+from holdfast.lean.records import replace
+from holdfast.lean.texts import short_id
+from holdfast.lessons.anchoring import renew
+from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.lessons.lookup import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.lesson import Anchor, Lesson
+    from holdfast.domain.project import Place
+    from holdfast.ports.parts import Parts
+
+ENDED = ("superseded", "retired", "forgotten")
+
+
+def confirm(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
+    """The lesson's next version, anchored to the code of now; moved definitions are followed, gone ones dropped.
+
+    Raises IllegalTransitionError for a lesson that is out of use, InvalidValueError when it is about another
+    project's code or when nothing that it is about is left.
+    """
+
+    def step() -> Lesson:
+        lesson = resolve(parts, place, ref)
+        anchors = _anchors(parts, place, lesson)
+        after = replace(lesson, anchors=anchors, recorded_at=parts.clock.now(), retracted_at=None)
+        expected = {lesson.id: lesson.recorded_at}
+        return write_change(parts, place, "confirm", [after], expected, actor=author).lessons[0]
+
+    return with_retries(step)
+
+
+def _anchors(parts: Parts, place: Place, lesson: Lesson) -> tuple[Anchor, ...]:
+    if lesson.state in ENDED:
+        raise IllegalTransitionError(
+            f"lesson {short_id(lesson.id)} is {lesson.state}", hint=f"holdfast show {short_id(lesson.id)}"
+        )
+    if lesson.anchors and lesson.scope.project not in ("", place.project.id):
+        raise InvalidValueError(
+            f"lesson {short_id(lesson.id)} is about the code of another project", hint="confirm it there: -C FOLDER"
+        )
+    renewed = [renew(parts, place, anchor) for anchor in lesson.anchors]
+    found = {(anchor.path, anchor.symbol): anchor for anchor in renewed if anchor is not None}
+    if lesson.paths and not any(anchor.path for anchor in found.values()):
+        raise InvalidValueError(
+            f"nothing that lesson {short_id(lesson.id)} is about is left: {', '.join(lesson.paths)}",
+            hint=f"holdfast revise {short_id(lesson.id)} --file … names its new place",
+        )
+    return tuple(found.values())

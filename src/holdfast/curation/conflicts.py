@@ -1,0 +1,310 @@
+"""Conflicts: lessons that cannot hold together, found on saving and on request, and how they are settled.
+
+A sure contradiction is settled as `ranking.settlement` rules: the better lesson is linked to the other one as its
+successor, and the other one is superseded. Everything else stays as it is and is listed as a conflict until a person
+decides. Every settlement is one change of its own, so that `undo` takes it back and leaves both lessons.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from holdfast.domain.lesson import Lesson, Link, in_state, next_instant
+from holdfast.domain.query import Query
+from holdfast.domain.vocabulary import TRUSTS
+from holdfast.errors import InvalidValueError, StaleWriteError
+from holdfast.lean.records import Frozen, replace
+from holdfast.lean.texts import short_id
+from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.lessons.lookup import resolve
+from holdfast.ports.store import LessonFilter, get_readable
+from holdfast.ranking.settlement import CLOSING, Ruling, rule
+from holdfast.text.claims import LONGEST, read_claim
+from holdfast.text.contradiction import Relation, relate
+from holdfast.text.singlevalued import VALUES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
+
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import LessonId, State
+    from holdfast.ports.parts import Parts
+    from holdfast.text.claims import Claim
+
+LOOKED_AT = 2_000
+"""Newest lessons of the project that are compared with each other."""
+NEAR = 200
+"""Lessons of the nearest words that one lesson is compared with when it is saved."""
+COMMON = 60
+"""Lessons that may share a word before it says too little to compare them for it alone."""
+LINKED: tuple[State, ...] = ("active", "probation", "candidate")
+"""States of two lessons of which one is linked to the other as its contradiction."""
+VERB = "settle"
+
+
+class Conflict(Frozen, nested={"better": Lesson, "worse": Lesson}):
+    """Two lessons that cannot hold together, the better one by the order of trust first."""
+
+    better: Lesson
+    worse: Lesson
+    slot: str
+    """What they differ in, as in `text.contradiction.Relation`; empty where a link alone says so."""
+    values: tuple[str, str]
+    """What the better one and the other one say of it."""
+    reason: str
+    """Why the better one comes first."""
+    closes: bool = False
+    """The better one may close the other one without a person."""
+    is_sure: bool = False
+    """As `text.contradiction.Relation.is_sure`."""
+
+    def other(self, lesson: LessonId) -> Lesson:
+        """The one of the two that is not that lesson."""
+        return self.worse if self.better.id == lesson else self.better
+
+
+def find_conflicts(parts: Parts, place: Place) -> list[Conflict]:
+    """The conflicts between the active lessons of the project and of the user, and with lessons that wait, each pair
+    once, the newest first."""
+    at = parts.clock.now()
+    living = parts.store.find(LessonFilter(project=place.project.id, states=LINKED, limit=LOOKED_AT))
+    active = [lesson for lesson in living if lesson.state == "active"]
+    found = [
+        conflict
+        for one, other, read_one, read_other in _likely_pairs(active)
+        if (conflict := _conflict(one, other, relate(read_one, read_other), at))
+    ]
+    known = {frozenset((conflict.better.id, conflict.worse.id)) for conflict in found}
+    by_id = {lesson.id: lesson for lesson in living}
+    for lesson in living:
+        for link in lesson.links:
+            other = by_id.get(link.target)
+            pair = frozenset((lesson.id, link.target))
+            if link.kind == "contradicts" and other is not None and pair not in known and "active" in (
+                lesson.state, other.state
+            ):  # fmt: skip
+                known.add(pair)
+                found += _linked_conflict(lesson, other, at)
+    return sorted(found, key=lambda pair: max(pair.better.recorded_at, pair.worse.recorded_at), reverse=True)
+
+
+def conflicts_of(parts: Parts, place: Place, lesson: Lesson) -> list[Conflict]:
+    """The conflicts of one lesson with active ones, the newest first; the lesson itself need not be kept yet."""
+    at, claim = parts.clock.now(), read_claim(lesson.insight)
+    others = (other for other in _near(parts, lesson) if other.id != lesson.id and _comparable(lesson, other))
+    found = (_conflict(lesson, other, relate(claim, read_claim(other.insight)), at) for other in others)
+    return [conflict for conflict in found if conflict is not None]
+
+
+def proposed(parts: Parts, place: Place, draft: Lesson) -> Lesson:
+    """The draft as it is to be saved: waiting, linked to what it contradicts, where it may not stand beside that.
+
+    Whoever is trusted less than the author of the other lesson only proposes, and so does an agent in any case.
+    """
+    if draft.state not in ("active", "probation"):
+        return draft
+    rivals = [conflict for conflict in conflicts_of(parts, place, draft) if _bars(conflict, draft)]
+    if not rivals:
+        return draft
+    targets = {conflict.other(draft.id).id for conflict in rivals}
+    links = [link for link in draft.links if link.target not in targets]
+    links += [Link(kind="contradicts", target=target) for target in sorted(targets)]
+    return replace(draft, state="candidate", links=tuple(links))
+
+
+def _bars(conflict: Conflict, draft: Lesson) -> bool:
+    """Whether the draft has to wait because of that conflict."""
+    rival = conflict.other(draft.id)
+    if draft.trust not in CLOSING:
+        return conflict.is_sure or rival.trust == "person"
+    return TRUSTS.index(rival.trust) < TRUSTS.index(draft.trust)
+
+
+def settle_saved(parts: Parts, place: Place, lesson: Lesson, *, author: str) -> Lesson:
+    """The lesson after what it settles is settled: its own version may be a new one, or a superseded one.
+
+    Another process may save the other lesson of a pair at the same time. Both come to one ruling, and the write of
+    the second one fails and is tried anew, so that never both are closed. The lesson is kept already: where every try
+    loses, the pair stays a conflict.
+    """
+    try:
+        return with_retries(lambda: _settle_saved(parts, place, lesson, author))
+    except StaleWriteError:
+        return parts.store.get([lesson.id])[0]
+
+
+def settle(parts: Parts, place: Place, ref: str, over: Sequence[str] = (), *, author: str) -> Lesson:
+    """The lesson that a person keeps; the active or waiting lessons in conflict with it are closed in one change.
+
+    `over` names those to be closed; by default all that are in conflict with it. A waiting lesson that is kept becomes
+    active with a person's trust. Raises InvalidValueError where there is no conflict.
+    """
+    return with_retries(lambda: _settle(parts, place, ref, over, author))
+
+
+def keep_both(parts: Parts, place: Place, ref: str, other: str, *, author: str) -> Lesson:
+    """The first lesson, linked to the other one as one that holds beside it: the pair is no conflict any more."""
+
+    def step() -> Lesson:
+        one, two = resolve(parts, place, ref), resolve(parts, place, other)
+        if one.id == two.id:
+            raise InvalidValueError("a lesson is in no conflict with itself")
+        changed = [
+            _relinked(one, two.id, Link(kind="relates_to", target=two.id), parts.clock.now()),
+            *([_relinked(two, one.id, None, parts.clock.now())] if _link(two, one.id) else []),
+        ]
+        expected = {lesson.id: before.recorded_at for lesson, before in zip(changed, (one, two), strict=False)}
+        return write_change(parts, place, VERB, changed, expected, actor=author, summary="both hold").lessons[0]
+
+    return with_retries(step)
+
+
+def find_restated(parts: Parts, place: Place, draft: Lesson) -> Lesson | None:
+    """The newest active lesson of the draft's kind and readers that says the same in other words, and nothing less."""
+    claim = read_claim(draft.insight)
+    for lesson in _near(parts, draft):
+        if lesson.kind == draft.kind and _comparable(draft, lesson):
+            known = read_claim(lesson.insight)
+            if claim.words <= known.words and relate(claim, known).kind == "same":
+                return lesson
+    return None
+
+
+# Finding
+
+
+def _near(parts: Parts, lesson: Lesson) -> list[Lesson]:
+    """The active lessons whose words, or values of one slot, are nearest to the lesson's, the newest first."""
+    claim = read_claim(lesson.insight)
+    slots = {slot for slot, _ in claim.slots}
+    names = [name for name, (slot, _) in VALUES.items() if slot in slots]
+    text = " ".join((lesson.insight[:LONGEST], *names))
+    hits = parts.store.search("text", Query(project=lesson.scope.project, text=text), NEAR)
+    found = get_readable(parts.store, [hit.id for hit in hits]) if hits else []
+    return sorted(found, key=lambda other: (other.recorded_at, other.id), reverse=True)
+
+
+def _likely_pairs(lessons: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson, Claim, Claim]]:
+    """The pairs that share a slot, or a word that few lessons have: comparing all pairs takes too long."""
+    claims = [read_claim(lesson.insight) for lesson in lessons]
+    places: dict[str, list[int]] = {}
+    for at, claim in enumerate(claims):
+        for key in (*claim.words, *(f"slot {slot}" for slot, _ in claim.slots)):
+            places.setdefault(key, []).append(at)
+    pairs = {
+        pair
+        for key, members in places.items()
+        if len(members) <= COMMON or key.startswith("slot ")
+        for pair in combinations(members, 2)
+    }
+    for one, other in sorted(pairs):
+        if _comparable(lessons[one], lessons[other]):
+            yield lessons[one], lessons[other], claims[one], claims[other]
+
+
+def _comparable(one: Lesson, other: Lesson) -> bool:
+    """Whether both speak to the same readers of the same part of the code, and nobody has said how they stand."""
+    a, b = one.scope, other.scope
+    if (a.level, a.project, a.path_prefix) != (b.level, b.project, b.path_prefix):
+        return False  # a rule of one project is an exception from a user's general one
+    if one.paths and other.paths and not set(one.paths) & set(other.paths):
+        return False
+    if one.globs and other.globs and not set(one.globs) & set(other.globs):
+        return False
+    if _differ_in_taste(one, other):
+        return False
+    links = {link.kind for link in (_link(one, other.id), _link(other, one.id)) if link}
+    return not links or links == {"contradicts"}
+
+
+def _differ_in_taste(one: Lesson, other: Lesson) -> bool:
+    """Two persons prefer opposite things: neither is wrong."""
+    mine, theirs = one.provenance.person, other.provenance.person
+    return one.kind == other.kind == "preference" and bool(mine and theirs and mine != theirs)
+
+
+def _link(lesson: Lesson, target: LessonId) -> Link | None:
+    return next((link for link in lesson.links if link.target == target), None)
+
+
+def _conflict(one: Lesson, other: Lesson, found: Relation, at: datetime) -> Conflict | None:
+    if found.kind != "contradicts":
+        return None
+    ruling = rule(one, other, found, at)
+    pair, values = ((one, other), found.values) if ruling.first else ((other, one), found.values[::-1])
+    return _told(pair, found.slot, values, ruling, found.is_sure)
+
+
+def _told(pair: tuple[Lesson, Lesson], slot: str, values: Sequence[str], ruling: Ruling, sure: bool) -> Conflict:
+    return Conflict(
+        better=pair[0], worse=pair[1], slot=slot, values=(values[0], values[1]), reason=ruling.reason,
+        closes=ruling.closes, is_sure=sure,
+    )  # fmt: skip
+
+
+def _linked_conflict(one: Lesson, other: Lesson, at: datetime) -> Iterable[Conflict]:
+    """The conflict of two lessons of which one says that it contradicts the other, whatever their words say."""
+    found = relate(read_claim(one.insight), read_claim(other.insight))
+    told = _conflict(one, other, found, at)
+    if told is None:
+        ruling = rule(one, other, Relation(kind="contradicts", slot="polarity"), at)
+        told = _told((one, other) if ruling.first else (other, one), "", ("", ""), ruling, sure=False)
+    return [replace(told, closes=False)]
+
+
+# Settling
+
+
+def _settle_saved(parts: Parts, place: Place, lesson: Lesson, author: str) -> Lesson:
+    (lesson,) = parts.store.get([lesson.id])
+    if lesson.state != "active" or lesson.trust not in CLOSING:
+        return lesson
+    for conflict in conflicts_of(parts, place, lesson):
+        if not conflict.closes or lesson.state != "active":
+            continue
+        better, _ = _close(parts, place, conflict.better, [conflict.worse], author, _summary(conflict))
+        (lesson,) = [better] if better.id == lesson.id else parts.store.get([lesson.id])
+    return lesson
+
+
+def _summary(conflict: Conflict) -> str:
+    """Which lesson takes whose place and by which rule: never their words."""
+    pair = f"{short_id(conflict.better.id)} over {short_id(conflict.worse.id)}"
+    return f"{pair}: {conflict.slot or 'linked'}; {conflict.reason}"
+
+
+def _close(
+    parts: Parts, place: Place, better: Lesson, worse: Sequence[Lesson], author: str, summary: str
+) -> tuple[Lesson, ...]:
+    """Write the better lesson as the successor of the others; both versions are expected as they were read."""
+    before = max(lesson.recorded_at for lesson in (better, *worse))
+    at = next_instant(before, parts.clock.now())
+    ids = {lesson.id for lesson in worse}
+    links = [link for link in better.links if link.target not in ids]
+    links += [Link(kind="supersedes", target=lesson.id) for lesson in worse]
+    winner = replace(better, links=tuple(links), recorded_at=at, retracted_at=None)
+    closed = [in_state(lesson, "superseded", at=at) for lesson in worse]
+    expected = {lesson.id: lesson.recorded_at for lesson in (better, *worse)}
+    return write_change(parts, place, VERB, [winner, *closed], expected, actor=author, summary=summary).lessons
+
+
+def _settle(parts: Parts, place: Place, ref: str, over: Sequence[str], author: str) -> Lesson:
+    kept = resolve(parts, place, ref)
+    short = short_id(kept.id)
+    pairs = [pair for pair in find_conflicts(parts, place) if kept.id in (pair.better.id, pair.worse.id)]
+    others = {pair.other(kept.id).id: pair for pair in pairs}
+    wanted = [resolve(parts, place, other).id for other in over] or list(others)
+    if not wanted or any(other not in others for other in wanted):
+        raise InvalidValueError(f"lesson {short} is in no such conflict", hint="holdfast list --conflicts")
+    before = {lesson.id: lesson for pair in pairs for lesson in (pair.better, pair.worse)}
+    chosen = kept if kept.state == "active" else replace(kept, state="active", trust="person")
+    summary = f"{short} over {', '.join(map(short_id, wanted))}: a person decided"
+    return _close(parts, place, chosen, [before[other] for other in wanted], author, summary)[0]
+
+
+def _relinked(lesson: Lesson, target: LessonId, link: Link | None, at: datetime) -> Lesson:
+    """The lesson's next version with that link, or none, to the target."""
+    links = (*(known for known in lesson.links if known.target != target), *([link] if link else []))
+    return replace(lesson, links=links, recorded_at=next_instant(lesson.recorded_at, at), retracted_at=None)

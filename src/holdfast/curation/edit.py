@@ -1,0 +1,80 @@
+"""Edit: change when a lesson is told. What it says stays, and so do its id and its history; see `revise` for words."""
+
+from __future__ import annotations
+
+from holdfast.domain.lesson import Triggers
+from holdfast.domain.vocabulary import LIVING
+from holdfast.errors import IllegalTransitionError, InvalidValueError
+from holdfast.lean.records import replace
+from holdfast.lean.texts import short_id
+from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.lessons.lookup import resolve
+from holdfast.lessons.statement import clean, texts
+from holdfast.ranking.aim import TASKS
+from holdfast.text.occasions import COMMAND_KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.ports.parts import Parts
+
+TRIGGERS, LENGTH = 20, 200
+"""Triggers of one kind that a lesson may have, and the characters of one."""
+WORK = (*TASKS, *COMMAND_KINDS)
+"""Kinds of work and of commands that may be named."""
+
+
+def edit(parts: Parts, place: Place, ref: str, changes: Mapping[str, Any], *, author: str) -> Lesson:
+    """The lesson with those fields of its triggers changed; an empty list takes a kind of triggers away.
+
+    Raises InvalidValueError for no change and for an impossible trigger, IllegalTransitionError for a lesson that does
+    not live.
+    """
+    fields = _checked(changes)
+
+    def step() -> Lesson:
+        old = resolve(parts, place, ref)
+        if old.state not in LIVING:
+            hint = f"holdfast show {short_id(old.id)}"
+            raise IllegalTransitionError(f"lesson {short_id(old.id)} is {old.state}: it is never told", hint=hint)
+        when = replace(old.when, **fields, edited=True)
+        if when == replace(old.when, edited=True):
+            raise InvalidValueError("nothing to edit: every trigger is as it was", hint="give a new one")
+        after = replace(old, when=when, recorded_at=parts.clock.now())
+        return write_change(parts, place, "revise", [after], {old.id: old.recorded_at}, actor=author).lessons[0]
+
+    return with_retries(step)
+
+
+def triggers_of(stated: Mapping[str, Any]) -> Triggers:
+    """The triggers that somebody states; raises InvalidValueError as `edit` does."""
+    return Triggers(**_checked(stated))
+
+
+def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name, value in changes.items():
+        if name in ("standing", "edited"):
+            if not isinstance(value, bool):
+                raise InvalidValueError(f"{name} must be true or false")
+            fields[name] = value
+            continue
+        if name not in Triggers.fields_:
+            raise InvalidValueError(f"there are no triggers {name!r}", hint=f"one of {', '.join(Triggers.fields_)}")
+        fields[name] = tuple(dict.fromkeys(filter(None, map(clean, texts(name, value)))))
+        _check_each(name, fields[name])
+    return fields
+
+
+def _check_each(name: str, triggers: tuple[str, ...]) -> None:
+    if len(triggers) > TRIGGERS or any(len(trigger) > LENGTH for trigger in triggers):
+        raise InvalidValueError(f"at most {TRIGGERS} {name} of at most {LENGTH} characters")
+    for trigger in triggers:
+        if name == "literals" and len(trigger) < 3:
+            raise InvalidValueError(f"{trigger!r} stands in any text", hint="a literal has 3 characters at least")
+        if name == "work" and trigger not in WORK:
+            raise InvalidValueError(f"unknown work {trigger!r}", hint=f"one of {', '.join(dict.fromkeys(WORK))}")

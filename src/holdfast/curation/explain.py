@@ -1,0 +1,88 @@
+"""Explain: why a lesson is believed: where it comes from, what became of its code, what it has done since."""
+
+from __future__ import annotations
+
+from math import inf
+
+from holdfast.domain.lesson import Anchor, Lesson
+from holdfast.domain.symbol import Verdict
+from holdfast.domain.vocabulary import Freshness
+from holdfast.freshness.check import FreshnessCheck, worst
+from holdfast.freshness.compare import changing_commit
+from holdfast.freshness.verify import STALE
+from holdfast.lean.records import Frozen
+from holdfast.lessons.lookup import History, history, resolve
+from holdfast.outcomes.settle import standing_now
+from holdfast.outcomes.standing import Standing
+from holdfast.outcomes.weights import load_weights
+from holdfast.ranking.multipliers import HALF_LIFE_DAYS, multipliers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.domain.project import Place
+    from holdfast.ports.parts import Parts
+
+
+class AnchorState(Frozen):
+    """One thing a lesson is about and what became of it."""
+
+    anchor: Anchor
+    verdict: Verdict
+    commit: str = ""
+    """The commit that made it what it is now; `-` while that is not committed; empty when it is fresh or unknown."""
+
+
+class Decay(Frozen):
+    """How far a lesson has aged, and what that does to its score."""
+
+    age_days: float
+    """Since its current version."""
+    half_life_days: float
+    """Days until half of its recency is gone; 0 for one that does not age, since it is pinned."""
+    factor: float
+    """What its score is multiplied by when somebody asks."""
+
+
+class Explanation(Frozen):
+    """All that is known about one lesson."""
+
+    lesson: Lesson
+    freshness: Freshness
+    caveat: str
+    subjects: tuple[AnchorState, ...]
+    history: History
+    standing: Standing = Standing()
+    """What its outcomes add up to."""
+    decay: Decay
+    factors: tuple[tuple[str, float], ...] = ()
+    """What its outcomes multiply its score by: (`moment/work`, a moment, or nothing for all), and the factor."""
+
+
+def explain(parts: Parts, place: Place, ref: str) -> Explanation:
+    """Provenance, anchors with their verdicts and commits, deliveries and outcomes; raises as `lookup.resolve` does."""
+    lesson = resolve(parts, place, ref)
+    looks = FreshnessCheck(parts, place, within_s=inf).looks(lesson)
+    freshness, caveat = worst(looks)
+    return Explanation(
+        lesson=lesson,
+        freshness=freshness,
+        caveat=caveat,
+        subjects=tuple(_subject(parts, place, *look) for look in looks),
+        history=history(parts, lesson.id),
+        standing=standing_now(parts, lesson),
+        decay=_decay(lesson, parts.clock.now()),
+        factors=tuple(sorted(load_weights(parts.store, place.project.id).lessons.get(lesson.id, {}).items())),
+    )
+
+
+def _decay(lesson: Lesson, now: datetime) -> Decay:
+    factor = dict(multipliers(lesson, "unanchored", now))["recency"]
+    age_days = max(0.0, (now - lesson.recorded_at).total_seconds() / 86_400)
+    return Decay(age_days=age_days, half_life_days=0.0 if lesson.pinned else HALF_LIFE_DAYS[lesson.kind], factor=factor)
+
+
+def _subject(parts: Parts, place: Place, anchor: Anchor, verdict: Verdict) -> AnchorState:
+    commit = changing_commit(parts, place, anchor, verdict) if verdict.freshness in STALE else ""
+    return AnchorState(anchor=anchor, verdict=verdict, commit=commit)

@@ -1,0 +1,79 @@
+"""Forget: leave a tombstone. Purge: erase."""
+
+from __future__ import annotations
+
+from holdfast.domain.lesson import INSTANT, Lesson, Provenance, in_state
+from holdfast.errors import LessonNotFoundError
+from holdfast.lean.records import replace
+from holdfast.lessons.ledger import purge_with_change, with_retries, write_change
+from holdfast.lessons.lookup import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.project import Place
+    from holdfast.ports.parts import Parts
+
+TITLE = "forgotten"
+INSIGHT = "This lesson was forgotten."
+
+
+def forget(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
+    """The tombstone: id, kind, scope and links stay, every word is gone from it.
+
+    Earlier versions stay in the history until `purge`. A lesson forgotten before is returned as it is.
+    """
+
+    def step() -> Lesson:
+        lesson = resolve(parts, place, ref)
+        if lesson.state == "forgotten":
+            return lesson
+        tombstone = blanked(in_state(lesson, "forgotten", at=parts.clock.now()))
+        expected = {lesson.id: lesson.recorded_at}
+        return write_change(parts, place, "forget", [tombstone], expected, actor=author).lessons[0]
+
+    return with_retries(step)
+
+
+def words_of(parts: Parts, place: Place, ref: str) -> tuple[str, ...]:
+    """Titles and rules of every version of the lesson, newest first: what to look for where a copy may be."""
+    lesson: Lesson | None = resolve(parts, place, ref)
+    words: list[str] = []
+    while lesson is not None:
+        if lesson.state != "forgotten":
+            words += [lesson.title.rstrip("…"), lesson.insight]
+        try:
+            lesson = parts.store.get([lesson.id], lesson.recorded_at - INSTANT)[0]
+        except LessonNotFoundError:
+            lesson = None
+    return tuple(dict.fromkeys(words))
+
+
+def purge(parts: Parts, place: Place, ref: str) -> dict[str, int]:
+    """Rows erased, by table: every version of the lesson, its text, vectors and log records.
+
+    The events it quotes lose their texts, and its sentences are taken out of what else their sessions left.
+    """
+    lesson = resolve(parts, place, ref)
+    return purge_with_change(parts, place, [lesson.id])
+
+
+def blanked(lesson: Lesson) -> Lesson:
+    """The lesson without any text of it, its anchors or its evidence."""
+    source = lesson.provenance
+    return replace(
+        lesson,
+        title=TITLE,
+        insight=INSIGHT,
+        why="",
+        how="",
+        snippets=(),
+        anchors=(),
+        globs=(),
+        tags=(),
+        topic_key="",
+        error_signature="",
+        command="",
+        revival="",
+        pinned=False,
+        provenance=Provenance(host=source.host, session=source.session, detector=source.detector),
+    )

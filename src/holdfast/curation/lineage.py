@@ -1,0 +1,135 @@
+"""Lineage: every version of a lesson, its predecessors and its successors, with who changed what, when and why."""
+
+from __future__ import annotations
+
+from holdfast.domain.lesson import INSTANT, Lesson, Link
+from holdfast.domain.records import Change
+from holdfast.domain.vocabulary import STATES
+from holdfast.errors import LessonNotFoundError
+from holdfast.lean.records import Frozen
+from holdfast.lean.texts import short_id
+from holdfast.lessons.lookup import resolve
+from holdfast.ports.store import LessonFilter, LogFilter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import LessonId
+    from holdfast.ports.parts import Parts
+
+SHOWN = (
+    "state", "kind", "title", "insight", "why", "how", "snippets", "paths", "symbols", "globs", "tags", "topic_key",
+    "trust", "confidence", "pinned", "private", "links",
+)  # fmt: skip
+"""What of a lesson is compared with the version before."""
+LIMIT = 10_000
+
+
+class Difference(Frozen):
+    """One field before and after, as text."""
+
+    field: str
+    before: str
+    after: str
+
+
+class Version(Frozen, nested={"lesson": Lesson, "differences": Difference}):
+    """One version of one lesson of the chain."""
+
+    lesson: Lesson
+    verb: str = ""
+    """The change that made it; empty where the log does not know."""
+    actor: str = ""
+    why: str = ""
+    """The change's summary."""
+    differences: tuple[Difference, ...] = ()
+    """Against the version before, or against the lesson it supersedes; empty for the first one of the chain."""
+
+
+def lineage(parts: Parts, place: Place, ref: str) -> tuple[Version, ...]:
+    """The versions of the lesson and of all it supersedes and is superseded by, oldest first.
+
+    Raises as `lookup.resolve` does.
+    """
+    lesson = resolve(parts, place, ref)
+    chain = {lesson.id: lesson}
+    _add_predecessors(parts, [lesson], chain)
+    _add_successors(parts, place, chain)
+    versions = [version for known in chain.values() for version in _versions(parts, known, chain)]
+    return tuple(sorted(versions, key=lambda version: (version.lesson.recorded_at, version.lesson.id)))
+
+
+def _add_predecessors(parts: Parts, lessons: Iterable[Lesson], chain: dict[LessonId, Lesson]) -> None:
+    waiting = [target for lesson in lessons for target in _superseded(lesson)]
+    while waiting:
+        target = waiting.pop()
+        if target not in chain and (before := _current(parts, target)) is not None:
+            chain[target] = before
+            waiting += _superseded(before)
+
+
+def _add_successors(parts: Parts, place: Place, chain: dict[LessonId, Lesson]) -> None:
+    """Those that name a lesson of the chain as superseded; a project's lessons are read once for that."""
+    if all(lesson.state not in ("superseded", "retired") for lesson in chain.values()):
+        return
+    lessons = parts.store.find(LessonFilter(project=place.project.id, states=STATES, limit=LIMIT))
+    grown = True
+    while grown:
+        grown = False
+        for lesson in lessons:
+            if lesson.id not in chain and chain.keys() & set(_superseded(lesson)):
+                chain[lesson.id] = lesson
+                _add_predecessors(parts, [lesson], chain)
+                grown = True
+
+
+def _superseded(lesson: Lesson) -> list[LessonId]:
+    return [link.target for link in lesson.links if link.kind == "supersedes"]
+
+
+def _versions(parts: Parts, lesson: Lesson, chain: dict[LessonId, Lesson]) -> list[Version]:
+    """The lesson's versions, newest first, each compared with the one before."""
+    changes = sorted(parts.store.find_records(Change, LogFilter(lesson=lesson.id)), key=lambda change: change.at)
+    texts = [lesson]
+    while (before := _current(parts, lesson.id, texts[-1])) is not None:
+        texts.append(before)
+    found = []
+    for version, before in zip(texts, [*texts[1:], None], strict=True):
+        change = next((entry for entry in changes if entry.at >= version.recorded_at), None)
+        old = before or next((chain[target] for target in _superseded(version) if target in chain), None)
+        found.append(
+            Version(
+                lesson=version,
+                verb=change.verb if change else "",
+                actor=change.actor if change else "",
+                why=change.summary if change else "",
+                differences=_differences(old, version) if old else (),
+            )
+        )
+    return found
+
+
+def _current(parts: Parts, lesson: LessonId, before: Lesson | None = None) -> Lesson | None:
+    """The lesson's version now, or the one before that version; None where there is none any more."""
+    try:
+        return parts.store.get([lesson], before.recorded_at - INSTANT if before else None)[0]
+    except LessonNotFoundError:
+        return None
+
+
+def _differences(old: Lesson, new: Lesson) -> tuple[Difference, ...]:
+    # Between two lessons of a chain the state and the link to the predecessor differ by nature.
+    fields = SHOWN if old.id == new.id else tuple(field for field in SHOWN if field not in ("state", "links"))
+    return tuple(
+        Difference(field=field, before=_text(getattr(old, field)), after=_text(getattr(new, field)))
+        for field in fields
+        if getattr(old, field) != getattr(new, field)
+    )
+
+
+def _text(value: str | bool | float | Sequence[str | Link]) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(f"{one.kind} {short_id(one.target)}" if isinstance(one, Link) else str(one) for one in value)
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)

@@ -1,0 +1,107 @@
+"""Passages: what an importer read, as the lesson it would become. Its state follows from who says what."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from holdfast.curation.remember import CONFIDENCE, SALIENCE
+from holdfast.domain.lesson import Lesson, Provenance, Scope, Validity, title_of
+from holdfast.domain.vocabulary import LessonId, ProjectId
+from holdfast.errors import InvalidValueError
+from holdfast.lean.records import replace
+from holdfast.lessons.statement import anchors_of, clean, clean_all, with_title
+from holdfast.lessons.suspicion import suspicion
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.domain.lesson import Anchor
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import State
+    from holdfast.ports.importer import Passage
+    from holdfast.ports.parts import Parts
+
+KEY = "import:"
+"""What the topic keys of imported lessons begin with; a digest of the source's name and of the words follows."""
+KEY_DIGITS = 16
+SAID_SALIENCE = 0.5
+"""Of what a tool or a repository's file says: nobody here took the trouble to say it."""
+
+
+def origin_of(label: str, section: str) -> str:
+    """Where a passage lies, for provenance: `CLAUDE.md#Testing > Fixtures`."""
+    return clean(f"{label.replace('#', '%23')}#{section}")
+
+
+def draft_of(parts: Parts, place: Place, passage: Passage, label: str, importer: str) -> Lesson:
+    """The lesson that the passage states, not anchored yet, as it is when nobody vouches for it.
+
+    Raises InvalidValueError with the reason when it cannot be one.
+    """
+    stated = {name: getattr(passage, name) for name in ("insight", "why", "how", "snippets", "tags")}
+    fields = with_title(clean_all({**stated, "title": title_of(passage.title) if passage.title else ""}))
+    now = parts.clock.now()
+    own = passage.scope == "user"
+    return Lesson(
+        id=LessonId(parts.clock.new_id()),
+        kind=passage.kind or passage.usual_kind,
+        scope=Scope(
+            level=passage.scope,
+            project=ProjectId("") if own else place.project.id,
+            path_prefix="" if own else passage.path_prefix,
+        ),
+        validity=_validity(passage, now),
+        recorded_at=now,
+        globs=() if own else passage.globs,
+        topic_key=_key(label, passage.state, fields),
+        provenance=Provenance(
+            detector=importer, origin=origin_of(label, passage.section), author=clean(passage.author)
+        ),
+        trust=passage.trust,
+        confidence=CONFIDENCE[passage.trust] if passage.confidence is None else passage.confidence,
+        salience=SALIENCE if passage.trust == "person" else SAID_SALIENCE,
+        state=_state(passage),
+        **fields,
+    )
+
+
+def anchored(parts: Parts, place: Place, draft: Lesson, passage: Passage) -> Lesson:
+    """The draft anchored to those of the passage's files that the project has."""
+    files = [name for name in passage.files if _is_here(parts, place, name)] if passage.scope != "user" else []
+    if not files:
+        return draft
+    words = "\n".join((draft.title, draft.insight, draft.why, draft.how))
+    found: tuple[tuple[Anchor, ...], tuple[str, ...]]
+    try:
+        found = anchors_of(parts, replace(place, prefix=""), files, (), words)
+    except InvalidValueError:
+        return draft  # a name that is no path after all
+    return replace(draft, anchors=found[0], globs=(*draft.globs, *found[1]))
+
+
+def _state(passage: Passage) -> State:
+    """Quarantined where the words are suspicious, else what the source says of it; active only for a person's own."""
+    words = (passage.title, passage.insight, passage.why, passage.how, *passage.snippets, *passage.tags)
+    if suspicion("\n".join(words)):
+        return "quarantined"
+    if passage.state == "active" and passage.trust != "person":
+        return "candidate"
+    return passage.state
+
+
+def _validity(passage: Passage, now: datetime) -> Validity:
+    """From when it was said, as far as that is known; what does not hold any more ends now."""
+    begun = min(passage.said_at, now) if passage.said_at else now
+    ends = passage.state in ("superseded", "retired") and begun < now
+    return Validity(valid_from=begun, valid_to=now if ends else None)
+
+
+def _key(label: str, state: State, fields: dict[str, object]) -> str:
+    words = "\0".join([label, state, *(" ".join(str(fields[name]).split()) for name in ("insight", "why", "how"))])
+    return KEY + sha256(words.encode("utf-8", "replace")).hexdigest()[:KEY_DIGITS]
+
+
+def _is_here(parts: Parts, place: Place, name: str) -> bool:
+    path = parts.workspace.relative(place, name, place.root)
+    return bool(path) and parts.workspace.exists(place, path)

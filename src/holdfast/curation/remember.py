@@ -1,0 +1,177 @@
+"""Remember: keep a lesson that somebody states in so many words."""
+
+from __future__ import annotations
+
+from holdfast.curation.conflicts import find_restated, proposed, settle_saved
+from holdfast.curation.revise import is_persons, succeed
+from holdfast.domain.lesson import Evidence, Lesson, Provenance, Scope, Triggers, Validity
+from holdfast.domain.project import Person
+from holdfast.domain.vocabulary import LIVING, TRUSTS, LessonId, ProjectId
+from holdfast.errors import InvalidValueError
+from holdfast.lean.records import replace
+from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.lessons.material import Material, recent_events
+from holdfast.lessons.staging import restated, stage
+from holdfast.lessons.statement import anchors_of, clean, clean_all, doubt, merged, texts, with_title
+from holdfast.ports.store import LessonFilter
+from holdfast.text.orders import reservation
+from holdfast.text.triggers import derive_triggers, united
+from holdfast.text.words import duplicate_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from holdfast.domain.event import Event
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import State, Trust
+    from holdfast.ports.parts import Parts
+
+CONFIDENCE: dict[Trust, float] = {"person": 0.95, "verified": 0.85, "agent": 0.7, "repository": 0.5, "tool": 0.3}
+"""How sure a statement is at first, by who made it."""
+SHORTEST_QUOTE = 12
+"""Characters from which words are a quote: shorter ones stand everywhere."""
+SALIENCE = 0.7
+"""Somebody took the trouble to say it: above the 0.5 of a lesson found by itself."""
+
+
+def remember(parts: Parts, place: Place, *, trust: Trust, author: str, **stated: Any) -> Lesson:
+    """The lesson now kept: the new one, the successor under its topic_key, or the one that said so already.
+
+    A person's or verified code's statement is active at once, and so is an agent's, unless a person has to decide:
+    it names a host, a credential or what is run from the network, its words stand in what the agent has read, or a
+    person rejected or keeps it otherwise. Repository text and tool output wait in the inbox, and what looks like an
+    attack in quarantine. What contradicts another lesson closes it, waits, or stands beside it: `curation.conflicts`.
+    Raises InvalidValueError naming the field that cannot be.
+    """
+    if trust not in TRUSTS:
+        raise InvalidValueError(f"unknown trust {trust!r}", hint=f"one of {', '.join(TRUSTS)}")
+    doubtful = doubt(trust, stated)
+    draft = stage(parts, place, _draft(parts, place, with_title(clean_all(stated)), trust=trust, author=author))
+    if doubtful:
+        draft = replace(draft, state="quarantined")
+    elif draft.state == "active" and reserve(parts, place, draft):
+        draft = replace(draft, state="candidate")
+    saved = with_retries(lambda: _keep(parts, place, draft, author))
+    return settle_saved(parts, place, saved, author=author)
+
+
+def reserve(parts: Parts, place: Place, draft: Lesson) -> str:
+    """Why an agent's lesson has to wait for a person, in a few words; empty when it has not, or a person says it."""
+    if draft.trust in ("person", "verified"):
+        return ""
+    words = (draft.title, draft.insight, draft.why, draft.how, *draft.snippets)
+    named = reservation("\n".join(words))
+    if named:
+        return named
+    if find_same(parts, draft, ("retired", "forgotten")) is not None:
+        return "a person rejected it"
+    read = Material(parts, place, recent_events(parts, place))
+    where = next((name for text in (draft.insight, draft.why, draft.how) if text and (name := read.holds(text))), "")
+    return f"its words stand in {where}" if where else ""
+
+
+def initial_state(trust: Trust) -> State:
+    """Active for those who may be believed at once; what a repository or a tool says waits for a person."""
+    return "active" if trust in ("person", "verified", "agent") else "candidate"
+
+
+def same_rule(lesson: Lesson) -> tuple[str, ...]:
+    """What two lessons have in common that state one rule for the same readers: scope, kind and words."""
+    return (lesson.scope.level, lesson.scope.project, lesson.kind, duplicate_key(lesson.insight))
+
+
+def find_same(parts: Parts, draft: Lesson, states: tuple[State, ...] = LIVING) -> Lesson | None:
+    """The newest lesson in one of the states that states the draft's rule, or None."""
+    rule = same_rule(draft)
+    where = LessonFilter(project=draft.scope.project, states=states, duplicate_key=rule[-1])
+    return next((lesson for lesson in parts.store.find(where) if same_rule(lesson) == rule), None)
+
+
+def _keep(parts: Parts, place: Place, draft: Lesson, author: str) -> Lesson:
+    topic = _find_topic(parts, draft) if draft.state != "quarantined" else None
+    if topic is not None and same_rule(topic) != same_rule(draft):
+        if draft.state == "active" or is_persons(topic):
+            return succeed(parts, place, topic, _under_topic(topic, draft), author=author)
+        draft = replace(draft, topic_key="")  # it waits: the key stays with the lesson that holds it
+    same = topic if topic is not None and same_rule(topic) == same_rule(draft) else find_same(parts, draft)
+    if same is None and draft.state == "active":
+        same = find_restated(parts, place, draft)
+    if same is not None:
+        return _refresh(parts, place, same, draft, author)
+    draft = proposed(parts, place, draft)
+    at = parts.clock.now()
+    fresh = replace(draft, id=LessonId(parts.clock.new_id()), recorded_at=at, validity=Validity(valid_from=at))
+    return write_change(parts, place, "remember", [fresh], {fresh.id: None}, actor=author).lessons[0]
+
+
+def _find_topic(parts: Parts, draft: Lesson) -> Lesson | None:
+    if not draft.topic_key:
+        return None
+    where = LessonFilter(project=draft.scope.project, states=LIVING, topic_key=draft.topic_key)
+    return next((lesson for lesson in parts.store.find(where) if lesson.scope.level == draft.scope.level), None)
+
+
+def _under_topic(old: Lesson, draft: Lesson) -> Lesson:
+    """The draft as the successor of the lesson that holds its topic_key; a pin or a privacy mark stays."""
+    return replace(draft, pinned=old.pinned or draft.pinned, private=old.private or draft.private)
+
+
+def _refresh(parts: Parts, place: Place, same: Lesson, draft: Lesson, author: str) -> Lesson:
+    """The lesson with what a restatement adds. Only a person adds to a person's lesson or ends another one's wait."""
+    believed = draft.trust in ("person", "verified")
+    if is_persons(same) and draft.trust != "person":
+        return same
+    gains = merged(same, draft) if believed or draft.state == "active" else {}
+    waits_for_person = same.state == "quarantined" or same.trust in ("repository", "tool") or bool(same.links)
+    if same.state != "active" and draft.state == "active" and (draft.trust == "person" or not waits_for_person):
+        gains["state"] = "active"
+    if believed and TRUSTS.index(draft.trust) < TRUSTS.index(same.trust):
+        gains["trust"] = draft.trust
+    if (scope := restated(same, draft)) != same.scope:
+        gains["scope"] = scope
+    if not gains:
+        return same
+    after = replace(same, **gains, recorded_at=parts.clock.now())
+    return write_change(parts, place, "remember", [after], {same.id: same.recorded_at}, actor=author).lessons[0]
+
+
+def find_quote(events: Sequence[Event], quote: str) -> tuple[Evidence, ...]:
+    """The place of those words in the newest event that holds them, whatever their blanks; nothing when none does."""
+    words = " ".join(clean(quote).split())
+    for event in reversed(events if len(words) >= SHORTEST_QUOTE else ()):
+        text = " ".join(event.text.split())
+        if words in text:
+            return (Evidence(event=event.id, quote=words),)
+    return ()
+
+
+def _draft(parts: Parts, place: Place, stated: dict[str, Any], *, trust: Trust, author: str) -> Lesson:
+    level, files, symbols = stated.pop("scope"), texts("files", stated.pop("files")), stated.pop("symbols")
+    evidence = find_quote(recent_events(parts, place), stated.pop("quote", ""))
+    words = "" if level == "user" else "\n".join((stated["title"], stated["insight"], stated["why"], stated["how"]))
+    anchors, globs = anchors_of(parts, place, files, texts("symbols", symbols), words)
+    if level == "user" and any(anchor.path for anchor in anchors):
+        raise InvalidValueError(
+            "a lesson for every project cannot be about one project's files", hint="leave out the files or the scope"
+        )
+    at = parts.clock.now()
+    person = parts.workspace.person(place) if trust == "person" else Person()
+    derived = derive_triggers(stated["kind"], trust, stated["insight"], stated["how"])
+    when = united(stated.pop("when", None) or Triggers(), derived)
+    return Lesson(
+        id=LessonId(parts.clock.new_id()),
+        scope=Scope(level=level, project=ProjectId("") if level == "user" else place.project.id),
+        validity=Validity(valid_from=at),
+        recorded_at=at,
+        anchors=anchors,
+        globs=globs,
+        when=when,
+        provenance=Provenance(author=author, evidence=evidence, person=person.id, person_name=clean(person.name)),
+        trust=trust,
+        confidence=CONFIDENCE[trust],
+        salience=SALIENCE,
+        state=initial_state(trust),
+        **stated,
+    )

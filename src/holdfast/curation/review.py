@@ -1,0 +1,95 @@
+"""Review: the inbox of lessons that wait for a person."""
+
+from __future__ import annotations
+
+from holdfast.curation.conflicts import settle_saved
+from holdfast.domain.lesson import in_state
+from holdfast.errors import IllegalTransitionError
+from holdfast.lean.records import replace
+from holdfast.lean.texts import short_id
+from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.lessons.lookup import resolve
+from holdfast.ports.store import LessonFilter
+from holdfast.rendering.lines import is_from_commit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import State
+    from holdfast.ports.parts import Parts
+
+WAITING: tuple[State, ...] = ("probation", "candidate", "quarantined")
+ACCEPTED_CONFIDENCE = 0.9
+"""A lesson a person has read and accepted is at least this sure."""
+
+
+def inbox(parts: Parts, place: Place) -> list[Lesson]:
+    """Lessons that wait, by confidence x salience, then newest; behind them those of commits, then quarantined ones."""
+    waiting = parts.store.find(LessonFilter(project=place.project.id, states=WAITING, limit=10_000))
+    return sorted(waiting, key=_promise, reverse=True)  # stable: the store's order, newest first, breaks ties
+
+
+def accept(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
+    """The lesson, active, now with a person's trust. A rejected one can be accepted after all.
+
+    An accepted revision of another lesson closes that one, and what the lesson contradicts is settled.
+
+    Raises IllegalTransitionError for one that is active, superseded or forgotten.
+    """
+    accepted = with_retries(lambda: _accept(parts, place, ref, author))
+    return settle_saved(parts, place, accepted, author=author)
+
+
+def reject(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
+    """The lesson, retired; learning will not propose the same statement again.
+
+    Raises IllegalTransitionError for one that does not wait.
+    """
+    return with_retries(lambda: _reject(parts, place, ref, author))
+
+
+def _accept(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
+    lesson = resolve(parts, place, ref)
+    if lesson.state not in (*WAITING, "retired"):
+        raise _not_waiting(lesson)
+    active = replace(
+        in_state(lesson, "active", at=parts.clock.now()),
+        trust="person",
+        confidence=max(lesson.confidence, ACCEPTED_CONFIDENCE),
+        provenance=replace(lesson.provenance, author=author or lesson.provenance.author),
+    )
+    revised = _revised_by(parts, lesson)
+    if revised is None:
+        expected = {lesson.id: lesson.recorded_at}
+        return write_change(parts, place, "accept", [active], expected, actor=author).lessons[0]
+    links = tuple(replace(link, kind="supersedes") if link.target == revised.id else link for link in active.links)
+    active = replace(active, links=links, topic_key=active.topic_key or revised.topic_key)
+    closed = in_state(revised, "superseded", at=active.recorded_at)
+    both = {lesson.id: lesson.recorded_at, revised.id: revised.recorded_at}
+    return write_change(parts, place, "accept", [active, closed], both, actor=author).lessons[0]
+
+
+def _revised_by(parts: Parts, lesson: Lesson) -> Lesson | None:
+    """The active lesson whose revision waits in this one; None for a lesson of its own, or an imported link."""
+    targets = [link.target for link in lesson.links if link.kind == "refines"] if not lesson.provenance.origin else []
+    return next((target for target in parts.store.get(targets) if target.state == "active"), None) if targets else None
+
+
+def _reject(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
+    lesson = resolve(parts, place, ref)
+    if lesson.state not in WAITING:
+        raise _not_waiting(lesson)
+    retired = in_state(lesson, "retired", at=parts.clock.now())
+    expected = {lesson.id: lesson.recorded_at}
+    return write_change(parts, place, "reject", [retired], expected, actor=author).lessons[0]
+
+
+def _promise(lesson: Lesson) -> tuple[bool, bool, float]:
+    return (lesson.state != "quarantined", not is_from_commit(lesson), lesson.confidence * lesson.salience)
+
+
+def _not_waiting(lesson: Lesson) -> IllegalTransitionError:
+    short = short_id(lesson.id)
+    hint = f"holdfast forget {short} takes it out of use" if lesson.state == "active" else f"holdfast show {short}"
+    return IllegalTransitionError(f"lesson {short} does not wait for review: it is {lesson.state}", hint=hint)

@@ -1,0 +1,164 @@
+"""Revise: close a lesson and add its successor."""
+
+from __future__ import annotations
+
+from holdfast.curation.conflicts import settle_saved
+from holdfast.domain.lesson import Lesson, Link, Validity, in_state, next_instant, title_of
+from holdfast.domain.vocabulary import TRANSITIONS, TRUSTS, LessonId
+from holdfast.errors import IllegalTransitionError, InvalidValueError
+from holdfast.lean.records import replace
+from holdfast.lean.texts import short_id
+from holdfast.lessons.anchoring import renew
+from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.lessons.lookup import resolve
+from holdfast.lessons.statement import anchors_of, clean_all, doubt, texts, with_title
+from holdfast.text.orders import reservation
+from holdfast.text.triggers import derive_triggers, restated
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import Trust
+    from holdfast.ports.parts import Parts
+
+FIELDS = (
+    "kind", "title", "insight", "why", "how", "snippets", "files", "symbols", "tags", "topic_key",
+    "confidence", "salience", "pinned", "private",
+)  # fmt: skip
+"""What a revision may change; the rest says where a lesson comes from."""
+WORDS = frozenset({"kind", "insight", "how"})
+"""Fields that say when a lesson is to be told."""
+RESTATED = frozenset({"insight", "why", "how", "snippets", "files", "symbols"})
+"""Changing one of these says that the lesson holds for the code as it is now."""
+
+
+def revise(
+    parts: Parts, place: Place, ref: str, changes: Mapping[str, Any], *, author: str, trust: Trust = "person"
+) -> Lesson:
+    """The successor, active and linked to the lesson it supersedes. A retired or forgotten one is restated.
+
+    Raises InvalidValueError for an unknown field, for no change at all and for an impossible value;
+    IllegalTransitionError for a lesson that has a successor already.
+    """
+    for name in changes:
+        if name not in FIELDS:
+            raise InvalidValueError(f"a lesson's {name} cannot be revised", hint=f"one of {', '.join(FIELDS)}")
+    if trust not in TRUSTS:
+        raise InvalidValueError(f"unknown trust {trust!r}", hint=f"one of {', '.join(TRUSTS)}")
+    doubtful = doubt(trust, changes)
+    if doubtful:
+        raise InvalidValueError(f"not without a person: {doubtful}", hint="holdfast revise, at a terminal")
+    cleaned = clean_all(changes)
+
+    def step() -> Lesson:
+        old = resolve(parts, place, ref)
+        return succeed(parts, place, old, _changed(parts, place, old, cleaned, trust, author), author=author)
+
+    return settle_saved(parts, place, with_retries(step), author=author)
+
+
+def is_persons(lesson: Lesson) -> bool:
+    """Whether a person stated or accepted the lesson and it holds: only a person closes it."""
+    return lesson.trust == "person" and lesson.state == "active"
+
+
+def succeed(parts: Parts, place: Place, old: Lesson, draft: Lesson, *, author: str) -> Lesson:
+    """Put `draft` as a new active lesson in place of `old`, in one write; returns it.
+
+    A person's lesson stays when somebody else revises it: the draft waits, linked to it as `refines`, and takes its
+    place when a person accepts it. A draft that waits for another reason closes nothing either.
+
+    Raises IllegalTransitionError when `old` has been superseded already.
+    """
+    if old.state == "superseded":
+        raise IllegalTransitionError(
+            f"lesson {short_id(old.id)} was superseded already",
+            hint=f"holdfast show {short_id(old.id)} names its successor",
+        )
+    if draft.trust not in ("person", "verified") and old.state != "active":
+        # What a person has not accepted, or has rejected, does not become active in another wording.
+        waits = old.state in ("probation", "candidate", "quarantined")
+        draft = replace(draft, state=old.state if waits else "candidate")
+    elif (is_persons(old) and draft.trust != "person") or draft.state == "candidate":
+        return _propose(parts, place, old, draft, author)
+    at = next_instant(old.recorded_at, parts.clock.now())
+    links = (*(link for link in draft.links if link.kind != "supersedes"), Link(kind="supersedes", target=old.id))
+    new = replace(
+        draft,
+        id=LessonId(parts.clock.new_id()),
+        recorded_at=at,
+        retracted_at=None,
+        validity=Validity(valid_from=at),
+        links=links,
+    )
+    closed = _closed(old, new)
+    expected = {**{lesson.id: old.recorded_at for lesson in closed}, new.id: None}
+    return write_change(parts, place, "revise", [*closed, new], expected, actor=author).lessons[-1]
+
+
+def _propose(parts: Parts, place: Place, old: Lesson, draft: Lesson, author: str) -> Lesson:
+    """Put `draft` into the inbox as a revision of `old`, which stays as it is."""
+    at = parts.clock.now()
+    links = (*(link for link in draft.links if link.kind != "refines"), Link(kind="refines", target=old.id))
+    proposed = replace(
+        draft,
+        id=LessonId(parts.clock.new_id()),
+        recorded_at=at,
+        retracted_at=None,
+        validity=Validity(valid_from=at),
+        state="candidate",
+        topic_key="",  # the key stays with the lesson that holds
+        pinned=False,
+        links=links,
+    )
+    return write_change(parts, place, "remember", [proposed], {proposed.id: None}, actor=author).lessons[0]
+
+
+def _closed(old: Lesson, new: Lesson) -> list[Lesson]:
+    """The old lesson's last version: superseded where its state allows, else retired, else left as it ended."""
+    for state in ("superseded", "retired"):
+        if state in TRANSITIONS[old.state]:
+            return [in_state(old, state, at=new.recorded_at)]
+    return []
+
+
+def _changed(parts: Parts, place: Place, old: Lesson, changes: Mapping[str, Any], trust: Trust, author: str) -> Lesson:
+    fields = {name: value for name, value in changes.items() if name not in ("files", "symbols")}
+    if old.state == "forgotten" and not fields.get("insight"):
+        raise InvalidValueError("a forgotten lesson has no words left", hint="restate it: give the whole insight")
+    if "insight" in fields:
+        fields = with_title({"title": "", **fields})
+    elif fields.get("title") == "":
+        fields["title"] = title_of(old.insight)
+    if "files" in changes or "symbols" in changes:
+        files = texts("files", changes.get("files", (*old.paths, *old.globs)))
+        fields["anchors"], fields["globs"] = anchors_of(
+            parts,
+            place,
+            _from_root(place, files, "files" in changes),
+            texts("symbols", changes.get("symbols", old.symbols)),
+        )
+    elif RESTATED & set(changes):
+        fields["anchors"] = tuple(renew(parts, place, anchor) or anchor for anchor in old.anchors)
+    if all(getattr(old, name) == value for name, value in fields.items()):
+        raise InvalidValueError("nothing to revise: every field is as it was", hint="give at least one new value")
+    provenance = replace(old.provenance, author=author)
+    revised = replace(old, **fields, provenance=provenance, trust=trust, state="active")
+    if WORDS.intersection(fields):
+        before = derive_triggers(old.kind, old.trust, old.insight, old.how)
+        after = derive_triggers(revised.kind, trust, revised.insight, revised.how)
+        revised = replace(revised, when=restated(old.when, before, after))
+    named = trust not in ("person", "verified") and reservation(
+        "\n".join(getattr(revised, name) for name in ("title", "insight", "why", "how") if name in fields)
+    )
+    return replace(revised, state="candidate") if named else revised
+
+
+def _from_root(place: Place, files: tuple[str, ...], typed: bool) -> tuple[str, ...]:
+    """Files as somebody typed them, or kept ones made absolute so that the folder asked from does not matter."""
+    if typed:
+        return files
+    return tuple(name if "*" in name else f"{place.root}/{name}" for name in files)

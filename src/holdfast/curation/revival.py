@@ -1,0 +1,190 @@
+"""Revival: a retired lesson that wakes when a dependency's version in a lock file becomes another one.
+
+A condition is text, for example `numpy!=1.26.4`, `rails>=8, <9` or `lodash!=4.17.21 in web/package-lock.json`. A bare
+name means another version than the one in use now. A lesson that wakes is on probation, without its condition, and the
+change says why.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.domain.lesson import in_state
+from holdfast.errors import IllegalTransitionError, InvalidValueError
+from holdfast.lean.records import Frozen, replace
+from holdfast.lean.texts import short_id
+from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.lessons.lookup import resolve
+from holdfast.ports.store import LessonFilter
+from holdfast.text.lockfiles import READERS, find_versions, plain_name, version_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.ports.parts import Parts
+
+LONGEST = 300
+"""Characters of a condition."""
+MOST = 100_000
+_CONDITION = re.compile(
+    r"(?P<name>@?[A-Za-z0-9][\w./@-]*?)\s*(?P<tests>(?:[<>=!]=?[^\s,]+(?:\s*,\s*)?)*)(?:\s+in\s+(?P<file>\S+))?"
+)
+_TEST = re.compile(r"(<=|>=|==|!=|<|>)\s*([vV]?\d[^\s,<>=!]*)")
+EXAMPLE = "for example numpy, 'numpy>=2', 'rails>=8, <9' or 'lodash!=4.17.21 in web/package-lock.json'"
+
+
+class Condition(Frozen):
+    """When a lesson wakes: every version in use passes every test."""
+
+    package: str
+    tests: tuple[tuple[str, str], ...] = ()
+    """(operator, version) pairs."""
+    file: str = ""
+    """The lock file, relative to the project's root; empty: those at the root and above the lesson's files."""
+
+    @property
+    def text(self) -> str:
+        """The condition as it is written down."""
+        tests = ", ".join(operator + version for operator, version in self.tests)
+        return self.package + tests + (f" in {self.file}" if self.file else "")
+
+    def holds(self, versions: frozenset[str]) -> bool:
+        """Whether those versions, of which there is one at least, all pass."""
+        return bool(versions) and all(_passes(found, *test) for found in versions for test in self.tests)
+
+
+class Woken(Frozen):
+    """A lesson that was woken, and why."""
+
+    lesson: Lesson
+    reason: str
+
+
+def parse_condition(text: str) -> Condition:
+    """The condition that the text states. Raises InvalidValueError."""
+    plain = re.sub(r"([<>=!]=?)\s+", r"\1", " ".join(text.split()))
+    matched = _CONDITION.fullmatch(plain)
+    tests = tuple(_TEST.findall(matched["tests"])) if matched else ()
+    if matched is None or len(plain) > LONGEST or len(tests) != len(re.findall(r"[<>=!]+", matched["tests"] or "")):
+        raise InvalidValueError(f"not a condition for waking a lesson: {text[:80]!r}", hint=EXAMPLE)
+    file = matched["file"] or ""
+    if file and (file.rpartition("/")[2] not in READERS or file.startswith("/") or ".." in file.split("/")):
+        raise InvalidValueError(f"{file} is not a lock file of this project", hint=f"one of {', '.join(READERS)}")
+    return Condition(package=matched["name"], tests=tests, file=file)
+
+
+def settle_condition(parts: Parts, place: Place, text: str) -> str:
+    """The condition as a lesson keeps it: a bare name becomes `other than the version in use now`.
+
+    Raises InvalidValueError for what is no condition, and for a bare name that no lock file has.
+    """
+    condition = parse_condition(text)
+    if condition.tests:
+        return condition.text
+    _, versions = _find_in_use(parts, place, condition, ("",))
+    if not versions:
+        where = condition.file or f"the lock files at {place.root}"
+        hint = f"name a version, {EXAMPLE.split(',')[1].strip()}, or the file: '{condition.package} in FILE'"
+        raise InvalidValueError(f"{condition.package} is not in {where}", hint=hint)
+    tests = tuple(("!=", version) for version in sorted(versions, key=version_key))
+    return replace(condition, tests=tests).text
+
+
+def set_revival(parts: Parts, place: Place, ref: str, text: str, *, retire: bool, author: str) -> Lesson:
+    """The lesson with that condition, an empty one taken away; `retire` puts it out of use until then.
+
+    Raises IllegalTransitionError for a lesson that is superseded or forgotten, InvalidValueError for no condition.
+    """
+    revival = settle_condition(parts, place, text) if text else ""
+
+    def step() -> Lesson:
+        lesson = resolve(parts, place, ref)
+        if lesson.state in ("superseded", "forgotten"):
+            raise IllegalTransitionError(f"lesson {short_id(lesson.id)} is {lesson.state}: it cannot wake")
+        if not retire and lesson.revival == revival:
+            raise InvalidValueError("nothing to edit: its condition is as it was")
+        after = replace(lesson, revival=revival, recorded_at=parts.clock.now())
+        if retire and lesson.state != "retired":
+            after = in_state(after, "retired", at=parts.clock.now())
+        verb = "retire" if after.state != lesson.state else "edit"
+        summary = f"wakes when {revival}" if revival else ""
+        expected = {lesson.id: lesson.recorded_at}
+        return write_change(parts, place, verb, [after], expected, actor=author, summary=summary).lessons[0]
+
+    return with_retries(step)
+
+
+def wake_retired(parts: Parts, place: Place) -> list[Woken]:
+    """Put the project's retired lessons whose condition holds on probation; which, and why. Idempotent."""
+    where = LessonFilter(project=place.project.id, states=("retired",), limit=MOST)
+    waiting = [lesson for lesson in parts.store.find(where) if lesson.revival and lesson.scope.level != "user"]
+    if not waiting:
+        return []
+    woken = []
+    for lesson in waiting:
+        reason = _reason_to_wake(parts, place, lesson)
+        if reason and (after := _wake(parts, place, lesson, reason)) is not None:
+            woken.append(Woken(lesson=after, reason=reason))
+    return woken
+
+
+def _wake(parts: Parts, place: Place, lesson: Lesson, reason: str) -> Lesson | None:
+    def step() -> Lesson | None:
+        now = parts.store.get([lesson.id])[0]
+        if now.state != "retired" or now.revival != lesson.revival:
+            return None  # somebody was faster
+        after = replace(in_state(now, "probation", at=parts.clock.now()), revival="")
+        return write_change(parts, place, "wake", [after], {now.id: now.recorded_at}, summary=reason).lessons[0]
+
+    return with_retries(step)
+
+
+def _reason_to_wake(parts: Parts, place: Place, lesson: Lesson) -> str:
+    """What is in use now, where the lesson's condition holds; else empty."""
+    try:
+        condition = parse_condition(lesson.revival)
+    except InvalidValueError:
+        return ""  # of an older version, or by hand in a file
+    if not condition.tests:
+        return ""
+    file, versions = _find_in_use(parts, place, condition, (*lesson.paths, lesson.scope.path_prefix + "/"))
+    if not condition.holds(versions):
+        return ""
+    return f"{condition.package} {', '.join(sorted(versions, key=version_key))} in {file} ({condition.text})"
+
+
+def _find_in_use(parts: Parts, place: Place, condition: Condition, near: Sequence[str]) -> tuple[str, frozenset[str]]:
+    """The first lock file that names the package, and the versions there; empty where none does."""
+    package = plain_name(condition.package)
+    for path in (condition.file,) if condition.file else _candidates(near):
+        content = parts.workspace.read(place, path)
+        if content is not None:
+            text = content.decode("utf-8", "replace")
+            versions = find_versions(path.rpartition("/")[2], text).get(package, frozenset())
+            if versions:
+                return path, versions
+    return "", frozenset()
+
+
+def _candidates(near: Sequence[str]) -> Iterator[str]:
+    """Paths of lock files beside and above those files, the nearest first, and at the root."""
+    folders: dict[str, None] = {}
+    for path in near:
+        folder = path.rpartition("/")[0]
+        while folder:
+            folders[folder] = None
+            folder = folder.rpartition("/")[0]
+    for folder in sorted(folders, key=lambda name: -name.count("/")):
+        yield from (f"{folder}/{name}" for name in READERS)
+    yield from READERS
+
+
+def _passes(found: str, operator: str, wanted: str) -> bool:
+    one, other = version_key(found), version_key(wanted)
+    return {
+        "==": one == other, "!=": one != other, "<": one < other, "<=": one <= other, ">": one > other,
+        ">=": one >= other,
+    }[operator]  # fmt: skip

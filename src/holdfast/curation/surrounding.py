@@ -1,0 +1,37 @@
+"""Surrounding: what was said around the words that a lesson rests on, for the person who decides about it."""
+
+from __future__ import annotations
+
+from holdfast.capture.sessionevents import session_events
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.event import Event
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.ports.parts import Parts
+
+SPOKEN = ("prompt", "reply")
+
+
+def find_surrounding(parts: Parts, place: Place, lesson: Lesson) -> list[Event]:
+    """The prompt and reply before the lesson's first evidence, and those after it, in order; at most four.
+
+    Empty where the session is not known or its texts were dropped. An event that is evidence itself counts as before.
+    """
+    source = lesson.provenance
+    if not source.session or not source.evidence:
+        return []
+    events = session_events(parts, place.project.id, source.session)
+    evidence = {span.event for span in source.evidence}
+    at = next((index for index, event in enumerate(events) if event.id in evidence), -1)
+    if at < 0:
+        return []
+    before = [_nearest(events[at::-1], kind) for kind in SPOKEN]
+    after = [_nearest(events[at + 1 :], kind) for kind in SPOKEN]
+    chosen = {event.id: event for event in (*before, *after) if event is not None}
+    return sorted(chosen.values(), key=lambda event: event.at)
+
+
+def _nearest(events: list[Event], kind: str) -> Event | None:
+    return next((event for event in events if event.kind == kind and event.text.strip()), None)

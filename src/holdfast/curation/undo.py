@@ -1,0 +1,106 @@
+"""Undo: take back the last change of a project's memory.
+
+Lessons are versioned, so taking back needs no rule for each verb: every lesson of the change becomes again what it
+was just before it, as a new version; one that did not exist then is retired. Only purged words do not come back.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.lesson import INSTANT, Lesson, in_state
+from holdfast.domain.records import Change
+from holdfast.domain.vocabulary import TRANSITIONS
+from holdfast.errors import InvalidValueError, LessonNotFoundError
+from holdfast.lean.records import replace
+from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.ports.store import LogFilter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import LessonId
+    from holdfast.ports.parts import Parts
+
+FINAL = "purge"
+"""The verb that erases words."""
+NOT_CHANGES = ("undo", "feedback", "stage", "merge")
+LOOK_BACK = 10_000
+"""How many log records are read to find the last change."""
+
+
+def undo(parts: Parts, place: Place, *, author: str, past_purges: bool = False) -> Change:
+    """The undo's own log record; `undone` is the change taken back, `lessons` those that are different now.
+
+    Raises InvalidValueError when there is nothing to take back, or when the last change was a purge; with
+    `past_purges` the last change that was none is taken back.
+    """
+    change = last_change(parts, place, past_purges)
+    if change is None:
+        raise InvalidValueError(f"nothing to undo in project {place.project.name}", hint="holdfast log --changes")
+    if change.verb == FINAL:
+        raise InvalidValueError(
+            "the last change was a purge, which is final",
+            hint="holdfast undo --past-purges takes back what came before",
+        )
+    return with_retries(lambda: _take_back(parts, place, change, author))
+
+
+def undo_latest(parts: Parts, place: Place, verb: str, *, author: str) -> Change:
+    """As `undo`, for the newest change of that verb, whatever came after it.
+
+    Raises InvalidValueError when there is none that has not been taken back.
+    """
+    change = find_latest(parts, place, verb)
+    if change is None:
+        raise InvalidValueError(f"no {verb} to undo in project {place.project.name}", hint="holdfast log --changes")
+    return with_retries(lambda: _take_back(parts, place, change, author))
+
+
+def find_latest(parts: Parts, place: Place, verb: str) -> Change | None:
+    """The newest change of that verb that has not been taken back, or None."""
+    entries, undone = _entries(parts, place)
+    return next((entry for entry in entries if entry.verb == verb and entry.id not in undone), None)
+
+
+def last_change(parts: Parts, place: Place, past_purges: bool = False) -> Change | None:
+    """The newest change of the project that has not been taken back, or None. `past_purges`: leaves purges out."""
+    entries, undone = _entries(parts, place)
+    left_out = (*NOT_CHANGES, FINAL) if past_purges else NOT_CHANGES
+    return next((entry for entry in entries if entry.verb not in left_out and entry.id not in undone), None)
+
+
+def _entries(parts: Parts, place: Place) -> tuple[list[Change], set[str]]:
+    """The project's changes, newest first, and the ids of those that have been taken back."""
+    entries = parts.store.find_records(Change, LogFilter(project=place.project.id, limit=LOOK_BACK))
+    return entries, {entry.undone for entry in entries if entry.verb == "undo"}
+
+
+def _take_back(parts: Parts, place: Place, change: Change, author: str) -> Change:
+    at = parts.clock.now()
+    pairs = [(now, _before(parts, now, change, at)) for now in _current(parts, change)]
+    after = {now: then for now, then in pairs if then is not None}
+    expected = {now.id: now.recorded_at for now in after}
+    return write_change(parts, place, "undo", list(after.values()), expected, actor=author, undone=change.id).change
+
+
+def _current(parts: Parts, change: Change) -> list[Lesson]:
+    """The change's lessons as they are now, without those purged since, or forgotten by a later change."""
+    found = (_known(parts, lesson, None) for lesson in change.lessons)
+    return [one for one in found if one is not None and (one.state != "forgotten" or change.verb == "forget")]
+
+
+def _before(parts: Parts, now: Lesson, change: Change, at: datetime) -> Lesson | None:
+    """The next version of a lesson that undoes the change; None when there is nothing to do."""
+    made = _known(parts, now.id, change.at)
+    then = _known(parts, now.id, made.recorded_at - INSTANT) if made is not None else None
+    if then is not None:
+        return replace(then, recorded_at=at, retracted_at=None)
+    return in_state(now, "retired", at=at) if "retired" in TRANSITIONS[now.state] else None
+
+
+def _known(parts: Parts, lesson: LessonId, as_of: datetime | None) -> Lesson | None:
+    try:
+        return parts.store.get([lesson], as_of)[0]
+    except LessonNotFoundError:
+        return None

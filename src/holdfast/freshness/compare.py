@@ -1,0 +1,145 @@
+"""Comparison: the code a lesson is about, as it was when the lesson was anchored and as it is now."""
+
+from __future__ import annotations
+
+from math import inf
+
+from holdfast.domain.lesson import Anchor
+from holdfast.domain.symbol import Verdict
+from holdfast.freshness.check import FreshnessCheck
+from holdfast.lean.records import Frozen
+from holdfast.lessons.lookup import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.domain.symbol import Symbol
+    from holdfast.ports.parts import Parts
+
+COMMITS = 40
+"""Commits of a file that are looked through for the one that changed a definition."""
+GONE = ""
+
+
+class Comparison(Frozen):
+    """One anchor's code then and now. None: that version cannot be had, and `note` says why."""
+
+    anchor: Anchor
+    verdict: Verdict
+    then: str | None = None
+    now: str | None = None
+    note: str = ""
+
+    def unified(self) -> list[str]:
+        """The difference in unified form, without line ends; empty when there is none or a side is missing."""
+        if self.then is None or self.now is None:
+            return []
+        from difflib import unified_diff
+
+        old, new = name_of(self.anchor), name_of(self.verdict.anchor)
+        then, now = self.then.splitlines(), self.now.splitlines()
+        since = f"then ({self.anchor.commit[:10]})" if self.anchor.commit else "then"
+        return list(unified_diff(then, now, f"{old}\t{since}", f"{new}\tnow", lineterm=""))
+
+
+def compare(parts: Parts, place: Place, ref: str) -> tuple[Lesson, tuple[Comparison, ...]]:
+    """The lesson and its anchors' code then and now; raises as `lookup.resolve` does."""
+    lesson = resolve(parts, place, ref)
+    looks = FreshnessCheck(parts, place, within_s=inf).looks(lesson)
+    ours = lesson.scope.project in ("", place.project.id)
+    return lesson, tuple(_compare(parts, place, *look) for look in looks if ours)
+
+
+def changing_commit(parts: Parts, place: Place, anchor: Anchor, verdict: Verdict) -> str:
+    """The commit that made the anchored code what it is now; `-` when that is not committed, empty when unknown.
+
+    Looks through at most 40 commits of the file, newest first, while the definition is in them as it is now.
+    """
+    history = parts.workspace.history(place)
+    commits = list(history.touching(anchor.path, anchor.commit)) if anchor.commit else []
+    if not anchor.symbol or not commits:
+        return commits[-1] if commits else ""
+    now, found = _fingerprint(parts, anchor, parts.workspace.read(place, anchor.path)), "-"
+    for commit in reversed(commits[-COMMITS:]):
+        if _fingerprint(parts, anchor, history.file(commit, anchor.path)) != now:
+            break
+        found = commit
+    return found
+
+
+def spans_of(parts: Parts, place: Place, anchor: Anchor) -> list[tuple[int, int]]:
+    """First and last line, from 1, of the anchored definitions in the file as it is now; (0, 0) for the whole file,
+    and for a definition that cannot be found."""
+    index = parts.codeindex()
+    content = parts.workspace.read(place, anchor.path)
+    if index is None or content is None or not anchor.symbol:
+        return [(0, 0)]
+    symbols = index.outline(anchor.path, content).symbols
+    single = [symbol for symbol in symbols if symbol.kind != "group"]
+    named = [symbol for symbol in single if symbol.name == anchor.symbol]
+    if anchor.symbol_kind == "group":
+        named = [symbol for symbol in single if symbol.name.partition("#")[0] == anchor.symbol]
+    alike = [one for one in single if (one.signature_hash, one.body_hash) == (anchor.signature_hash, anchor.body_hash)]
+    return sorted({(one.start_line, one.end_line) for one in named or alike[:1]}) or [(0, 0)]
+
+
+def name_of(anchor: Anchor) -> str:
+    """`src/store.py:Store.put`, or the file."""
+    return f"{anchor.path}:{anchor.symbol}" if anchor.symbol else anchor.path
+
+
+def _compare(parts: Parts, place: Place, anchor: Anchor, verdict: Verdict) -> Comparison:
+    then, note = _then(parts, place, anchor)
+    target = verdict.anchor if verdict.freshness != "unverified" else anchor
+    content = parts.workspace.read(place, target.path)
+    now = _span(parts, target, content) if content is not None else GONE
+    if now is None:
+        now = GONE  # the definition is not in the file any more
+    return Comparison(anchor=anchor, verdict=verdict, then=then, now=now, note=note)
+
+
+def _then(parts: Parts, place: Place, anchor: Anchor) -> tuple[str | None, str]:
+    """The code when it was anchored, and what is to be said about that."""
+    history = parts.workspace.history(place)
+    if anchor.blob and anchor.blob == parts.workspace.blob(place, anchor.path):
+        return _span(parts, anchor, parts.workspace.read(place, anchor.path)), ""
+    exact = history.blob(anchor.blob) if anchor.blob else None
+    if exact is not None:
+        return _span(parts, anchor, exact), ""
+    committed = history.file(anchor.commit, anchor.path) if anchor.commit else None
+    if committed is not None:
+        return _span(parts, anchor, committed), f"then: as committed in {anchor.commit[:10]}; changes of then are lost"
+    why = "git does not know that version" if place.commit else "there is no git here"
+    return None, f"{name_of(anchor)} as it was then cannot be shown: {why}"
+
+
+def _span(parts: Parts, anchor: Anchor, content: bytes | None) -> str | None:
+    """The definition's lines, or the whole file without one; None when there is no such definition."""
+    if content is None:
+        return None
+    index = parts.codeindex()
+    text = content.decode("utf-8", "replace")
+    if index is None or not (anchor.symbol and anchor.body_hash):
+        return text
+    lines = text.splitlines()
+    symbols = index.outline(anchor.path, content).symbols
+    named = (symbol for symbol in symbols if _is_meant(anchor, symbol))
+    alike = (one for one in symbols if (one.signature_hash, one.body_hash) == (anchor.signature_hash, anchor.body_hash))
+    found = next(named, None) or next(alike, None)  # it may have had another name then
+    return "\n".join(lines[found.start_line - 1 : found.end_line]) if found else None
+
+
+def _fingerprint(parts: Parts, anchor: Anchor, content: bytes | None) -> tuple[str, str]:
+    """Head and body of the anchored definition in that content; empty when it is not in it."""
+    index = parts.codeindex()
+    if content is None or index is None:
+        return "", ""
+    symbols = index.outline(anchor.path, content).symbols
+    found = next((symbol for symbol in symbols if _is_meant(anchor, symbol)), None)
+    return (found.signature_hash, found.body_hash) if found else ("", "")
+
+
+def _is_meant(anchor: Anchor, symbol: Symbol) -> bool:
+    """Whether the symbol is the anchored one: of its name, and a group where all of that name were anchored."""
+    return symbol.name == anchor.symbol and (symbol.kind == "group") == (anchor.symbol_kind == "group")

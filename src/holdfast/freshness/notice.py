@@ -1,0 +1,270 @@
+"""Noticing that a lesson's code changed under a session, and telling the agent once.
+
+What is known of lessons that are not fresh is kept as one mark for each work tree: the state, since when, and who saw
+it come about. Hooks add what they find out when a file is edited or a lesson is read; a watcher adds what it sees. At
+its next call a session is told of a change that makes something it was shown untrue, twice at most. Lean: every
+delivery reads the mark, which is empty for most.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from holdfast.domain.briefing import Ranked, Why
+from holdfast.domain.vocabulary import FRESHNESSES, Freshness, LessonId
+from holdfast.errors import LessonNotFoundError
+from holdfast.lean.plain import from_plain, to_plain
+from holdfast.lean.records import Frozen, replace
+from holdfast.lean.texts import dumps, loads
+from holdfast.ports.store import LessonFilter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.domain.records import Delivery
+    from holdfast.freshness.check import FreshnessCheck
+    from holdfast.ports.parts import Parts
+
+    States = dict[LessonId, "KnownState"]
+
+SOUND = ("unanchored", "fresh", "moved")
+"""States not worth keeping: what is not kept is one of these."""
+WORSE = ("drifted", "changed", "orphaned")
+"""States that an agent is told of."""
+
+FOUND, WATCHED, SWITCHED = "", "watch", "checkout"
+"""Who saw a state come about, where it was no session: nobody, a watcher, a watcher while HEAD moved."""
+
+NOTICED_MOMENTS = ("prompt", "before_file", "before_command", "after_failure")
+SAME_EDIT = timedelta(seconds=30)
+"""A watcher may be quicker than the hook that knows whose edit it was."""
+KEPT = 500
+"""Most states that are kept for a work tree, the newest."""
+LESSONS_A_FILE = 20
+JUDGED_S = 0.25
+"""Seconds from which on lessons of an edited file stay unverified until the session's next call: half of a deadline."""
+NEWS = "its code has just"
+"""How the reason of such a delivery begins."""
+SESSION_LIMIT = 2
+"""Most of them in a session: an agent that rewrites a file knows that it changes."""
+TRIED = 3
+"""Most lessons that are judged to find one to tell of."""
+
+
+class KnownState(Frozen):
+    """A lesson that is not fresh in this work tree, since when, and who saw it come about."""
+
+    lesson: LessonId
+    freshness: Freshness
+    at: datetime
+    by: str = FOUND
+    """A session's id, or one of FOUND, WATCHED, SWITCHED."""
+    agent: str = ""
+
+    @property
+    def reason(self) -> str:
+        """What a delivery of it is logged under: once for each state."""
+        return f"{NEWS} {_BECAME.get(self.freshness, self.freshness)}"
+
+
+_BECAME: dict[Freshness, str] = {"orphaned": "gone"}
+
+
+def load_states(parts: Parts, place: Place) -> States:
+    """What is known of this work tree's lessons; without what cannot be read."""
+    read = {lesson: _read(plain) for lesson, plain in _load_plain(parts, place).items()}
+    return {lesson: known for lesson, known in read.items() if known is not None}
+
+
+def _load_plain(parts: Parts, place: Place) -> dict[LessonId, dict[str, Any]]:
+    """The kept states as they are written: most hooks only ask whether there is one."""
+    return _parse_plain(parts.store.mark(_key(place)))
+
+
+def _parse_plain(mark: str) -> dict[LessonId, dict[str, Any]]:
+    try:
+        return {plain["lesson"]: plain for plain in loads(mark or "[]")}
+    except (KeyError, TypeError, ValueError):
+        return {}
+
+
+def keep_states(
+    parts: Parts, place: Place, judged: Mapping[LessonId, Freshness], by: str = FOUND, agent: str = ""
+) -> None:
+    """Keep what lessons were just judged to be, written only when something differs.
+
+    Hooks of several agents come here at once: what is written is made of what is kept at that moment.
+    """
+    now = parts.clock.now()
+    news = [KnownState(lesson=lesson, freshness=state, at=now, by=by, agent=agent) for lesson, state in judged.items()]
+
+    def edit(mark: str) -> str:
+        return _with_news(mark, news)
+
+    mark = parts.store.mark(_key(place))
+    if edit(mark) != mark:
+        parts.store.edit_mark(_key(place), edit)
+
+
+def _with_news(mark: str, news: Iterable[KnownState]) -> str:
+    """The mark with what was just judged; the same text when nothing differs.
+
+    A store may keep hundreds of states and every delivery comes here: only those judged become records.
+    """
+    known = _parse_plain(mark)
+    differs = False
+    for state in news:
+        if state.freshness in SOUND:
+            differs = known.pop(state.lesson, None) is not None or differs
+            continue
+        before = _read(known.get(state.lesson))
+        after = _follow(before, state)
+        if after is not before:
+            differs, known[state.lesson] = True, to_plain(after)
+    if not differs:
+        return mark
+    newest = sorted(known.values(), key=lambda plain: str(plain.get("at")))[-KEPT:]
+    return dumps(newest) if newest else ""
+
+
+def keep_found(parts: Parts, place: Place, read: Iterable[Ranked]) -> None:
+    """Keep the states of lessons that were read for a delivery: what was so before the session's next edit.
+
+    Where a host waits not every lesson is looked at closely; `unverified` then says no more than is known already.
+    """
+    judged = {ranked.lesson.id: ranked.freshness for ranked in read}
+    if not judged:
+        return
+    known = _load_plain(parts, place)
+    judged = {lesson: state for lesson, state in judged.items() if state != "unverified" or lesson not in known}
+    if any(lesson in known or state not in SOUND for lesson, state in judged.items()):
+        keep_states(parts, place, judged)
+
+
+def note_edits(parts: Parts, place: Place, call: HookCall) -> None:
+    """Judge the lessons about the files that the call's events edited, and keep what became of them."""
+    edited = [name for event in call.events if event.kind == "file_edit" for name in event.files]
+    judged: dict[LessonId, Freshness] = {}
+    check = _check(replace(parts, hasty=False), place)  # hosts do not wait for the hook after an edit
+    for path in _relative(parts, place, call, edited):
+        for lesson in _lessons_about(parts, place, path):
+            judged[lesson.id] = check.judge(lesson)[0]
+    if judged:
+        keep_states(parts, place, judged, by=call.session, agent=call.agent)
+
+
+def find_news(parts: Parts, place: Place, call: HookCall, told: Sequence[Delivery]) -> Ranked | None:
+    """The one lesson to tell this agent of because its code got worse in this session; None for no news.
+
+    Before a file, lessons about it that the agent was shown are judged again: they are not shown twice.
+    """
+    if call.moment not in NOTICED_MOMENTS:
+        return None
+    if call.moment == "before_file" and told:
+        states = _look_again(parts, place, call, told, load_states(parts, place))
+    elif any(plain.get("by") for plain in _load_plain(parts, place).values()):
+        states = load_states(parts, place)
+    else:
+        return None  # what nobody saw come about is no news
+    if sum(delivery.reason.startswith(NEWS) for delivery in told) >= SESSION_LIMIT:
+        return None
+    due = [known for known in states.values() if _is_news(known, call, told)]
+    return _first_true(parts, place, sorted(due, key=lambda known: known.at, reverse=True)[:TRIED])
+
+
+def _key(place: Place) -> str:
+    return f"states:{place.project.id}:{place.root}"
+
+
+def _follow(held: KnownState | None, found: KnownState) -> KnownState:
+    """The state to keep after the one held. A step is news only if it is to a worse state, from one that was known."""
+    if held is None:
+        return found
+    if held.freshness == found.freshness:
+        quicker = held.by in (WATCHED, SWITCHED) and _is_session(found.by) and found.at - held.at < SAME_EDIT
+        return replace(held, by=found.by, agent=found.agent) if quicker else held
+    if held.freshness == "unverified":  # an edit that there was no time to judge, or nothing was known
+        return replace(found, by=held.by if _is_session(held.by) else FOUND, agent=held.agent)
+    worse = FRESHNESSES.index(found.freshness) > FRESHNESSES.index(held.freshness)
+    return found if worse else replace(found, by=FOUND, agent="")
+
+
+def _read(plain: dict[str, Any] | None) -> KnownState | None:
+    try:
+        return None if plain is None else from_plain(KnownState, plain)
+    except (AttributeError, TypeError, ValueError):
+        return None  # not as we write it: judged as if nothing were known
+
+
+def _is_session(by: str) -> bool:
+    return by not in (FOUND, WATCHED, SWITCHED)
+
+
+def _check(parts: Parts, place: Place) -> FreshnessCheck:
+    from holdfast.freshness.check import FreshnessCheck  # most deliveries have no news
+
+    return FreshnessCheck(parts, place, within_s=JUDGED_S)
+
+
+def _relative(parts: Parts, place: Place, call: HookCall, names: Iterable[str]) -> list[str]:
+    found = (parts.workspace.relative(place, name, call.cwd) for name in names)
+    return [path for path in dict.fromkeys(found) if path]
+
+
+def _lessons_about(parts: Parts, place: Place, path: str) -> list[Lesson]:
+    return parts.store.find(LessonFilter(project=place.project.id, states=("active",), path=path, limit=LESSONS_A_FILE))
+
+
+def _look_again(parts: Parts, place: Place, call: HookCall, told: Sequence[Delivery], states: States) -> States:
+    """What is known after judging the lessons about the call's files that the agent was shown."""
+    shown = {delivery.lesson for delivery in told}
+    check = _check(parts, place)
+    judged: dict[LessonId, Freshness] = {}
+    for path in _relative(parts, place, call, call.paths):
+        for lesson in _lessons_about(parts, place, path):
+            if lesson.id in shown and (lesson.id in states or not check.is_untouched(lesson)):
+                judged[lesson.id] = check.judge(lesson)[0]
+    judged = {lesson: freshness for lesson, freshness in judged.items() if freshness != "unverified"}
+    differs = any(
+        freshness != (states[lesson].freshness if lesson in states else "fresh") for lesson, freshness in judged.items()
+    )
+    if not differs:
+        return states
+    keep_states(parts, place, judged, by=WATCHED)
+    return load_states(parts, place)
+
+
+def _is_news(known: KnownState, call: HookCall, told: Sequence[Delivery]) -> bool:
+    """Whether this agent has to hear of it: not what it was told since, and each state of a lesson only once."""
+    not_judged_yet = known.freshness == "unverified" and known.by == call.session
+    if known.freshness not in WORSE and not not_judged_yet:
+        return False
+    shown = [delivery for delivery in told if delivery.lesson == known.lesson]
+    if not shown or any(delivery.at > known.at or delivery.reason == known.reason for delivery in shown):
+        return False  # what it does not know of cannot mislead it
+    return known.by != FOUND and (known.by != call.session or call.agent in (known.agent, ""))
+
+
+def _first_true(parts: Parts, place: Place, due: Sequence[KnownState]) -> Ranked | None:
+    """The first of them that still is so, as it is to be delivered."""
+    check = _check(parts, place) if due else None
+    for known in due:
+        try:
+            (lesson,) = parts.store.get([known.lesson])
+        except LessonNotFoundError:
+            continue
+        freshness, words = check.judge(lesson) if check and lesson.state == "active" else ("fresh", "")
+        if freshness == "drifted" and not lesson.symbols:
+            continue  # somewhere in its file something differs: that is no news of the lesson
+        if freshness in WORSE:
+            now = replace(known, freshness=freshness)
+            told = f"the code it is about has just changed: {words}; confirm, revise or forget it"
+            return Ranked(lesson=lesson, rank=1, score=0.0, why=Why(words=now.reason), freshness=freshness, caveat=told)
+        if freshness != "unverified":  # there was no time: at the next call
+            keep_states(parts, place, {lesson.id: freshness})
+    return None

@@ -1,0 +1,233 @@
+"""Verify: what became of the code behind lessons, and moved anchors made to follow for good.
+
+A move is followed in memory by every read; here it is written down, as a new version of the lesson and a change in
+the log, so that the lesson is found at its new place. Only what the main line's HEAD holds becomes the place for all;
+a place that a branch or the work tree alone has is kept beside it, and so is the former one. What moved and changed
+keeps the fingerprints it was recorded with: it goes on being called changed. Another branch's layout is not a move.
+
+Where an anchor's commit is not of this history (a squash merge, a rebase) and its text is, the commit moves on too.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from holdfast.domain.lesson import Anchor, Lesson
+from holdfast.domain.records import Change
+from holdfast.domain.symbol import Verdict
+from holdfast.domain.vocabulary import FRESHNESSES, Freshness
+from holdfast.errors import HoldfastError, LessonNotFoundError
+from holdfast.freshness.check import FreshnessCheck, worst
+from holdfast.lean.records import Frozen, replace
+from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.ports.store import LessonFilter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import State
+    from holdfast.ports.history import History
+    from holdfast.ports.parts import Parts
+
+EVERY = 1_000_000
+WAITING: tuple[State, ...] = ("active", "probation", "candidate", "quarantined")
+PLACES = 4
+"""Other places of an anchor that are kept."""
+SUMMARY_LIMIT = 300
+"""Characters of a change's summary."""
+STALE: tuple[Freshness, ...] = ("drifted", "changed", "orphaned")
+"""States in which the code says otherwise than it did."""
+
+
+class Checked(Frozen):
+    """A lesson and what became of each of its anchors."""
+
+    lesson: Lesson
+    freshness: Freshness
+    caveat: str = ""
+    looks: tuple[tuple[Anchor, Verdict], ...] = ()
+    followed: bool = False
+    """Its moved anchors were written down anew."""
+
+
+class VerifyReport(Frozen):
+    """The lessons that are about code, worst state first, and how far the code index is up to date."""
+
+    checked: tuple[Checked, ...] = ()
+    change: Change | None = None
+    """The log record of the moves that were followed."""
+    indexed: bool = True
+    """False: the index could not be brought up to date, and moves to other files may have been missed."""
+
+    @property
+    def counts(self) -> dict[Freshness, int]:
+        """How many lessons are in each state, every state listed."""
+        return {state: sum(one.freshness == state for one in self.checked) for state in FRESHNESSES}
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the code of some lesson says otherwise than it did."""
+        return any(one.freshness in STALE for one in self.checked)
+
+
+def verify(
+    parts: Parts,
+    place: Place,
+    *,
+    waiting: bool = False,
+    actor: str = "",
+    progress: Callable[[int, int], None] | None = None,
+) -> VerifyReport:
+    """Check the project's active lessons, or also the `waiting` ones, and write moved anchors down.
+
+    `progress(done, total)` counts the files that are read for the code index.
+    """
+    indexed = _refresh(parts, place, progress)
+    states: tuple[State, ...] = WAITING if waiting else ("active",)
+    checked = [_check(check, lesson) for check, lesson in _about_code(parts, place, states)]
+    change, followed = _follow(parts, place, checked, actor)
+    marked = (replace(one, followed=one.lesson.id in followed) for one in checked)
+    order = sorted(marked, key=lambda one: -FRESHNESSES.index(one.freshness))
+    return VerifyReport(checked=tuple(order), change=change, indexed=indexed)
+
+
+def follow_moves(parts: Parts, place: Place) -> Change | None:
+    """Write down the moves of active lessons' code, where there are any; the background's part of `verify`."""
+    pairs = [pair for pair in _about_code(parts, place, ("active",)) if not pair[0].is_untouched(pair[1])]
+    checked = [_check(check, lesson) for check, lesson in pairs]
+    if any(one.freshness == "orphaned" for one in checked) and _refresh(parts, place, None):
+        again = FreshnessCheck(parts, place, within_s=inf)
+        checked = [_check(again, lesson) for _, lesson in pairs]
+    return _follow(parts, place, checked, "")[0]
+
+
+def _refresh(parts: Parts, place: Place, progress: Callable[[int, int], None] | None) -> bool:
+    """Bring the code index up to date; without it verdicts still hold, but fewer moves are found."""
+    index = parts.codeindex()
+    try:
+        return index is not None and index.refresh(place, progress).complete
+    except HoldfastError:
+        return False
+
+
+def _about_code(parts: Parts, place: Place, states: tuple[State, ...]) -> list[tuple[FreshnessCheck, Lesson]]:
+    """The project's own lessons that are anchored to files, with one check for all of them."""
+    check = FreshnessCheck(parts, place, within_s=inf)
+    lessons = parts.store.find(LessonFilter(project=place.project.id, states=states, limit=EVERY))
+    ours = (lesson for lesson in lessons if lesson.paths and lesson.scope.project == place.project.id)
+    return [(check, lesson) for lesson in ours]
+
+
+def _check(check: FreshnessCheck, lesson: Lesson) -> Checked:
+    looks = check.looks(lesson)
+    freshness, caveat = worst(looks)
+    return Checked(lesson=lesson, freshness=freshness, caveat=caveat, looks=looks)
+
+
+def _follow(parts: Parts, place: Place, checked: Iterable[Checked], actor: str) -> tuple[Change | None, frozenset[str]]:
+    """The change, and the ids of the lessons that were written; a lesson somebody changed meanwhile is left alone."""
+    history = parts.workspace.history(place)
+    planned: list[tuple[Lesson, Lesson, list[str]]] = []
+    for one in checked:
+        moves = [look for look in one.looks if _is_followed(history, place, *look)]
+        settled = [look for look in one.looks if look not in moves and _is_settled(history, *look)]
+        if moves or settled:
+            is_for_all = history.is_main_line() and all(
+                _is_committed(parts, place, history, old, verdict.anchor) for old, verdict in moves
+            )
+            after = _reanchored(parts, place, one.lesson, moves, settled, is_for_all)
+            words = [f"{_name(old)} -> {_name(verdict.anchor)}" for old, verdict in moves]
+            if after.anchors != one.lesson.anchors:
+                planned.append((one.lesson, after, words or [f"{_name(old)} seen here" for old, _ in settled]))
+
+    def step() -> Change | None:
+        current = [plan for plan in planned if _is_current(parts, plan[0])]
+        if not current:
+            return None
+        expected = {before.id: before.recorded_at for before, _, _ in current}
+        summary = "; ".join(words for _, _, moves in current for words in moves)
+        summary = summary if len(summary) <= SUMMARY_LIMIT else summary[: SUMMARY_LIMIT - 1] + "…"
+        lessons = [after for _, after, _ in current]
+        return write_change(parts, place, "reanchor", lessons, expected, actor=actor, summary=summary).change
+
+    change = with_retries(step)
+    return change, frozenset(change.lessons if change is not None else ())
+
+
+def _is_followed(history: History, place: Place, anchor: Anchor, verdict: Verdict) -> bool:
+    """The definition or file is elsewhere now, in the history that the anchor is of."""
+    now = verdict.anchor
+    if verdict.freshness in ("unverified", "orphaned") or (now.path, now.symbol) == (anchor.path, anchor.symbol):
+        return False
+    return now.commit in ("", place.commit) or history.holds(now.commit) is True
+
+
+def _is_settled(history: History, anchor: Anchor, verdict: Verdict) -> bool:
+    """The text is in this history, under another commit than the one it was recorded at."""
+    now = verdict.anchor
+    return verdict.freshness == "fresh" and now.commit != anchor.commit and history.holds(now.commit) is True
+
+
+def _is_committed(parts: Parts, place: Place, history: History, old: Anchor, now: Anchor) -> bool:
+    """Whether HEAD has it at its new place, and not at its old one any more."""
+    return _is_at(parts, place, history, now) and not _is_at(parts, place, history, old)
+
+
+def _is_at(parts: Parts, place: Place, history: History, anchor: Anchor) -> bool:
+    content = history.file(place.commit, anchor.path)
+    index = parts.codeindex()
+    if content is None or not anchor.symbol or index is None:
+        return content is not None
+    wanted = anchor.symbol.partition("#")[0]
+    symbols = index.outline(anchor.path, content).symbols
+    return any(symbol.name.partition("#")[0] == wanted for symbol in symbols)
+
+
+def _reanchored(
+    parts: Parts,
+    place: Place,
+    lesson: Lesson,
+    moves: Sequence[tuple[Anchor, Verdict]],
+    settled: Sequence[tuple[Anchor, Verdict]],
+    is_for_all: bool,
+) -> Lesson:
+    """The lesson's next version: what moved at its new place, or with that place beside its own."""
+    changed = {old: replace(old, commit=verdict.anchor.commit, branch=place.branch) for old, verdict in settled}
+    for old, verdict in moves:
+        changed[old] = _moved(place, old, verdict) if is_for_all else _with_place(old, _place(verdict.anchor))
+    anchors = {(new.path, new.symbol): new for new in (changed.get(anchor, anchor) for anchor in lesson.anchors)}
+    return replace(lesson, anchors=tuple(anchors.values()), recorded_at=parts.clock.now(), retracted_at=None)
+
+
+def _moved(place: Place, anchor: Anchor, verdict: Verdict) -> Anchor:
+    now = verdict.anchor
+    if verdict.freshness in STALE:
+        there = replace(anchor, path=now.path, symbol=now.symbol, symbol_kind=now.symbol_kind)
+    else:
+        there = replace(now, commit=place.commit, branch=place.branch)
+    also = tuple(one for one in anchor.also if one != _place(now))
+    return _with_place(replace(there, also=also), _place(anchor))
+
+
+def _with_place(anchor: Anchor, seen: str) -> Anchor:
+    """The anchor with another place it was seen at, the newest first."""
+    others = (one for one in anchor.also if one != seen)
+    return replace(anchor, also=(seen, *others)[:PLACES])
+
+
+def _place(anchor: Anchor) -> str:
+    return f"{anchor.path}::{anchor.symbol}" if anchor.symbol else anchor.path
+
+
+def _is_current(parts: Parts, lesson: Lesson) -> bool:
+    try:
+        (now,) = parts.store.get([lesson.id])
+    except LessonNotFoundError:
+        return False
+    return now.recorded_at == lesson.recorded_at
+
+
+def _name(anchor: Anchor) -> str:
+    return f"{anchor.path}:{anchor.symbol}" if anchor.symbol else anchor.path

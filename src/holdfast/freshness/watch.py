@@ -1,0 +1,200 @@
+"""Watch: the lessons whose state changes, told soon after the files they are about.
+
+The caller looks, pauses for `pause_s` and looks again. A look compares stamps of the anchored files and of the
+checkout, some microseconds each, however large the tree is. Files that stand still for one short pause are judged by
+the rules of freshness; what got worse is kept where the next hook finds it. Nothing rests on it: reading judges anew.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from math import inf
+
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.records import Change
+from holdfast.domain.vocabulary import Freshness, LessonId
+from holdfast.errors import HoldfastError
+from holdfast.freshness.check import FreshnessCheck, worst
+from holdfast.freshness.notice import FOUND, SWITCHED, WATCHED, keep_states
+from holdfast.lean.records import Frozen, replace
+from holdfast.ports.store import LessonFilter, LogFilter, get_readable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.domain.project import Place
+    from holdfast.ports.parts import Parts
+    from holdfast.ports.workspace import Stamps
+
+LOOK_S = 0.4
+"""Between two looks while nothing happens."""
+SETTLE_S = 0.15
+"""How long files must stand still before they are judged: an editor writes in steps, a checkout file by file."""
+WAITS = 20
+"""Pauses after which they are judged even if they never stand still."""
+SHARE = 25
+"""Looks take at most one part in so many of the time: with thousands of files they become rarer."""
+PAGE = 500
+
+
+class StateChange(Frozen, nested={"lesson": Lesson}):
+    """A lesson that is in another state than at the look before, and why, in words."""
+
+    lesson: Lesson
+    before: Freshness
+    freshness: Freshness
+    words: str
+    at: datetime
+
+
+class _Held(Frozen):
+    """What is remembered of a lesson between looks: not its text."""
+
+    recorded_at: datetime
+    freshness: Freshness
+    paths: frozenset[str]
+    """Files it is anchored to, and where what was anchored is now."""
+
+
+class Watch:
+    """One work tree's lessons and their states as of the latest look."""
+
+    def __init__(self, parts: Parts, folder: str) -> None:
+        """Judge the lessons for the first time. Raises as `Workspace.locate` does, and StoreError."""
+        self._parts = parts
+        self._folder = folder
+        self.place = parts.workspace.locate(folder)
+        """The work tree and what is checked out."""
+        self.pause_s = LOOK_S
+        """Seconds to let pass before the next look."""
+        self._held: dict[LessonId, _Held] = {}
+        self._newest = ""
+        """The change of memory that is taken up already."""
+        self._stamps: dict[str, tuple[int, ...]] = {}
+        """Of each file, as it was when its lessons were judged."""
+        self._checkout = parts.workspace.stamps(self.place, ()).checkout
+        self._restless: Stamps | None = None
+        self._waits = 0
+        self._renew()
+
+    @property
+    def lessons(self) -> int:
+        """How many lessons are watched: active ones that are about a file."""
+        return len(self._held)
+
+    @property
+    def files(self) -> int:
+        """How many files are looked at."""
+        return len(self._stamps)
+
+    def look(self) -> list[StateChange]:
+        """What changed since the look before. Raises StoreError; the next look then finds the same."""
+        changes = self._renew()
+        begun = self._parts.clock.elapsed_s()
+        stamps = self._parts.workspace.stamps(self.place, tuple(self._stamps))
+        self.pause_s = max(LOOK_S, SHARE * (self._parts.clock.elapsed_s() - begun))
+        gone = not stamps.checkout  # the work tree, perhaps for a moment: nothing can be told of its lessons
+        if gone or self._is_known(stamps):
+            self._restless = None
+        elif self._is_restless(stamps):
+            self.pause_s = SETTLE_S
+        else:
+            changes += self._judge_changed(stamps)
+        return changes
+
+    def _is_known(self, stamps: Stamps) -> bool:
+        return stamps.checkout == self._checkout and stamps.files == tuple(self._stamps.values())
+
+    def _is_restless(self, stamps: Stamps) -> bool:
+        """Whether files still change, or git is at work, and there is time to wait for the end."""
+        still = stamps == self._restless and not stamps.busy
+        self._waits = self._waits + 1 if self._restless else 0
+        self._restless = stamps
+        return not still and self._waits < WAITS
+
+    def _judge_changed(self, stamps: Stamps) -> list[StateChange]:
+        """Judge the lessons about files that changed; all when something else was checked out."""
+        changed = {path for path, now in zip(self._stamps, stamps.files, strict=True) if self._stamps[path] != now}
+        place = self._locate() if stamps.checkout != self._checkout else self.place
+        switched = (place.branch, place.commit) != (self.place.branch, self.place.commit)
+        self.place = place
+        touched = [
+            lesson
+            for lesson, held in self._held.items()
+            if switched or held.freshness == "orphaned" or not changed.isdisjoint(held.paths)
+        ]
+        now = dict(zip(self._stamps, stamps.files, strict=True))
+        changes = self._judge(touched, SWITCHED if switched else WATCHED)
+        self._stamps.update((path, now[path]) for path in now.keys() & self._stamps.keys())
+        self._checkout, self._restless = stamps.checkout, None
+        return changes
+
+    def _locate(self) -> Place:
+        """The place as it is now; as it was when that cannot be told."""
+        try:
+            return self._parts.workspace.locate(self._folder)
+        except HoldfastError:
+            return self.place
+
+    def _renew(self) -> list[StateChange]:
+        """Take up new and revised lessons, drop those out of use."""
+        newest = self._parts.store.find_records(Change, LogFilter(limit=1))
+        mark = newest[0].id if newest else "nothing yet"
+        if mark == self._newest:
+            return []
+        active = {lesson.id: lesson for lesson in self._active()}
+        gone = self._held.keys() - active.keys()
+        keep_states(self._parts, self.place, dict.fromkeys(gone, "fresh"))
+        for lesson_id in gone:
+            del self._held[lesson_id]
+        new = [
+            one
+            for one in active.values()
+            if one.id not in self._held or self._held[one.id].recorded_at != one.recorded_at
+        ]
+        self._look_at({path for lesson in new for path in lesson.paths})
+        changes = self._judge([lesson.id for lesson in new], FOUND)
+        self._newest = mark
+        return changes
+
+    def _active(self) -> Iterator[Lesson]:
+        """The active lessons about files of this project, page by page."""
+        where = LessonFilter(project=self.place.project.id, states=("active",), limit=PAGE)
+        while page := self._parts.store.find(where):
+            yield from (lesson for lesson in page if lesson.paths)
+            where = replace(where, offset=where.offset + PAGE)
+
+    def _judge(self, ids: Sequence[LessonId], by: str) -> list[StateChange]:
+        """Judge those lessons, keep what they are, and tell which of those held before are in another state."""
+        check = FreshnessCheck(self._parts, self.place, within_s=inf)
+        held: dict[LessonId, _Held] = {}
+        changes: list[StateChange] = []
+        for lesson in self._fetch(ids):
+            looks = check.looks(lesson)
+            freshness, words = worst(looks)
+            paths = frozenset([*lesson.paths, *(verdict.anchor.path for _, verdict in looks)])
+            held[lesson.id] = _Held(recorded_at=lesson.recorded_at, freshness=freshness, paths=paths)
+            before = self._held.get(lesson.id)
+            if before and before.freshness != freshness:
+                at = self._parts.clock.now()
+                changes.append(
+                    StateChange(lesson=lesson, before=before.freshness, freshness=freshness, words=words, at=at)
+                )
+        keep_states(self._parts, self.place, {lesson: one.freshness for lesson, one in held.items()}, by)
+        self._held.update(held)
+        wanted = {path for one in self._held.values() for path in one.paths}
+        self._look_at(wanted)
+        for path in self._stamps.keys() - wanted:
+            del self._stamps[path]
+        return changes
+
+    def _fetch(self, ids: Sequence[LessonId]) -> Iterator[Lesson]:
+        for start in range(0, len(ids), PAGE):
+            yield from get_readable(self._parts.store, ids[start : start + PAGE])
+
+    def _look_at(self, paths: set[str]) -> None:
+        """From now on look at those files; files looked at already keep the stamp they were judged by."""
+        new = sorted(paths - self._stamps.keys())
+        if new:
+            self._stamps.update(zip(new, self._parts.workspace.stamps(self.place, new).files, strict=True))

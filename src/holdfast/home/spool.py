@@ -1,0 +1,187 @@
+"""The spool: events and deliveries that the store could not take at once, kept in files until it can.
+
+A hook writes here when the store is locked, of an older schema, damaged, or out of reach. Whoever opens the store next
+with time to spare puts them in. That can be done twice without harm: an event is known by its session and key, a
+delivery by its id. So nobody needs a lock.
+
+Each call is a file of its own with one line of JSON, mode 0600, which appears whole. It holds only what may be stored:
+the events are redacted and cut before they are written, and nothing of an ignored path is among them.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from holdfast.capture.observe import prepare
+from holdfast.domain.event import Event
+from holdfast.domain.project import Place, Project
+from holdfast.domain.records import Delivery
+from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownError, StoreError, StoreFullError
+from holdfast.home.runfiles import DROPPED, SPOOLED, count, write_whole
+from holdfast.lean.plain import from_plain, to_plain
+from holdfast.lean.records import replace
+from holdfast.lean.texts import dumps, loads
+from holdfast.ports.store import EventFilter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.domain.vocabulary import ProjectId, SessionId
+    from holdfast.ports.parts import Parts
+    from holdfast.service.memory import Memory
+
+FOLDER = "spool"
+ENDING, ASIDE = ".jsonl", ".unreadable"
+FILES_LIMIT, BYTES_LIMIT = 10_000, 64_000_000
+"""The most that waits; what comes then is dropped, and counted."""
+
+
+class Spool:
+    """The spool of one home, for the calls of one host."""
+
+    def __init__(self, run_path: str, host: str) -> None:
+        self._run_path = run_path
+        self._host = host
+
+    def keep_events(self, parts: Parts, place: Place | None, call: HookCall) -> None:
+        """Keep the call's events; without a place, its project is found when they are put into the store.
+
+        Raises StoreError or OSError when they are lost.
+        """
+        where = place or _outline(call.cwd)
+        events = [prepare(parts, where, event) for event in call.events]
+        self._write(call.cwd, [to_plain(event) for event in events], [])
+
+    def keep_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+        """Keep what the host was shown. Raises StoreError or OSError when it is lost."""
+        if deliveries:
+            self._write("", [], [to_plain(delivery) for delivery in deliveries])
+
+    def _write(self, folder: str, events: list[Any], deliveries: list[Any]) -> None:
+        line = dumps({"folder": folder, "events": events, "deliveries": deliveries}) + "\n"
+        content = line.encode("utf-8", "replace")
+        try:
+            names = waiting(self._run_path)
+            if len(names) >= FILES_LIMIT or sum(map(_size_of, names)) + len(content) > BYTES_LIMIT:
+                raise StoreFullError(f"{len(names):,} calls wait in the spool already", hint="holdfast doctor")
+            name = f"{time.time_ns():020d}-{os.getpid()}-{len(content)}{ENDING}"
+            write_whole(os.path.join(self._run_path, FOLDER), name, content)
+        except (OSError, StoreFullError):
+            count(self._run_path, self._host, DROPPED)
+            raise
+        count(self._run_path, self._host, SPOOLED)
+
+
+def waiting(run_path: str) -> list[str]:
+    """Names of the spool's files, oldest first."""
+    try:
+        return sorted(name for name in os.listdir(os.path.join(run_path, FOLDER)) if name.endswith(ENDING))
+    except OSError:
+        return []
+
+
+def unreadable(run_path: str) -> int:
+    """How many files were set aside because they could not be read."""
+    try:
+        return sum(name.endswith(ASIDE) for name in os.listdir(os.path.join(run_path, FOLDER)))
+    except OSError:
+        return 0
+
+
+def drain(memory: Memory, run_path: str, until_s: float | None = None) -> int:
+    """Put into the store what waits in the spool; returns how many events were new.
+
+    Stops at `until_s` of the monotonic clock. What the store cannot take now stays; a file that cannot be read is set
+    aside. Raises StoreError when the store takes nothing.
+    """
+    kept = 0
+    for name in waiting(run_path):
+        if until_s is not None and time.monotonic() > until_s:
+            break
+        path = os.path.join(run_path, FOLDER, name)
+        try:
+            with open(path, encoding="utf-8", errors="replace") as stream:
+                entry = loads(stream.read())
+            kept += _put(memory, entry)
+            os.unlink(path)
+        except (FileNotFoundError, ProjectUnknownError):
+            continue  # another process was quicker, or git did not answer in time: the next one to drain tries again
+        except StoreError:
+            raise
+        except (HoldfastError, OSError, KeyError, TypeError, ValueError, AttributeError):
+            _set_aside(path)
+    return kept
+
+
+def _put(memory: Memory, entry: dict[str, Any]) -> int:
+    events = [from_plain(Event, plain) for plain in entry["events"]]
+    if any(not event.project for event in events):
+        events = _located(memory, entry["folder"], events)
+    new = memory.parts.store.append_events(events) if events else 0
+    deliveries = [from_plain(Delivery, plain) for plain in entry["deliveries"]]
+    if deliveries:
+        memory.parts.store.record(deliveries)
+    if new and any(event.kind == "compaction" for event in events):
+        _keep_checkpoint(memory, entry["folder"], events[0].session)
+    return new
+
+
+def _located(memory: Memory, folder: str, events: list[Event]) -> list[Event]:
+    """The events with their project, which was not known when they were spooled."""
+    try:
+        place = memory.at(folder).place
+    except InvalidValueError:  # the folder is gone
+        project = _project_of(memory, events[0].session)
+        return [replace(event, project=project) for event in events]
+    head = place.branch, place.commit
+    return [
+        replace(event, project=place.project.id, branch=event.branch or head[0], commit=event.commit or head[1])
+        for event in events
+    ]
+
+
+def _project_of(memory: Memory, session: SessionId) -> ProjectId:
+    """The project of what else is known of the session; empty when nothing is."""
+    known = memory.parts.store.find_events(EventFilter(session=session, limit=1))
+    return known[0][1].project if known else ""  # type: ignore[return-value]
+
+
+def _keep_checkpoint(memory: Memory, folder: str, session: SessionId) -> None:
+    """Write down the task's state, as the hook before the compaction would have done."""
+    from holdfast.curation.checkpoint import capture
+
+    here = memory.at(folder)
+    try:
+        capture(here.parts, here.place, session)
+    except (InvalidValueError, ProjectUnknownError):
+        return  # the folder is gone, and the task with it
+
+
+def _outline(folder: str) -> Place:
+    """The place of a folder as far as it can be told without the store and without asking git: no project id."""
+    from holdfast.workspace import gitfiles
+    from holdfast.workspace.paths import inside, native
+
+    real = os.path.realpath(native(folder) or os.sep)
+    checkout = gitfiles.find_checkout(real)
+    root = checkout.root if checkout else real
+    branch, commit = ("", "") if checkout is None or gitfiles.uses_reftable(checkout) else gitfiles.read_head(checkout)
+    project = Project(id="", name=os.path.basename(root), source="path")  # type: ignore[arg-type]
+    return Place(project=project, root=root, prefix=inside(root, real), branch=branch, commit=commit)
+
+
+def _size_of(name: str) -> int:
+    """The bytes of a file of the spool, which its name tells."""
+    size = name.removesuffix(ENDING).rpartition("-")[2]
+    return int(size) if size.isdigit() else 0
+
+
+def _set_aside(path: str) -> None:
+    try:
+        os.replace(path, path + ASIDE)
+    except OSError:
+        return  # it is tried again

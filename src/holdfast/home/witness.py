@@ -1,0 +1,90 @@
+"""The witness: a small file in the home that says how much the memory held when it was last closed.
+
+A database that vanished, was emptied or was replaced by an older copy looks like a new start. The witness is what
+tells the two apart. It is written by whoever closes the memory with time to spare (command line, learner, server),
+never by a hook, and never lowered by itself: after a loss it stays until `holdfast doctor --mend` accepts the loss.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+
+from holdfast.errors import InvalidValueError
+from holdfast.lean.plain import render_instant
+from holdfast.lean.records import Frozen
+from holdfast.lean.texts import dumps, loads
+from holdfast.ports.store import Extent
+
+FILE = "witness.json"
+TALLIES = Extent.fields_
+
+
+class Loss(Frozen):
+    """What a store held and does not hold any more."""
+
+    before: Extent
+    now: Extent
+    at: str
+    """When the store was last seen whole, ISO 8601 in UTC."""
+
+    @property
+    def words(self) -> str:
+        """The loss in a sentence."""
+        seen = f"{self.at[:16].replace('T', ' ')} UTC"
+        return (
+            f"the memory held {self.before.lessons} lessons and {self.before.events} events on {seen};"
+            f" it holds {self.now.lessons} and {self.now.events} now: it was lost, emptied or replaced by an older copy"
+        )
+
+
+def find_loss(home: str, url: str, now: Extent) -> Loss | None:
+    """What the store of that URL lost since it was last seen; None when nothing, or when nobody saw it before."""
+    entry = _load(home).get(url)
+    if not isinstance(entry, dict):
+        return None
+    tallies = {name: entry.get(name, 0) for name in TALLIES}
+    if not all(isinstance(count, int) for count in tallies.values()):
+        return None
+    before = Extent(**tallies)
+    # versions and events are counted for ever: forgetting, purging and setting aside do not lower them
+    if now.versions >= before.versions and now.events >= before.events:
+        return None
+    return Loss(before=before, now=now, at=str(entry.get("at", "")))
+
+
+def keep(home: str, url: str, now: Extent) -> None:
+    """Write down what the store holds, unless it lost something; a home that cannot be written does without."""
+    entries = _load(home)
+    if find_loss(home, url, now) is None and not _says(entries.get(url), now):
+        _write(home, entries, url, now)
+
+
+def accept(home: str, url: str, now: Extent) -> None:
+    """Write down what the store holds now, whatever it held before."""
+    _write(home, _load(home), url, now)
+
+
+def _says(entry: object, now: Extent) -> bool:
+    return isinstance(entry, dict) and all(entry.get(name) == getattr(now, name) for name in TALLIES)
+
+
+def _load(home: str) -> dict[str, object]:
+    try:
+        with open(os.path.join(home, FILE), encoding="utf-8") as stream:
+            entries = loads(stream.read())
+    except (OSError, UnicodeDecodeError, InvalidValueError):
+        return {}
+    return entries if isinstance(entries, dict) else {}
+
+
+def _write(home: str, entries: dict[str, object], url: str, now: Extent) -> None:
+    entry = {name: getattr(now, name) for name in TALLIES} | {"at": render_instant(datetime.now(UTC))}
+    path = os.path.join(home, FILE)
+    new = f"{path}.{os.getpid()}"
+    try:
+        with open(os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
+            stream.write(dumps({**entries, url: entry}) + "\n")
+        os.replace(new, path)
+    except OSError:
+        return

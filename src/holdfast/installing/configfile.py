@@ -1,0 +1,70 @@
+"""Edits of our own config.toml that leave every other line as it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+
+from holdfast.errors import InvalidValueError
+
+
+def with_table(text: str, name: str, values: Mapping[str, str | int | float]) -> str:
+    """The TOML text with that table holding just those values; without the table when there are none.
+
+    Raises InvalidValueError when the text is not TOML, or when its other tables would not stay the same.
+    """
+    before = _parse(text)
+    lines = text.splitlines(keepends=True)
+    start = next((at for at, line in enumerate(lines) if _heading(line) == name), len(lines))
+    end = next((at for at in range(start + 1, len(lines)) if lines[at].lstrip().startswith("[")), len(lines))
+    table = [f"[{name}]\n", *(f"{key} = {_value(value)}\n" for key, value in values.items())] if values else []
+    if table and start == len(lines) and text.strip():
+        table = ["" if text.endswith("\n") else "\n", "\n", *table]
+    if table and end < len(lines):
+        table.append("\n")
+    edited = "".join([*lines[:start], *table, *lines[end:]])
+    if _others(_parse(edited), name) != _others(before, name):
+        raise InvalidValueError(f"the table [{name}] cannot be edited safely", hint="edit config.toml by hand")
+    return edited
+
+
+def load_text(path: str) -> str:
+    """The file's text; empty when there is no file."""
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return ""
+
+
+def save_text(path: str, text: str) -> None:
+    """Write the file whole or not at all, for its owner alone."""
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    draft = f"{path}.{os.getpid()}.new"
+    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
+        stream.write(text)
+    os.replace(draft, path)
+
+
+def _heading(line: str) -> str:
+    line = line.partition("#")[0].strip()
+    return line[1:-1].strip() if line.startswith("[") and line.endswith("]") and not line.startswith("[[") else ""
+
+
+def _value(value: str | int | float) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, (int, float)) else json.dumps(value)
+
+
+def _parse(text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as exc:
+        raise InvalidValueError(f"config.toml: {exc}", hint="mend config.toml") from exc
+
+
+def _others(parsed: dict[str, object], name: str) -> dict[str, object]:
+    return {key: value for key, value in parsed.items() if key != name}

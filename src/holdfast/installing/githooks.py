@@ -1,0 +1,128 @@
+"""Git hooks that keep rules and lesson files up to date: what is added where, and what to add by hand where that is
+not safe.
+
+A plain shell script gets a block at its end, a hook that is not there becomes one; hooks that a program keeps, or
+that a team shares, are left alone. Sources: githooks(5); the files that husky 9, lefthook 1 and pre-commit 4 write.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from typing import TYPE_CHECKING
+
+from holdfast.errors import HostConfigError
+from holdfast.lean.gitcalm import calm_environment, git_program
+from holdfast.ports.host import BlockEdit
+from holdfast.settings import child_environment, isolated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from holdfast.ports.host import Edit
+
+HOOKS = ("post-merge", "post-checkout", "post-commit")
+OWNER = "git:git-hooks:"
+"""The owner in the manifest, before the work tree's root."""
+GIT_TIMEOUT_S = 10
+SHELLS = ("sh", "bash", "dash", "ksh", "zsh", "ash")
+KEEPERS = {"lefthook": "lefthook", "pre-commit": "pre-commit.com", "husky": "husky", "overcommit": "overcommit"}
+"""Programs that write hooks anew at will, and what only theirs contain."""
+BUSY = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG")
+"""What lies in git's folder while files must not change behind it."""
+
+
+RULES = ("rules", "sync", "--git-hook")
+
+
+def edits(root: str, arguments: Sequence[str], label: str = "", *, waits: bool = True) -> list[Edit]:
+    """What makes git run `holdfast` with those arguments after a merge, checkout or commit.
+
+    `label` tells its lines from those of another command. Without `waits` git goes on at once. Raises HostConfigError,
+    with what to add by hand, where the hooks are not ours to change.
+    """
+    lines = {name: snippet(name, arguments, waits=waits) for name in HOOKS}
+    folder = _folder(root, lines)
+    return [_edit(os.path.join(folder, name), name, lines, label) for name in HOOKS]
+
+
+def is_busy(root: str) -> bool:
+    """Whether git is in the middle of a rebase, merge, pick or bisection, or is not there at all."""
+    folder = run_git(root, "rev-parse", "--absolute-git-dir")
+    return not folder or any(os.path.exists(os.path.join(folder, name)) for name in BUSY)
+
+
+def snippet(name: str, arguments: Sequence[str], *, waits: bool = True) -> str:
+    """The line for one hook: it keeps the exit status, says nothing and never fails."""
+    program = [word.replace(os.sep, "/") for word in isolated("holdfast.__main__")]
+    words = shlex.join([*program, *arguments])
+    guard = '[ "$3" = 0 ] || ' if name == "post-checkout" else ""  # 0: only files were checked out
+    after = ";" if waits else " &"
+    return f"( status=$?; {guard}{words} >/dev/null 2>&1 </dev/null{after} exit $status )"
+
+
+def _folder(root: str, lines: Mapping[str, str]) -> str:
+    """The folder of the repository's own hooks."""
+    common = run_git(root, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    if not common:
+        raise HostConfigError(f"{root} is not a git repository", hint="run it in one, or without --install-git-hooks")
+    shared = run_git(root, "config", "--get", "core.hooksPath")
+    folder = run_git(root, "rev-parse", "--path-format=absolute", "--git-path", "hooks")
+    if shared and os.path.realpath(folder) != os.path.realpath(os.path.join(common, "hooks")):
+        raise _by_hand(f"core.hooksPath is {shared}: those hooks are not this clone's alone", lines)
+    return os.path.join(os.path.realpath(common), "hooks")
+
+
+def _edit(file: str, name: str, lines: Mapping[str, str], label: str) -> Edit:
+    held = _held(file, lines)
+    reason = _reason_against(held) if held else ""
+    if held and not reason and not os.access(file, os.X_OK):
+        reason = "is not executable: git does not run it"
+    if reason:
+        raise _by_hand(f"{file} {reason}", lines)
+    return BlockEdit(file=file, text=lines[name], script=True, label=label)
+
+
+def _held(file: str, lines: Mapping[str, str]) -> str:
+    if os.path.islink(file):
+        raise _by_hand(f"{file} is a link: the hook it leads to may be others' too", lines)
+    try:
+        with open(file, encoding="utf-8") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as exc:
+        raise _by_hand(f"{file} cannot be read as a script: {exc}", lines) from exc
+
+
+def _reason_against(held: str) -> str:
+    """Why nothing may be added to a hook; empty when it may."""
+    keeper = next((name for name, sign in KEEPERS.items() if sign in held.lower()), "")
+    if keeper:
+        return f"is kept by {keeper}, which would write over our line"
+    lines = held.splitlines()
+    program = lines[0].removeprefix("#!").split()[:2] if lines[0].startswith("#!") else []
+    if not any(os.path.basename(word) in SHELLS for word in program):
+        return "is not a shell script"
+    if any(line.startswith(("exit", "exec ")) for line in lines):
+        return "ends by itself before a line at its end would run"
+    return ""
+
+
+def _by_hand(why: str, lines: Mapping[str, str]) -> HostConfigError:
+    shown = "\n".join(f"  {name}: {line}" for name, line in lines.items())
+    return HostConfigError(f"{why}; nothing was added", hint=f"add a line to each hook yourself:\n{shown}")
+
+
+def run_git(root: str, *arguments: str) -> str:
+    """What git says, empty when it fails; asked with the repository's own settings, which tell where hooks are."""
+    program = git_program(os.environ.get("PATH", ""), os.path.isfile, os.name == "nt")
+    try:
+        done = subprocess.run(
+            [program, "-C", root, *arguments],
+            capture_output=True, timeout=GIT_TIMEOUT_S, env=calm_environment(child_environment()), check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode("utf-8", "surrogateescape").strip()

@@ -1,0 +1,44 @@
+"""What makes a repository's git merge lesson files by `holdfast merge-driver`: an attribute, a driver, hooks.
+
+Both the attribute and the driver are in this clone's git folder: git runs nothing that a clone brings along, and a file
+of the work tree would stand in the way of a pull that brings the same one.
+Source: gitattributes(5), "Defining a custom merge driver".
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+from holdfast.errors import HostConfigError
+from holdfast.installing import githooks
+from holdfast.ports.host import BlockEdit
+from holdfast.settings import isolated
+
+if TYPE_CHECKING:
+    from holdfast.ports.host import Edit
+
+OWNER = "git:lessons:"
+"""The owner in the manifest, before the work tree's root."""
+LABEL = "lessons"
+ATTRIBUTE = "/.holdfast/lessons/**/*.md merge=holdfast"
+
+
+def edits(root: str, hooked: bool) -> list[Edit]:
+    """The edits of the repository's files. Raises HostConfigError where there is no git, or hooks cannot be changed."""
+    common = githooks.run_git(root, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    if not common:
+        raise HostConfigError(f"{root} is not a git repository", hint="run it in one")
+    texts = {os.path.join("info", "attributes"): ATTRIBUTE, "config": _driver()}
+    made: list[Edit] = [
+        BlockEdit(file=os.path.join(common, name), text=text, script=True, config=True, label=LABEL)
+        for name, text in texts.items()
+    ]
+    return made + (githooks.edits(root, ("sync", "--git-hook"), LABEL, waits=False) if hooked else [])
+
+
+def _driver() -> str:
+    program = shlex.join(word.replace(os.sep, "/") for word in isolated("holdfast.__main__"))
+    command = f"{program} merge-driver %O %A %B".replace("\\", "\\\\").replace('"', '\\"')
+    return f'[merge "holdfast"]\n\tname = lessons of Holdfast, field by field\n\tdriver = "{command}"'

@@ -1,0 +1,319 @@
+"""Changes of hosts' files that can be taken back: backup, manifest, atomic write, restoration.
+
+The manifest (`manifest.json` in Holdfast's home) tells for every file we changed what was there before, where its
+backup is, what we put in, and the digest of our result: an unchanged file is restored to the byte, a file that was
+edited since loses only what is ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import tempfile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.errors import HostConfigError
+from holdfast.installing import forms
+from holdfast.ports.host import OwnFile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from holdfast.ports.host import Edit
+
+BOM = b"\xef\xbb\xbf"
+MANIFEST = "manifest.json"
+BACKUPS = "backups"
+"""Folder of Holdfast's home with what hosts' files held before us, until they are restored."""
+SETUP_SCOPES = ("user", "project")
+"""The second word of owners (`host:scope:folder`) on whose behalf setup changed a file."""
+ATTEMPTS = 3
+"""Times we start again when a running host writes its file while we change it."""
+
+
+class Change(NamedTuple):
+    """One file to change: what it holds, what it shall hold, and what uninstall will bring back. None: no file."""
+
+    file: str
+    held: bytes | None
+    wanted: bytes | None
+    before: bytes | None
+    edits: tuple[dict[str, Any], ...]
+    """The edits within `wanted`, as the manifest keeps them, each with its owner."""
+    folders: tuple[str, ...] = ()
+    """Folders that were made for the file, innermost first."""
+
+    @property
+    def needed(self) -> bool:
+        """Whether the file is to be touched at all."""
+        return self.held != self.wanted
+
+
+class HostFiles:
+    """The hosts' files of a user, changed on behalf of one Holdfast home."""
+
+    def __init__(self, home: str, new_mode: int = 0o600) -> None:
+        self.home = home
+        self.new_mode = new_mode
+        """The mode of files that are made."""
+        self.manifest: dict[str, dict[str, Any]] = _load_manifest(os.path.join(home, MANIFEST))
+
+    def plan(self, owner: str, edits: Sequence[Edit]) -> list[Change]:
+        """The changes that leave exactly these edits of the owner in place, and every other owner's."""
+        return [self.plan_file(file, {owner: edits}) for file in dict.fromkeys(edit.file for edit in edits)]
+
+    def files_of(self, wanted: Mapping[str, Sequence[Edit]]) -> list[str]:
+        """The files that the owners' edits are for, and those in which they have had some."""
+        known = [edit.file for edits in wanted.values() for edit in edits]
+        held = [file for file, entry in self.manifest.items() if any(e["owner"] in wanted for e in entry["edits"])]
+        return list(dict.fromkeys([*known, *held]))
+
+    def plan_file(self, file: str, wanted: Mapping[str, Sequence[Edit]], known: Sequence[Edit] = ()) -> Change:
+        """The change that leaves of each owner exactly those of its edits that are for the file.
+
+        `known`: what else of ours may be in the file, of which the manifest does not tell.
+        """
+        held_edits = self.manifest.get(file, {}).get("edits", ())
+        by_owner: dict[str, list[dict[str, Any]]] = {}
+        for edit in held_edits:
+            by_owner.setdefault(edit["owner"], []).append(edit)
+        for owner, edits in wanted.items():
+            by_owner[owner] = [forms.keep(edit, owner) for edit in edits if edit.file == file]
+        ours = [edit for edits in (*wanted.values(), known) for edit in edits if edit.file == file]
+        return self._plan_kept(file, tuple(edit for mine in by_owner.values() for edit in mine), ours)
+
+    def plan_removal(self, known: Sequence[Edit] = (), hosts: Sequence[str] = ()) -> list[Change]:
+        """The changes that take back everything in the manifest, and `known` edits that it does not tell of.
+
+        With `hosts` only what was done for them.
+        """
+        lost = [edit for edit in known if edit.file not in self.manifest]
+        changes = []
+        for file in dict.fromkeys([*self.manifest, *(edit.file for edit in lost)]):
+            held_edits = self.manifest.get(file, {}).get("edits", ())
+            kept = tuple(edit for edit in held_edits if hosts and edit["owner"].partition(":")[0] not in hosts)
+            if kept and len(kept) == len(held_edits):
+                continue
+            try:
+                change = self._plan_kept(file, kept, [edit for edit in lost if edit.file == file])
+            except HostConfigError:
+                if file in self.manifest:
+                    raise
+                continue  # a file we never changed, as far as anybody knows
+            if file in self.manifest or change.needed:
+                changes.append(change)
+        return changes
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        """Write the changes that are needed, each after its backup and its line in the manifest."""
+        for change in changes:
+            if change.needed:
+                self._write(change)
+            elif not change.edits:
+                self._forget(change.file)
+            elif list(change.edits) != self.manifest.get(change.file, {}).get("edits"):
+                self._remember(change)  # another owner of what is there already
+
+    def _plan_kept(self, file: str, kept: tuple[dict[str, Any], ...], known: Sequence[Edit]) -> Change:
+        """The change that leaves just these edits of ours in the file."""
+        held = _read(file)
+        before = self._pristine(file, held, known)
+        if not kept:
+            return Change(file, held, before, None, ())
+        edits = [forms.kept(file, edit) for edit in kept]
+        prefix, text = _decode(file, (held if forms.keeps_place(edits) else before) or b"")
+        change = Change(file, held, prefix + forms.insert(file, text, edits).encode(), before, kept)
+        if change.needed and held is not None and not os.stat(file).st_mode & stat.S_IWUSR:
+            raise HostConfigError(f"{file} is read-only", hint="make it writable, or add to it by hand")
+        return change
+
+    def _pristine(self, file: str, held: bytes | None, edits: Sequence[Edit] = ()) -> bytes | None:
+        """What the file holds without us."""
+        entry = self.manifest.get(file)
+        before = self._backup(entry) if entry else None
+        if entry and held is not None and _digest(held) == entry["after"]:
+            return before
+        if held is None or (entry and held == before):
+            return held
+        prefix, text = _decode(file, held)
+        ours = [*edits, *(forms.kept(file, edit) for edit in (entry or {}).get("edits", ()))]
+        bare = forms.remove(file, text, ours, _decode(file, before or b"")[1])
+        if entry and before is None and bare.split() in ([], ["{", "}"], ["{}"]):
+            return None
+        if not entry and text.strip() and not bare.strip() and all(isinstance(edit, OwnFile) for edit in ours):
+            return None  # a file of ours that came with the project
+        return prefix + bare.encode()
+
+    def _backup(self, entry: dict[str, Any]) -> bytes | None:
+        if not entry["backup"]:
+            return None
+        path = os.path.join(self.home, BACKUPS, entry["backup"])
+        held = _read(path)
+        if held is None:
+            raise HostConfigError(f"the backup {path} is gone", hint="mend the file it was made of by hand")
+        return held
+
+    def _write(self, change: Change) -> None:
+        if _read(change.file) != change.held:
+            raise HostConfigError(f"{change.file} was changed just now", hint="run the command again")
+        if change.edits:
+            folders = self._own_folders(os.path.dirname(change.file))
+            self._remember(change._replace(folders=tuple(folders)))
+            os.makedirs(os.path.dirname(change.file), exist_ok=True)
+        if change.wanted is None:
+            os.remove(change.file)
+            _remove_empty(self.manifest.get(change.file, {}).get("folders", ()))
+        else:
+            script = any(edit.get("script") and not edit.get("config") for edit in change.edits)
+            replace_file(change.file, change.wanted, self.new_mode | 0o111 if script else self.new_mode)
+        if not change.edits:
+            self._forget(change.file)
+
+    def _own_folders(self, folder: str) -> list[str]:
+        """The folders, innermost first, that are not there yet, or that we made for another file."""
+        made = {name for entry in self.manifest.values() for name in entry["folders"]}
+        own = []
+        while folder and (folder in made or not os.path.isdir(folder)):
+            own.append(folder)
+            folder = os.path.dirname(folder)
+        return own
+
+    def _remember(self, change: Change) -> None:
+        entry = self.manifest.get(change.file)
+        self.manifest[change.file] = {
+            "backup": self._keep_backup(change) if change.before is not None else "",
+            "after": _digest(change.wanted or b""),
+            "folders": list(change.folders) or (entry or {}).get("folders", []),
+            "edits": list(change.edits),
+        }
+        self._save(change.file)
+        self._drop_backups(change.file, self.manifest[change.file]["backup"])
+
+    def _keep_backup(self, change: Change) -> str:
+        held = change.before or b""
+        name = f"{_backup_stem(change.file)}{_digest(held)[:8]}"
+        folder = os.path.join(self.home, BACKUPS)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        replace_file(os.path.join(folder, name), held)
+        return name
+
+    def _forget(self, file: str) -> None:
+        if self.manifest.pop(file, None) is not None:
+            self._save(file)
+        self._drop_backups(file)
+
+    def _drop_backups(self, file: str, but: str = "") -> None:
+        """Remove the file's backups but the one that is kept: a host's file may hold tokens in clear."""
+        for name in backups(self.home):
+            if name.startswith(_backup_stem(file)) and name != but:
+                os.remove(os.path.join(self.home, BACKUPS, name))
+        _remove_empty([os.path.join(self.home, BACKUPS)])
+
+    def _save(self, file: str) -> None:
+        """Keep what we know of the file; of all others, what another process may have written meanwhile."""
+        os.makedirs(self.home, mode=0o700, exist_ok=True)
+        path = os.path.join(self.home, MANIFEST)
+        others = {name: entry for name, entry in _load_manifest(path).items() if name != file}
+        self.manifest = others | ({file: self.manifest[file]} if file in self.manifest else {})
+        if not self.manifest:
+            if os.path.exists(path):
+                os.remove(path)
+            return
+        told = {"version": 1, "files": self.manifest}
+        replace_file(path, json.dumps(told, ensure_ascii=False, indent=2).encode() + b"\n")
+
+
+def backups(home: str) -> list[str]:
+    """Names of the backups of hosts' files that are kept, each to restore a file that is still set up."""
+    folder = os.path.join(home, BACKUPS)
+    return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+
+
+def _backup_stem(file: str) -> str:
+    return f"{os.path.basename(file)}-{_digest(file.encode())[:8]}-"
+
+
+def set_up(manifest: Mapping[str, dict[str, Any]], folder: str = "") -> set[str]:
+    """Names of the hosts that setup wired; with a folder only for all projects or for that one."""
+    owners = {edit["owner"] for entry in manifest.values() for edit in entry["edits"]}
+    parts = [owner.split(":", 2) for owner in owners]
+    return {host for host, scope, root in parts if scope in SETUP_SCOPES and (root == folder or not (folder and root))}
+
+
+def _load_manifest(path: str) -> dict[str, dict[str, Any]]:
+    held = _read(path)
+    if held is None:
+        return {}
+    try:
+        files: dict[str, dict[str, Any]] = json.loads(held)["files"]
+    except (ValueError, KeyError, TypeError) as exc:
+        raise HostConfigError(f"{path} is damaged: {exc}", hint=f"mend {path}; backups are beside it") from exc
+    return files
+
+
+def _digest(held: bytes) -> str:
+    return hashlib.sha256(held).hexdigest()
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return None
+    except OSError as exc:
+        raise HostConfigError(f"{path} cannot be read: {exc.strerror}", hint=f"look at {path}") from exc
+
+
+def _decode(file: str, held: bytes) -> tuple[bytes, str]:
+    """The byte order mark, if there is one, and the text."""
+    prefix = BOM if held.startswith(BOM) else b""
+    try:
+        return prefix, held[len(prefix) :].decode("utf-8")
+    except UnicodeDecodeError as exc:
+        raise HostConfigError(f"{file} is not UTF-8: {exc}", hint="save the file as UTF-8") from exc
+
+
+def followed_inside(root: str, name: str) -> str:
+    """The file's own name in a project, links followed, forward slashes.
+
+    Raises HostConfigError for a link that leads out of the project: a clone may bring one that leads to any file of the
+    user's. A part with `*` or `{` is a pattern and is left as it is.
+    """
+    folder, last = os.path.split(os.path.join(root, name))
+    whole = os.path.join(os.path.realpath(folder), last)
+    real = whole if "*" in last or "{" in last else os.path.realpath(whole)
+    inside = os.path.join(os.path.realpath(root), "")
+    if not real.startswith(inside):
+        raise HostConfigError(
+            f"{name} is a link that leads out of the project, to {real}", hint="other projects may read that file"
+        )
+    return real[len(inside) :].replace(os.sep, "/")
+
+
+def replace_file(path: str, held: bytes, new_mode: int = 0o600) -> None:
+    """Write in one step: a reader sees the old file or the new one. A link stays one; the mode is kept."""
+    target = os.path.realpath(path)
+    try:
+        mode = os.stat(target).st_mode & 0o7777 if os.path.exists(target) else new_mode
+        number, draft = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".holdfast-")
+    except OSError as exc:
+        raise HostConfigError(f"{path} cannot be written: {exc.strerror}", hint="check its folder's rights") from exc
+    try:
+        with os.fdopen(number, "wb") as stream:
+            stream.write(held)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(draft, mode)
+        os.replace(draft, target)
+    except OSError as exc:
+        os.remove(draft)
+        raise HostConfigError(f"{path} cannot be written: {exc.strerror}", hint="free some room on the disk") from exc
+
+
+def _remove_empty(folders: Sequence[str]) -> None:
+    for folder in folders:
+        if os.path.isdir(folder) and not os.listdir(folder):
+            os.rmdir(folder)

@@ -1,0 +1,261 @@
+"""Keeping hosts' rules files in a project: for which hosts, what would change, doing it, and taking it back.
+
+Owners in the manifest are `host:rules:root`. Hosts that somebody named are kept as a mark of the store, so that they
+are known also while there is no lesson to write for them.
+"""
+
+from __future__ import annotations
+
+import os
+from glob import escape, glob
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.errors import HoldfastError, HostConfigError, InvalidValueError
+from holdfast.installing import githooks
+from holdfast.installing.hostfiles import followed_inside, set_up
+from holdfast.lean.records import replace
+from holdfast.ports.host import BlockEdit, OwnFile
+from holdfast.publishing.rules import DEFAULT, MARK, Budget, Outlet, Rules, compile_rules, is_read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from holdfast.installing.hostfiles import Change, HostFiles
+    from holdfast.ports.host import Edit, Host, RulesTarget
+    from holdfast.service.memory import Memory
+    from holdfast.settings import Settings
+
+SCOPE = "rules"
+"""The second word of owners."""
+ASKED_MARK = "rules-hosts:"
+"""The store's mark, before the work tree's root, that names the hosts somebody asked for, a line each; with ` waits`
+while nothing is written for it. One with files that are not in the manifest any more was uninstalled."""
+NEW_MODE = 0o644
+
+
+NAME_ONE = "holdfast rules sync --host NAME"
+
+
+class Plan(NamedTuple):
+    """What a project's rules files shall hold, what changes for that, and what stands in the way."""
+
+    rules: Rules
+    hosts: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    """The hosts that somebody named, now or before."""
+    changes: tuple[Change, ...] = ()
+    problems: tuple[HoldfastError, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def needed(self) -> list[Change]:
+        """The files that are not as they shall be."""
+        return [change for change in self.changes if change.needed]
+
+
+class RulesDesk:
+    """Plans the rules files of one project."""
+
+    def __init__(self, settings: Settings, files: HostFiles, memory: Memory) -> None:
+        from holdfast.bootstrap import all_hosts
+
+        self.root = root = memory.place.root
+        self._memory = memory
+        self._files = files
+        self._hosts = {host.name: host for host in all_hosts(settings)}
+        self._wired = set_up(files.manifest, root) & set(self._hosts)
+        if os.path.realpath(root) == os.path.realpath(settings.user_home or os.sep):
+            raise InvalidValueError(f"{root} is your home folder, not a project", hint="cd to a project, or -C FOLDER")
+
+    def plan(self, named: Sequence[str], budget: Budget = DEFAULT, own: bool = False) -> Plan:
+        """What the files of the chosen hosts shall hold; nothing is written.
+
+        Without a host to write for that is nothing, and a note says so. Raises PluginNotFoundError for an unknown name.
+        """
+        asked = self._asked(named)
+        problems: list[HoldfastError] = []
+        notes: list[str] = []
+        outlets = list(self._outlets(asked, problems, notes))
+        if not (outlets or problems or self.owners()):
+            notes.append(f"no host that is set up needs rules files; for one all the same: {NAME_ONE}")
+        rules = compile_rules(self._memory.parts, self._memory.place, outlets, budget, own)
+        wanted: dict[str, list[Edit]] = {owner: [] for owner in self.owners()}
+        for host, edit in self._edits(rules):
+            wanted.setdefault(f"{host}:{SCOPE}:{self.root}", []).append(edit)
+        changes = self._changes(wanted, problems)
+        notes += _too_long(outlets, changes, self.root)
+        hosts = tuple(outlet.host for outlet in outlets)
+        return Plan(rules, hosts, asked, tuple(changes), tuple(problems), tuple(notes))
+
+    def with_git_hooks(self, plan: Plan, arguments: Sequence[str]) -> Plan:
+        """The plan, and a line in git's hooks that syncs with those arguments; or why that cannot be."""
+        try:
+            edits = githooks.edits(self.root, [*githooks.RULES, *arguments])
+        except HostConfigError as exc:
+            return plan._replace(problems=(*plan.problems, exc))
+        problems = list(plan.problems)
+        changes = self._changes({githooks.OWNER + self.root: edits}, problems)
+        return plan._replace(changes=(*plan.changes, *changes), problems=tuple(problems))
+
+    def git_hooks(self) -> list[str]:
+        """Names of git's hooks that have our line for this work tree."""
+        owner = githooks.OWNER + self.root
+        held = self._files.manifest.items()
+        return [os.path.basename(file) for file, entry in held if owner in (e["owner"] for e in entry["edits"])]
+
+    def plan_removal(self, named: Sequence[str]) -> Plan:
+        """What taking our rules back changes; of all hosts also what came with the project, from another machine."""
+        for name in named:
+            self._known(name)
+        owners = [owner for owner in self.owners() if not named or owner.partition(":")[0] in named]
+        owners += [] if named else [githooks.OWNER + self.root]
+        problems: list[HoldfastError] = []
+        changes = self._changes({owner: [] for owner in owners}, problems)
+        strays = {} if named else {edit.file: edit for edit in self._strays()}
+        for edit in strays.values():  # a file that cannot be read has nothing of ours
+            changes += [change for change in self._changes({}, [], [edit]) if change.needed]
+        asked = tuple(name for name in self._asked() if named and name not in named)
+        return Plan(Rules(), asked=asked, changes=tuple(changes), problems=tuple(problems))
+
+    def owners(self) -> list[str]:
+        """Those on whose behalf rules files of this project were written."""
+        held = dict.fromkeys(edit["owner"] for entry in self._files.manifest.values() for edit in entry["edits"])
+        parts = {owner: owner.split(":", 2) for owner in held}
+        return [owner for owner, (_, scope, root) in parts.items() if scope == SCOPE and root == self.root]
+
+    def apply(self, plan: Plan) -> Plan:
+        """Make the changes; the plan again, with what could not be written."""
+        problems = list(plan.problems)
+        for change in plan.changes:
+            try:
+                self._files.apply([change])
+            except (HoldfastError, OSError) as exc:
+                problems.append(exc if isinstance(exc, HoldfastError) else HostConfigError(f"{change.file}: {exc}"))
+        lines = (name if name in self._written_for() else f"{name} waits" for name in plan.asked)
+        self._memory.parts.store.mark(ASKED_MARK + self.root, "\n".join(lines))
+        return plan._replace(problems=tuple(problems))
+
+    def _written_for(self) -> set[str]:
+        """The hosts with text of ours in this project."""
+        return {owner.partition(":")[0] for owner in self.owners()}
+
+    def _known(self, name: str) -> str:
+        """The name of a host that reads rules files. Raises InvalidValueError, PluginNotFoundError."""
+        from holdfast.bootstrap import load_host
+
+        host = self._hosts.get(name) or load_host(name)
+        if not host.profile.rules:
+            raise InvalidValueError(f"{host.profile.title} reads no rules files in a project")
+        return name
+
+    def _asked(self, named: Sequence[str] = ()) -> tuple[str, ...]:
+        """The hosts that somebody named, before and now."""
+        written = self._written_for()
+        lines = [line.partition(" ") for line in self._memory.parts.store.mark(ASKED_MARK + self.root).split("\n")]
+        kept = [name for name, _, waits in lines if name in self._hosts and (waits or name in written)]
+        return tuple(dict.fromkeys([*kept, *map(self._known, named)]))
+
+    def _chosen(self, asked: Sequence[str]) -> list[str]:
+        """The hosts to write for: those asked for, and those that setup wired and no hook delivers to."""
+        profiles = {name: self._hosts[name].profile for name in self._wired}
+        silent = [name for name, profile in profiles.items() if profile.rules and not profile.moments]
+        return sorted({*asked, *silent})
+
+    def _outlets(self, asked: Sequence[str], problems: list[HoldfastError], notes: list[str]) -> Iterator[Outlet]:
+        """Where to write, for each host; why there is no place for one, and who would be told twice, in the lists."""
+        for name in self._chosen(asked):
+            try:
+                outlet = self._outlet(self._hosts[name])
+            except HostConfigError as exc:
+                problems.append(exc)
+                continue
+            told = self._told_by_hooks(name, outlet)
+            if told:
+                notes.append(_twice(self._hosts[name], outlet.target.file, told, name in asked))
+            if name in asked or not told:
+                yield outlet
+
+    def _outlet(self, host: Host) -> Outlet:
+        """Where the host's rules go. Raises HostConfigError for a link that leads out of the project."""
+        targets = host.profile.rules
+        target = next((target for target in targets if "{slug}" in target.file), targets[0])
+        there = (name for name in target.first_of if os.path.isfile(os.path.join(self.root, name)))
+        file = self._followed(next(there, target.file))
+        return Outlet(host=host.name, target=replace(target, file=file), reads=tuple(self._reads(host)))
+
+    def _reads(self, host: Host) -> Iterator[str]:
+        """All files with rules that a host reads, links followed; of several of which it reads one, that one."""
+        for target in host.profile.rules:
+            there = (name for name in target.first_of if os.path.isfile(os.path.join(self.root, name)))
+            yield self._followed_if_inside(next(there, target.file).replace("holdfast-{slug}", "*"))
+        yield from map(self._followed_if_inside, host.profile.reads)
+
+    def _followed_if_inside(self, name: str) -> str:
+        try:
+            return self._followed(name)
+        except HostConfigError:
+            return name
+
+    def _followed(self, name: str) -> str:
+        """The file's own name in the project, links followed. Raises HostConfigError for one that leads out of it."""
+        return followed_inside(self.root, name)
+
+    def _told_by_hooks(self, name: str, outlet: Outlet) -> list[str]:
+        """Titles of hosts that are set up, have hooks that deliver, and read the file too."""
+        hooked = [self._hosts[other] for other in sorted(self._wired) if self._hosts[other].profile.moments]
+        return [
+            host.profile.title for host in hooked if host.name == name or is_read(outlet.target.file, self._reads(host))
+        ]
+
+    def _edits(self, rules: Rules) -> Iterator[tuple[str, Edit]]:
+        for made in rules.files:
+            file = os.path.join(self.root, *made.file.split("/"))
+            for host in made.hosts:
+                if made.whole:
+                    yield host, OwnFile(file=file, text=made.text, ours=MARK)
+                else:
+                    yield host, BlockEdit(file=file, text=made.text)
+
+    def _changes(
+        self, wanted: dict[str, list[Edit]], problems: list[HoldfastError], known: Sequence[Edit] = ()
+    ) -> list[Change]:
+        """A change for every file that can be changed; why the others cannot."""
+        changes = []
+        for file in dict.fromkeys([*self._files.files_of(wanted), *(edit.file for edit in known)]):
+            try:
+                changes.append(self._files.plan_file(file, wanted, known))
+            except HostConfigError as exc:
+                problems.append(exc)
+        return changes
+
+    def _strays(self) -> Iterator[Edit]:
+        """Blocks and files of ours of which our manifest does not tell: they came with the project."""
+        targets = [target for host in self._hosts.values() for target in host.profile.rules]
+        for name in dict.fromkeys(name for target in targets for name in (target.file, *target.first_of)):
+            found = sorted(glob(os.path.join(escape(self.root), name.replace("{slug}", "*"))))
+            for file in dict.fromkeys(map(os.path.realpath, found)):
+                if os.path.isfile(file) and file not in self._files.manifest:
+                    whole = "{slug}" in name
+                    yield OwnFile(file=file, text="", ours=MARK) if whole else BlockEdit(file=file, text="")
+
+
+def _twice(host: Host, file: str, told: Sequence[str], asked: bool) -> str:
+    """That others hear the same from hooks, and what is done about it."""
+    if list(told) == [host.profile.title]:
+        return f"{host.profile.title} has hooks that deliver already: it is told the same twice"
+    others = ", ".join(title for title in told if title != host.profile.title)
+    if asked:
+        return f"{file} is read by {others} too, where hooks deliver the same: told twice there"
+    return (
+        f"{host.profile.title} is left out: {file} is read by {others} too, where hooks deliver the same; "
+        f"holdfast rules sync --host {host.name} writes it all the same"
+    )
+
+
+def _too_long(outlets: Iterable[Outlet], changes: Iterable[Change], root: str) -> Iterator[str]:
+    limits: dict[str, RulesTarget] = {outlet.target.file: outlet.target for outlet in outlets}
+    for change in changes:
+        name = os.path.relpath(change.file, root).replace(os.sep, "/")
+        limit = limits[name].limit_chars if name in limits else 0
+        if limit and len((change.wanted or b"").decode("utf-8", "replace")) > limit:
+            yield f"{name} has more than the {limit:,} characters that its host reads"

@@ -1,0 +1,113 @@
+"""A block of ours in a text of the user's, between markers; and whole files of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.errors import HostConfigError
+from holdfast.ports.host import BlockEdit, OwnFile
+
+BEGIN, END = "holdfast:begin (kept by holdfast; edits here are lost)", "holdfast:end"
+SHEBANG = "#!/bin/sh\n"
+
+
+def insert_block(text: str, edits: Sequence[BlockEdit]) -> str:
+    """The text with the block where it stands, else at the end after a blank line.
+
+    Raises HostConfigError when half of a block is there: nobody can say where it ended.
+    """
+    newline = _newline(text)
+    for edit in edits:
+        if edit.script and not edit.config and not text:
+            text = SHEBANG
+        begin, end = _markers(edit)
+        block = newline.join((begin, *edit.text.strip("\n").split("\n"), end))
+        spans = _spans(text, edit)
+        if spans:
+            text = _without(text, spans[1:])  # a merge that kept both sides leaves two
+            text = text[: spans[0][0]] + block + text[spans[0][1] :]
+        else:
+            text += _gap(text, newline) + block + newline
+    return text
+
+
+def remove_block(text: str, edits: Sequence[BlockEdit], before: str = "") -> str:
+    """The text without the block and the blank line set before it; `before` tells how it ended without us, if known.
+
+    Half of a block stays where it is.
+    """
+    for edit in edits:
+        try:
+            spans = _spans(text, edit)
+        except HostConfigError:
+            return text
+        if not spans:
+            continue
+        at_end = not text[spans[-1][1] :].strip("\r\n")
+        text = _without(text, spans)
+        if at_end:
+            text = text.removesuffix(_gap(before, _newline(before)) if before else _blank_line(text))
+        if edit.script and not before and text.strip() == SHEBANG.strip():
+            text = ""
+    return text
+
+
+def insert_own(text: str, edits: Sequence[OwnFile]) -> str:
+    """Our file, with the line ends of the one that is there. Raises HostConfigError when that is somebody else's."""
+    for edit in edits:
+        if text.strip() and not edit.marks(text):
+            raise HostConfigError("is there already and is not ours", hint=f"rename or remove {edit.file}")
+        text = edit.text.replace("\n", _newline(text))
+    return text
+
+
+def remove_own(text: str, edits: Sequence[OwnFile], before: str = "") -> str:
+    """Nothing, when it is our file."""
+    return "" if any(edit.marks(text) for edit in edits) else text
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _gap(text: str, newline: str) -> str:
+    """What goes between a text and our block: the end of its last line, and a blank line."""
+    if not text:
+        return ""
+    return newline if text.endswith("\n") else newline * 2
+
+
+def _blank_line(text: str) -> str:
+    """The end of the blank line that a text ends with, where it does: we set one before our block."""
+    newline = _newline(text)
+    return newline if text.endswith(newline * 2) else ""
+
+
+def _markers(edit: BlockEdit) -> tuple[str, str]:
+    name = f"holdfast-{edit.label}:" if edit.label else "holdfast:"
+    begin, end = (text.replace("holdfast:", name) for text in (BEGIN, END))
+    return (f"# {begin}", f"# {end}") if edit.script else (f"<!-- {begin} -->", f"<!-- {end} -->")
+
+
+def _spans(text: str, edit: BlockEdit) -> list[tuple[int, int]]:
+    """Where blocks begin and end, by the markers' stable parts. Raises HostConfigError where they do not pair."""
+    begin, end = _markers(edit)
+    begin = begin[: begin.index("(")]
+    spans: list[tuple[int, int]] = []
+    at = 0
+    while True:
+        start, stop = text.find(begin, at), text.find(end, at)
+        if start < 0 and stop < 0:
+            return spans
+        if start < 0 or stop < start or 0 <= text.find(begin, start + 1) < stop:
+            line = text.count("\n", 0, min(found for found in (start, stop) if found >= 0)) + 1
+            raise HostConfigError("holds half of a block of ours", hint=f"line {line}: remove the half by hand")
+        at = stop + len(end)
+        spans.append((start, at))
+
+
+def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """The text without those spans and the line ends after them."""
+    for start, end in reversed(spans):
+        text = text[:start] + text[end:].removeprefix("\r\n").removeprefix("\n")
+    return text

@@ -1,0 +1,134 @@
+"""Wiring one host to the memory: what would change, doing it, and what to do by hand where it cannot be done."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.errors import HoldfastError, HostConfigError
+from holdfast.installing import forms
+from holdfast.installing.githooks import run_git
+from holdfast.installing.hostfiles import followed_inside
+from holdfast.installing.packages import TWICE, has_package
+from holdfast.ports.host import BlockEdit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.installing.hostfiles import Change, HostFiles
+    from holdfast.ports.host import Edit, Host
+    from holdfast.settings import Settings
+
+
+class Wiring(NamedTuple):
+    """What setting up one host changes, or why it cannot be set up."""
+
+    host: str
+    title: str
+    scope: str
+    changes: tuple[Change, ...] = ()
+    notes: tuple[str, ...] = ()
+    error: HoldfastError | None = None
+    by_hand: str = ""
+    """What to put into which file instead, in its own form."""
+    parts: str = ""
+    """What the host has of ours then, in words."""
+
+    def told(self) -> dict[str, Any]:
+        """As `--json` prints it."""
+        files = [{"file": change.file, "change": what_happens(change)} for change in self.changes]
+        told: dict[str, Any] = {"host": self.host, "scope": self.scope, "files": files, "notes": list(self.notes)}
+        if self.error:
+            told |= {"error": str(self.error), "hint": self.error.hint, "by_hand": self.by_hand}
+        return told
+
+
+class Wirer:
+    """Wires hosts, one after the other, for one Holdfast home."""
+
+    def __init__(self, settings: Settings, files: HostFiles, scope: str = "user", folder: str = "") -> None:
+        from holdfast.settings import program_paths
+
+        self._settings = settings
+        self._files = files
+        self._scope = scope
+        self._folder = folder
+        self._command = program_paths(settings.home)
+
+    def plan(self, host: Host) -> Wiring:
+        """What would change; for files that cannot take it, why, and what to add by hand."""
+        edits: Sequence[Edit] = ()
+        try:
+            plan = host.plan_install(self._scope, self._folder, self._settings.user_home, self._command)
+            edits = plan.edits
+            self._refuse_links(edits)
+            edits = [*edits, *self._exclusion(host.name, edits)]
+            changes = self._files.plan(":".join((host.name, self._scope, self._folder)), edits)
+            notes = plan.notes
+            if has_package(host.profile, self._settings.user_home):
+                notes = (*notes, f"{host.profile.title}: {TWICE}.")
+            return Wiring(host.name, host.profile.title, self._scope, tuple(changes), notes, parts=parts_of(host))
+        except HoldfastError as exc:
+            return Wiring(host.name, host.profile.title, self._scope, error=exc, by_hand=by_hand(edits))
+
+    def _refuse_links(self, edits: Sequence[Edit]) -> None:
+        """Raise HostConfigError where a file of the project is a link that leads out of it."""
+        for file in {edit.file for edit in edits} if self._folder else ():
+            if os.path.normpath(file).startswith(os.path.join(self._folder, "")):
+                followed_inside(self._folder, os.path.relpath(file, self._folder))
+
+    def _exclusion(self, host: str, edits: Sequence[Edit]) -> Sequence[Edit]:
+        """What keeps the project's new files out of git in this clone: they name programs of this machine."""
+        inside = os.path.join(self._folder, "") if self._folder else "\0"
+        names = sorted({os.path.relpath(edit.file, self._folder) for edit in edits if edit.file.startswith(inside)})
+        asked = ("rev-parse", "--path-format=absolute", "--git-common-dir")
+        common = run_git(self._folder, *asked) if names else ""
+        if not common:
+            return ()
+        text = "\n".join("/" + name.replace(os.sep, "/") for name in names)
+        file = os.path.join(common, "info", "exclude")
+        return (BlockEdit(file=file, text=text, script=True, config=True, label=f"setup {host}"),)
+
+    def apply(self, wiring: Wiring) -> Wiring:
+        """Make the changes; the wiring again, with the error where a file could not be written."""
+        try:
+            self._files.apply(wiring.changes)
+        except HostConfigError as exc:
+            return wiring._replace(changes=(), error=exc)
+        return wiring
+
+
+def parts_of(host: Host) -> str:
+    """What setup puts into the host, in words: hooks with what they do, the server, and what stands in for hooks."""
+    profile = host.profile
+    server = "the MCP server" if profile.mcp else ""
+    if not profile.hooks:
+        return f"{server}; without hooks nothing is captured as it happens" if server else ""
+    deliver = f" and deliver at {len(profile.moments)} moments" if profile.moments else ""
+    return " and ".join(filter(None, (f"hooks that capture{deliver}", server)))
+
+
+def by_hand(edits: Sequence[Edit]) -> str:
+    """What each file would hold if it held nothing else, in the file's own form."""
+    shown = []
+    for file in dict.fromkeys(edit.file for edit in edits):
+        text = forms.insert(file, "", [edit for edit in edits if edit.file == file])
+        shown.append(f"add to {file}:\n{text.rstrip()}")
+    return "\n".join(shown)
+
+
+def what_happens(change: Change) -> str:
+    """One word: created, changed, removed, unchanged."""
+    if not change.needed:
+        return "unchanged"
+    if change.wanted is None:
+        return "removed"
+    return "created" if change.held is None else "changed"
+
+
+def difference(change: Change) -> str:
+    """The change of a file as a unified diff."""
+    import difflib
+
+    held, wanted = ((side or b"").decode("utf-8", "replace").splitlines() for side in (change.held, change.wanted))
+    return "\n".join(difflib.unified_diff(held, wanted, change.file, change.file, lineterm="", n=1))

@@ -1,0 +1,77 @@
+"""Records to plain JSON values and back, and instants to text and back, for documents and for export.
+
+Instants are aware UTC of fixed width, so that text order is time order. Not imported by a hook that a server answers:
+`datetime` takes its time.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from holdfast.errors import InvalidValueError
+from holdfast.lean.records import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, TypeVar
+
+    R = TypeVar("R", bound=Frozen)
+
+
+INSTANTS = frozenset({"at", "recorded_at", "retracted_at", "valid_from", "valid_to"})
+"""Names of the fields that hold an instant, in every record."""
+
+
+def to_plain(value: Any) -> Any:
+    """Dicts, lists, strings, numbers, booleans and None; fields that hold their default are left out."""
+    if isinstance(value, Frozen):
+        kind = type(value)
+        return {
+            name: to_plain(held)
+            for name, held in value.__dict__.items()
+            if not (hasattr(kind, name) and getattr(kind, name) == held)
+        }
+    if isinstance(value, datetime):
+        return render_instant(value)
+    if isinstance(value, (tuple, list)):
+        return [to_plain(item) for item in value]
+    return value
+
+
+def from_plain(kind: type[R], plain: Mapping[str, Any]) -> R:
+    """The record of that type; unknown keys (of a newer version) are ignored.
+
+    Raises TypeError when a required field is missing and InvalidValueError when a value is impossible.
+    """
+    return kind(**{name: _field(kind, name, plain[name]) for name in kind.fields_ if name in plain})
+
+
+def _field(kind: type[Frozen], name: str, held: Any) -> Any:
+    inner = kind.nested_.get(name)
+    if inner is not None and isinstance(held, dict):
+        return from_plain(inner, held)
+    if inner is not None and isinstance(held, list):
+        return tuple(from_plain(inner, item) for item in held)
+    if name in INSTANTS and isinstance(held, str):
+        return parse_instant(held)
+    if isinstance(held, list):
+        return tuple(tuple(item) if isinstance(item, list) else item for item in held)
+    return held
+
+
+def render_instant(at: datetime) -> str:
+    """`2026-11-21T08:45:29.123456Z`, always 27 characters."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def parse_instant(text: str) -> datetime:
+    """An aware UTC datetime from ISO 8601 text; text without a zone is taken as UTC.
+
+    Raises InvalidValueError for anything else.
+    """
+    try:
+        at = datetime.fromisoformat(text)
+    except (TypeError, ValueError) as exc:
+        raise InvalidValueError(f"not a time: {text!r}", hint="use ISO 8601, e.g. 2026-11-21T08:45:29Z") from exc
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)

@@ -1,0 +1,467 @@
+"""Admission: whether and how a candidate becomes a lesson. One `Admission` takes the candidates of one session.
+
+A candidate that repeats a lesson is one more sighting of it, never a second lesson; the second session makes a waiting
+lesson active when its wording is distinctive and stands in nothing that the sessions have read. Active at once is what
+a person asked to remember, and, when its detector is sure, what a person said against work just done or what exit
+statuses verified. What was found by its words alone waits; what a tool or a repository says never becomes active by
+itself, whoever repeats it; what looks like an attack is quarantined; what contradicts an active lesson waits, with a
+link to it; what was rejected or forgotten does not come back. Nobody but a person adds to a person's lesson.
+"""
+
+from __future__ import annotations
+
+from holdfast.capture.sessionevents import session_events
+from holdfast.curation.conflicts import settle_saved
+from holdfast.domain.lesson import (
+    INSIGHT_LIMIT,
+    TITLE_LIMIT,
+    Anchor,
+    Lesson,
+    Link,
+    Provenance,
+    Scope,
+    Validity,
+    title_of,
+)
+from holdfast.domain.project import Person
+from holdfast.domain.vocabulary import REVIEW, STATES, TRUSTS, LessonId, ProjectId
+from holdfast.lean.records import Frozen, replace
+from holdfast.lessons.anchoring import anchor_subject, subject_of
+from holdfast.lessons.ledger import write_change
+from holdfast.lessons.material import Material
+from holdfast.lessons.staging import restated, stage
+from holdfast.lessons.statement import clean, doubtful_name, merged
+from holdfast.lessons.suspicion import suspicion
+from holdfast.ports.store import LessonFilter
+from holdfast.text.contradiction import relation
+from holdfast.text.orders import is_order, reservation
+from holdfast.text.sameness import opposed, same
+from holdfast.text.triggers import derive_triggers, united
+from holdfast.text.words import duplicate_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from holdfast.domain.candidate import Candidate
+    from holdfast.domain.event import Event
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import EventId, LessonKind, SessionId, State, Trust
+    from holdfast.ports.branches import Branches
+    from holdfast.ports.parts import Parts
+
+SESSIONS_KEPT = 50
+"""Sessions a lesson remembers having been seen in."""
+EVIDENCE_KEPT = 12
+"""Quoted spans a lesson keeps."""
+FILES_KEPT = 8
+NEIGHBOURS = 1_000
+"""Newest lessons of the project that a candidate is compared with, beside those of equal words."""
+SESSIONS_ASKED = 3
+"""Earlier sessions whose events are asked whether a rule's words were read there."""
+RECURRENCE = 2
+"""Sessions that make a waiting lesson active."""
+LIKELY, PROBABLE = 0.75, 0.4
+"""Calibrated probability of worth from which a find is active, and from which it is on probation."""
+LEAST_WORTH = 0.2
+"""Below it a find is no lesson; its event stays and is read again when the judge gets better."""
+INBOX_A_SESSION = 5
+"""Finds by words alone that one session may leave waiting or on probation, the likeliest."""
+WRITTEN_A_SESSION = 8
+"""The same of finds whose words were written to be kept; they are on probation, for less likely ones are no finds."""
+SURE = 0.6
+"""Confidence from which a trusted source's word is active at once."""
+TRUSTED: tuple[Trust, ...] = ("person", "verified")
+UNTRUSTED: tuple[Trust, ...] = ("repository", "tool")
+LEAST_NAMED, DISTINCTIVE = 3, 6
+"""Telling words from which a sentence is not one that agents say everywhere, with and without a name of the code."""
+SHARED_WORDS = 0.4
+"""Least share of words in common before two rules are compared closely."""
+
+
+FAMILIES: dict[LessonKind, str] = {
+    "decision": "rule", "constraint": "rule", "convention": "rule", "preference": "rule", "tooling": "rule",
+    "bug_cause": "cause", "fix": "cause",
+}  # fmt: skip
+"""Kinds that detectors may give to the same words."""
+
+
+class Source(Frozen):
+    """The session that candidates come from, and its events."""
+
+    session: SessionId
+    host: str
+    events: Mapping[EventId, Event]
+
+
+class Admission:
+    """Takes candidates one by one and writes the outcome as one change."""
+
+    def __init__(self, parts: Parts, place: Place, source: Source) -> None:
+        self.parts = parts
+        self.place = place
+        self.source = source
+        self.added = 0
+        self.merged = 0
+        self.changed: dict[LessonId, Lesson] = {}
+        """Lessons to be written, by id, as they will be."""
+        self._expected: dict[LessonId, datetime | None] = {}
+        self._told: list[tuple[EventId, int, int, str, str]] = []
+        self._near: list[Lesson] | None = None
+        self._gone: frozenset[str] | None = None
+        self._read: Material | None = None
+        self._person: Person | None = None
+        self._requested: list[Lesson] = []
+        """What a person asked to remember."""
+        self._branches: Branches | None = None
+
+    def take(self, candidates: Iterable[Candidate]) -> None:
+        """Decide on each, the surest first, so that a repetition joins the better one."""
+        left = {False: INBOX_A_SESSION, True: WRITTEN_A_SESSION}
+        for proposed in sorted(candidates, key=lambda c: (not c.explicit, -c.confidence)):
+            candidate = self._as_trusted(proposed)
+            if candidate.calibrated and (candidate.confidence < LEAST_WORTH or left[candidate.written] <= 0):
+                continue
+            draft = None if self._is_told(candidate) else self._draft(candidate)
+            if draft is None or duplicate_key(draft.insight) in self._forgotten():
+                continue
+            known = self._known(draft)
+            if known is None:
+                self._add(draft, explicit=candidate.explicit)
+                left[candidate.written] -= candidate.calibrated
+            elif draft.trust != "repository":  # a file that repeats a lesson is no sighting of it
+                self._join(known, draft, explicit=candidate.explicit)
+
+    def _as_trusted(self, candidate: Candidate) -> Candidate:
+        """The candidate with no more trust than the events it rests on: what a repository's file tells is its text."""
+        behind = [self.source.events[e.event] for e in candidate.evidence if e.event in self.source.events]
+        if not any(event.trust == "repository" for event in behind or self.source.events.values()):
+            return candidate
+        return replace(candidate, trust="repository", scope_level="project", explicit=False, structured=False)
+
+    def _is_told(self, candidate: Candidate) -> bool:
+        """A surer find of another detector rests on the same words: one span of text is one lesson of a family."""
+        family, name = FAMILIES.get(candidate.kind, candidate.kind), candidate.detector
+        first = candidate.evidence[0] if candidate.evidence else None
+        told = first is not None and any(
+            (event, of) == (first.event, family) and by != name and max(start, first.start) < min(end, first.end)
+            for event, start, end, of, by in self._told
+        )
+        if not told:
+            self._told += [(span.event, span.start, span.end, family, name) for span in candidate.evidence]
+        return told
+
+    def write(self) -> None:
+        """Put all changes and their record, in one transaction; nothing when there are none."""
+        if self.changed:
+            write_change(self.parts, self.place, "learn", list(self.changed.values()), self._expected)
+        for lesson in self._requested:
+            settle_saved(self.parts, self.place, lesson, author="")
+
+    # The draft
+
+    def _draft(self, candidate: Candidate) -> Lesson | None:
+        """The candidate as a lesson of now; None when redaction leaves nothing to say."""
+        insight = clean(candidate.insight)
+        if not duplicate_key(insight) or insight == "[private]" or _is_cut(candidate, insight):
+            return None
+        at = self.parts.clock.now()
+        told = [self.source.events[e.event].at for e in candidate.evidence if e.event in self.source.events]
+        level = candidate.scope_level
+        draft = Lesson(
+            id=LessonId(self.parts.clock.new_id()),
+            kind=candidate.kind,
+            title=clean(candidate.title)[:TITLE_LIMIT].strip() or title_of(insight),
+            insight=insight,
+            why=clean(candidate.why),
+            how=clean(candidate.how),
+            snippets=tuple(filter(None, map(clean, candidate.snippets))),
+            scope=Scope(level=level, project=ProjectId("") if level == "user" else self.place.project.id),
+            validity=Validity(valid_from=min([*told, at])),
+            recorded_at=at,
+            anchors=() if level == "user" else self._anchors(candidate),
+            tags=candidate.tags,
+            topic_key=candidate.topic_key,
+            provenance=self._provenance(candidate),
+            trust=candidate.trust,
+            confidence=candidate.confidence,
+            salience=candidate.salience,
+            state=self._first_state(candidate),
+            error_signature=clean(candidate.error_signature),
+            command=clean(candidate.command),
+            when=united(
+                candidate.when,
+                derive_triggers(candidate.kind, candidate.trust, insight, clean(candidate.how)),
+            ),
+            links=candidate.links,
+            sessions_seen=(self.source.session,),
+        )
+        return self._staged(draft, candidate)
+
+    def _staged(self, draft: Lesson, candidate: Candidate) -> Lesson:
+        """The draft, staged on the branch that its session was on where it is of that branch alone."""
+        if self._branches is None:
+            self._branches = self.parts.workspace.branches(self.place)
+        behind = (self.source.events[e.event].branch for e in candidate.evidence if e.event in self.source.events)
+        return stage(self.parts, self.place, draft, next(filter(None, behind), ""), self._branches)
+
+    def _anchors(self, candidate: Candidate) -> tuple[Anchor, ...]:
+        """The subject, told by what the detector found and by the edits and failures it rests on."""
+        paths = [path for path in dict.fromkeys(candidate.files) if _is_inside(path)][:FILES_KEPT]
+        behind = [self.source.events[e.event] for e in candidate.evidence if e.event in self.source.events]
+        words = "\n".join((candidate.insight, candidate.why, *candidate.symbols))
+        return anchor_subject(self.parts, self.place, subject_of(behind, paths, words))
+
+    def _provenance(self, candidate: Candidate) -> Provenance:
+        spans = tuple(replace(span, quote=clean(span.quote)) for span in candidate.evidence[:EVIDENCE_KEPT])
+        person = self._speaker(candidate)
+        return Provenance(
+            host=self.source.host, session=self.source.session, detector=candidate.detector, evidence=spans,
+            origin=clean(candidate.origin),
+            person=person.id, person_name=clean(person.name),
+        )  # fmt: skip
+
+    def _speaker(self, candidate: Candidate) -> Person:
+        """Who said what the candidate quotes: the person who works here, where a person said it."""
+        if candidate.trust != "person":
+            return Person()
+        if self._person is None:
+            self._person = self.parts.workspace.person(self.place)
+        return self._person
+
+    # What is known already
+
+    def _known(self, draft: Lesson) -> Lesson | None:
+        """The lesson that says the same, as it is after this session's changes; None when it is new."""
+        if draft.topic_key:
+            where = LessonFilter(project=draft.scope.project, states=STATES, topic_key=draft.topic_key)
+            same_topic = [self._now(lesson) for lesson in self.parts.store.find(where)]
+            same_topic += [lesson for lesson in self.changed.values() if lesson.topic_key == draft.topic_key]
+            if found := next((lesson for lesson in same_topic if _same_readers(lesson, draft)), None):
+                return found
+        key = duplicate_key(draft.insight)
+        where = LessonFilter(project=draft.scope.project, states=STATES, duplicate_key=key)
+        equal = [self._now(lesson) for lesson in self.parts.store.find(where)]
+        equal += [lesson for lesson in self.changed.values() if duplicate_key(lesson.insight) == key]
+        for lesson in equal:
+            if _same_readers(lesson, draft) and not opposed(lesson.insight, draft.insight):
+                return lesson
+        return next((lesson for lesson in self._neighbours(draft) if _repeats(lesson, draft)), None)
+
+    def _neighbours(self, draft: Lesson) -> list[Lesson]:
+        """Lessons of the same readers that share a file or the kind, and enough words to be worth a look."""
+        if self._near is None:
+            where = LessonFilter(project=self.place.project.id, limit=NEIGHBOURS)
+            self._near = self.parts.store.find(where)
+        words = set(duplicate_key(draft.insight).split())
+        lessons = [self._now(lesson) for lesson in self._near]
+        lessons += [new for id, new in self.changed.items() if self._expected[id] is None]
+        return [lesson for lesson in lessons if _is_near(lesson, draft, words)]
+
+    def _now(self, lesson: Lesson) -> Lesson:
+        return self.changed.get(lesson.id, lesson)
+
+    def _forgotten(self) -> frozenset[str]:
+        """Keys of what was forgotten: read from the versions before the tombstones."""
+        if self._gone is None:
+            store = self.parts.store
+            tombs = store.find(LessonFilter(project=self.place.project.id, states=("forgotten",)))
+            keys: set[str] = set()
+            for tomb in tombs:
+                for before in store.get([tomb.id], _just_before(tomb.recorded_at)):
+                    keys.add(duplicate_key(before.insight))
+            self._gone = frozenset(keys)
+        return self._gone
+
+    # Decisions
+
+    def _add(self, draft: Lesson, *, explicit: bool) -> None:
+        links = draft.links + tuple(
+            Link(kind="contradicts", target=lesson.id)
+            for lesson in self._neighbours(draft)
+            if lesson.state == "active"
+            and relation(lesson.insight, draft.insight).kind == "contradicts"
+            and not _differ_in_taste(lesson, draft)
+        )
+        # What a person asked to remember counts at once; what it closes is settled when it is written.
+        by_request = explicit and draft.trust == "person"
+        links = draft.links if by_request else links
+        disputed = any(link.kind == "contradicts" for link in links)
+        state: State = "candidate" if disputed and draft.state in ("active", "probation") else draft.state
+        self._keep(replace(draft, links=links, state=state), None)
+        self._requested += [draft] if by_request and state == "active" else []
+        self.added += 1
+
+    def _join(self, known: Lesson, draft: Lesson, *, explicit: bool) -> None:
+        """One more sighting of a lesson; a rejected one only counts when a person now asks for it in a new session."""
+        seen_here = self.source.session in known.sessions_seen
+        if not seen_here and not explicit and draft.validity.valid_from == known.validity.valid_from:
+            return  # the same instant in another session: a resumed or forked session repeats its history
+        if known.state in ("forgotten", "superseded") or (known.state == "retired" and (seen_here or not explicit)):
+            return
+        seen = known.sessions_seen if seen_here else (*known.sessions_seen, self.source.session)[-SESSIONS_KEPT:]
+        state = self._next_state(known, draft, seen)
+        if seen_here and state == known.state:
+            return
+        persons = known.trust == "person" and draft.trust != "person" and known.state == "active"
+        changes = {} if persons else merged(known, draft)
+        changes.pop("topic_key", None)
+        source = known.provenance
+        added = () if persons else draft.provenance.evidence
+        evidence = tuple(dict.fromkeys((*source.evidence, *added)))[:EVIDENCE_KEPT]
+        after = replace(
+            known, **{**changes, "state": state, "sessions_seen": seen, "recorded_at": self.parts.clock.now(),
+                      "trust": _merged_trust(known.trust, draft.trust), "scope": restated(known, draft),
+                      "provenance": replace(source, evidence=evidence, **_persons(source, draft.provenance))}
+        )  # fmt: skip
+        if state == "active" and known.validity.valid_to is not None:
+            after = replace(after, validity=Validity(valid_from=known.validity.valid_from))
+        self._keep(after, known)
+        self.merged += not seen_here
+
+    def _first_state(self, candidate: Candidate) -> State:
+        """Where a new lesson begins: quarantined, active when a trusted source says it, else waiting."""
+        words = (candidate.title, candidate.insight, candidate.why, candidate.how, *candidate.snippets)
+        names = (*candidate.files, *candidate.symbols)
+        if suspicion("\n".join(words)) or doubtful_name(names) or any(suspicion(e.quote) for e in candidate.evidence):
+            return "quarantined"
+        if candidate.explicit:
+            return "active" if candidate.trust == "person" else "candidate"
+        if candidate.quotes_person:
+            return "candidate" if reservation("\n".join(words)) else "active"
+        if candidate.calibrated:
+            return self._state_by_worth(candidate, "\n".join(words))
+        sure = candidate.structured and candidate.confidence >= SURE
+        if not sure or candidate.trust not in TRUSTED:
+            return "candidate"
+        return "active" if candidate.trust == "person" or self._is_proved(candidate) else "candidate"
+
+    def _state_by_worth(self, candidate: Candidate, words: str) -> State:
+        """Where a find by its words begins: the likelier it is worth keeping, the nearer to active."""
+        reviewed = candidate.trust == "tool" and REVIEW in candidate.tags
+        if (candidate.trust in UNTRUSTED and not reviewed) or reservation(words) or candidate.confidence < PROBABLE:
+            return "candidate"
+        written_in = candidate.evidence[0].event if candidate.written and candidate.evidence else None
+        if candidate.structured and not self._is_proved(candidate):
+            return "candidate"
+        if not candidate.structured and self._material().holds(candidate.insight, written_in):
+            return "candidate"  # it repeats what was read
+        return "active" if candidate.confidence >= LIKELY and not reviewed else "probation"
+
+    def _is_proved(self, candidate: Candidate) -> bool:
+        """What exit statuses verified holds nothing that a person must decide, and no sentence that was read."""
+        if reservation("\n".join((candidate.title, candidate.insight, candidate.why, *candidate.snippets))):
+            return False
+        if any(is_order(path.rpartition("/")[2]) for path in candidate.files):
+            return False
+        events = self.source.events
+        quotes = [span.quote for span in candidate.evidence if span.event in events]
+        said = [q for q, span in zip(quotes, candidate.evidence, strict=False) if events[span.event].kind == "reply"]
+        return not any(self._material().holds(quote) for quote in said)
+
+    def _next_state(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId]) -> State:
+        """The state after one more sighting."""
+        if "quarantined" in (known.state, draft.state) or known.state == "active":
+            return known.state
+        linked = any(link.kind in ("contradicts", "refines") for link in known.links)
+        believed = draft.trust == "person" or known.trust not in UNTRUSTED
+        if draft.state == "active" and believed and not linked:
+            return "active"
+        if draft.state == "probation" and known.state == "candidate" and believed and not linked:
+            return "probation"
+        recurs = known.state in ("candidate", "probation") and len(set(seen)) >= RECURRENCE and not linked
+        if not recurs or draft.trust in UNTRUSTED or known.trust in UNTRUSTED:
+            return known.state
+        if draft.trust != "person" and reservation("\n".join((known.insight, known.why, known.how))):
+            return known.state
+        return "active" if _is_distinctive(known) and not self._is_read(known, draft, seen) else known.state
+
+    def _is_read(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId]) -> bool:
+        """The words stand in what one of the sessions has read; what exit statuses verified stands there by nature."""
+        if known.trust == draft.trust == "verified":
+            return False
+        others = [session for session in seen if session != self.source.session][-SESSIONS_ASKED:]
+        events = [e for session in others for e in session_events(self.parts, self.place.project.id, session)]
+        earlier = Material(self.parts, self.place, events)
+        return any(m.holds(words) for m in (self._material(), earlier) for words in (known.insight, draft.insight))
+
+    def _material(self) -> Material:
+        if self._read is None:
+            self._read = Material(self.parts, self.place, self.source.events.values())
+        return self._read
+
+    def _keep(self, lesson: Lesson, before: Lesson | None) -> None:
+        self._expected.setdefault(lesson.id, before.recorded_at if before else None)
+        self.changed[lesson.id] = lesson
+
+
+def _merged_trust(known: Trust, draft: Trust) -> Trust:
+    """Who vouches for a lesson after a further sighting: what a tool or a file says becomes a person's word alone."""
+    if known in UNTRUSTED or draft in UNTRUSTED:
+        return "person" if "person" in (known, draft) else max(known, draft, key=TRUSTS.index)
+    return min(known, draft, key=TRUSTS.index)
+
+
+def _persons(known: Provenance, draft: Provenance) -> dict[str, str]:
+    """Whose rule it is after a further sighting: nobody's own once another person says so, too."""
+    another = bool(known.person and draft.person and known.person != draft.person)
+    return {"person": "", "person_name": ""} if another else {}
+
+
+def _differ_in_taste(lesson: Lesson, draft: Lesson) -> bool:
+    """Two persons prefer opposite things: neither is wrong."""
+    if not lesson.kind == draft.kind == "preference":
+        return False
+    one, other = lesson.provenance.person, draft.provenance.person
+    return bool(one and other and one != other)
+
+
+def _is_cut(candidate: Candidate, insight: str) -> bool:
+    """The rule was cut for length: half a sentence may say the opposite of the whole."""
+    whole = insight.rstrip()
+    return len(whole) > INSIGHT_LIMIT or whole.endswith(("…", "...")) or "[... cut ...]" in candidate.insight
+
+
+def _is_distinctive(lesson: Lesson) -> bool:
+    """The wording is not what agents say in every session: it has enough telling words, or names code."""
+    names = bool(lesson.symbols or lesson.paths or lesson.command) or "`" in lesson.insight
+    return len(duplicate_key(lesson.insight).split()) >= (LEAST_NAMED if names else DISTINCTIVE)
+
+
+def _repeats(lesson: Lesson, draft: Lesson) -> bool:
+    """The draft says what the lesson says: in other words, or about the same failure of the same command."""
+    return _same_failure(lesson, draft) or same(lesson.insight, draft.insight)
+
+
+def _same_failure(lesson: Lesson, draft: Lesson) -> bool:
+    """Both tell how one failure of one command was cured; of a repair the cure must be the same too."""
+    if (lesson.kind, lesson.command) != (draft.kind, draft.command):
+        return False
+    if draft.kind == "tooling":
+        return bool(draft.command) and lesson.title == draft.title
+    signed = bool(draft.error_signature) and lesson.error_signature == draft.error_signature
+    return signed and lesson.how == draft.how and set(lesson.paths) == set(draft.paths)
+
+
+def _same_readers(lesson: Lesson, draft: Lesson) -> bool:
+    return (lesson.scope.level, lesson.scope.project) == (draft.scope.level, draft.scope.project)
+
+
+def _is_near(lesson: Lesson, draft: Lesson, words: set[str]) -> bool:
+    if not _same_readers(lesson, draft):
+        return False
+    if lesson.kind != draft.kind and not set(lesson.paths) & set(draft.paths):
+        return False
+    others = set(duplicate_key(lesson.insight).split())
+    return len(words & others) >= SHARED_WORDS * min(len(words), len(others))
+
+
+def _is_inside(path: str) -> bool:
+    return bool(path) and not path.startswith(("/", "\\", "..")) and path[1:2] != ":"
+
+
+def _just_before(at: datetime) -> datetime:
+    from datetime import timedelta
+
+    return at - timedelta(microseconds=1)

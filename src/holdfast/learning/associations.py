@@ -1,0 +1,100 @@
+"""Associations: which files sessions read before they edited which, kept as pairs in the code index.
+
+They are no lessons: nobody is told of them, but they lead from a file in play to lessons about the files it was worked
+on with. Every session counts once for a pair, so that a long one weighs no more than another. Derived from events:
+what is lost with the index is counted again from those that are kept.
+"""
+
+from __future__ import annotations
+
+from holdfast.ports.store import EventFilter
+from holdfast.text.window import spoken
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from holdfast.domain.event import Event
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import SessionId
+    from holdfast.ports.parts import Parts
+
+    Pairs = dict[tuple[str, str], float]
+
+RELATION = "read_before"
+LOOKED_BACK = 10
+"""Different files before an edit, the last ones first, that are tied to the edited one."""
+PAGE = 10_000
+
+
+def associate(parts: Parts, place: Place) -> int:
+    """Count the pairs of events that came since the last call; how many pairs were added to. Idempotent.
+
+    0 without a code index. Raises StoreError when the index cannot be written.
+    """
+    index = parts.codeindex()
+    if index is None:
+        return 0
+    kept = index.pairs_upto(place, RELATION)
+    since = int(kept) if kept.isdecimal() else 0
+    newest, sessions = _news(parts, place, since)
+    if newest == since:
+        return 0
+    added: Pairs = {}
+    for session in sessions:
+        told = _events(parts, place, session, newest)
+        before = weigh_pairs([event for position, event in told if position <= since])
+        for pair, weight in weigh_pairs([event for _, event in told]).items():
+            if weight > before.get(pair, 0.0):
+                added[pair] = added.get(pair, 0.0) + weight - before.get(pair, 0.0)
+    return len(added) if index.add_pairs(place, RELATION, added, str(newest), kept if since else "") else 0
+
+
+def weigh_pairs(window: Iterable[Event]) -> Pairs:
+    """(read, edited) pairs of one session's events, each with a weight in (0, 1].
+
+    The last file before an edit weighs 1, the k-th 1 over the root of k; a file that was edited counts as read. What
+    was looked at for another prompt does not count.
+    """
+    weights: Pairs = {}
+    looked: dict[str, None] = {}
+    for event in sorted(window, key=lambda event: event.at):
+        if spoken(event):
+            looked.clear()
+        elif event.kind == "file_edit" and event.files:
+            edited = event.files[0]
+            _tie(weights, [path for path in reversed(looked) if path != edited][:LOOKED_BACK], edited)
+            _look(looked, (edited,))
+        elif event.tool == "Read" and event.kind == "tool_result":
+            _look(looked, event.files)
+    return weights
+
+
+def _tie(weights: Pairs, looked: Sequence[str], edited: str) -> None:
+    for place, path in enumerate(looked, start=1):
+        weights[path, edited] = max(place**-0.5, weights.get((path, edited), 0.0))
+
+
+def _look(looked: dict[str, None], paths: Sequence[str]) -> None:
+    for path in paths:
+        looked.pop(path, None)
+        looked[path] = None
+
+
+def _news(parts: Parts, place: Place, since: int) -> tuple[int, list[SessionId]]:
+    """The newest position, and the sessions with events after `since`, in order."""
+    sessions: dict[SessionId, None] = {}
+    newest = since
+    while page := parts.store.find_events(EventFilter(project=place.project.id, after=newest, limit=PAGE)):
+        newest = page[-1][0]
+        sessions.update((event.session, None) for _, event in page)
+    return newest, list(sessions)
+
+
+def _events(parts: Parts, place: Place, session: SessionId, upto: int) -> list[tuple[int, Event]]:
+    found: list[tuple[int, Event]] = []
+    where = EventFilter(project=place.project.id, session=session, limit=PAGE)
+    while page := parts.store.find_events(where):
+        found += [pair for pair in page if pair[0] <= upto]
+        where = EventFilter(project=place.project.id, session=session, after=page[-1][0], limit=PAGE)
+    return found

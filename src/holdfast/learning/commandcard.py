@@ -1,0 +1,249 @@
+"""The command card: one living lesson a purpose that says which command tests, builds or lints this project.
+
+Counts are kept by session under digests, so a session that is read again replaces its own counts and nobody's words
+stand outside of lessons and events. A command is the project's way when it passed twice, or in two sessions; of several
+the one that passed most is told first, with scripts of the project and what its people or rules name before the rest.
+A person's revision, and a card that was retired or forgotten, are left alone.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from holdfast.domain.lesson import INSTANT, Evidence, Lesson, Provenance, Scope, Triggers, Validity
+from holdfast.domain.vocabulary import STATES, LessonId
+from holdfast.errors import InvalidValueError
+from holdfast.lean.records import Frozen, replace
+from holdfast.lean.texts import dumps, loads
+from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.lessons.statement import clean
+from holdfast.lessons.suspicion import suspicion
+from holdfast.ports.store import LessonFilter
+from holdfast.text.purposes import PURPOSES, is_wrapper
+from holdfast.text.signature import command_target
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.candidate import Candidate, CommandRuns
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import SessionId
+    from holdfast.ports.parts import Parts
+
+    Ledger = dict[str, dict[str, list[int]]]
+    """Counts by command and session, both as digests: passed, failed, aimed, named."""
+
+COUNTS = "commands:"
+"""Start of the mark that holds a project's counts, as digests and numbers: no words."""
+SESSIONS_KEPT, COMMANDS_KEPT = 60, 120
+LEAST_PASSES = 2
+START_SESSIONS = 2
+"""Sessions in which a start command must have passed: starting parts of a program is everyday work on it."""
+OTHERS = 3
+"""Further commands of one purpose that its line names."""
+OTHERS_SHARE = 0.05
+"""Least share of the first one's passes that a further command has."""
+WRAPPED, NAMED, AIMED = 1.5, 2.0, 0.2
+"""How much more a script of the project and a command that its people name count, and how much less an aimed run."""
+WORTH = 0.85
+"""Estimated share of cards worth keeping (read by eye, five repositories)."""
+SALIENCE = 0.6
+FORMS_KEPT = 6
+SIGHTINGS_KEPT = 50
+
+_OPENINGS = {
+    "test": "Tests run here with", "build": "The build here is", "lint": "Lint runs here with",
+    "format": "Code is formatted here with", "typecheck": "Types are checked here with",
+    "migrate": "Migrations run here with", "generate": "Code is generated here with",
+    "install": "Dependencies are installed here with", "run": "The project is started here with",
+}  # fmt: skip
+_WORK = {
+    "test": ("fix", "feature", "refactor", "test"),
+    "run": ("operate",),
+    "migrate": ("operate", "feature"),
+    "install": ("operate",),
+}
+_CODE_WORK = ("fix", "feature", "refactor")
+
+
+class _Form(Frozen):
+    """One command of a purpose, with its counts over sessions."""
+
+    line: str
+    passed: int
+    failed: int
+    aimed: int
+    sessions: int
+    named: bool
+
+    @property
+    def passes(self) -> float:
+        """Runs that passed, aimed ones counting less."""
+        return self.passed + AIMED * self.aimed
+
+    @property
+    def score(self) -> float:
+        """How much it is the way things are done here."""
+        return self.passes * (WRAPPED if is_wrapper(self.line) else 1) * (NAMED if self.named else 1)
+
+    def is_proved(self, purpose: str) -> bool:
+        """It passed twice, in one session or in two."""
+        enough = self.sessions >= (START_SESSIONS if purpose == "run" else 1)
+        return enough and self.passed + self.aimed >= LEAST_PASSES
+
+
+def update_cards(parts: Parts, place: Place, session: SessionId, candidates: Sequence[Candidate]) -> list[Lesson]:
+    """Count the session's commands and write the lines of the card that changed; the lessons written."""
+    runs = [candidate.runs for candidate in candidates if candidate.runs and not suspicion(candidate.runs.line)]
+    if not runs:
+        return []
+    counts = _count(parts, place, session, runs)
+    written = []
+    for purpose in [name for name in PURPOSES if any(run.purpose == name for run in runs)]:
+        own = [candidate for candidate in candidates if candidate.runs and candidate.runs.purpose == purpose]
+        lesson = with_retries(_step(parts, place, session, own, counts))
+        written += [lesson] if lesson else []
+    return written
+
+
+def _count(parts: Parts, place: Place, session: SessionId, runs: Sequence[CommandRuns]) -> Ledger:
+    """The project's counts with this session's in place of what was counted of it before."""
+    own = _digest(session)
+
+    def edit(text: str) -> str:
+        counts = _read(text)
+        for run in runs:
+            sessions = counts.pop(_digest(run.line), {})
+            sessions.pop(own, None)
+            sessions[own] = [run.passed, run.failed, run.aimed, int(run.named)]
+            counts[_digest(run.line)] = dict(list(sessions.items())[-SESSIONS_KEPT:])
+        return dumps(dict(list(counts.items())[-COMMANDS_KEPT:]))
+
+    return _read(parts.store.edit_mark(COUNTS + place.project.id, edit))
+
+
+def _read(text: str) -> Ledger:
+    """The counts of a mark; what is damaged is left out."""
+    try:
+        held: Any = loads(text) if text else {}
+    except InvalidValueError:
+        held = {}
+    counts: Ledger = {}
+    for line, sessions in held.items() if isinstance(held, dict) else ():
+        for session, numbers in sessions.items() if isinstance(sessions, dict) else ():
+            if isinstance(numbers, list) and len(numbers) == 4 and all(isinstance(n, int) for n in numbers):
+                counts.setdefault(line, {})[session] = numbers
+    return counts
+
+
+def _step(
+    parts: Parts, place: Place, session: SessionId, candidates: Sequence[Candidate], counts: Ledger
+) -> Callable[[], Lesson | None]:
+    def step() -> Lesson | None:
+        return _write(parts, place, session, candidates, counts)
+
+    return step
+
+
+def _write(
+    parts: Parts, place: Place, session: SessionId, candidates: Sequence[Candidate], counts: Ledger
+) -> Lesson | None:
+    """Write the purpose's line when it is new, says something else, or this session was not in it yet."""
+    topic = candidates[0].topic_key
+    where = LessonFilter(project=place.project.id, states=STATES, topic_key=topic)
+    known = next((lesson for lesson in parts.store.find(where) if lesson.scope.level == "project"), None)
+    if known and (known.state != "active" or known.trust == "person"):
+        return None
+    if known is None and _is_forgotten(parts, place, topic):
+        return None
+    lines = [candidate.runs.line for candidate in candidates if candidate.runs]
+    purpose = topic.rpartition("/")[2]
+    forms = _forms(purpose, dict.fromkeys([*lines, *(known.snippets if known else ())]), counts)
+    if not forms:
+        return None
+    drawn = _lesson(parts, place, session, candidates, forms, known)
+    same = known and (known.title, known.how, known.snippets) == (drawn.title, drawn.how, drawn.snippets)
+    if known and same and session in known.sessions_seen:
+        return None
+    write_change(parts, place, "learn", [drawn], {drawn.id: known.recorded_at if known else None})
+    return drawn
+
+
+def _is_forgotten(parts: Parts, place: Place, topic: str) -> bool:
+    """The purpose's line was forgotten: a tombstone has no topic, the version before it has."""
+    tombs = parts.store.find(LessonFilter(project=place.project.id, states=("forgotten",)))
+    before = (parts.store.get([tomb.id], tomb.recorded_at - INSTANT) for tomb in tombs)
+    return any(lesson.topic_key == topic for lessons in before for lesson in lessons)
+
+
+def _forms(purpose: str, lines: Mapping[str, None], counts: Ledger) -> list[_Form]:
+    """The proved commands of the purpose whose words are known, best first; a start command needs two sessions."""
+    forms = []
+    for line in lines:
+        rows = list(counts.get(_digest(line), {}).values())
+        passed, failed, aimed, named = [sum(column) for column in zip(*rows, strict=True)] if rows else [0, 0, 0, 0]
+        worked = sum(1 for row in rows if row[0] or row[2])
+        forms.append(_Form(line=line, passed=passed, failed=failed, aimed=aimed, sessions=worked, named=bool(named)))
+    return sorted((form for form in forms if form.is_proved(purpose)), key=lambda form: (-form.score, form.line))
+
+
+def _lesson(
+    parts: Parts, place: Place, session: SessionId, candidates: Sequence[Candidate], forms: Sequence[_Form],
+    known: Lesson | None,
+) -> Lesson:  # fmt: skip
+    """The purpose's line of the card as a lesson of now."""
+    first, purpose = forms[0], candidates[0].topic_key.rpartition("/")[2]
+    others = [form for form in forms[1:] if form.passes >= OTHERS_SHARE * first.passes and form.sessions > 1][:OTHERS]
+    before = clean(next((c.runs.before for c in candidates if c.runs and c.runs.line == first.line), ""))
+    line, at = clean(first.line), parts.clock.now()
+    how = f"{before} && {line}" if before else (known.how if known and known.how.endswith(f"&& {line}") else line)
+    step = how.removesuffix(line).removesuffix(" && ")
+    texts = [f"{_OPENINGS[purpose]} `{line}` ({_told(first)})"]
+    texts += [f"run `{step}` first"] if step else []
+    insight = "; ".join(texts) + "."
+    if others:
+        insight += f" Also used: {', '.join(f'`{clean(form.line)}` ({_told(form)})' for form in others)}."
+    seen = known.sessions_seen if known else ()
+    evidence = tuple(Evidence(event=span.event, quote="") for c in candidates for span in c.evidence[-1:])[:OTHERS]
+    fields: dict[str, Any] = {
+        "title": f"{PURPOSES[purpose]}: `{line}`"[:100],
+        "insight": insight,
+        "how": how,
+        "snippets": tuple(clean(form.line) for form in forms[:FORMS_KEPT]),
+        "command": command_target(line),
+        "when": Triggers(
+            commands=tuple(dict.fromkeys(command_target(form.line) for form in (first, *others))),
+            work=_WORK.get(purpose, _CODE_WORK),
+        ),
+        "sessions_seen": (*(one for one in seen if one != session), session)[-SIGHTINGS_KEPT:],
+        "recorded_at": at,
+    }
+    if known:
+        return replace(known, **fields)
+    return Lesson(
+        id=LessonId(parts.clock.new_id()),
+        kind="tooling",
+        scope=Scope(level="project", project=place.project.id),
+        validity=Validity(valid_from=at),
+        provenance=Provenance(session=session, detector=candidates[0].detector, evidence=evidence),
+        tags=candidates[0].tags,
+        topic_key=candidates[0].topic_key,
+        trust="verified",
+        confidence=WORTH,
+        salience=SALIENCE,
+        state="active",
+        **fields,
+    )
+
+
+def _told(form: _Form) -> str:
+    """How often it passed and over how many sessions."""
+    whole = form.passed + form.failed
+    runs = f"{form.passed} of {whole} runs passed" if whole else f"{form.aimed} partial runs passed"
+    return f"{runs}, in {form.sessions} sessions" if form.sessions > 1 else runs
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()

@@ -1,0 +1,95 @@
+"""Distil: ask a model for the lessons of one session, check each against its quote, and admit what holds."""
+
+from __future__ import annotations
+
+from holdfast.capture.sessionevents import session_events
+from holdfast.domain.vocabulary import LessonId
+from holdfast.lean.records import Frozen
+from holdfast.learning.distillation.answer import KNOWN_LIMIT, read_answer, render_prompt
+from holdfast.learning.distillation.digest import make_digest
+from holdfast.learning.learn import admit_from
+from holdfast.ports.store import LessonFilter
+from holdfast.text.words import terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from holdfast.domain.event import Event
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import SessionId
+    from holdfast.learning.distillation.digest import Digest
+    from holdfast.ports.model import LanguageModel
+    from holdfast.ports.parts import Parts
+
+LEAST_TURNS = 2
+"""Replies of the agent below which a session is not worth a call."""
+KNOWN_POOL = 500
+TIMEOUT_S = 180.0
+
+
+class DistilReport(Frozen):
+    """What one session's distillation brought and cost."""
+
+    proposed: int = 0
+    active: tuple[LessonId, ...] = ()
+    waiting: tuple[LessonId, ...] = ()
+    merged: int = 0
+    dropped: tuple[str, ...] = ()
+    """Why proposals were not taken."""
+    model: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    skipped: str = ""
+    """Why the model was not asked; empty when it was."""
+
+
+def prepare(
+    parts: Parts, place: Place, events: Sequence[Event], worth_of: Callable[[Sequence[Event]], Sequence[float]]
+) -> tuple[Digest, list[Lesson], str]:
+    """The session's digest, the known lessons nearest to it, and the whole prompt; nothing is sent."""
+    digest = make_digest(events, worth_of)
+    known = _related(parts, place, digest)
+    return digest, known, render_prompt(digest, known)
+
+
+def distil(
+    parts: Parts,
+    place: Place,
+    session: SessionId,
+    model: LanguageModel,
+    worth_of: Callable[[Sequence[Event]], Sequence[float]],
+) -> DistilReport:
+    """Ask the model about the session and admit what it says. Raises ModelError, having changed nothing."""
+    events = session_events(parts, place.project.id, session)
+    if sum(event.kind == "reply" for event in events) < LEAST_TURNS:
+        return DistilReport(skipped="too short")
+    digest, known, prompt = prepare(parts, place, events, worth_of)
+    completion = model.complete(prompt, TIMEOUT_S)
+    answer = read_answer(completion.text, digest, events, known)
+    new = [candidate for candidate in answer.candidates if not any(k.kind == "duplicates" for k in candidate.links)]
+    repeated = len(answer.candidates) - len(new)
+    report = admit_from(parts, place, new, session, events)
+    return DistilReport(
+        proposed=len(answer.candidates) + len(answer.dropped),
+        active=report.active,
+        waiting=report.waiting,
+        merged=report.merged,
+        dropped=(*answer.dropped, *["a lesson that is known already"] * repeated),
+        model=model.id,
+        input_tokens=completion.input_tokens,
+        output_tokens=completion.output_tokens,
+        cost_usd=completion.cost_usd,
+    )
+
+
+def _related(parts: Parts, place: Place, digest: Digest) -> list[Lesson]:
+    """The active lessons that share the most distinctive words with the digest, at most twelve."""
+    words = set(terms(digest.text))
+    lessons = parts.store.find(LessonFilter(project=place.project.id, states=("active",), limit=KNOWN_POOL))
+    scored = [(len(words & set(terms(lesson.insight))), lesson) for lesson in lessons]
+    scored = [(shared, lesson) for shared, lesson in scored if shared >= 2]
+    scored.sort(key=lambda pair: (-pair[0], pair[1].id))
+    return [lesson for _, lesson in scored[:KNOWN_LIMIT]]

@@ -1,0 +1,308 @@
+"""Learn: run the detectors over a session's events and admit what they find.
+
+Idempotent by evidence: what rests on the same words of the same event, found by the same detector, is decided on
+once. So a session can be learnt from as often as it grows, and a newer wording of an old find changes nothing.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from holdfast.capture.sessionevents import session_events
+from holdfast.domain.lesson import in_state
+from holdfast.domain.vocabulary import LessonId
+from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownError
+from holdfast.lean.records import Frozen, replace
+from holdfast.learning.admission import Admission, Source
+from holdfast.learning.associations import associate
+from holdfast.learning.commandcard import update_cards
+from holdfast.learning.refutation import settle
+from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.lessons.statement import clean
+from holdfast.ports.parts import LEARNED_POSITION, learned_position
+from holdfast.ports.store import EventFilter, LessonFilter
+from holdfast.text.words import duplicate_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.domain.candidate import Candidate
+    from holdfast.domain.event import Event
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import ProjectId, SessionId, State
+    from holdfast.ports.parts import Parts
+
+DECIDED = "learned:"
+"""Start of the mark that holds what was decided on in a session, as digests and spans: no words."""
+PAGE = 10_000
+OPEN: tuple[State, ...] = ("candidate", "probation", "active")
+"""States of a lesson that may still be told."""
+
+BEGUN = "learning_begun"
+"""Mark of the session that is being learnt from and how often that was begun; empty between two sessions."""
+SET_ASIDE = "learning_set_aside"
+"""Mark of the sessions that are not learnt from any more, one a line."""
+ATTEMPTS = 2
+SET_ASIDE_MOST = 100
+
+
+class LearnReport(Frozen):
+    """What became of the candidates of one call."""
+
+    found: int = 0
+    """Candidates the detectors proposed, those decided on before among them."""
+    admitted: int = 0
+    """New lessons."""
+    merged: int = 0
+    """Further sightings of lessons that were there."""
+    active: tuple[LessonId, ...] = ()
+    """Of the lessons written: those that are delivered from now on."""
+    waiting: tuple[LessonId, ...] = ()
+    """Of the lessons written: those in the inbox."""
+    failed: tuple[str, ...] = ()
+    """Detectors that raised, with the error's type; the others were heard."""
+
+    @property
+    def lessons(self) -> tuple[LessonId, ...]:
+        """Every lesson written."""
+        return (*self.active, *self.waiting)
+
+
+def learn(parts: Parts, place: Place, session: SessionId) -> LearnReport:
+    """Learn from a session's events of the place's project; nothing when there are none or nothing new is found."""
+    events = session_events(parts, place.project.id, session)
+    candidates, failed = _detect(parts, [_as_spoken(event) for event in events])
+    if not candidates:
+        return LearnReport(failed=failed)
+    cards = [candidate for candidate in candidates if candidate.runs]
+    settled = settle([candidate for candidate in candidates if not candidate.runs], events)
+    candidates = list(settled.kept)
+    decided = _Decided(parts, session)
+    new = [candidate for candidate in candidates if decided.is_new(candidate)]
+    source = Source(session=session, host=events[-1].host, events={event.id: event for event in events})
+    report = _admit(parts, place, new, source) if new else LearnReport()
+    decided.keep()
+    _close_refuted(parts, place, session, settled.refuted)
+    counted = _count_commands(parts, place, session, cards, events)
+    return _sum([LearnReport(found=len(candidates) - len(new), failed=failed), report, counted])
+
+
+def _close_refuted(parts: Parts, place: Place, session: SessionId, refuted: Sequence[Candidate]) -> None:
+    """Retire what this session taught alone and takes back by now: it was learnt from while it was under way."""
+
+    def step() -> None:
+        at = parts.clock.now()
+        gone: dict[LessonId, Lesson] = {}
+        for candidate in refuted:
+            key = duplicate_key(clean(candidate.insight))
+            where = LessonFilter(project=place.project.id, states=OPEN, duplicate_key=key)
+            own = [lesson for lesson in parts.store.find(where) if lesson.sessions_seen == (session,)]
+            gone.update((lesson.id, lesson) for lesson in own if lesson.trust != "person")
+        if gone:
+            after = [in_state(lesson, "retired", at=at) for lesson in gone.values()]
+            write_change(parts, place, "learn", after, {id: lesson.recorded_at for id, lesson in gone.items()})
+
+    if refuted:
+        with_retries(step)
+
+
+def _count_commands(
+    parts: Parts, place: Place, session: SessionId, cards: Sequence[Candidate], events: Sequence[Event]
+) -> LearnReport:
+    """Add the session's commands to the project's card; a transcript that lies in a repository counts for nothing."""
+    if any(event.trust == "repository" for event in events):
+        return LearnReport()
+    written = update_cards(parts, place, session, cards)
+    fresh = [lesson for lesson in written if len(lesson.sessions_seen) == 1]
+    return LearnReport(
+        found=len(written), admitted=len(fresh), merged=len(written) - len(fresh), active=tuple(x.id for x in written)
+    )
+
+
+def learn_pending(parts: Parts) -> LearnReport:
+    """Learn from every session with events after the mark, each in the place where it last worked.
+
+    The mark moves session by session, so a run that is ended in the middle loses only the session it was at. A session
+    that was begun twice and never ended is set aside and reported: it must not stop learning from all others.
+    Sessions whose folder is gone, or is another project now, are passed over.
+    """
+    waiting, newest = _waiting(parts, learned_position(parts.store))
+    reports: list[LearnReport] = []
+    places: dict[ProjectId, Place] = {}
+    for number, (project, session, cwd, _) in enumerate(waiting):
+        place = _place(parts, project, cwd)
+        if place is not None:
+            places[place.project.id] = place
+            reports.append(_learn_guarded(parts, place, session))
+        # what was learnt lies before the first event of the sessions that still wait
+        reached = waiting[number + 1][3] - 1 if number + 1 < len(waiting) else newest
+        parts.store.mark(LEARNED_POSITION, str(reached))
+    reports += [_associate(parts, place) for place in places.values()]
+    return _sum(reports)
+
+
+def _waiting(parts: Parts, after: int) -> tuple[list[tuple[ProjectId, SessionId, str, int]], int]:
+    """(project, session, last folder, position of its first event) of the sessions with events after a position, in
+    the order in which they began, and the last position."""
+    folders: dict[tuple[ProjectId, SessionId], str] = {}
+    firsts: dict[tuple[ProjectId, SessionId], int] = {}
+    newest = after
+    while page := parts.store.find_events(EventFilter(after=newest, limit=PAGE)):
+        newest = page[-1][0]
+        for position, event in page:
+            firsts.setdefault((event.project, event.session), position)
+            folders[event.project, event.session] = event.cwd
+    return [(*key, folders[key], first) for key, first in firsts.items()], newest
+
+
+def _learn_guarded(parts: Parts, place: Place, session: SessionId) -> LearnReport:
+    """Learn from the session unless it was set aside; what a defect raises is reported like a detector's."""
+    set_aside = parts.store.mark(SET_ASIDE).splitlines()
+    if session in set_aside:
+        return LearnReport()
+    begun, _, times = parts.store.mark(BEGUN).rpartition(" ")
+    attempt = int(times) + 1 if begun == session else 1
+    if attempt > ATTEMPTS:
+        parts.store.mark(SET_ASIDE, "\n".join([*set_aside, session][-SET_ASIDE_MOST:]))
+        parts.store.mark(BEGUN, "")
+        return LearnReport(
+            failed=(f"session {session} was set aside: learning from it was begun twice and never ended",)
+        )
+    parts.store.mark(BEGUN, f"{session} {attempt}")
+    try:
+        return learn(parts, place, session)
+    except HoldfastError:
+        raise
+    except Exception as exc:
+        return LearnReport(failed=(f"session {session}: {type(exc).__name__}: {exc}",))
+    finally:  # a killed process does not come here, and that is what the mark tells the next one
+        parts.store.mark(BEGUN, "")
+
+
+def admit(parts: Parts, place: Place, candidates: Sequence[Candidate], session: SessionId, host: str) -> LearnReport:
+    """Decide on candidates from anywhere, as if that session had shown them; equal ones are one sighting."""
+    return _admit(parts, place, candidates, Source(session=session, host=host, events={}))
+
+
+def admit_from(
+    parts: Parts, place: Place, candidates: Sequence[Candidate], session: SessionId, events: Sequence[Event]
+) -> LearnReport:
+    """Decide on candidates that rest on those events of the session; nothing when there are none."""
+    if not candidates or not events:
+        return LearnReport()
+    source = Source(session=session, host=events[-1].host, events={event.id: event for event in events})
+    return _admit(parts, place, candidates, source)
+
+
+def _admit(parts: Parts, place: Place, candidates: Sequence[Candidate], source: Source) -> LearnReport:
+    def step() -> LearnReport:
+        admission = Admission(parts, place, source)
+        admission.take(candidates)
+        admission.write()
+        written = admission.changed.values()
+        return LearnReport(
+            found=len(candidates),
+            admitted=admission.added,
+            merged=admission.merged,
+            active=tuple(lesson.id for lesson in written if lesson.state == "active"),
+            waiting=tuple(lesson.id for lesson in written if lesson.state != "active"),
+        )
+
+    return with_retries(step)
+
+
+def _associate(parts: Parts, place: Place) -> LearnReport:
+    """Tie the files together that were worked on together; what fails is only told: nothing is lost by it."""
+    try:
+        associate(parts, place)
+    except HoldfastError as exc:
+        return LearnReport(failed=(f"associations: {exc}",))
+    return LearnReport()
+
+
+def _place(parts: Parts, project: ProjectId, cwd: str) -> Place | None:
+    try:
+        place = parts.workspace.locate(cwd)
+    except (InvalidValueError, ProjectUnknownError):
+        return None
+    return place if project in ("", place.project.id) else None
+
+
+def _as_spoken(event: Event) -> Event:
+    """The event as detectors see it: a prompt in a repository's transcript reads like any other.
+
+    Admission takes what rests on it as the repository's text, by the event that is kept.
+    """
+    return replace(event, trust="person") if event.kind == "prompt" and event.trust == "repository" else event
+
+
+def _detect(parts: Parts, events: Sequence[Event]) -> tuple[list[Candidate], tuple[str, ...]]:
+    """Every detector's candidates, and which detectors raised: one bad plug-in must not silence the others."""
+    found: list[Candidate] = []
+    failed: list[str] = []
+    detectors = parts.detectors() if events else ()
+    for detector in detectors:
+        try:
+            found += detector.detect(events)
+        except Exception as exc:
+            failed.append(f"{detector.id}: {type(exc).__name__}: {exc}")
+    judges = [detector for detector in detectors if hasattr(detector, "calibrate")]
+    for judge in judges if any(candidate.to_judge for candidate in found) else ():
+        try:
+            found = judge.calibrate(events, found)
+        except Exception as exc:
+            failed.append(f"{judge.id}: {type(exc).__name__}: {exc}")
+    return found, tuple(failed)
+
+
+class _Decided:
+    """What was decided on in a session: a digest of detector and first event, with the quoted span."""
+
+    def __init__(self, parts: Parts, session: SessionId) -> None:
+        self._parts = parts
+        self._name = DECIDED + session
+        self._spans: dict[str, list[tuple[int, int]]] = {}
+        self._changed = False
+        for entry in parts.store.mark(self._name).split():
+            digest, *span = entry.split(":")
+            if len(span) == 2 and all(part.isascii() and part.isdigit() for part in span):  # else it is damaged
+                self._spans.setdefault(digest, []).append((int(span[0]), int(span[1])))
+
+    def is_new(self, candidate: Candidate) -> bool:
+        """Whether nothing with overlapping evidence was decided on before; from now on it is."""
+        first = candidate.evidence[0] if candidate.evidence else None
+        where = first.event if first else candidate.insight
+        span = (first.start, first.end) if first else (0, 0)
+        spans = self._spans.setdefault(_digest(candidate.detector.partition("/")[0], where), [])
+        if any(_overlap(span, other) for other in spans):
+            return False
+        spans.append(span)
+        self._changed = True
+        return True
+
+    def keep(self) -> None:
+        """Write it down; the lessons themselves are written before, so that a crash between loses nothing."""
+        if self._changed:
+            entries = [f"{digest}:{a}:{b}" for digest, spans in self._spans.items() for a, b in spans]
+            self._parts.store.mark(self._name, " ".join(entries))
+
+
+def _digest(*words: str) -> str:
+    return blake2b("\0".join(words).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] == other[0] or max(one[0], other[0]) < min(one[1], other[1])
+
+
+def _sum(reports: Sequence[LearnReport]) -> LearnReport:
+    return LearnReport(
+        found=sum(report.found for report in reports),
+        admitted=sum(report.admitted for report in reports),
+        merged=sum(report.merged for report in reports),
+        active=tuple(id for report in reports for id in report.active),
+        waiting=tuple(id for report in reports for id in report.waiting),
+        failed=tuple(dict.fromkeys(name for report in reports for name in report.failed)),
+    )

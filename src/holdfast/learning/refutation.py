@@ -1,0 +1,197 @@
+"""Refutation: claims of a session that a later turn, a failing run or the agent itself takes back.
+
+A wrong claim looks as sure as a right one; only what follows tells them apart. What was taken back is no lesson; where
+the words that take it back say what is right, the correction is. Doubtful cases leave the claim alone: a retraction
+must be about the claim's own words.
+
+Loaded by the learner alone, never by a hook.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.domain.lesson import INSIGHT_LIMIT
+from holdfast.lean.records import Frozen, replace
+from holdfast.text.attempts import attempts
+from holdfast.text.causes import names_in, stands_alone, tells_work
+from holdfast.text.signature import error_signature
+from holdfast.text.window import capital, clip, quote, sentences, spoken, unmasked
+from holdfast.text.words import terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.domain.candidate import Candidate
+    from holdfast.domain.event import Event
+    from holdfast.domain.lesson import Evidence
+
+SPAN = 80
+"""Events behind a claim in which words may take it back."""
+RUN_SPAN = 60
+"""Events around a claim in which the runs are looked at."""
+LEAST_SHARED = 3
+"""Telling words that a retraction has in common with the claim, a shared name of the code counting once more."""
+SHORT_WORD = 3
+BARE_WORDS = 9
+"""Words of a person's answer up to which it is about the last thing said as a whole."""
+READ_LIMIT = 6_000
+SHORTEST = 30
+
+_OWN = re.compile(
+    r"\bI was (?:wrong|mistaken)\b|\bmy mistake\b|\bI(?:'d| had)? (?:misread|misunderstood|misdiagnosed)\b"
+    r"|\bI(?: had)? (?:incorrectly|wrongly) (?:said|assumed|thought|claimed|concluded)\b|\bthat was wrong\b"
+    r"|\bmy (?:earlier|previous|first|initial) (?:claim|theory|diagnosis|assumption|analysis|conclusion|explanation)"
+    r" (?:was|is) (?:wrong|incorrect|off|mistaken)\b|\bcontrary to what I (?:said|thought|claimed)\b"
+    r"|\bI stand corrected\b",
+    re.IGNORECASE,
+)
+_NOT_THE_CAUSE = re.compile(
+    r"\b(?:(?:was|is)(?:n't| not)|not)(?: actually)? (?:the|a) (?:(?:root|real|actual|only) )?"
+    r"(?:cause|issue|problem|culprit|reason|concern|bug)\b",
+    re.IGNORECASE,
+)
+_HEDGED = re.compile(r"\b(?:probably|maybe|perhaps|might|may not|if|whether|not only|just|could)\b|\?", re.IGNORECASE)
+_NO = re.compile(r"^(?:no|nope)\b[\s,.!:-]", re.IGNORECASE)
+_WRONG = re.compile(
+    r"^(?:(?:no|nope|hmm+|wait|but)\b[\s,.!:-]+)?(?:that(?:'s| is| isn't| is not)?|this(?:'s| is| isn't| is not)?"
+    r"|you(?:'re| are)|it(?:'s| is))? ?(?:not (?:right|true|correct|the (?:cause|issue|problem|reason))|wrong|incorrect"
+    r"|mistaken)\b",
+    re.IGNORECASE,
+)
+_CLAIMS_CAUSE = re.compile(
+    r"\b(?:because|cause|caused|issue|problem|culprit|reason|bug|due to|fails?|failing|breaks?|concern)\b",
+    re.IGNORECASE,
+)
+_RIGHT = re.compile(r"(?:\u2014|\u2013| - |: )\s*(?P<right>.{30,280})$")
+"""The part of a retraction behind a dash or colon."""
+
+
+class Settled(Frozen):
+    """The candidates as the end of the session leaves them."""
+
+    kept: tuple[Candidate, ...] = ()
+    refuted: tuple[Candidate, ...] = ()
+    """What was taken back: a lesson made of it before is to be closed."""
+
+
+def settle(candidates: Sequence[Candidate], window: Sequence[Event]) -> Settled:
+    """Drop the agent's claims that the session takes back, or put their correction in their place."""
+    places = {event.id: at for at, event in enumerate(window)}
+    kept: list[Candidate] = []
+    refuted: list[Candidate] = []
+    for candidate in candidates:
+        first = candidate.evidence[0] if candidate.evidence else None
+        at = places.get(first.event, -1) if first else -1
+        if first is None or at < 0 or candidate.explicit or not _is_agents_claim(candidate, window[at]):
+            kept.append(candidate)
+            continue
+        taken_back, correction = _taken_back(candidate, first.quote, at, window)
+        if not taken_back:
+            kept.append(candidate)
+            continue
+        refuted.append(candidate)
+        kept += [correction] if correction else []
+    return Settled(kept=tuple(kept), refuted=tuple(refuted))
+
+
+def _is_agents_claim(candidate: Candidate, event: Event) -> bool:
+    return event.kind == "reply" and not event.agent and candidate.trust not in ("person", "repository")
+
+
+def _taken_back(candidate: Candidate, claim: str, at: int, window: Sequence[Event]) -> tuple[bool, Candidate | None]:
+    """Whether something behind the claim takes it back, and the candidate that says what is right."""
+    answered = False
+    for event in window[at + 1 : at + 1 + SPAN]:
+        if event.kind == "reply" and not event.agent:
+            retraction = _retraction(event, claim)
+            if retraction:
+                return True, _correction(candidate, claim, *retraction)
+            answered = True  # the person answers what was said last
+        said = unmasked(spoken(event)).strip()
+        if said:
+            if not answered and _is_denied(said, claim):
+                return True, None
+            answered = True
+    return _fails_again(claim, at, window), None
+
+
+def _retraction(event: Event, claim: str) -> tuple[Event, list[tuple[str, int]]] | None:
+    """The event with the sentence that takes the claim back and the one behind it."""
+    told = list(sentences(event.text[:READ_LIMIT]))
+    for n, (sentence, _) in enumerate(told):
+        own = _OWN.search(sentence)
+        cause = _NOT_THE_CAUSE.search(sentence) and _CLAIMS_CAUSE.search(claim)
+        if not (own or cause) or _HEDGED.search(sentence):
+            continue
+        # "I was wrong" may name nothing itself: the sentence before tells what it is about
+        around = " ".join(text for text, _ in told[max(0, n - 1) : n + 1]) if own else sentence
+        if _shares(around, claim):
+            return event, told[n : n + 2]
+    return None
+
+
+def _shares(words: str, claim: str) -> bool:
+    """Both have several telling words in common, a shared name of the code counting once more."""
+    names = {name.lower() for name in names_in(words)} & {name.lower() for name in names_in(claim)}
+    return len(names) + len(_telling(words) & _telling(claim)) >= LEAST_SHARED
+
+
+def _telling(text: str) -> frozenset[str]:
+    return frozenset(term for term in terms(text) if term.isalpha() and len(term) > SHORT_WORD)
+
+
+def _is_denied(said: str, claim: str) -> bool:
+    """A person's answer says that it is not so."""
+    first = said.split("\n", 1)[0]
+    if _WRONG.match(first):
+        return len(said.split()) <= BARE_WORDS or _shares(said, claim)
+    return bool(_NO.match(first)) and _shares(first, claim)
+
+
+def _fails_again(claim: str, at: int, window: Sequence[Event]) -> bool:
+    """A cause was claimed for a failure, something was edited for it, and the same failure came back unchanged."""
+    if not _CLAIMS_CAUSE.search(claim):
+        return False
+    start = max(0, at - RUN_SPAN)
+    runs = attempts(window[start : at + RUN_SPAN])
+    before = [run for run in runs if run.at + start < at and not run.passed]
+    if not before:
+        return False
+    failure = before[-1]
+    signature = error_signature(failure.event.text)
+    if not signature or not _shares(failure.event.text[:READ_LIMIT], claim):
+        return False
+    again = next((run for run in runs if run.at + start > at and run.target == failure.target), None)
+    if again is None or again.passed or error_signature(again.event.text) != signature:
+        return False
+    edited = [event for event in window[at : again.at + start] if event.kind == "file_edit"]
+    other = any(
+        names_in(sentence) and _CLAIMS_CAUSE.search(sentence) and not _shares(sentence, claim)
+        for event in window[again.at + start : at + RUN_SPAN]
+        if event.kind == "reply"
+        for sentence, _ in sentences(event.text[:READ_LIMIT])
+    )
+    return bool(edited) and other
+
+
+def _correction(candidate: Candidate, claim: str, event: Event, told: Sequence[tuple[str, int]]) -> Candidate | None:
+    """What is right, with what is not; None when it cannot be told without the conversation."""
+    sentence, start = told[0]
+    behind = _RIGHT.search(sentence)
+    options = [(behind["right"], start + behind.start("right"))] if behind else []
+    options += told[1:]
+    for text, place in options:
+        right = text.strip(" *")
+        if len(right) >= SHORTEST and names_in(right) and stands_alone(right) and not tells_work(right):
+            evidence: Evidence = quote(event, text, place)
+            told_wrong = claim.strip().rstrip(".")
+            return replace(
+                candidate,
+                title=clip(capital(right), 100),
+                insight=clip(f"{capital(right).rstrip('.')}. Wrong: {told_wrong}.", INSIGHT_LIMIT),
+                why="",
+                evidence=(evidence, *candidate.evidence),
+            )
+    return None

@@ -1,0 +1,206 @@
+"""Rejudge: what an older version took for a lesson by its words alone is judged by the judge of worth of today.
+
+The first version made a sentence a lesson by its cues, and active when it recurred; most of that was boilerplate. The
+session's events are read again as the detector reads them now; where their texts are gone, the lesson's own words are.
+What a person stated, accepted, confirmed, revised or pinned is left as it is. All of it is one change, which
+`undo_rejudging` takes back whatever came after; a mark says that it was done, so that it is done once.
+"""
+
+from __future__ import annotations
+
+from holdfast.capture.sessionevents import session_events
+from holdfast.curation.undo import find_latest, undo_latest
+from holdfast.domain.event import Event
+from holdfast.domain.lesson import in_state
+from holdfast.domain.records import Change
+from holdfast.domain.vocabulary import EventId
+from holdfast.lean.plain import render_instant
+from holdfast.lean.records import Frozen, replace
+from holdfast.learning.admission import INBOX_A_SESSION, LEAST_WORTH, LIKELY, PROBABLE
+from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.ports.store import LessonFilter, LogFilter
+from holdfast.text.prompts import read_prompt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.domain.lesson import Evidence, Lesson
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import LessonId, SessionId, State
+    from holdfast.ports.detector import Detector
+    from holdfast.ports.parts import Parts
+
+JUDGE = "statements/"
+"""What the id of the detector that goes by words alone begins with; its version follows."""
+REJUDGED = "rejudged:"
+"""Start of the mark `JUDGE RETIRED DEMOTED INSTANT` of a project whose lessons were judged again."""
+VERB = "rejudge"
+JUDGED: tuple[State, ...] = ("active", "probation", "candidate")
+BY_MACHINE = ("learn", "reanchor", "expire", "stage", "merge", "undo", VERB)
+"""Verbs of changes that no person made."""
+
+
+class RejudgeReport(Frozen):
+    """What became of the lessons of an older judge."""
+
+    judged: int = 0
+    retired: tuple[Lesson, ...] = ()
+    """Below the line of today."""
+    demoted: tuple[Lesson, ...] = ()
+    """Active before, on probation now."""
+
+
+def rejudge(parts: Parts, place: Place, *, dry: bool = False) -> RejudgeReport:
+    """Judge the project's lessons of an older judge again; once judged, they are not judged again by the same one."""
+    judge = next((detector for detector in parts.detectors() if detector.id.startswith(JUDGE)), None)
+    if judge is None:
+        return RejudgeReport()
+
+    def step() -> RejudgeReport:
+        sessions = _Sessions(parts, place)
+        lessons = [lesson for lesson in _of_older_judge(parts, place, judge.id) if not _is_persons(sessions, lesson)]
+        states = _states(sessions, judge, lessons)
+        after = {lesson: state for lesson in lessons if (state := states[lesson.id])}
+        changed = {lesson: in_state(lesson, state, at=parts.clock.now()) for lesson, state in after.items()}
+        if changed and not dry:
+            expected = {lesson.id: lesson.recorded_at for lesson in changed}
+            write_change(parts, place, VERB, list(changed.values()), expected, summary="judged again")
+        return RejudgeReport(
+            judged=len(lessons),
+            retired=tuple(lesson for lesson, state in after.items() if state == "retired"),
+            demoted=tuple(lesson for lesson, state in after.items() if state == "probation"),
+        )
+
+    report = with_retries(step)
+    if not dry:
+        counts = f"{len(report.retired)} {len(report.demoted)}"
+        parts.store.mark(REJUDGED + place.project.id, f"{judge.id} {counts} {render_instant(parts.clock.now())}")
+    return report
+
+
+def rejudge_once(parts: Parts, place: Place) -> RejudgeReport | None:
+    """As `rejudge`, unless this judge has done so here before; then None."""
+    judge = next((detector.id for detector in parts.detectors() if detector.id.startswith(JUDGE)), "")
+    if parts.store.mark(REJUDGED + place.project.id).partition(" ")[0] == judge:
+        return None
+    return rejudge(parts, place)
+
+
+def undo_rejudging(parts: Parts, place: Place, *, author: str = "") -> Change:
+    """Every lesson that was judged again as it was before. Raises InvalidValueError when there is no such change."""
+    return undo_latest(parts, place, VERB, author=author)
+
+
+def last_rejudging(parts: Parts, place: Place) -> tuple[int, int, str]:
+    """(lessons retired, lessons put on probation, instant) of the last time; zeros where it was never or taken back."""
+    words = parts.store.mark(REJUDGED + place.project.id).split()
+    if len(words) != 4 or not (words[1].isdigit() and words[2].isdigit()):
+        return 0, 0, ""
+    standing = find_latest(parts, place, VERB) is not None
+    return (int(words[1]), int(words[2]), words[3]) if standing else (0, 0, "")
+
+
+def _of_older_judge(parts: Parts, place: Place, judge: str) -> Iterator[Lesson]:
+    """Living lessons of the project that an older version of the judge found."""
+    where = LessonFilter(project=place.project.id, states=JUDGED)
+    while page := parts.store.find(where):
+        for lesson in page:
+            found_by = lesson.provenance.detector
+            if found_by.startswith(JUDGE) and found_by != judge and lesson.scope.project:
+                yield lesson
+        where = replace(where, offset=where.offset + len(page))
+
+
+class _Sessions:
+    """The events of sessions, the last one asked for kept: lessons of one session lie together."""
+
+    def __init__(self, parts: Parts, place: Place) -> None:
+        self.parts = parts
+        self._place = place
+        self._last: tuple[SessionId, list[Event]] | None = None
+
+    def events(self, session: SessionId) -> list[Event]:
+        """The session's events in this project."""
+        if self._last is None or self._last[0] != session:
+            self._last = (session, list(session_events(self.parts, self._place.project.id, session)))
+        return self._last[1]
+
+
+def _is_persons(sessions: _Sessions, lesson: Lesson) -> bool:
+    """Whether a person pinned it, changed it, or said it; a host's text in the user's place is nobody's word."""
+    if lesson.pinned:
+        return True
+    changes = sessions.parts.store.find_records(Change, LogFilter(lesson=lesson.id))
+    if any(change.verb not in BY_MACHINE for change in changes):
+        return True
+    if lesson.trust != "person":
+        return False
+    events = {event.id: event for event in sessions.events(lesson.provenance.session)}
+    return not any(_is_machines(span, events) for span in lesson.provenance.evidence)
+
+
+def _is_machines(span: Evidence, events: dict[EventId, Event]) -> bool:
+    """Whether the quoted words stand where a host, and not the person, wrote; unknown when the text is gone."""
+    event = events.get(span.event)
+    if event is None or not event.text or span.end <= span.start:
+        return False
+    return not read_prompt(event.text).own[span.start : span.end].strip()
+
+
+def _states(sessions: _Sessions, judge: Detector, lessons: Sequence[Lesson]) -> dict[LessonId, State | None]:
+    """For each lesson the state it falls to; None where it stays. Of a session, few may go on waiting."""
+    states: dict[LessonId, State | None] = {}
+    by_session: dict[SessionId, list[Lesson]] = {}
+    for lesson in lessons:
+        by_session.setdefault(lesson.provenance.session, []).append(lesson)
+    for session, found in by_session.items():
+        worth = _worth(judge, sessions.events(session), found)
+        left = INBOX_A_SESSION
+        for lesson in sorted(found, key=lambda lesson: -worth[lesson.id]):
+            state = _state(lesson.state, worth[lesson.id])
+            if lesson.state == "candidate" and state is None:
+                left -= 1
+                state = "retired" if left < 0 else None
+            states[lesson.id] = state
+    return states
+
+
+def _state(state: State, worth: float) -> State | None:
+    if state == "candidate":
+        return "retired" if worth < LEAST_WORTH else None
+    if worth < PROBABLE:
+        return "retired"
+    return "probation" if state == "active" and worth < LIKELY else None
+
+
+def _worth(judge: Detector, events: Sequence[Event], lessons: Sequence[Lesson]) -> dict[LessonId, float]:
+    """The probability of each of a session's lessons, by the words around it, or by its own where those are gone."""
+    texts = {event.id: event for event in events if event.text}
+    spans = [
+        (span, candidate.confidence)
+        for candidate in (judge.detect(events) if texts else ())
+        for span in candidate.evidence
+    ]
+    worth: dict[LessonId, float] = {}
+    for lesson in lessons:
+        quoted = [span for span in lesson.provenance.evidence if span.event in texts]
+        if quoted:
+            near = [sure for span, sure in spans if any(_overlap(span, own) for own in quoted)]
+            worth[lesson.id] = max(near, default=0.0)
+        else:
+            worth[lesson.id] = _worth_alone(judge, lesson)
+    return worth
+
+
+def _worth_alone(judge: Detector, lesson: Lesson) -> float:
+    """The probability of the lesson's words, read as a whole turn."""
+    event = Event(
+        id=EventId("lesson"), session=lesson.provenance.session, host=lesson.provenance.host, kind="reply",
+        at=lesson.validity.valid_from, key="lesson", text=lesson.insight,
+    )  # fmt: skip
+    return max((candidate.confidence for candidate in judge.detect([event])), default=0.0)
+
+
+def _overlap(one: Evidence, other: Evidence) -> bool:
+    return one.event == other.event and max(one.start, other.start) < min(one.end, other.end)

@@ -1,0 +1,322 @@
+"""Anchoring: what a lesson is about, told by what is known of it, as anchors to the code of now.
+
+A lesson is anchored to its subject and not to every file that was touched: to the definitions somebody names, those
+its words name, those that were edited, those a traceback goes through; only else to whole files. Names are looked up
+in the lesson's own files first, then in the project; one that could be several things is left out.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.domain.lesson import Anchor
+from holdfast.errors import HoldfastError
+from holdfast.lean.records import Frozen, replace
+from holdfast.text.clues import clues_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from holdfast.domain.event import Event
+    from holdfast.domain.project import Place
+    from holdfast.domain.symbol import Symbol
+    from holdfast.ports.parts import Parts
+
+    Lines = tuple[int, int]
+
+LIMIT = 8
+"""Most anchors of one lesson."""
+OUTPUT_LIMIT = 40_000
+"""Characters of a failure's output that are searched for a traceback."""
+SHORTEST_LINE = 12
+"""Characters from which a line that occurs once tells where an edit is."""
+FOREIGN = ("site-packages/", "node_modules/", "dist-packages/", ".venv/", "vendor/")
+"""Parts of paths of code that is not the project's own."""
+
+_PYTHON_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in ([\w.<>]+))?')
+_OTHER_FRAME = re.compile(r"(?:\bat ([\w.$<>]+) \()?(?<![\w@+~./\\-])([\w@+~./\\-]{1,300}\.[A-Za-z]{1,5}):(\d+)\b")
+_QUOTED = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`")
+_AT_LINES = re.compile(r"^(.+?):(\d+)(?:-(\d+))?$")
+
+
+class Named(Frozen):
+    """A file as a person names it: `path`, `path:12`, `path:12-20` or `path::Store.put`."""
+
+    path: str
+    symbol: str = ""
+    lines: tuple[int, int] | None = None
+
+
+class Frame(Frozen):
+    """One place a failure's output points to; `function` is empty where it does not say."""
+
+    path: str
+    line: int
+    function: str = ""
+
+
+class Subject(Frozen):
+    """What is known of a lesson's subject. Paths are relative to the project's root."""
+
+    files: tuple[str, ...] = ()
+    """Most relevant first."""
+    symbols: tuple[str, ...] = ()
+    """Names somebody gave on purpose: they are kept even where no such definition is found."""
+    lines: tuple[tuple[str, tuple[int, int]], ...] = ()
+    """Lines of files somebody gave on purpose, the last included."""
+    words: str = ""
+    """The lesson's own."""
+    edits: tuple[tuple[str, str], ...] = ()
+    """(path, text) of what was written."""
+    output: str = ""
+    """What a failure printed."""
+    guessed: bool = False
+    """The files are a detector's find: one with nothing to say for it gives way to definitions that were found."""
+
+
+def parse_named(parts: Parts, place: Place, name: str, cwd: str) -> Named:
+    """What a person means by a file's name; a file that is really called so comes first."""
+    path, double, symbol = name.partition("::")
+    if double and symbol:
+        return Named(path=path, symbol=symbol.replace("::", "."))
+    found = _AT_LINES.match(name)
+    if not found or parts.workspace.exists(place, parts.workspace.relative(place, name, cwd)):
+        return Named(path=name)
+    first = int(found[2])
+    return Named(path=found[1], lines=(first, max(first, int(found[3] or first))))
+
+
+def anchor_subject(parts: Parts, place: Place, subject: Subject) -> tuple[Anchor, ...]:
+    """Anchors to the subject as the code is now, most telling first; at most eight. Never raises for odd code."""
+    return _Anchoring(parts, place, subject).run()
+
+
+def renew(parts: Parts, place: Place, anchor: Anchor) -> Anchor | None:
+    """The anchor as it would be written now, its definition followed; the file alone where the definition is gone.
+
+    None when nothing of it is left. An anchor without a file stays as it is.
+    """
+    if not anchor.path:
+        return anchor
+    here = _look_up(parts, place, anchor.path, [anchor.symbol] if anchor.symbol else [], None)
+    if here and here[0].symbol == anchor.symbol:
+        return here[0]
+    index = parts.codeindex()
+    verdict = index.verdict(place, anchor) if index else None
+    now = verdict.anchor if verdict else anchor
+    if (now.path, now.symbol) != (anchor.path, anchor.symbol):
+        return replace(now, commit=place.commit, branch=place.branch)
+    return here[0] if here else None
+
+
+def frames_in(output: str) -> list[Frame]:
+    """The places a traceback goes through, outermost first, as it names them."""
+    text = output[-OUTPUT_LIMIT:]
+    found = [(m.start(), Frame(path=m[1], line=int(m[2]), function=m[3] or "")) for m in _PYTHON_FRAME.finditer(text)]
+    found += [(m.start(), Frame(path=m[2], line=int(m[3]), function=m[1] or "")) for m in _OTHER_FRAME.finditer(text)]
+    return [frame for _, frame in sorted(found, key=lambda pair: pair[0])]
+
+
+def subject_of(events: Iterable[Event], files: Sequence[str], words: str) -> Subject:
+    """The subject that the events behind a find tell of: what was edited, what a failure printed."""
+    kept = list(events)
+    edits = [(event.files[0], event.new) for event in kept if event.kind == "file_edit" and event.files and event.new]
+    failed = [event.text for event in kept if event.kind == "tool_failure" or event.exit_code not in (None, 0)]
+    return Subject(
+        files=tuple(files),
+        words=words,
+        edits=tuple(edits),
+        output=failed[0] if failed else "",  # a later failure is another one, met on the way
+        guessed=True,
+    )
+
+
+class _Anchoring:
+    """The search for one subject's anchors."""
+
+    def __init__(self, parts: Parts, place: Place, subject: Subject) -> None:
+        self._parts = parts
+        self._place = place
+        self._subject = subject
+        clues = clues_in(subject.words)
+        self._mentioned = self._there(clues.paths)
+        self._identifiers = tuple(dict.fromkeys((*_QUOTED.findall(subject.words), *clues.symbols)))
+        self._frames = self._own_frames() if subject.output else []
+        self._unplaced = list(dict.fromkeys(subject.symbols))
+
+    def run(self) -> tuple[Anchor, ...]:
+        """The anchors."""
+        subject = self._subject
+        files = dict.fromkeys(subject.files or self._mentioned)
+        found = [anchor for path in files for anchor in self._of_file(path)]
+        found += self._elsewhere(self._unplaced)
+        if not any(anchor.path for anchor in found):
+            found += self._elsewhere(self._identifiers) or self._of_frames()
+        return tuple(self._telling(self._with_unplaced(found, next(iter(files), ""))).values())[:LIMIT]
+
+    def _with_unplaced(self, found: list[Anchor], first: str) -> list[Anchor]:
+        """Names somebody gave that no definition was found for: they stand for the first file."""
+        if not self._unplaced:
+            return found
+        whole = (self._look(first) if first else []) or [Anchor(path=first)]
+        others = [anchor for anchor in found if anchor.symbol or anchor.path != first]
+        unplaced = [self._owner(first, name) or replace(whole[0], symbol=name) for name in self._unplaced]
+        return unplaced + others
+
+    def _owner(self, path: str, name: str) -> Anchor | None:
+        """The innermost definition that the name begins with, where that has its last part in its lines.
+
+        A member that a language's grammar does not show is anchored to its class, not to the whole file.
+        """
+        owner, _, member = name.replace("::", ".").removesuffix("()").rpartition(".")
+        index, content = self._parts.codeindex(), self._parts.workspace.read(self._place, path) if path else None
+        while owner and index is not None and content is not None:
+            for symbol in index.outline(path, content).symbols:
+                if _means(owner, symbol.name) and member in _words(content[symbol.start_byte : symbol.end_byte]):
+                    return next(iter(self._definitions(self._look(path, [symbol.name]))), None)
+            owner = owner.rpartition(".")[0]
+        return None
+
+    def _of_file(self, path: str) -> list[Anchor]:
+        """The definitions in one file that are meant, by the first thing that tells them; else the file."""
+        named = self._look(path, self._unplaced)
+        self._unplaced = [name for name in self._unplaced if not any(_means(name, anchor.symbol) for anchor in named)]
+        given = [lines for file, lines in self._subject.lines if file == path]
+        return (
+            self._definitions(named + [anchor for lines in given for anchor in self._look(path, lines=lines)])
+            or self._definitions(self._look(path, self._identifiers))
+            or self._definitions(self._of_edits(path))
+            or self._definitions(self._of_frame(path))
+            or self._look(path)
+            or [Anchor(path=path, commit=self._place.commit, branch=self._place.branch)]
+        )
+
+    def _of_edits(self, path: str) -> list[Anchor]:
+        written = [text for file, text in self._subject.edits if file == path]
+        content = self._parts.workspace.read(self._place, path) if written else None
+        if content is None:
+            return []
+        text = content.decode("utf-8", "replace")
+        spans = [lines for new in written if (lines := lines_of(text, new)) is not None]
+        return [anchor for lines in spans for anchor in self._look(path, lines=lines)]
+
+    def _of_frame(self, path: str) -> list[Anchor]:
+        """Where the failure was innermost in the file: by the function's name, else by the line."""
+        for frame in reversed(self._frames):
+            if frame.path == path:
+                by_name = self._look(path, [frame.function]) if frame.function.isidentifier() else []
+                return self._definitions(by_name) or self._look(path, lines=(frame.line, frame.line))
+        return []
+
+    def _of_frames(self) -> list[Anchor]:
+        """Without any file: where the failure was innermost in the project."""
+        return self._of_frame(self._frames[-1].path) if self._frames else []
+
+    def _elsewhere(self, names: Sequence[str]) -> list[Anchor]:
+        """Names that mean one definition, or those that share one name in one file, in all of the project."""
+        found = []
+        for name in names:
+            symbol = self._only(name)
+            anchors = self._definitions(self._look(symbol.path, [_unnumbered(symbol.name)])) if symbol else []
+            found += anchors
+            if anchors and name in self._unplaced:
+                self._unplaced.remove(name)
+        return found
+
+    def _only(self, name: str) -> Symbol | None:
+        """The definition by that name; what somebody gave on purpose is also looked for where no index knows it."""
+        index = self._parts.codeindex()
+        try:
+            found = index.find(self._place, name) if index else []
+            if index and not found and name in self._unplaced:
+                found = index.search(self._place, name)
+        except HoldfastError:
+            return None  # the index is derived: without it the name is just not followed
+        return found[0] if len({(one.path, _unnumbered(one.name)) for one in found}) == 1 else None
+
+    def _telling(self, found: Sequence[Anchor]) -> dict[tuple[str, str], Anchor]:
+        """Each anchor once; without files a detector guessed at when there are definitions."""
+        held = {(anchor.path, anchor.symbol): anchor for anchor in reversed(found)}
+        kept = {key: held[key] for key in dict.fromkeys((anchor.path, anchor.symbol) for anchor in found)}
+        if not self._subject.guessed or not any(anchor.symbol for anchor in found):
+            return kept
+        sure = {*self._mentioned, *(path for path, _ in self._subject.edits)}
+        return {key: anchor for key, anchor in kept.items() if anchor.symbol or anchor.path in sure}
+
+    def _look(self, path: str, names: Sequence[str] = (), lines: Lines | None = None) -> list[Anchor]:
+        return _look_up(self._parts, self._place, path, names, lines)
+
+    @staticmethod
+    def _definitions(anchors: Iterable[Anchor]) -> list[Anchor]:
+        return [anchor for anchor in anchors if anchor.symbol]
+
+    def _there(self, paths: Iterable[str], cwd: str = "") -> tuple[str, ...]:
+        """Those of the paths that are the project's own files, relative to its root."""
+        workspace = self._parts.workspace
+        relative = [workspace.relative(self._place, path, cwd) for path in paths]
+        own = [path for path in relative if path and not any(part in path + "/" for part in FOREIGN)]
+        return tuple(path for path in dict.fromkeys(own) if workspace.blob(self._place, path))
+
+    def _own_frames(self) -> list[Frame]:
+        found = []
+        for frame in frames_in(self._subject.output):
+            for path in self._there([frame.path]):
+                found.append(replace(frame, path=path, function=frame.function.rpartition(".")[2]))
+        return found
+
+
+def lines_of(text: str, written: str) -> Lines | None:
+    """The lines (from 1, the last included) of a text where something was written; None when that is not clear.
+
+    What was changed again since is found by its longest line that occurs just once.
+    """
+    written = written.strip("\n")
+    if written.strip() and text.count(written) == 1:
+        first = text.count("\n", 0, text.index(written)) + 1
+        return first, first + written.count("\n")
+    telling = sorted({line.strip() for line in written.splitlines() if len(line.strip()) >= SHORTEST_LINE}, key=len)
+    for line in reversed(telling):
+        if text.count(line) == 1:
+            at = text.count("\n", 0, text.index(line)) + 1
+            return at, at
+    return None
+
+
+def _look_up(parts: Parts, place: Place, path: str, names: Sequence[str], lines: Lines | None) -> list[Anchor]:
+    """The code index's anchors; without one the file's own, and none when there is no such file."""
+    index = parts.codeindex()
+    if index is not None:
+        return [replace(a, commit=place.commit, branch=place.branch) for a in index.anchors(place, path, names, lines)]
+    blob = parts.workspace.blob(place, path)
+    return [Anchor(path=path, blob=blob, commit=place.commit, branch=place.branch)] if blob else []
+
+
+def _means(name: str, symbol: str) -> bool:
+    """Whether a name somebody gave stands for that qualified name."""
+    wanted = name.replace("::", ".").removesuffix("()")
+    return f".{symbol}".endswith(f".{wanted}") or f".{symbol.partition('#')[0]}".endswith(f".{wanted}")
+
+
+def anchored_words(anchors: Sequence[Anchor]) -> str:
+    """What a lesson is anchored to: `Store.put in src/store.py`, `all of src/wal.py`; empty for nothing.
+
+    A test's title is a sentence of the repository's; it is called a test.
+    """
+    return ", ".join(_anchor_words(anchor) for anchor in anchors if anchor.path)
+
+
+def _anchor_words(anchor: Anchor) -> str:
+    if not anchor.symbol or not (anchor.body_hash or anchor.signature_hash):
+        return f"all of {anchor.path}"
+    if anchor.symbol_kind == "test":
+        return f"a test in {anchor.path}"
+    return f"{anchor.symbol}{' (all of that name)' if anchor.symbol_kind == 'group' else ''} in {anchor.path}"
+
+
+def _unnumbered(symbol: str) -> str:
+    return symbol.partition("#")[0]
+
+
+def _words(content: bytes) -> list[str]:
+    return re.findall(r"[\w$]+", content.decode("utf-8", "replace"))

@@ -1,0 +1,194 @@
+"""Lookup: lessons by the end of their id, lists of lessons, and the log."""
+
+from __future__ import annotations
+
+from holdfast.domain.records import Change, Delivery, Outcome
+from holdfast.domain.vocabulary import LESSON_KINDS, STATES, TRUSTS, LessonId, SessionId
+from holdfast.errors import AmbiguousIdError, InvalidValueError, LessonNotFoundError
+from holdfast.lean.plain import parse_instant
+from holdfast.lean.records import Frozen, replace
+from holdfast.lean.texts import short_id
+from holdfast.lessons.staged import hidden_here
+from holdfast.ports.store import LessonFilter, LogFilter
+from holdfast.text.timespan import span_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import LessonKind, State, Trust
+    from holdfast.ports.parts import Parts
+
+FULL_ID = 36
+PAGE = 1_000
+"""Lessons read at a time while sifting."""
+SHORTEST_REF = 4
+"""Characters of an id's end that one has to give at least."""
+
+
+class History(Frozen):
+    """What happened to one lesson, each newest first."""
+
+    changes: tuple[Change, ...] = ()
+    deliveries: tuple[Delivery, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+
+
+class Choice(Frozen):
+    """Which lessons, by what a store has no index of; what is empty takes any."""
+
+    tag: str = ""
+    host: str = ""
+    """Learnt in a session of that host."""
+    trust: Trust | None = None
+    since: datetime | None = None
+    """True since then or later."""
+    hidden: frozenset[LessonId] = frozenset()
+    """None of these."""
+
+    def takes(self, lesson: Lesson) -> bool:
+        """Whether all that is given holds of the lesson."""
+        return lesson.id not in self.hidden and (
+            (not self.tag or self.tag.lower() in (tag.lower() for tag in lesson.tags))
+            and (not self.host or lesson.provenance.host == self.host)
+            and (self.trust is None or lesson.trust == self.trust)
+            and (self.since is None or lesson.validity.valid_from >= self.since)
+        )
+
+
+def resolve(parts: Parts, place: Place, ref: str, as_of: datetime | None = None) -> Lesson:
+    """The lesson with that id anywhere, or whose id ends so in this project or among the user's own.
+
+    Tombstones are found too. Raises LessonNotFoundError or AmbiguousIdError.
+    """
+    if not isinstance(ref, str):
+        raise InvalidValueError(f"a lesson's id must be a text, not {type(ref).__name__}")
+    wanted = ref.strip().lower()
+    if len(wanted) == FULL_ID:
+        lesson = parts.store.get([LessonId(wanted)], as_of)[0]
+        if lesson.scope.project not in ("", place.project.id):
+            from holdfast.lessons.crossing import unseen_from
+
+            if lesson.scope.project in unseen_from(parts.store, place.project.id):
+                raise _not_found(place, ref)
+        return lesson
+    if len(wanted) < SHORTEST_REF or wanted.strip("0123456789abcdef-"):
+        raise _not_found(place, ref)
+    found = parts.store.find(
+        LessonFilter(project=place.project.id, states=STATES, id_suffix=wanted, as_of=as_of, limit=9)
+    )
+    if not found:
+        raise _not_found(place, ref)
+    if len(found) > 1:
+        ends = ", ".join(lesson.id[-len(wanted) - 4 :] for lesson in found)
+        raise AmbiguousIdError(f"{ref} is the end of {len(found)} ids", hint=f"one of: {ends}")
+    return found[0]
+
+
+def list_lessons(
+    parts: Parts,
+    place: Place,
+    states: Sequence[State],
+    kinds: Sequence[LessonKind],
+    path: str,
+    all_projects: bool,
+    as_of: datetime | None,
+    limit: int,
+    choice: Choice = Choice(),  # noqa: B008  # immutable
+) -> list[Lesson]:
+    """Lessons that fit, newest first. No states means all but forgotten ones, no kinds means every kind.
+
+    Without `all_projects` and `as_of`, lessons that are staged on a branch and not seen here are left out.
+    """
+    _require_words("state", states, STATES)
+    _require_words("kind", kinds, LESSON_KINDS)
+    _require_words("trust", (choice.trust,) if choice.trust else (), TRUSTS)
+    where = LessonFilter(
+        project=place.project.id,
+        all_projects=all_projects,
+        states=tuple(states),
+        kinds=tuple(kinds),
+        path=in_project(parts, place, path) if path else "",
+        as_of=as_of,
+        limit=limit,
+    )
+    if not all_projects and as_of is None:
+        choice = replace(choice, hidden=hidden_here(parts, place))
+    return parts.store.find(where) if choice == Choice() else _sift(parts, where, choice)
+
+
+def _sift(parts: Parts, where: LessonFilter, choice: Choice) -> list[Lesson]:
+    """The newest of the filter's lessons that the choice takes, as many as the filter's limit."""
+    chosen: list[Lesson] = []
+    offset = 0
+    while len(chosen) < where.limit:
+        page = parts.store.find(replace(where, limit=PAGE, offset=offset))
+        chosen += [lesson for lesson in page if choice.takes(lesson)]
+        offset += PAGE
+        if len(page) < PAGE:
+            break
+    return chosen[: where.limit]
+
+
+def named_instant(text: str, now: datetime) -> datetime:
+    """The instant of ISO 8601 text, or of words as `yesterday` and `3 days ago`: of a span of time its beginning.
+
+    Raises InvalidValueError.
+    """
+    try:
+        return parse_instant(text)
+    except InvalidValueError as exc:
+        begun = (span_in(text, now) or (None, None))[0]
+        if begun is None:
+            raise InvalidValueError(str(exc), hint="2026-11-21, 2026-11-21T08:45Z, yesterday, '3 days ago'") from exc
+        return begun
+
+
+def in_project(parts: Parts, place: Place, path: str) -> str:
+    """The path, typed in the place's folder, relative to the project's root; InvalidValueError when outside of it."""
+    relative = parts.workspace.relative(place, path, folder_of(place))
+    if not relative:
+        raise InvalidValueError(f"{path} is outside of the project at {place.root}", hint="give a path inside of it")
+    return relative
+
+
+def folder_of(place: Place) -> str:
+    """The absolute folder a place was asked from."""
+    return f"{place.root}/{place.prefix}" if place.prefix else place.root
+
+
+def deliveries(parts: Parts, place: Place, session: SessionId, lesson: LessonId, limit: int) -> list[Delivery]:
+    """What was shown in this project, newest first."""
+    where = LogFilter(project=place.project.id, session=session, lesson=lesson, limit=limit)
+    return parts.store.find_records(Delivery, where)
+
+
+def changes(parts: Parts, place: Place, limit: int) -> list[Change]:
+    """What changed this project's memory, newest first."""
+    return parts.store.find_records(Change, LogFilter(project=place.project.id, limit=limit))
+
+
+def history(parts: Parts, lesson: LessonId) -> History:
+    """All that the log knows of a lesson, in every project."""
+    store, where = parts.store, LogFilter(lesson=lesson)
+    return History(
+        changes=tuple(store.find_records(Change, where)),
+        deliveries=tuple(store.find_records(Delivery, where)),
+        outcomes=tuple(store.find_records(Outcome, where)),
+    )
+
+
+def _not_found(place: Place, ref: str) -> LessonNotFoundError:
+    name = short_id(ref.strip()) if len(ref) >= FULL_ID else ref.strip()
+    return LessonNotFoundError(
+        f"no lesson {name} in project {place.project.name}", hint="holdfast list --all-projects --state all"
+    )
+
+
+def _require_words(what: str, given: Sequence[str], known: Sequence[str]) -> None:
+    for word in given:
+        if word not in known:
+            raise InvalidValueError(f"unknown {what} {word!r}", hint=f"one of {', '.join(known)}")

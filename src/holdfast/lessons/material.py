@@ -1,0 +1,134 @@
+"""Material: what a session has read. A rule whose words stand there is the material's, whoever repeats it.
+
+An agent that read a file repeats it in every session, so repetition of its words proves nothing, and neither does a
+tool call that hands them to the memory.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.event import MEMORY_TOOL
+from holdfast.ports.parts import learned_position
+from holdfast.ports.store import EventFilter
+from holdfast.ranking.relevance import stems_of
+from holdfast.text.hidden import folded, without_hidden
+from holdfast.text.speech import MASK, own_words
+from holdfast.text.window import refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from holdfast.domain.event import Event
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import EventId
+    from holdfast.ports.parts import Parts
+
+COVERAGE = 0.7
+"""Share of a rule's telling words that stand close together in a text for the rule to be the text's."""
+LEAST_TERMS = 3
+SPAN = 3
+"""Lines of a text that are read together."""
+LINE_LIMIT = 200
+FILES_READ, FILE_BYTES = 40, 200_000
+RECENT_EVENTS = 600
+"""Events before the last learnt one that still count as the present sessions'."""
+OWN_COMMAND = "holdfast "
+ALWAYS_READ = (
+    "README.md", "README", "README.rst", "README.txt", "AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md",
+    "CONTRIBUTING.md", "CONVENTIONS.md", "SECURITY.md", ".cursorrules", ".windsurfrules", ".clinerules", "AGENT.md",
+    ".github/copilot-instructions.md", ".claude/CLAUDE.md", "DEVELOPMENT.md", "HACKING.md", "CHANGELOG.md", "NOTES.md",
+    "TODO.md", "package.json", "Makefile", "pyproject.toml",
+)  # fmt: skip
+"""Files that hosts put into an agent's context, or that agents look at first, without an event that says so."""
+
+
+class Material:
+    """The texts that some events brought into a session, asked once and kept."""
+
+    def __init__(self, parts: Parts, place: Place, events: Iterable[Event]) -> None:
+        self._parts = parts
+        self._place = place
+        self._events = list(events)
+        self._pieces: list[tuple[int, str, frozenset[str]]] | None = None
+
+    def holds(self, rule: str, written_in: EventId | None = None) -> str:
+        """Where the rule's words stand: a file's name or a tool's; empty when nothing that was read says it.
+
+        For a rule that was written in an event of the session only what was read before it counts: a commit's own
+        words come back from `git log`.
+        """
+        wanted = _stems(rule)
+        if len(wanted) < LEAST_TERMS:
+            return ""
+        if self._pieces is None:
+            self._pieces = [(at, name, piece) for at, name, text in self._texts() for piece in _pieces(text)]
+        least = COVERAGE * len(wanted)
+        places = {event.id: at for at, event in enumerate(self._events)} if written_in else {}
+        end = places.get(written_in, len(self._events)) if written_in else len(self._events)
+        return next((name for at, name, piece in self._pieces if at < end and len(wanted & piece) >= least), "")
+
+    def _texts(self) -> Iterator[tuple[int, str, str]]:
+        """(position, name, text) of tool output, failures, pasted text, replaced text and the files that were read."""
+        files: dict[str, int] = {}
+        persons = [event.text for event in self._events if event.kind == "prompt" and event.trust == "person"]
+        for at, event in enumerate(self._events):
+            if event.command.startswith(OWN_COMMAND):
+                continue  # it prints lessons: memory is no evidence for or against itself
+            if event.tool == MEMORY_TOOL:
+                continue  # the agent's own words
+            if event.kind in ("tool_result", "tool_failure") and event.trust != "person":
+                yield at, event.tool or "a tool", _without_refusal(event, persons)
+                for path in event.files:
+                    files.setdefault(path, at)
+            elif event.kind == "file_edit":
+                yield at, (event.files or ("a file",))[0], event.old
+            elif event.kind == "prompt":
+                yield at, "pasted text", _not_spoken(event)
+        read = list(files)[-FILES_READ:]
+        for path in dict.fromkeys((*read, *ALWAYS_READ)):
+            content = self._parts.workspace.read(self._place, path)
+            if content:
+                yield files.get(path, -1), path, self._as_found(path, content[:FILE_BYTES].decode("utf-8", "replace"))
+
+    def _as_found(self, path: str, content: str) -> str:
+        """The file without the lines that these events wrote into it."""
+        edits = [event for event in self._events if event.kind == "file_edit" and path in event.files]
+        own = {line.strip() for edit in edits for line in edit.new.splitlines()}
+        own -= {line.strip() for edit in edits for line in edit.old.splitlines()}
+        return "\n".join(line for line in content.splitlines() if line.strip() not in own) if own else content
+
+
+def recent_events(parts: Parts, place: Place) -> list[Event]:
+    """The events of the sessions that are under way in this project, as near as the store can tell."""
+    learned = learned_position(parts.store)
+    where = EventFilter(project=place.project.id, after=max(0, learned - RECENT_EVENTS))
+    return [event for _, event in parts.store.find_events(where)]
+
+
+def _without_refusal(event: Event, persons: Iterable[str]) -> str:
+    """A tool's text; of a refused call without the user's words behind it, which are a prompt of their own."""
+    if not refused(event):
+        return event.text
+    return next((event.text.removesuffix(words) for words in persons if event.text.endswith(words)), event.text)
+
+
+def _not_spoken(event: Event) -> str:
+    """What stands in a prompt and no person typed."""
+    if event.trust in ("tool", "repository"):
+        return event.text
+    words = own_words(event.text)
+    return (
+        "".join(c if mask == MASK else " " for c, mask in zip(event.text, words, strict=True)) if MASK in words else ""
+    )
+
+
+def _pieces(text: str) -> Iterator[frozenset[str]]:
+    """The stems of each few lines of the text that stand together; a long line counts sentence by sentence."""
+    whole = (line for line in text.splitlines() if line.strip())
+    lines = [_stems(part) for line in whole for part in (line.split(". ") if len(line) > LINE_LIMIT else (line,))]
+    for at in range(len(lines)):
+        yield frozenset().union(*lines[at : at + SPAN])
+
+
+def _stems(text: str) -> frozenset[str]:
+    return stems_of(folded(without_hidden(text)))

@@ -1,0 +1,324 @@
+"""Staging: a lesson learnt on a branch is seen there and on what grows from it, and everywhere once it is merged.
+
+A lesson is staged when it is about code that the branch has changed, or is a decision that no person stated. It stays
+so until the main line has what it is about: the commit, its changes under other commits, or the very text it is
+anchored to. Where that cannot be told, a lesson is seen rather than hidden (ADR 32).
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.vocabulary import LessonId
+from holdfast.lean.plain import render_instant
+from holdfast.lean.records import Frozen, replace
+from holdfast.lean.texts import dumps
+from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.lessons.staged import MARK, NONE
+from holdfast.ports.store import LessonFilter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.lesson import Anchor, Scope
+    from holdfast.domain.project import Place
+    from holdfast.domain.records import Change
+    from holdfast.ports.branches import Branches
+    from holdfast.ports.parts import Parts
+
+STAGED_AT_MOST = 2_000
+PATCHES_AT_MOST = 20
+"""Staged lessons, the newest, whose commits' patches are looked for where HEAD has moved."""
+SETTLED = "staged_settled:"
+"""The store's mark, before the project's id, with what was looked at when staged lessons were settled last."""
+UNANCHORED = ("decision",)
+"""Kinds that are staged even without an anchor, unless a person stated them."""
+
+
+class Staged(Frozen):
+    """A staged lesson and what became of its branch, as far as this clone tells."""
+
+    lesson: Lesson
+    is_seen: bool
+    """It is seen where the question was asked."""
+    fate: str
+    """`open`: the branch is there; `gone`: it is not, and was not merged as far as git tells."""
+
+
+# Staging
+
+
+def stage(parts: Parts, place: Place, lesson: Lesson, branch: str = "", branches: Branches | None = None) -> Lesson:
+    """The new lesson, staged where it is of a branch alone; else as it is.
+
+    `branch` is where it was learnt, by default what is checked out. `branches` spares a second question to git.
+    """
+    branch = branch or place.branch
+    if not branch or not place.commit or (lesson.scope.level, lesson.scope.project) != ("project", place.project.id):
+        return lesson
+    branches = branches or parts.workspace.branches(place)
+    scope, lines = _scope_on(place, branches, lesson.scope, branch), branches.main_commits() or ()
+    is_staged = scope.branch and _is_of_branch(parts, branches, lesson, (*lines, scope.base))
+    return replace(lesson, scope=scope) if is_staged else lesson
+
+
+class SharedStaging:
+    """Staging of lessons that are files: one is staged where its file is on no main line."""
+
+    def __init__(self, parts: Parts, place: Place, folder: str) -> None:
+        self._place = place
+        self._folder = folder
+        self._branches = parts.workspace.branches(place)
+        self._merged: frozenset[str] | None = None
+        self._is_known = False
+
+    def is_merged(self, path: str) -> bool:
+        """Whether a main line has the file, or none is known."""
+        if not self._is_known:
+            self._is_known = True
+            lines = self._branches.main_commits() or ()
+            held = [files for line in lines if (files := self._branches.below(line, self._folder)) is not None]
+            self._merged = frozenset().union(*held) if held else None
+        return self._merged is None or f"{self._folder}/{path}" in self._merged
+
+    def stage(self, lesson: Lesson, path: str) -> Lesson:
+        """A lesson that came in with that file, staged on what is checked out where the file is of that branch."""
+        if not self._place.branch or not self._place.commit or self.is_merged(path):
+            return lesson
+        return replace(lesson, scope=_scope_on(self._place, self._branches, lesson.scope, self._place.branch))
+
+    def unstage(self, lesson: Lesson, path: str) -> Lesson:
+        """The lesson as it is now: not staged any more once a main line has its file."""
+        if not lesson.scope.branch or not self.is_merged(path):
+            return lesson
+        return replace(lesson, scope=unstaged(lesson.scope))
+
+
+def unstaged(scope: Scope) -> Scope:
+    """The scope of a lesson that is seen everywhere."""
+    return replace(scope, branch="", commit="", base="")
+
+
+def fork_of(branches: Branches, commit: str, lines: Sequence[str]) -> str:
+    """The newest commit that the commit has in common with one of the lines; empty for none."""
+    forks = dict.fromkeys(fork for line in lines if (fork := branches.fork(line, commit)))
+    dated = [(at, fork) for fork in forks if len(forks) > 1 and (at := branches.time(fork)) is not None]
+    return max(dated)[1] if dated else next(iter(forks), "")
+
+
+def _scope_on(place: Place, branches: Branches, scope: Scope, branch: str) -> Scope:
+    """The scope of a lesson staged on the branch; as it is where that is the main line, or git does not know it."""
+    tip = branches.tip(branch)
+    if not tip or branches.is_main(branch):
+        return scope
+    commit = place.commit if branch == place.branch else tip
+    base = fork_of(branches, commit, branches.main_commits() or ())
+    return replace(scope, branch=branch, commit=commit, base=base) if base else scope
+
+
+def _is_of_branch(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[str]) -> bool:
+    """Whether the main line has not what the lesson is about; false where that cannot be told."""
+    if not lesson.paths:
+        return lesson.kind in UNANCHORED and lesson.trust != "person"
+    return all(_has_anchors(parts, branches, line, lesson) is False for line in lines)
+
+
+def restated(known: Lesson, draft: Lesson) -> Scope:
+    """The scope of a known lesson that was stated again: of another branch too, it is no branch's alone."""
+    same = known.scope.branch == draft.scope.branch
+    return known.scope if same else unstaged(known.scope)
+
+
+# Where it is seen
+
+
+def find_staged(parts: Parts, place: Place) -> list[Lesson]:
+    """The project's lessons that are staged on a branch, newest first."""
+    return parts.store.find(LessonFilter(project=place.project.id, staged=True, limit=STAGED_AT_MOST))
+
+
+def find_seen(parts: Parts, place: Place, lessons: Sequence[Lesson]) -> tuple[tuple[LessonId, ...], bool]:
+    """Those of the staged lessons that are seen at the place, and whether git could tell of all."""
+    branches = parts.workspace.branches(place)
+    commits = [lesson.scope.commit for lesson in lessons if _has_own_commit(lesson)]
+    missing = branches.missing(place.commit, list(dict.fromkeys(commits))) if commits else frozenset()
+    if missing is None:
+        return tuple(lesson.id for lesson in lessons), False
+    elsewhere: list[Lesson] = []
+    seen: dict[LessonId, bool | None] = {}
+    for lesson in lessons:
+        scope, is_own = lesson.scope, _has_own_commit(lesson)
+        is_inherited = is_own and scope.commit not in missing
+        is_named = scope.branch == place.branch and (
+            not is_own or branches.was_at(scope.branch, scope.commit) is not False
+        )
+        seen[lesson.id] = is_inherited or is_named
+        elsewhere += [] if is_inherited or is_named else [lesson]
+    paths = dict.fromkeys(path for lesson in elsewhere for path in lesson.paths)
+    blobs = branches.blobs(place.commit, list(paths)) if paths else {}
+    for lesson in elsewhere:
+        seen[lesson.id] = None if blobs is None else _has_anchors(parts, branches, place.commit, lesson, blobs)
+    unknown = [lesson for lesson in elsewhere if seen[lesson.id] is False and _has_own_commit(lesson)]
+    for lesson in unknown[: 0 if parts.hasty else PATCHES_AT_MOST]:
+        seen[lesson.id] = branches.is_applied(place.commit, lesson.scope.commit)
+    return tuple(lesson for lesson, answer in seen.items() if answer is not False), None not in seen.values()
+
+
+def _has_own_commit(lesson: Lesson) -> bool:
+    """Whether the branch had a commit of its own when the lesson was staged."""
+    return bool(lesson.scope.commit) and lesson.scope.commit != lesson.scope.base
+
+
+def _has_anchors(
+    parts: Parts, branches: Branches, commit: str, lesson: Lesson, blobs: Mapping[str, str] | None = None
+) -> bool | None:
+    """Whether the commit has everything that the lesson is anchored to, as it was recorded; false without anchors.
+
+    `blobs` are the commit's, where they are known already.
+    """
+    anchors = [anchor for anchor in lesson.anchors if anchor.path]
+    if blobs is None and anchors:
+        blobs = branches.blobs(commit, lesson.paths)
+        if blobs is None:
+            return None
+    known = blobs or {}
+    return bool(anchors) and all(_has_anchor(parts, branches, commit, anchor, known) for anchor in anchors)
+
+
+def _has_anchor(parts: Parts, branches: Branches, commit: str, anchor: Anchor, blobs: Mapping[str, str]) -> bool:
+    blob = blobs.get(anchor.path, "")
+    if not blob or blob == anchor.blob or not (anchor.symbol and anchor.body_hash):
+        return bool(blob) and blob == anchor.blob
+    index = None if parts.hasty else parts.codeindex()
+    content = branches.file(commit, anchor.path) if index is not None else None
+    if index is None or content is None:
+        return False
+    symbols = index.outline(anchor.path, content).symbols
+    prints = {(symbol.name, symbol.signature_hash, symbol.body_hash) for symbol in symbols}
+    return (anchor.symbol, anchor.signature_hash, anchor.body_hash) in prints
+
+
+# What becomes of it
+
+
+def settle(parts: Parts, place: Place) -> Change | None:
+    """Let the lessons be seen everywhere that the main line has by now; None when there are none.
+
+    A lesson staged before its branch had a commit is given the branch's commit.
+    """
+
+    def step() -> Change | None:
+        staged = find_staged(parts, place) if parts.store.mark(MARK + place.project.id) != NONE else []
+        branches = parts.workspace.branches(place)
+        lines = branches.main_commits() if staged else None
+        if not lines:
+            return None
+        state = _state(branches, staged, lines)
+        if parts.store.mark(SETTLED + place.project.id) == state:
+            return None
+        expected = {lesson.id: lesson.recorded_at for lesson in staged}
+        merged: list[Lesson] = []
+        dated: list[Lesson] = []
+        for lesson in staged:
+            after = _settled(parts, branches, lesson, lines)
+            if after is not None:
+                (dated if after.scope.branch else merged).append(after)
+        if dated:
+            write_change(parts, place, "stage", dated, {lesson.id: expected[lesson.id] for lesson in dated})
+        change = None
+        if merged:
+            known = {lesson.id: expected[lesson.id] for lesson in merged}
+            names = sorted({lesson.scope.branch for lesson in staged if lesson.id in known})
+            change = write_change(parts, place, "merge", merged, known, summary=", ".join(names)).change
+        parts.store.mark(SETTLED + place.project.id, state)
+        return change
+
+    return with_retries(step)
+
+
+def _state(branches: Branches, staged: Sequence[Lesson], lines: Sequence[str]) -> str:
+    """What differs once another look at the staged lessons may tell more: the lessons and the tips."""
+    tips = {lesson.scope.branch: branches.tip(lesson.scope.branch) for lesson in staged}
+    versions = [[lesson.id, render_instant(lesson.recorded_at)] for lesson in staged]
+    return blake2b(dumps([tips, versions, list(lines)]).encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+def _settled(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[str]) -> Lesson | None:
+    """The lesson as it is now: not staged any more, or at its branch's first commit; None when nothing changed."""
+    scope = lesson.scope
+    if lesson.paths and any(_has_anchors(parts, branches, line, lesson) for line in lines):
+        return _unstaged(parts, lesson)
+    tip = branches.tip(scope.branch)
+    if tip is None:
+        return None
+    if tip and branches.was_at(scope.branch, scope.commit) is False:
+        tip = ""  # another branch of the same name
+    last = tip or branches.last_tip(scope.branch)
+    own = [commit for commit in dict.fromkeys((scope.commit, last)) if commit and commit != scope.base]
+    for line in lines:
+        missing = branches.missing(line, own) if own else frozenset()
+        if missing is None:
+            return None
+        if _has_own_commit(lesson) and scope.commit not in missing:
+            return _unstaged(parts, lesson)
+        if not _has_own_commit(lesson) and last and last in own and last not in missing and not lesson.paths:
+            return _unstaged(parts, lesson)  # what was not committed then is merged now
+        if any(commit in missing and branches.is_applied(line, commit) for commit in own):
+            return _unstaged(parts, lesson)
+    if not _has_own_commit(lesson) and tip and tip != scope.commit and not _is_on_any(branches, lines, tip):
+        return replace(lesson, scope=replace(scope, commit=tip), recorded_at=parts.clock.now())
+    was_here = last or (_has_own_commit(lesson) and branches.time(scope.commit) is not None)
+    is_over = tip != scope.commit and _is_on_any(branches, lines, tip) if tip else was_here
+    return _unstaged(parts, lesson) if is_over and _is_doubtful(branches, lesson, lines, own) else None
+
+
+def _is_on_any(branches: Branches, lines: Sequence[str], commit: str) -> bool:
+    return any(not branches.missing(line, [commit]) for line in lines)
+
+
+def _is_doubtful(branches: Branches, lesson: Lesson, lines: Sequence[str], own: Sequence[str]) -> bool:
+    """Whether the branch may have been merged in a form that nothing tells: the main line has changed its files."""
+    base = lesson.scope.base
+    paths = lesson.paths or (branches.changed(base, own[-1]) if base and own else ()) or ()
+    before = branches.blobs(base, paths) if base and paths else None
+    return before is not None and any(branches.blobs(line, paths) not in (None, before) for line in lines)
+
+
+def _unstaged(parts: Parts, lesson: Lesson) -> Lesson:
+    return replace(lesson, scope=unstaged(lesson.scope), recorded_at=parts.clock.now())
+
+
+# For people
+
+
+def list_staged(parts: Parts, place: Place) -> list[Staged]:
+    """The staged lessons of the project, by branch, the newest first."""
+    lessons = find_staged(parts, place)
+    branches = parts.workspace.branches(place)
+    seen = frozenset(find_seen(parts, place, lessons)[0] if place.commit or place.branch else (x.id for x in lessons))
+    return [
+        Staged(
+            lesson=lesson,
+            is_seen=lesson.id in seen,
+            fate="gone" if branches.tip(lesson.scope.branch) == "" else "open",
+        )
+        for lesson in sorted(lessons, key=lambda lesson: lesson.scope.branch)
+    ]
+
+
+def rescue(parts: Parts, place: Place, lessons: Callable[[], Sequence[Lesson]], *, author: str = "") -> list[Lesson]:
+    """Let those of the lessons that are staged be seen everywhere; undoable."""
+
+    def step() -> list[Lesson]:
+        staged = [lesson for lesson in lessons() if lesson.scope.branch]
+        if not staged:
+            return []
+        after = [_unstaged(parts, lesson) for lesson in staged]
+        expected: dict[LessonId, Any] = {lesson.id: lesson.recorded_at for lesson in staged}
+        names = ", ".join(sorted({lesson.scope.branch for lesson in staged}))
+        return list(write_change(parts, place, "rescue", after, expected, actor=author, summary=names).lessons)
+
+    return with_retries(step)

@@ -1,0 +1,156 @@
+"""Statement: what somebody says a lesson is, made clean, and the lesson fields that follow from it."""
+
+from __future__ import annotations
+
+from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor, title_of
+from holdfast.errors import InvalidValueError
+from holdfast.lessons.lookup import folder_of, in_project
+from holdfast.text.hidden import without_hidden
+from holdfast.text.triggers import united
+from holdfast.text.words import duplicate_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import Trust
+    from holdfast.ports.parts import Parts
+
+TEXTS = ("title", "insight", "why", "how", "topic_key")
+LISTS = ("snippets", "tags")
+NAMES = ("files", "symbols")
+_NAME_SIGNS = str.maketrans("-_/.", "    ")
+"""Signs between the words of names: a name can be a sentence."""
+
+
+def doubt(trust: Trust, fields: Mapping[str, Any]) -> str:
+    """Why words as they were given may not be believed without a person, or an empty string; a person's always may."""
+    if trust in ("person", "verified"):
+        return ""
+    from holdfast.lessons.suspicion import suspicion
+
+    words = [fields.get(name) for name in TEXTS] + [item for name in LISTS for item in fields.get(name, ())]
+    names = [item for name in NAMES for item in fields.get(name, ()) if isinstance(item, str)]
+    return suspicion("\n".join(word for word in words if isinstance(word, str))) or doubtful_name(names)
+
+
+def doubtful_name(names: Iterable[str]) -> str:
+    """Why names of files or symbols may not be shown to an agent: one of them is a sentence that attacks it."""
+    from holdfast.lessons.suspicion import suspicion
+
+    return suspicion("\n".join(name.translate(_NAME_SIGNS) for name in names))
+
+
+def clean(text: str) -> str:
+    """The text without secrets, private spans, hidden characters and outer blanks."""
+    from holdfast.text.redaction import redact
+
+    return redact(without_hidden(text)).strip()
+
+
+def clean_all(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields with their texts clean and empty list items dropped. Raises InvalidValueError for a wrong type."""
+    done = dict(fields)
+    for name in TEXTS:
+        if name in done:
+            done[name] = clean(_text(name, done[name]))
+    for name in LISTS:
+        if name in done:
+            done[name] = tuple(dict.fromkeys(filter(None, (clean(item) for item in texts(name, done[name])))))
+    return done
+
+
+def with_title(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields with a title, made from the insight when none is given.
+
+    Raises InvalidValueError for an insight that is missing, too long or all private.
+    """
+    insight = fields["insight"]
+    if not insight:
+        raise InvalidValueError("a lesson needs an insight: the rule to remember", hint="state it in a sentence")
+    if insight == "[private]":
+        raise InvalidValueError(
+            "nothing is left of a lesson that is all private", hint="take <private> off, or keep it"
+        )
+    if not duplicate_key(insight):
+        raise InvalidValueError(f"an insight needs words: {insight[:40]!r}", hint="state the rule in a sentence")
+    if len(insight) > INSIGHT_LIMIT:
+        raise InvalidValueError(
+            f"an insight has at most {INSIGHT_LIMIT:,} characters, this one {len(insight):,}",
+            hint="make it several lessons, or move code into snippets",
+        )
+    return {**fields, "title": fields.get("title") or title_of(insight)}
+
+
+def anchors_of(
+    parts: Parts, place: Place, files: Sequence[str], symbols: Sequence[str], words: str = ""
+) -> tuple[tuple[Anchor, ...], tuple[str, ...]]:
+    """Anchors to the code of now, and globs: a file is `path`, `path:LINE` or `path::symbol`; `src/**` is a glob.
+
+    Symbols are looked up in the files, then in the project; the lesson's `words` name definitions, too. Raises
+    InvalidValueError for a file outside of the project.
+    """
+    from holdfast.lessons.anchoring import Subject, anchor_subject, parse_named
+    from holdfast.text.redaction import redact
+
+    files, symbols = [redact(name) for name in files], [redact(name) for name in symbols]
+    globs = tuple(name for name in files if "*" in name or name.endswith("/"))
+    cwd = folder_of(place)
+    named = [parse_named(parts, place, name, cwd) for name in files if name not in globs]
+    paths = [in_project(parts, place, one.path) for one in named]
+    subject = Subject(
+        files=tuple(dict.fromkeys(paths)),
+        symbols=tuple(dict.fromkeys([*(one.symbol for one in named if one.symbol), *symbols])),
+        lines=tuple((path, one.lines) for path, one in zip(paths, named, strict=True) if one.lines),
+        words=words,
+    )
+    return anchor_subject(parts, place, subject), tuple(name + "**" if name.endswith("/") else name for name in globs)
+
+
+def merged(old: Lesson, new: Lesson) -> dict[str, Any]:
+    """What `old` gains from a restatement: fields whose value changes. Texts it has stay, lists are united."""
+    gains: dict[str, Any] = {
+        name: getattr(new, name) for name in ("why", "how", "topic_key", "revival") if not getattr(old, name)
+    }
+    for name in ("snippets", "anchors", "globs", "tags"):
+        gains[name] = tuple(_united(getattr(old, name), getattr(new, name)))
+    gains["when"] = united(old.when, new.when)
+    gains["pinned"] = old.pinned or new.pinned
+    gains["private"] = old.private or new.private
+    gains["confidence"] = max(old.confidence, new.confidence)
+    gains["salience"] = max(old.salience, new.salience)
+    return {name: value for name, value in gains.items() if value != getattr(old, name)}
+
+
+def texts(name: str, value: Any) -> tuple[str, ...]:
+    """A list of texts as a tuple; one text is a list of one. Raises InvalidValueError for anything else."""
+    items = (value,) if isinstance(value, str) else value
+    if not isinstance(items, (list, tuple)):
+        raise InvalidValueError(f"{name} must be a list of texts")
+    return tuple(_text(name, item) for item in items)
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise InvalidValueError(f"{name} must be a text, not {type(value).__name__}")
+    return value
+
+
+def _united(old: Iterable[Any], new: Iterable[Any]) -> Iterable[Any]:
+    return dict.fromkeys((*old, *new)) if not _are_anchors(new) else _united_anchors(old, new)
+
+
+def _are_anchors(items: Iterable[Any]) -> bool:
+    return any(isinstance(item, Anchor) for item in items)
+
+
+def _united_anchors(old: Iterable[Anchor], new: Iterable[Anchor]) -> Iterable[Anchor]:
+    """Each anchor once; a whole file gives way to what in it is meant."""
+    held = {(anchor.path, anchor.symbol): anchor for anchor in old}
+    for anchor in new:
+        held.setdefault((anchor.path, anchor.symbol), anchor)
+    precise = {path for path, symbol in held if symbol}
+    return [anchor for (path, symbol), anchor in held.items() if symbol or path not in precise]

@@ -1,0 +1,90 @@
+"""A session's bill: what it was told and what that came to, what it missed, what it taught."""
+
+from __future__ import annotations
+
+from holdfast.domain.records import Delivery, Outcome
+from holdfast.domain.vocabulary import STATES, SessionId
+from holdfast.errors import LessonNotFoundError
+from holdfast.lean.records import Frozen
+from holdfast.ports.store import LessonFilter, LogFilter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.project import Place
+    from holdfast.ports.parts import Parts
+
+LOG_MOST = 100_000
+
+
+class Bill(Frozen):
+    """The sums of one session. A lesson that was told twice counts once."""
+
+    session: SessionId
+    told: int = 0
+    heeded: int = 0
+    ignored: int = 0
+    overridden: int = 0
+    failed: int = 0
+    missed: int = 0
+    withheld: int = 0
+    learnt: int = 0
+    tokens: int = 0
+    judged: int = 0
+    """Of the lessons told, those that were judged: the others wait for the session's end."""
+
+    @property
+    def words(self) -> str:
+        """One line: `told 4 (2 heeded), missed 1, learnt 3`."""
+        followed = [f"{count} {word}" for word, count in self._verdicts() if count]
+        followed += [f"{self.told - self.judged} not judged yet"] if self.judged < self.told else []
+        came_to = f" ({', '.join(followed)})" if followed else ""
+        held_back = f", withheld {self.withheld}" if self.withheld else ""
+        return f"told {self.told}{came_to}, missed {self.missed}{held_back}, learnt {self.learnt}"
+
+    def _verdicts(self) -> list[tuple[str, int]]:
+        return [(word, getattr(self, word)) for word in ("heeded", "ignored", "overridden", "failed")]
+
+
+def bill_of(parts: Parts, place: Place, session: SessionId) -> Bill | None:
+    """The bill of a session of the project, by default of the latest that has any entry; None where there is none."""
+    session = session or _latest(parts, place)
+    if not session:
+        return None
+    where = LogFilter(project=place.project.id, session=session, limit=LOG_MOST)
+    deliveries = [one for one in parts.store.find_records(Delivery, where) if _is_lesson(parts, one)]
+    outcomes = parts.store.find_records(Outcome, where)
+    judged = [one for one in outcomes if one.id.startswith("judged:") and not one.withheld]
+    lessons = parts.store.find(LessonFilter(project=place.project.id, states=STATES, limit=LOG_MOST))
+    learnt = sum(lesson.provenance.session == session for lesson in lessons)
+    if not (deliveries or outcomes or learnt):
+        return None  # nobody knows the session
+    return Bill(
+        session=session,
+        told=len({delivery.lesson for delivery in deliveries}),
+        judged=len(judged),
+        missed=sum(outcome.verdict == "missed" for outcome in outcomes),
+        withheld=sum(outcome.verdict == "withheld" for outcome in outcomes),
+        learnt=learnt,
+        tokens=sum(delivery.tokens for delivery in deliveries),
+        **{word: sum(one.verdict == word for one in judged) for word in ("heeded", "ignored", "overridden", "failed")},
+    )
+
+
+def _latest(parts: Parts, place: Place) -> SessionId:
+    """The session of the newest delivery, outcome or lesson of the project."""
+    where = LogFilter(project=place.project.id, limit=1)
+    dated = [(one.at, one.session) for one in parts.store.find_records(Delivery, where)]
+    dated += [(one.at, one.session) for one in parts.store.find_records(Outcome, where) if one.session]
+    for lesson in parts.store.find(LessonFilter(project=place.project.id, states=STATES, limit=50)):
+        if lesson.provenance.session:
+            dated.append((lesson.recorded_at, lesson.provenance.session))
+            break
+    return max(dated)[1] if dated else SessionId("")
+
+
+def _is_lesson(parts: Parts, delivery: Delivery) -> bool:
+    """Not a restored checkpoint, which is logged under its own id."""
+    try:
+        return bool(parts.store.get([delivery.lesson]))
+    except LessonNotFoundError:
+        return False

@@ -1,0 +1,322 @@
+"""Settle: judge what sessions were told, after they ended, and let the outcomes move lessons.
+
+Every outcome has an id that follows from session and lesson, and a store keeps one record of an id: a session that is
+judged twice, or by two learners at once, counts once. A delivery is judged by the HORIZON events that follow it, once
+they are there or the session is over, so a session that never ends is judged piece by piece.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from holdfast.capture.sessionevents import session_events
+from holdfast.domain.lesson import in_state, next_instant
+from holdfast.domain.records import Change, Delivery, Outcome
+from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
+from holdfast.errors import HoldfastError, LessonNotFoundError
+from holdfast.lean.records import Frozen
+from holdfast.lean.texts import dumps, loads
+from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.outcomes.holdout import outcome_id
+from holdfast.outcomes.judge import Judged, Sayings, complaints, judge
+from holdfast.outcomes.missed import Library, needs_of
+from holdfast.outcomes.standing import Standing, since_of, standing_of
+from holdfast.outcomes.story import Story
+from holdfast.outcomes.weights import key_of, render_weights, weights_of
+from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from holdfast.domain.candidate import Candidate
+    from holdfast.domain.event import Event
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.ports.parts import Parts
+
+JUDGE = "judge/1"
+POSITION = "outcomes_position"
+"""Mark: every event up to that position belongs to a session that was judged or is among the open ones."""
+OPEN = "outcomes_open"
+"""Mark: the sessions that are not over, or have deliveries whose horizon is not there yet, as a JSON list."""
+OPEN_MOST = 500
+HORIZON = 200
+"""Events after a delivery by which it is judged."""
+IDLE = timedelta(hours=12)
+"""A session nothing was heard of for so long is over."""
+KNOWN_MOST = 5_000
+"""Lessons of a project that a session's needs are compared with, the newest."""
+PAGE = 10_000
+LOG_MOST = 100_000
+RULE_DETECTORS = ("correction", "explicit")
+"""Detectors whose finds in a prompt are the user's rules."""
+
+
+class SettleReport(Frozen):
+    """What became of the sessions of one call."""
+
+    sessions: int = 0
+    outcomes: int = 0
+    moved: tuple[LessonId, ...] = ()
+    """Lessons whose state changed."""
+    failed: tuple[str, ...] = ()
+    """What could not be judged, and why; the rest was."""
+
+
+class _Open(Frozen):
+    """A session that is still to be judged, and where it worked."""
+
+    project: ProjectId
+    session: SessionId
+    cwd: str = ""
+
+
+def settle_pending(parts: Parts) -> SettleReport:
+    """Judge every session with events since the last call, and those that were open then. Idempotent."""
+    waiting, newest = _waiting(parts)
+    count, outcomes, failed, moved = 0, 0, [], []
+    open_now: list[_Open] = []
+    touched: dict[ProjectId, tuple[str, set[LessonId]]] = {}
+    for one in waiting:
+        try:
+            judged, is_over = settle(parts, one.project, one.session)
+        except HoldfastError:
+            raise
+        except Exception as exc:  # one session that cannot be judged must not keep the others from it
+            failed.append(f"outcomes of session {one.session}: {type(exc).__name__}: {exc}")
+            continue
+        count, outcomes = count + 1, outcomes + len(judged)
+        if judged:
+            cwd, lessons = touched.setdefault(one.project, (one.cwd, set()))
+            lessons.update(outcome.lesson for outcome in judged)
+        if not is_over:
+            open_now.append(one)
+    for project, (cwd, lessons) in touched.items():
+        parts.store.mark(key_of(project), _weights_text(parts, project))
+        moved += move_at(parts, cwd, project, sorted(lessons))
+    # kept last: a learner that is killed before judges the same sessions again, which counts once
+    _keep_open(parts, waiting, open_now)
+    parts.store.mark(POSITION, str(newest))
+    return SettleReport(sessions=count, outcomes=outcomes, moved=tuple(moved), failed=tuple(failed))
+
+
+def settle(parts: Parts, project: ProjectId, session: SessionId) -> tuple[list[Outcome], bool]:
+    """Judge one session as far as it can be judged; the outcomes that are new, and whether the session is over."""
+    events = session_events(parts, project, session)
+    if not events:
+        return [], True
+    is_over = _is_over(events, parts.clock.now())
+    outcomes = list(_Session(parts, project, session, events, is_over).outcomes())
+    where = LogFilter(project=project, session=session, limit=LOG_MOST)
+    known = {outcome.id for outcome in parts.store.find_records(Outcome, where)}
+    new = [outcome for outcome in outcomes if outcome.id not in known]
+    if new:
+        parts.store.record(new)
+    return new, is_over
+
+
+def move_at(parts: Parts, cwd: str, project: ProjectId, lessons: Iterable[LessonId]) -> list[LessonId]:
+    """Let outcomes move those lessons, in the place of the folder; nothing where that is gone or another project."""
+    try:
+        place = parts.workspace.locate(cwd)
+    except HoldfastError:
+        return []
+    return move(parts, place, lessons) if place.project.id == project else []
+
+
+def move(parts: Parts, place: Place, lessons: Iterable[LessonId]) -> list[LessonId]:
+    """Give each lesson the state that its outcomes add up to; those that changed.
+
+    `undo` takes it back, and what was counted until then counts no more.
+    """
+    moved: list[LessonId] = []
+    for lesson_id in lessons:
+        if with_retries(lambda lesson_id=lesson_id: _move_one(parts, place, lesson_id)):  # type: ignore[misc]
+            moved.append(lesson_id)
+    return moved
+
+
+def refresh(parts: Parts, place: Place, lesson: LessonId) -> None:
+    """After a statement about a lesson: move it, and compute the project's weights anew."""
+    parts.store.mark(key_of(place.project.id), _weights_text(parts, place.project.id))
+    move(parts, place, [lesson])
+
+
+def standing_now(parts: Parts, lesson: Lesson) -> Standing:
+    """The lesson's standing by all that the log knows of it."""
+    where = LogFilter(lesson=lesson.id, limit=LOG_MOST)
+    return standing_of(
+        lesson, parts.store.find_records(Outcome, where), since_of(parts.store.find_records(Change, where))
+    )
+
+
+def for_review(parts: Parts, place: Place) -> list[tuple[Lesson, str]]:
+    """The project's lessons that outcomes speak against and only a person closes, each with the reason."""
+    where = LogFilter(project=place.project.id, limit=LOG_MOST)
+    doubted = {outcome.lesson for outcome in parts.store.find_records(Outcome, where) if outcome.verdict in _DOUBTS}
+    found = []
+    for lesson_id in sorted(doubted):
+        lesson = _find(parts, lesson_id)
+        standing = standing_now(parts, lesson) if lesson else Standing()
+        if lesson and standing.for_review:
+            found.append((lesson, standing.words))
+    return found
+
+
+_DOUBTS = ("ignored", "overridden", "hurt")
+
+
+def _move_one(parts: Parts, place: Place, lesson_id: LessonId) -> bool:
+    lesson = _find(parts, lesson_id)
+    if lesson is None:
+        return False
+    standing = standing_now(parts, lesson)
+    if standing.becomes is None or standing.becomes == lesson.state:
+        return False
+    after = in_state(lesson, standing.becomes, at=parts.clock.now())
+    expected = {lesson.id: lesson.recorded_at}
+    write_change(parts, place, "outcome", [after], expected, actor=JUDGE, summary=f"{after.state}: {standing.words}")
+    return True
+
+
+class _Session:
+    """One session and everything its outcomes are made of."""
+
+    def __init__(
+        self, parts: Parts, project: ProjectId, session: SessionId, events: Sequence[Event], is_over: bool
+    ) -> None:
+        self.parts, self.project, self.session, self.is_over = parts, project, session, is_over
+        self.story = Story(events)
+        self.began_at = events[0].at
+        self.sayings = Sayings.of(self.story, _rules(parts, events))
+        where = LogFilter(project=project, session=session, limit=LOG_MOST)
+        shown = sorted(parts.store.find_records(Delivery, where), key=lambda delivery: delivery.at)
+        self.deliveries = [(self.story.position(delivery.at), delivery) for delivery in shown]
+        kept = parts.store.find_records(Outcome, where)
+        self.withheld = [outcome for outcome in kept if outcome.verdict == "withheld"]
+
+    def outcomes(self) -> Iterable[Outcome]:
+        """Every outcome that can be told by now, those told before among them."""
+        first: dict[LessonId, tuple[int, Delivery]] = {}
+        for position, delivery in self.deliveries:
+            first.setdefault(delivery.lesson, (position, delivery))
+        for position, delivery in first.values():
+            yield from self._judged(delivery.lesson, position, delivery)
+        for outcome in self.withheld:
+            if outcome.lesson not in first:
+                yield from self._judged(outcome.lesson, self.story.position(outcome.at), outcome)
+        for lesson_id, judged in complaints(self.story, self.deliveries):
+            lesson = _find(self.parts, lesson_id)
+            if lesson is not None:
+                yield self._outcome(lesson, judged, "said", {"judge": ""})
+        yield from self._missed({lesson: position for lesson, (position, _) in first.items()})
+
+    def _judged(self, lesson_id: LessonId, begin: int, source: Delivery | Outcome) -> Iterable[Outcome]:
+        lesson = _find(self.parts, lesson_id)  # a purged lesson and a restored checkpoint have none
+        end = begin + HORIZON
+        if lesson is None or not (self.is_over or end <= len(self.story.events)):
+            return
+        files = [source.trigger] if source.moment == "before_file" else []
+        judged = judge(lesson, begin, end, files, self.story, self.sayings)
+        about: dict[str, object] = {
+            "moment": source.moment, "trigger": source.trigger, "work": self.story.work_at(begin),
+            "withheld": isinstance(source, Outcome),
+        }  # fmt: skip
+        yield self._outcome(lesson, judged, "judged", about)
+
+    def _missed(self, told: dict[LessonId, int]) -> Iterable[Outcome]:
+        """Lessons that the session needed before it was told them, each once."""
+        withheld = {outcome.lesson for outcome in self.withheld}
+        seen: set[LessonId] = set()
+        for need in sorted(needs_of(self.story, self.sayings, self._library()), key=lambda need: need.at):
+            lesson = need.lesson
+            is_early = told.get(lesson.id, need.at + 1) <= need.at
+            if lesson.id in seen or lesson.id in withheld or is_early:
+                continue
+            if not (self.is_over or need.at + HORIZON <= len(self.story.events)):
+                continue
+            seen.add(lesson.id)
+            judged = Judged(verdict="missed", evidence=(need.event,), words=need.words)
+            work = self.story.work_at(need.at + 1)
+            about: dict[str, object] = {"moment": need.moment, "trigger": need.trigger, "work": work}
+            yield self._outcome(lesson, judged, "missed", about)
+
+    def _library(self) -> Library:
+        """What memory could have told when the session began."""
+        where = LessonFilter(
+            project=self.project, states=("active", "probation"), as_of=self.began_at, limit=KNOWN_MOST
+        )
+        known = self.parts.store.find(where)
+        return Library([lesson for lesson in known if lesson.provenance.session != self.session])
+
+    def _outcome(self, lesson: Lesson, judged: Judged, what: str, about: dict[str, object]) -> Outcome:
+        fields: dict[str, object] = {"judge": JUDGE, **about}
+        return Outcome(
+            id=outcome_id(self.session, lesson.id, what),
+            # after the version it is about, whatever the clock says: standing counts by this time
+            at=next_instant(lesson.recorded_at, self.parts.clock.now()),
+            project=self.project, session=self.session, lesson=lesson.id, verdict=judged.verdict, note=judged.words,
+            evidence=judged.evidence, **fields,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+
+def _find(parts: Parts, lesson: LessonId) -> Lesson | None:
+    try:
+        return parts.store.get([lesson])[0]
+    except LessonNotFoundError:
+        return None
+
+
+def _rules(parts: Parts, events: Sequence[Event]) -> list[Candidate]:
+    """What detectors find that the user states, or that the machine proves; a detector that raises finds nothing."""
+    found: list[Candidate] = []
+    for detector in parts.detectors():
+        try:
+            candidates = detector.detect(events)
+        except Exception:  # learning reports it
+            continue
+        is_rule = detector.id.partition("/")[0] in RULE_DETECTORS
+        found += [one for one in candidates if is_rule or one.trust in ("person", "verified")]
+    return found
+
+
+def _is_over(events: Sequence[Event], now: datetime) -> bool:
+    """Its end was heard of and nothing came after it, or nothing was heard of it for long."""
+    return events[-1].kind == "session_end" or now - events[-1].at >= IDLE
+
+
+def _weights_text(parts: Parts, project: ProjectId) -> str:
+    return render_weights(weights_of(parts.store.find_records(Outcome, LogFilter(project=project, limit=LOG_MOST))))
+
+
+def _waiting(parts: Parts) -> tuple[list[_Open], int]:
+    """The sessions to look at, in the order in which they were first heard of, and the last event's position."""
+    mark = parts.store.mark(POSITION)
+    newest = int(mark) if mark.isascii() and mark.isdigit() else 0
+    sessions = {(one.project, one.session): one for one in _load_open(parts.store.mark(OPEN))}
+    while page := parts.store.find_events(EventFilter(after=newest, limit=PAGE)):
+        newest = page[-1][0]
+        for _, event in page:
+            sessions[event.project, event.session] = _Open(project=event.project, session=event.session, cwd=event.cwd)
+    return list(sessions.values()), newest
+
+
+def _load_open(mark: str) -> list[_Open]:
+    try:
+        return [_Open(project=project, session=session, cwd=cwd) for project, session, cwd in loads(mark or "[]")]
+    except (TypeError, ValueError):
+        return []  # not as we write it: its sessions come back with their next event
+
+
+def _keep_open(parts: Parts, judged: Sequence[_Open], still_open: Sequence[_Open]) -> None:
+    """Keep the sessions that are still open, and those that another learner has added meanwhile."""
+    done = {(one.project, one.session) for one in judged}
+
+    def edit(mark: str) -> str:
+        others = [one for one in _load_open(mark) if (one.project, one.session) not in done]
+        kept = [*others, *still_open][-OPEN_MOST:]
+        return dumps([[one.project, one.session, one.cwd] for one in kept]) if kept else ""
+
+    parts.store.edit_mark(OPEN, edit)

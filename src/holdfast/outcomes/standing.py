@@ -1,0 +1,136 @@
+"""Standing: what the outcomes of a lesson add up to, and the state it should have.
+
+A pure function of the outcomes since a person last had a say, so that counting twice changes nothing. A lesson that a
+person stated, or pinned, is never closed by inference: it is only put up for review (ADR 16).
+"""
+
+from __future__ import annotations
+
+from holdfast.lean.records import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from typing import Any
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.records import Change, Outcome
+    from holdfast.domain.vocabulary import State
+
+STATED = 3
+"""What one statement by a person counts for, in inferred outcomes."""
+STATED_BY_AGENT = 2
+HEEDED_TO_CONFIRM = 2
+"""Heeded uses, without an override, that make a lesson on probation active."""
+HARM_TO_RETIRE = 2
+"""Overrides that retire a lesson, where they are more than its heeded uses."""
+IGNORED_TO_RETIRE = 5
+"""Showings ignored one after another that retire a lesson."""
+AGENT = "agent"
+"""`Outcome.judge` of what an agent states."""
+PERSONAL = ("remember", "accept", "confirm", "revise", "undo", "edit", "import")
+"""Verbs of changes by which somebody vouches for a lesson: what was counted before counts no more."""
+
+
+class Standing(Frozen):
+    """The sums of a lesson's outcomes, and what follows."""
+
+    told: int = 0
+    heeded: int = 0
+    helped: int = 0
+    ignored: int = 0
+    ignored_in_a_row: int = 0
+    overridden: int = 0
+    failed: int = 0
+    hurt: int = 0
+    missed: int = 0
+    withheld: int = 0
+    credit: int = 0
+    """Heeded uses, with statements at their worth."""
+    harm: int = 0
+    becomes: State | None = None
+    """The state that it should move to; None: it stays."""
+    for_review: bool = False
+    """A person should look at it: outcomes speak against it, and only a person closes it."""
+    words: str = ""
+    """What its state rests on, and what would change it."""
+
+    @property
+    def is_harmful(self) -> bool:
+        """Whether enough outcomes speak against the lesson, and more than speak for it."""
+        return self.harm >= HARM_TO_RETIRE and self.harm > self.credit
+
+
+def standing_of(lesson: Lesson, outcomes: Sequence[Outcome], since: datetime | None = None) -> Standing:
+    """The standing of a lesson by its outcomes, in any order; those up to `since` are not counted."""
+    counted = sorted(
+        (one for one in outcomes if since is None or one.at > since), key=lambda outcome: (outcome.at, outcome.id)
+    )
+    told = [one for one in counted if not one.withheld and one.verdict != "missed"]
+    counts: dict[str, Any] = {verdict: sum(one.verdict == verdict for one in told) for verdict in _COUNTED}
+    in_a_row = 0
+    for one in told:
+        if one.verdict in ("heeded", "helped"):
+            in_a_row = 0
+        in_a_row += one.verdict == "ignored"
+    credit = sum(_worth(one) for one in told if one.verdict in ("heeded", "helped"))
+    harm = sum(_worth(one) for one in told if one.verdict in ("overridden", "hurt"))
+    standing = Standing(
+        told=sum(bool(one.judge) and one.judge != AGENT for one in told),
+        ignored_in_a_row=in_a_row,
+        missed=sum(one.verdict == "missed" for one in counted),
+        withheld=sum(one.verdict == "withheld" for one in counted),
+        credit=credit,
+        harm=harm,
+        **counts,
+    )
+    return _with_consequence(lesson, standing)
+
+
+def since_of(changes: Sequence[Change]) -> datetime | None:
+    """When somebody last vouched for a lesson with these changes; None for never."""
+    return max((change.at for change in changes if change.verb in PERSONAL), default=None)
+
+
+_COUNTED = ("heeded", "helped", "ignored", "overridden", "failed", "hurt")
+
+
+def _worth(outcome: Outcome) -> int:
+    if outcome.judge == "":
+        return STATED
+    return STATED_BY_AGENT if outcome.judge == AGENT else 1
+
+
+def _with_consequence(lesson: Lesson, standing: Standing) -> Standing:
+    is_idle = standing.ignored_in_a_row >= IGNORED_TO_RETIRE
+    reasons = _reasons(standing)
+    fields = {**standing.__dict__, "words": reasons}
+    if lesson.state not in ("active", "probation"):
+        return Standing(**fields)
+    if standing.is_harmful or is_idle:
+        if lesson.trust == "person" or lesson.pinned:
+            return Standing(**{**fields, "for_review": True, "words": f"{reasons}; a person decides"})
+        return Standing(**{**fields, "becomes": "retired"})
+    if lesson.state == "probation" and standing.credit >= HEEDED_TO_CONFIRM and standing.harm == 0:
+        return Standing(**{**fields, "becomes": "active"})
+    return Standing(**{**fields, "words": f"{reasons}; {_outlook(lesson, standing)}"})
+
+
+def _reasons(standing: Standing) -> str:
+    parts = [f"{getattr(standing, verdict)} {verdict}" for verdict in _COUNTED if getattr(standing, verdict)]
+    parts += [f"{standing.missed} missed"] if standing.missed else []
+    return ", ".join(parts) or "no outcome yet"
+
+
+def _outlook(lesson: Lesson, standing: Standing) -> str:
+    if lesson.state == "probation":
+        left = max(1, HEEDED_TO_CONFIRM - standing.credit)
+        if not standing.harm:
+            return f"active after {left} more heeded {'use' if left == 1 else 'uses'}"
+        return "not confirmed by uses while something speaks against it"
+    end = "put up for review" if lesson.trust == "person" or lesson.pinned else "retired"
+    harm = max(HARM_TO_RETIRE, standing.credit + 1) - standing.harm
+    return (
+        f"{end} after {harm} more overridden or {IGNORED_TO_RETIRE - standing.ignored_in_a_row} more ignored in a row"
+    )

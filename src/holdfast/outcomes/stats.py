@@ -1,0 +1,152 @@
+"""Stats: what deliveries came to, by project and overall, with intervals, against what was withheld.
+
+A withheld lesson is judged like one that was told, so the two differ by the telling alone: the share of sessions that
+did what it says anyway, and the share in which its failure came, with and without it.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.records import Delivery, Outcome
+from holdfast.domain.vocabulary import LessonId, LessonKind, ProjectId
+from holdfast.lean.records import Frozen
+from holdfast.outcomes.estimate import Difference, Share, difference_of, pairs_by_session, share_of
+from holdfast.ports.store import LessonFilter, LogFilter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from holdfast.domain.project import Place
+    from holdfast.ports.parts import Parts
+
+LOG_MOST = 1_000_000
+ALL = "all projects"
+MINUTES: dict[LessonKind, float] = {
+    "fix": 4, "bug_cause": 6, "failed_approach": 6, "tooling": 3, "exploration": 3, "constraint": 3, "decision": 3,
+    "convention": 2, "preference": 1, "checkpoint": 0,
+}  # fmt: skip
+"""Minutes of finding out again that one heeded lesson is taken to spare: a stated assumption, not a measurement."""
+LEAST_WITHHELD = 10
+"""Withheld lessons that were judged, from which the estimate of minutes leaves out what is done without telling."""
+JUDGED = ("heeded", "ignored", "overridden", "failed", "unclear")
+
+
+class Stats(Frozen):
+    """Counts, shares with their intervals, and differences of one project, or of all."""
+
+    project: ProjectId
+    name: str = ""
+    sessions: int = 0
+    """Sessions that were told something, or had something withheld from them."""
+    delivered: int = 0
+    tokens: int = 0
+    heeded: Share = Share()
+    """Of the lessons told, by session and lesson, those that were followed."""
+    ignored: Share = Share()
+    overridden: Share = Share()
+    failed: Share = Share()
+    """Those whose failure came all the same."""
+    unclear: Share = Share()
+    helped: int = 0
+    hurt: int = 0
+    missed: int = 0
+    withheld: int = 0
+    heeded_without: Share = Share()
+    """Of the withheld lessons, those that were followed without being told."""
+    failed_without: Share = Share()
+    effect_on_heeding: Difference = Difference()
+    effect_on_failures: Difference = Difference()
+    """Share of failures with the lesson less that without it: below nought where telling spares them."""
+    minutes_spared: float = 0.0
+    """By MINUTES for each heeded lesson, less what is heeded without telling where enough was withheld to know."""
+    weeks: tuple[tuple[str, int, int], ...] = ()
+    """(Monday, told, heeded) of each week, oldest first."""
+
+
+def stats_of(parts: Parts, place: Place, all_projects: bool) -> list[Stats]:
+    """The stats of the place's project; or of all projects together first, then of each, the busiest first."""
+    where = LogFilter(project=ProjectId("") if all_projects else place.project.id, limit=LOG_MOST)
+    kinds = _kinds(parts, place, all_projects)
+    deliveries = [one for one in parts.store.find_records(Delivery, where) if one.lesson in kinds]
+    outcomes = parts.store.find_records(Outcome, where)
+    if not all_projects:
+        return [_sum(place.project.id, place.project.name, deliveries, outcomes, kinds)]
+    projects = {one.project for one in deliveries} | {one.project for one in outcomes}
+    each = [
+        _sum(
+            project,
+            place.project.name if project == place.project.id else project,
+            [one for one in deliveries if one.project == project],
+            [one for one in outcomes if one.project == project],
+            kinds,
+        )
+        for project in sorted(projects)
+    ]
+    return [_sum(ProjectId(""), ALL, deliveries, outcomes, kinds), *sorted(each, key=lambda one: -one.delivered)]
+
+
+def _kinds(parts: Parts, place: Place, all_projects: bool) -> dict[LessonId, LessonKind]:
+    """Every lesson's kind; a restored checkpoint, which is logged like a lesson, has none."""
+    from holdfast.domain.vocabulary import STATES
+
+    where = LessonFilter(project=place.project.id, all_projects=all_projects, states=STATES, limit=LOG_MOST)
+    return {lesson.id: lesson.kind for lesson in parts.store.find(where)}
+
+
+def _sum(
+    project: ProjectId,
+    name: str,
+    deliveries: Sequence[Delivery],
+    outcomes: Sequence[Outcome],
+    kinds: dict[LessonId, LessonKind],
+) -> Stats:
+    judged = [one for one in outcomes if one.verdict in JUDGED and one.judge]
+    told = [one for one in judged if not one.withheld]
+    without = [one for one in judged if one.withheld]
+    sessions = {one.session for one in deliveries} | {one.session for one in outcomes if one.verdict == "withheld"}
+    return Stats(
+        project=project,
+        name=name,
+        sessions=len(sessions),
+        delivered=len(deliveries),
+        tokens=sum(delivery.tokens for delivery in deliveries),
+        **{verdict: _share(told, verdict) for verdict in JUDGED},
+        helped=sum(one.verdict == "helped" for one in outcomes),
+        hurt=sum(one.verdict == "hurt" for one in outcomes),
+        missed=sum(one.verdict == "missed" for one in outcomes),
+        withheld=sum(one.verdict == "withheld" for one in outcomes),
+        heeded_without=_share(without, "heeded"),
+        failed_without=_share(without, "failed"),
+        effect_on_heeding=difference_of(_pairs(told, "heeded"), _pairs(without, "heeded")),
+        effect_on_failures=difference_of(_pairs(told, "failed"), _pairs(without, "failed")),
+        minutes_spared=_minutes(told, without, kinds),
+        weeks=_weeks(told),
+    )
+
+
+def _share(outcomes: Sequence[Outcome], verdict: str) -> Share:
+    return share_of(_pairs(outcomes, verdict))
+
+
+def _pairs(outcomes: Iterable[Outcome], verdict: str) -> list[tuple[int, int]]:
+    return pairs_by_session((one.session, one.verdict == verdict) for one in outcomes)
+
+
+def _minutes(told: Sequence[Outcome], without: Sequence[Outcome], kinds: dict[LessonId, LessonKind]) -> float:
+    heeded = [one for one in told if one.verdict == "heeded"]
+    minutes = sum(MINUTES[kinds[one.lesson]] for one in heeded if one.lesson in kinds)
+    if len(without) >= LEAST_WITHHELD and heeded:
+        anyway = sum(one.verdict == "heeded" for one in without) / len(without)
+        minutes *= max(0.0, 1 - anyway * len(told) / len(heeded))
+    return round(minutes, 1)
+
+
+def _weeks(told: Sequence[Outcome]) -> tuple[tuple[str, int, int], ...]:
+    from datetime import timedelta
+
+    counts: dict[str, tuple[int, int]] = {}
+    for outcome in told:
+        monday = (outcome.at - timedelta(days=outcome.at.weekday())).date().isoformat()
+        of, heeded = counts.get(monday, (0, 0))
+        counts[monday] = of + 1, heeded + (outcome.verdict == "heeded")
+    return tuple((monday, *counts[monday]) for monday in sorted(counts))

@@ -1,0 +1,134 @@
+"""What happened in one session, prepared for questions about it: actions, words, failures, in order of time."""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.domain.event import Event
+from holdfast.lean.records import Frozen
+from holdfast.ranking.aim import task_of
+from holdfast.text.attempts import is_test_run, split_line
+from holdfast.text.shell import simple_commands
+from holdfast.text.signature import command_target, error_signature
+from holdfast.text.window import failed, is_test_file, refused, spoken, unmasked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+_LINTER_LINE = re.compile(r"^\S{3,200}:\d+(?::\d+)?:? [^\n]{4,400}\((?P<rule>[a-z][a-z0-9]{3,30})\)\s*$", re.M)
+_RULE_CODE = re.compile(r"^\S{3,200}:\d+:\d+:? (?P<rule>[A-Z]{1,5}\d{3,4})\b", re.M)
+_SEARCHERS = frozenset(("grep", "rg", "ag", "ack"))
+_NOT_RULES = frozenset(("cached", "deprecated", "optional", "default", "typecheck", "tests", "test", "error"))
+WORDS_LIMIT = 200
+"""Characters of evidence that an outcome keeps."""
+
+
+class Action(Frozen, nested={"event": Event}):
+    """Something the agent did: a command, an edit, a read or a search."""
+
+    at: int
+    """Position among the session's events."""
+    event: Event
+    written: str = ""
+    """The text that an edit put in and that was not there before it, or the command on one line."""
+    taken: str = ""
+    """The text that an edit took out."""
+
+
+class Story:
+    """The events of one session in order of time."""
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self.events = [event for event in events if not event.agent or event.kind != "prompt"]
+        self.actions = [action for at, event in enumerate(self.events) if (action := _action(at, event))]
+        self.edits = [action for action in self.actions if action.event.kind == "file_edit"]
+        self.commands = [action for action in self.actions if action.event.command and action.event.kind != "file_edit"]
+        self.prompts = [(at, unmasked(words)) for at, event in enumerate(self.events) if (words := spoken(event))]
+        self._said = [_said(event) for event in self.events]
+
+    def position(self, at: datetime) -> int:
+        """How many events happened up to that instant."""
+        return sum(event.at <= at for event in self.events)
+
+    def work_at(self, position: int) -> str:
+        """The kind of work that the last prompt before the position began."""
+        words = next((words for at, words in reversed(self.prompts) if at < position), "")
+        return task_of(words)
+
+    def first_said(self, name: str, before: int) -> int:
+        """Where user or agent first said or wrote the name before the position; -1 for nowhere."""
+        return next((at for at, text in enumerate(self._said[:before]) if name in text), -1)
+
+    def failures(self, after: int = 0) -> Iterator[tuple[int, Event]]:
+        """What failed from the position on, by the host's word or by a linter's report that a pipe hid."""
+        for at, event in enumerate(self.events[after:], after):
+            if (failed(event) and not refused(event)) or (_ran(event) and lint_rules_in(event)):
+                yield at, event
+
+
+def _ran(event: Event) -> bool:
+    return event.kind in ("tool_result", "tool_failure") and bool(event.command) and not is_reading(event)
+
+
+def _action(at: int, event: Event) -> Action | None:
+    if event.kind == "file_edit" and event.files:
+        old = frozenset(event.old.splitlines())
+        new = [line for line in event.new.splitlines() if line not in old]
+        kept = frozenset(event.new.splitlines())
+        gone = [line for line in event.old.splitlines() if line not in kept]
+        return Action(at=at, event=event, written="\n".join(new), taken="\n".join(gone))
+    if event.kind in ("tool_result", "tool_failure") and not refused(event):
+        return Action(at=at, event=event, written=" ".join(event.command.split()))
+    return None
+
+
+def _said(event: Event) -> str:
+    if event.kind == "file_edit":
+        return f"{' '.join(event.files)}\n{event.new}"
+    if event.kind in ("prompt", "reply"):
+        return event.text
+    return f"{event.command}\n{' '.join(event.files)}"
+
+
+def is_reading(event: Event) -> bool:
+    """A read or a search: its command, if the host gives one, is a pattern."""
+    return event.tool in ("Read", "Grep", "Glob", "Search", "LS", "WebFetch", "WebSearch")
+
+
+def is_search(event: Event) -> bool:
+    """A search for text, by a tool or by a command."""
+    if event.tool in ("Grep", "Search"):
+        return True
+    programs = {words[0].rpartition("/")[2] for words in simple_commands(event.command)} if event.command else set()
+    return not is_reading(event) and (bool(programs & _SEARCHERS) or event.command.startswith("git grep"))
+
+
+def lint_rules_in(event: Event) -> frozenset[str]:
+    """The rules that linters report in the event's output, as golangci-lint, ruff and others close their lines."""
+    if not _ran(event):
+        return frozenset()
+    names = {found["rule"] for found in _LINTER_LINE.finditer(event.text)} - _NOT_RULES
+    return frozenset(names | {found["rule"] for found in _RULE_CODE.finditer(event.text)})
+
+
+def signatures_of(event: Event) -> tuple[str, str]:
+    """The signature of the event's failure and the target of its command."""
+    return error_signature(event.text), command_target(event.command)
+
+
+def runs_tests(action: Action) -> bool:
+    """Whether a part of the action's command line is a test run."""
+    return any(is_test_run(step.text) for step in split_line(action.event.command))
+
+
+def edits_test(action: Action) -> bool:
+    """Whether the action writes a test."""
+    return any(map(is_test_file, action.event.files))
+
+
+def clipped(text: str) -> str:
+    """The text on one line, short enough for an outcome's note."""
+    line = " ".join(text.split())
+    return line if len(line) <= WORDS_LIMIT else line[: WORDS_LIMIT - 1] + "…"

@@ -1,0 +1,317 @@
+"""Rules: what of the memory stands in the rules files of hosts, where no hook delivers it: which lessons, where, how.
+
+Active lessons of the project that the code bears out as it is now; those that drifted are left out. What is about one
+folder goes to a file for that folder where the host can tell paths apart, the rest to a block or file that is always
+read, both within a budget. A lesson stands in one file that a host reads, and never where it was imported from. The
+same memory and code make the same text, whenever it is asked: nothing of the clock is in it.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from math import inf
+
+from holdfast.domain.lesson import INSIGHT_LIMIT, Lesson
+from holdfast.freshness.check import FreshnessCheck
+from holdfast.freshness.verify import EVERY
+from holdfast.lean.records import Frozen, replace
+from holdfast.lean.texts import dumps
+from holdfast.lessons.staged import seen_here
+from holdfast.ports.host import RulesTarget
+from holdfast.ports.store import LessonFilter
+from holdfast.publishing.folders import common_folder, group_folders
+from holdfast.publishing.publication import (
+    Withheld,
+    is_public,
+    outcomes_of,
+    publishable,
+    reason_against,
+    standing_in,
+    unreferring,
+)
+from holdfast.ranking.multipliers import multipliers
+from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import CLOSING, INTRODUCTION, OPENING, compile_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+    from holdfast.domain.project import Place
+    from holdfast.domain.symbol import Verdict
+    from holdfast.domain.vocabulary import LessonId, LessonKind
+    from holdfast.outcomes.standing import Standing
+    from holdfast.ports.parts import Parts
+
+KINDS: tuple[LessonKind, ...] = (
+    "constraint", "decision", "convention", "preference", "tooling", "failed_approach", "bug_cause", "fix",
+)  # fmt: skip
+"""Kinds of lessons that are rules to whoever works here, in the order they are written."""
+ALWAYS_TOKENS, SCOPED_TOKENS = 1_000, 600
+"""Most tokens of a text that is always read, and of a file for one folder."""
+SCOPES_MOST = 10
+"""Most files for one folder each, for one host."""
+MARK = "<!-- holdfast:begin rules (kept by holdfast; edits here are lost) -->"
+"""The first line after the front matter of a file of ours; the importers leave out what follows it."""
+SLUG_LIMIT = 60
+
+
+class Outlet(Frozen):
+    """Where the rules of one host go."""
+
+    host: str
+    target: RulesTarget
+    """With links followed in its file's name."""
+    reads: tuple[str, ...]
+    """All files with rules that the host reads, `*` for any name."""
+
+
+class Budget(Frozen):
+    """Most tokens of a text that is always read, and of a file for one folder."""
+
+    always: int = ALWAYS_TOKENS
+    scoped: int = SCOPED_TOKENS
+
+
+DEFAULT = Budget()
+
+
+class RulesFile(Frozen):
+    """One file: all of it, or the block of ours in it."""
+
+    file: str
+    """Relative to the project's root, with forward slashes."""
+    text: str
+    whole: bool
+    lessons: tuple[LessonId, ...]
+    tokens: int
+    hosts: tuple[str, ...] = ()
+    """Those of the hosts that read it."""
+
+
+class Rules(Frozen):
+    """What stands in the project's rules files."""
+
+    files: tuple[RulesFile, ...] = ()
+    withheld: tuple[Withheld, ...] = ()
+    """Lessons that must not be written, and why."""
+    unfit: tuple[LessonId, ...] = ()
+    """Lessons for which no file had room."""
+
+
+class _Entry(Frozen):
+    """A lesson as a line."""
+
+    lesson: Lesson
+    line: str
+    tokens: int
+    folder: str
+    """The deepest folder that holds all it is about; empty for the root, and when it is about no file."""
+
+
+def compile_rules(
+    parts: Parts, place: Place, outlets: Sequence[Outlet], budget: Budget = DEFAULT, own: bool = False
+) -> Rules:
+    """The rules files of those hosts, by name; with `own` also what holds for the user in all projects.
+
+    Never a private lesson. Lessons are chosen by worth: pinned first, then those that helped more often than they
+    hurt, that were met in more sessions, that are trusted, certain and weighty, and the newer ones.
+    """
+    entries, withheld = _entries(parts, place, own)
+    sharing: dict[str, list[Outlet]] = {}
+    for outlet in outlets:
+        sharing.setdefault(outlet.target.file, []).append(outlet)
+    files: list[RulesFile] = []
+    for name in sorted(sharing, key=lambda name: ("{slug}" in name, name)):  # a file for a folder tells what is left
+        told = [entry for entry in entries if not _is_told(entry, sharing[name], files)]
+        files += _whole_files(sharing[name], told, budget) if "{slug}" in name else _block(sharing[name], told, budget)
+    written = {lesson for file in files for lesson in file.lessons}
+    new = (entry.lesson.id for entry in entries if not all(_is_told(entry, held, ()) for held in sharing.values()))
+    return Rules(
+        files=tuple(_with_readers(file, outlets) for file in sorted(files, key=lambda file: file.file)),
+        withheld=tuple(withheld),
+        unfit=tuple(lesson for lesson in new if lesson not in written),
+    )
+
+
+def is_read(file: str, reads: Iterable[str]) -> bool:
+    """Whether a host that reads those files reads that one; `{slug}` stands for any name."""
+    name = file.replace("{slug}", "always")
+    return any(fnmatchcase(name, pattern) for pattern in reads)
+
+
+def _with_readers(file: RulesFile, outlets: Iterable[Outlet]) -> RulesFile:
+    return replace(file, hosts=tuple(sorted(outlet.host for outlet in outlets if is_read(file.file, outlet.reads))))
+
+
+def _entries(parts: Parts, place: Place, own: bool) -> tuple[list[_Entry], list[Withheld]]:
+    """The lessons that may be written, best first, and those that must not."""
+    where = LessonFilter(project=place.project.id, states=("active",), kinds=KINDS, limit=EVERY)
+    now, seen = parts.clock.now(), seen_here(parts, place)
+    lessons = [
+        lesson
+        for lesson in parts.store.find(where)
+        if (is_public(lesson, place, seen) or (own and lesson.scope.level == "user" and not lesson.private))
+        and lesson.validity.valid_from <= now
+        and (lesson.validity.valid_to is None or now < lesson.validity.valid_to)
+    ]
+    outcomes = outcomes_of(parts, place)
+    standings = {lesson.id: standing_in(parts, lesson, outcomes.get(lesson.id, ())) for lesson in lessons}
+    check = FreshnessCheck(parts, place, within_s=inf)
+    entries, withheld = [], []
+    for lesson in sorted(lessons, key=lambda lesson: _worth(lesson, standings[lesson.id]), reverse=True):
+        verdicts = [verdict for _, verdict in check.looks(lesson)]
+        reason = reason_against(lesson, verdicts, standings[lesson.id]) or _doubt(lesson, verdicts)
+        if reason:
+            withheld.append(Withheld(lesson=lesson, reason=reason))
+        else:
+            entries.append(_entry(lesson, verdicts))
+    return entries, withheld
+
+
+def _doubt(lesson: Lesson, verdicts: Sequence[Verdict]) -> str:
+    """Why a lesson is no standing rule: what it is about could not be compared, or it says nothing."""
+    unsure = next((verdict for verdict in verdicts if verdict.freshness == "unverified"), None)
+    if unsure:
+        return unsure.words or f"{unsure.anchor.path}: not verified"
+    return "" if publishable(lesson.insight) else "it has no words"
+
+
+def _worth(lesson: Lesson, standing: Standing) -> tuple[Any, ...]:
+    known = dict(multipliers(lesson, "fresh", lesson.recorded_at))
+    learnt = known["trust"] * known["confidence"] * known["salience"]
+    return (
+        lesson.pinned,
+        standing.credit - standing.harm,
+        len(lesson.sessions_seen),
+        learnt,
+        lesson.validity.valid_from,
+        lesson.id,
+    )
+
+
+def _entry(lesson: Lesson, verdicts: Sequence[Verdict]) -> _Entry:
+    """The lesson's line, with what moved named by its new place."""
+    found = tuple(verdict.anchor for verdict in verdicts)
+    shown = replace(
+        lesson,
+        insight=publishable(lesson.insight)[:INSIGHT_LIMIT],
+        why=publishable(lesson.why),
+        how=publishable(lesson.how),
+        anchors=tuple(replace(a, path=publishable(a.path), symbol=publishable(a.symbol)) for a in found),
+        globs=tuple(map(publishable, lesson.globs)),
+    )
+    line = unreferring(compile_line(shown).text)
+    places = [anchor.path.rpartition("/")[0] for anchor in found] + [_fixed_part(glob) for glob in lesson.globs]
+    folder = common_folder(places) if places else lesson.scope.path_prefix.strip("/")
+    return _Entry(lesson=lesson, line=line, tokens=count_tokens(line), folder=folder)
+
+
+def _fixed_part(glob: str) -> str:
+    """The folder that a pattern's files are all in: `src/db` of `src/db/**/*.sql`."""
+    names = glob.split("/")[:-1]
+    wild = (at for at, name in enumerate(names) if any(mark in name for mark in "*?[{"))
+    return "/".join(names[: next(wild, len(names))])
+
+
+def _is_told(entry: _Entry, sharing: Sequence[Outlet], files: Sequence[RulesFile]) -> bool:
+    """Whether each of the hosts is told by another file: by one of ours, or by the one it was imported from."""
+    origin = entry.lesson.provenance.origin.partition("#")[0].replace("%23", "#")
+    if origin and any(is_read(origin, outlet.reads) for outlet in sharing):
+        return True
+    held = [file.file for file in files if entry.lesson.id in file.lessons]
+    return all(any(is_read(name, outlet.reads) for name in held) for outlet in sharing)
+
+
+def _block(sharing: Sequence[Outlet], entries: Sequence[_Entry], budget: Budget) -> Iterator[RulesFile]:
+    target = sharing[0].target
+    taken = _fit(entries, budget.always - _FRAME_TOKENS)
+    if taken:
+        text = _text("## Notes from earlier sessions", taken)
+        yield _rules_file(target.file, text, taken)
+
+
+def _whole_files(sharing: Sequence[Outlet], entries: Sequence[_Entry], budget: Budget) -> Iterator[RulesFile]:
+    """The file that is always read, and one a folder where the host can tell paths apart."""
+    target, room = sharing[0].target, budget.scoped - _FRAME_TOKENS
+    groups = []
+    if "{globs}" in target.front_matter:
+        groups = group_folders([one.folder for one in entries], [one.tokens for one in entries], SCOPES_MOST, room)
+    grouped = {at for _, members in groups for at in members}
+    rest = [entry for at, entry in enumerate(entries) if at not in grouped]
+    slugs = _slugs([folder for folder, _ in groups])
+    scopes = [("", "always", rest, budget.always - _FRAME_TOKENS)]
+    scopes += [(folder, slugs[folder], [entries[at] for at in members], room) for folder, members in groups]
+    for folder, slug, members, tokens in scopes:
+        head = _front_matter(target, folder)
+        taken = _fit(members, tokens, target.limit_chars - len(head) - _FRAME_CHARS if target.limit_chars else 0)
+        if taken:
+            title = "# Notes from earlier sessions" + (f" on {_plain(folder)}" if folder else "")
+            text = f"{head}{MARK}\n{_text(title, taken)}\n<!-- holdfast:end -->\n"
+            yield _rules_file(target.file.replace("{slug}", slug), text, taken, whole=True)
+
+
+def _rules_file(name: str, text: str, taken: Sequence[_Entry], whole: bool = False) -> RulesFile:
+    return RulesFile(
+        file=name,
+        text=text,
+        whole=whole,
+        lessons=tuple(entry.lesson.id for entry in taken),
+        tokens=count_tokens(text),
+    )
+
+
+def _fit(entries: Sequence[_Entry], tokens: int, chars: int = 0) -> list[_Entry]:
+    """The best that there is room for, in the order they are written: by kind, the older first."""
+    taken, spent, length = [], 0, 0
+    for entry in entries:
+        longer = length + len(entry.line) + 1
+        if spent + entry.tokens <= tokens and (not chars or longer <= chars):
+            taken.append(entry)
+            spent, length = spent + entry.tokens, longer
+    return sorted(taken, key=lambda entry: (KINDS.index(entry.lesson.kind), entry.lesson.id))
+
+
+def _text(title: str, taken: Sequence[_Entry]) -> str:
+    """The lessons, fenced and attributed; blank lines let Markdown show them as a list."""
+    lines = [entry.line for entry in taken]
+    return "\n".join([title, "", OPENING, "", f"{INTRODUCTION} {_MORE}", "", *lines, "", CLOSING])
+
+
+_MORE = "`holdfast show ID` tells where one comes from."
+_FRAME_TOKENS = count_tokens(_text(f"{MARK}# Notes from earlier sessions on a folder", ())) + 40
+_FRAME_CHARS = len(_text(MARK, ())) + 200
+"""What a file costs besides its lessons and its front matter."""
+
+
+def _front_matter(target: RulesTarget, folder: str) -> str:
+    """The target's, filled in; of the file that is always read, its own."""
+    plain = _plain(folder)
+    described = "Notes from earlier sessions" + (f" on {plain}" if folder else "")
+    globs = dumps([f"{plain}/**"]) if target.globs == "list" else f"{plain}/**"
+    template = target.front_matter if folder else target.always
+    return template.replace("{description}", described).replace("{globs}", globs)
+
+
+def _plain(folder: str) -> str:
+    """The folder as every host's globs and front matter take it: characters that mean something there become `?`."""
+    kept = "".join(c if c.isalnum() or c in "_-./+~ " else "?" for c in folder)
+    return kept if kept[:1].isalnum() or kept[:1] in "._" else "?" + kept[1:]
+
+
+def _slugs(folders: Sequence[str]) -> dict[str, str]:
+    """A file name's part for each folder: `src-app`; with a digest where that is not plain, or not one folder's."""
+    plain = {
+        folder: "".join(c if c.isascii() and (c.isalnum() or c in "_.") else "-" for c in folder.lower())
+        for folder in folders
+    }
+    slugs = {folder: "-".join(filter(None, text.split("-"))) for folder, text in plain.items()}
+    shared = list(slugs.values())
+    return {
+        folder: slug
+        if folder.isascii() and shared.count(slug) == 1 and slug != "always" and len(slug) <= SLUG_LIMIT
+        else f"{slug[:SLUG_LIMIT]}-{sha256(folder.encode('utf-8', 'replace')).hexdigest()[:8]}".lstrip("-")
+        for folder, slug in slugs.items()
+    }

@@ -1,0 +1,228 @@
+"""Document: a shared lesson as a set of fields that merge the same way on every machine, in any order.
+
+Each field carries a stamp: a digest of its value, the tokens of the edits that are in force and those of the edits
+that they replaced. A field whose value does not have the stamp's digest was edited since. Of two documents, the field
+whose edits the other one has seen gives way. Where neither has seen the other's edit, both count: lists are united, of
+two rules one stays and the other becomes a rival, which `split` turns into a lesson of its own. A tombstone wins over
+everything, so nothing comes back.
+
+Source: multi-value registers (Shapiro et al., A comprehensive study of convergent and commutative replicated data
+types, 2011, section 3.2.2).
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from holdfast.domain.lesson import title_of
+from holdfast.domain.vocabulary import LessonId
+from holdfast.lean.records import Frozen, replace
+from holdfast.lean.texts import dumps, short_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    Values = dict[str, Any]
+
+EMPTY: dict[str, Any] = {
+    "kind": "", "title": "", "insight": "", "state": "active", "why": "", "how": "", "snippets": [], "anchors": [],
+    "globs": [], "when": {}, "tags": [], "topic_key": "", "path_prefix": "", "command": "", "error_signature": "",
+    "revival": "", "valid_from": "", "valid_to": "", "links": [], "provenance": {}, "rivals": [],
+}  # fmt: skip
+"""The fields of a document in their order, each with the value that is not written."""
+ENDS = ("active", "superseded", "retired", "forgotten")
+"""States of a shared lesson; of two that were set at once the later one in this list stays."""
+DIGITS = 8
+SLUG_WORDS = 7
+SLUG_LIMIT = 48
+
+
+class Stamp(Frozen):
+    """What is known of one field's edits."""
+
+    digest: str
+    """Digest of the value that the tokens are about."""
+    live: frozenset[str] = frozenset()
+    """Tokens of the edits that are in force; two when they were made at once."""
+    past: frozenset[str] = frozenset()
+    """Tokens of the edits that those replaced."""
+
+    @property
+    def seen(self) -> frozenset[str]:
+        """Every token."""
+        return self.live | self.past
+
+
+class Document(Frozen):
+    """One shared lesson: every field of `EMPTY` with its value and its stamp."""
+
+    id: LessonId
+    values: Values
+    stamps: dict[str, Stamp]
+
+    @property
+    def is_tombstone(self) -> bool:
+        """Whether the lesson was forgotten."""
+        return bool(self.values["state"] == "forgotten")
+
+
+def shared_id(*parts: str) -> LessonId:
+    """The id that any machine gives to a lesson of that kind and rule: a version 8 UUID of a digest.
+
+    Case and white space do not count.
+    """
+    words = "\0".join(" ".join(part.casefold().split()) for part in parts)
+    digits = sha256(("holdfast lesson\0" + words).encode("utf-8", "replace")).hexdigest()
+    return LessonId(f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-a{digits[17:20]}-{digits[20:32]}")
+
+
+def path_of(lesson: LessonId, kind: str, insight: str) -> str:
+    """The file of a lesson, relative to the folder of lessons; it stays when the lesson's words change."""
+    letters = (char if char.isascii() and char.isalnum() else " " for char in insight.casefold())
+    slug = "-".join("".join(letters).split()[:SLUG_WORDS])[:SLUG_LIMIT].strip("-")
+    return f"{kind}/{slug or 'lesson'}-{short_id(lesson)}.md"
+
+
+def digest(value: Any) -> str:
+    """A few digits that tell a field's values apart."""
+    return "r" + sha256(dumps(value).encode("utf-8", "replace")).hexdigest()[:DIGITS]
+
+
+def first_stamp(value: Any) -> Stamp:
+    """The stamp of a value that replaces none: the same on every machine."""
+    return Stamp(digest=digest(value), live=frozenset((digest(value),)))
+
+
+UNSET = {name: first_stamp(value) for name, value in EMPTY.items()}
+"""The stamps of fields that were never set."""
+
+
+def tombstone(lesson: LessonId, kind: str) -> Document:
+    """What is left of a forgotten lesson: no word of it."""
+    values = {**EMPTY, "kind": kind, "state": "forgotten"}
+    return Document(id=lesson, values=values, stamps=dict(UNSET))
+
+
+def settle(lesson: LessonId, values: Mapping[str, Any], stamps: Mapping[str, Stamp] | None) -> Document:
+    """The document of those values, with a new token for every field that was edited since it was stamped.
+
+    Without stamps every value counts as the first one of its field.
+    """
+    whole = {name: values.get(name, empty) for name, empty in EMPTY.items()}
+    if whole["state"] == "forgotten":
+        return tombstone(lesson, whole["kind"])
+    if stamps is None:
+        return Document(id=lesson, values=whole, stamps={name: first_stamp(value) for name, value in whole.items()})
+    settled = {name: _settled(whole[name], stamps.get(name, UNSET[name])) for name in EMPTY}
+    return Document(id=lesson, values=whole, stamps=settled)
+
+
+def edit(document: Document, **changes: Any) -> Document:
+    """The document with those fields changed."""
+    return settle(document.id, {**document.values, **changes}, document.stamps)
+
+
+def join(one: Document, other: Document) -> Document:
+    """What both together say; the order does not matter, and joining twice changes nothing."""
+    if one.is_tombstone or other.is_tombstone:
+        return tombstone(one.id, min(one.values["kind"], other.values["kind"]))
+    values: Values = {}
+    stamps: dict[str, Stamp] = {}
+    losers: list[str] = []
+    for name in EMPTY:
+        first, second = one.values[name], other.values[name]
+        value, stamp, is_concurrent = _join(name, first, one.stamps[name], second, other.stamps[name])
+        values[name], stamps[name] = value, stamp
+        if is_concurrent and name == "insight":
+            losers = [text for text in (first, second) if text and text != value]
+    joined = Document(id=one.id, values=values, stamps=stamps)
+    rivals = sorted({*values["rivals"], *losers})
+    return joined if rivals == values["rivals"] else edit(joined, rivals=rivals)
+
+
+def split(document: Document) -> tuple[Document, list[Document]]:
+    """The document without its rivals, and each rival as a lesson that contradicts it."""
+    values = document.values
+    if document.is_tombstone or not values["rivals"]:
+        return document, []
+    rivals = []
+    for insight in values["rivals"]:
+        if insight == values["insight"]:
+            continue
+        kept = {name: values[name] for name in ("kind", "anchors", "globs", "when", "path_prefix", "valid_from")}
+        fields = {
+            **kept, "title": title_of(insight), "insight": insight, "provenance": values["provenance"],
+            "links": [{"kind": "contradicts", "target": document.id}],
+        }  # fmt: skip
+        rivals.append(settle(shared_id("rival", document.id, insight), fields, None))
+    contradicted = [{"kind": "contradicts", "target": rival.id} for rival in rivals]
+    links = _united([*values["links"], *contradicted]) if contradicted else values["links"]
+    return edit(document, rivals=[], links=links), rivals
+
+
+def _settled(value: Any, stamp: Stamp) -> Stamp:
+    now = digest(value)
+    if now == stamp.digest:
+        return stamp
+    token = "r" + sha256(dumps([value, sorted(stamp.seen)]).encode("utf-8", "replace")).hexdigest()[:DIGITS]
+    return Stamp(digest=now, live=frozenset((token,)), past=stamp.seen - {token})
+
+
+def _join(name: str, first: Any, one: Stamp, second: Any, other: Stamp) -> tuple[Any, Stamp, bool]:
+    """The value, its stamp, and whether it was chosen from two that did not know of each other."""
+    if one == other:
+        return first, one, False
+    ahead, behind = one.live - other.seen, one.live & other.past
+    other_ahead, other_behind = other.live - one.seen, other.live & one.past
+    live = (one.live & other.live) | ahead | other_ahead
+    if not live:  # each calls the other one's edit replaced: only an edit by hand of the tokens does that
+        live = one.live | other.live
+    stamp = Stamp(digest="", live=live, past=(one.seen | other.seen) - live)
+    if live == one.live and live != other.live and not other_ahead:
+        return first, replace(stamp, digest=one.digest), False
+    if live == other.live and live != one.live and not ahead:
+        return second, replace(stamp, digest=other.digest), False
+    if ahead and not (behind or other_ahead):
+        return first, replace(stamp, digest=one.digest), False
+    if other_ahead and not (other_behind or ahead):
+        return second, replace(stamp, digest=other.digest), False
+    value = first if first == second else _combined(name, first, second)
+    return value, replace(stamp, digest=digest(value)), first != second
+
+
+def _combined(name: str, first: Any, second: Any) -> Any:
+    """One value of two that were set at once; it does not depend on their order."""
+    if name in ("why", "how"):
+        return "\n\n".join(sorted({*first.split("\n\n"), *second.split("\n\n")} - {""}))
+    if name == "state":
+        return max(first, second, key=ENDS.index)
+    if name in ("valid_from", "valid_to"):
+        return min(text for text in (first, second) if text)
+    if name == "anchors":
+        return _one_a_place([*first, *second])
+    if name == "when":
+        return _both_triggers(first, second)
+    if isinstance(first, list):
+        return _united([*first, *second])
+    return max(first, second) if isinstance(first, str) else max(first, second, key=dumps)
+
+
+def _united(items: Iterable[Any]) -> list[Any]:
+    by_text = {dumps(item): item for item in items}
+    return [by_text[text] for text in sorted(by_text)]
+
+
+def _one_a_place(anchors: Iterable[Mapping[str, str]]) -> list[Any]:
+    by_place: dict[tuple[str, str], Any] = {}
+    for anchor in anchors:
+        place = (anchor["path"], anchor.get("symbol", ""))
+        by_place[place] = max(by_place.get(place, anchor), anchor, key=dumps)
+    return [by_place[place] for place in sorted(by_place)]
+
+
+def _both_triggers(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    names = [name for name in ("paths", "symbols", "literals", "commands", "work") if name in first or name in second]
+    both: dict[str, Any] = {name: sorted({*first.get(name, ()), *second.get(name, ())}) for name in names}
+    return both | ({"standing": True} if first.get("standing") or second.get("standing") else {})

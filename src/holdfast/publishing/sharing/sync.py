@@ -1,0 +1,600 @@
+"""Sync: keep the files of `.holdfast/lessons` and the store in step.
+
+For each shared lesson the store's version and the file are joined (`document.join`), so the order of syncs, merges and
+edits does not matter. The result is written to the file. It is written to the store only where it may be: a file is
+text of the repository (ADR 26). A new lesson waits in the inbox, or is on probation where the user committed it; a
+change to a lesson that counts here waits until a person accepts it.
+
+A file that is not there says nothing: another branch may be checked out. Only a tombstone ends a lesson.
+
+What was synced is one mark a project: ids, places, digests; no word of a lesson.
+"""
+
+from __future__ import annotations
+
+from holdfast.curation.remember import same_rule
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.records import Change
+from holdfast.domain.vocabulary import LIVING, STATES, TRANSITIONS, LessonId
+from holdfast.errors import HoldfastError, InvalidValueError, StaleWriteError
+from holdfast.lean.plain import render_instant
+from holdfast.lean.records import Frozen, replace
+from holdfast.lean.texts import dumps, loads, short_id
+from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.lessons.staged import hidden_here
+from holdfast.lessons.staging import SharedStaging, find_staged
+from holdfast.lessons.suspicion import suspicion
+from holdfast.ports.store import LessonFilter, LogFilter
+from holdfast.publishing.sharing.document import (
+    EMPTY,
+    UNSET,
+    Document,
+    join,
+    path_of,
+    settle,
+    shared_id,
+    split,
+    tombstone,
+)
+from holdfast.publishing.sharing.lessonfile import LessonFile, Problem, parse, parse_stamp, render, stamp_text
+from holdfast.publishing.sharing.shape import SHARED, new_lesson, revised, values_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+    from typing import Any
+
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import State
+    from holdfast.ports.lessonfiles import LessonFiles
+    from holdfast.ports.parts import Parts
+    from holdfast.publishing.sharing.document import Stamp
+
+MARK = "sharing:"
+"""The store's mark, before the project's id, with what was synced."""
+FOLDER = ".holdfast/lessons"
+VERSION = 1
+PAGE = 1_000
+ROOTS = 20
+"""Work trees whose files are remembered; of another one all files are read again."""
+
+
+class Syncing(Frozen):
+    """How a run goes."""
+
+    share: tuple[Lesson, ...] = ()
+    """Lessons whose files are written even where there are none."""
+    accept: bool = False
+    """A person vouches for the files: what waits in them counts."""
+    take_only: bool = False
+    """Files are read and not written: git is at work, or another hook of it follows."""
+    dry: bool = False
+    """Nothing is written."""
+
+
+class Step(Frozen):
+    """What became of one lesson, or would."""
+
+    verb: str
+    """written, added, changed, merged, forgotten, waiting or refused."""
+    path: str
+    title: str = ""
+    lesson: LessonId = ""  # type: ignore[assignment]
+    reason: str = ""
+
+
+class SyncReport(Frozen):
+    """What a sync did."""
+
+    steps: tuple[Step, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    shared: int = 0
+    """Lessons that are shared, by this machine or another one."""
+    absent: int = 0
+    """Shared lessons of ours without a file here."""
+    waiting: int = 0
+    """Lessons of ours of which the file has a change that nobody accepted yet."""
+
+    def count(self, verb: str) -> int:
+        """How many steps have that verb."""
+        return sum(step.verb == verb for step in self.steps)
+
+
+class Entry(Frozen):
+    """What is known of one shared lesson since the last sync."""
+
+    id: LessonId
+    """The id in its file."""
+    lesson: LessonId = ""  # type: ignore[assignment]
+    """Its id in this store; empty for one that was not taken in."""
+    path: str = ""
+    ours: bool = False
+    """It counts here: our edits go out, edits from files wait for a person."""
+    at: str = ""
+    """When the version was recorded that was synced last."""
+    stamps: dict[str, str]
+    provenance: dict[str, str]
+    waits: bool = False
+    """The file has a change that nobody accepted yet."""
+
+
+def sync(parts: Parts, place: Place, files: LessonFiles, how: Syncing) -> SyncReport:
+    """What became of each shared lesson; idempotent. Raises HoldfastError where the folder cannot be used."""
+    return with_retries(lambda: _Run(parts, place, files, how).go())
+
+
+def find_shareable(parts: Parts, place: Place) -> list[Lesson]:
+    """The lessons that `share --all` shares: active ones of the project, seen on this branch and not private."""
+    hidden = hidden_here(parts, place)
+    lessons = (lesson for lesson in _lessons(parts, place, ("active",)) if lesson.id not in hidden)
+    return [lesson for lesson in lessons if not reason_against(lesson, place)]
+
+
+def reason_against(lesson: Lesson, place: Place) -> str:
+    """Why the lesson cannot be shared; empty when it can."""
+    if lesson.private:
+        return "it is private"
+    if lesson.scope.level == "user":
+        return "it is your own, for all projects"
+    if lesson.scope.project != place.project.id:
+        return "it is of another project"
+    if lesson.kind == "checkpoint":
+        return "it is a checkpoint"
+    if lesson.state != "active":
+        return f"it is not active but {lesson.state}"
+    words = (lesson.title, lesson.insight, lesson.why, lesson.how, *lesson.snippets)
+    return suspicion("\n".join(words)) if lesson.trust != "person" else ""
+
+
+class _Run:
+    """One sync: what is known, what will be written to the store and to files, and the report."""
+
+    def __init__(self, parts: Parts, place: Place, files: LessonFiles, how: Syncing) -> None:
+        self.parts = parts
+        self.place = place
+        self.files = files
+        self.how = how
+        self.steps: list[Step] = []
+        self.problems: list[Problem] = []
+        self.after: dict[LessonId, Lesson] = {}
+        self.expected: dict[LessonId, datetime | None] = {}
+        self.outgoing: dict[str, tuple[str, bytes | None]] = {}
+        """By path: the text to write and what the file holds now."""
+        self.forced: set[LessonId] = set()
+        """Lessons whose files are written even where there are none."""
+        self.unwritten: set[str] = set()
+        self.present: dict[LessonId, str] = {}
+        """By id, the lesson's file; empty where it has one that nobody may write."""
+        self.rules: dict[tuple[str, ...], Lesson] = {}
+        self.by_user: frozenset[str] | None = None
+        self._locals: dict[LessonId, LessonId] = {}
+        self.staging = SharedStaging(parts, place, FOLDER)
+        self.state = _load(parts.store.mark(MARK + place.project.id))
+        self.roots: dict[str, dict[str, str]] = self.state["roots"]
+
+    def go(self) -> SyncReport:
+        """Plan, then write the store, the files and the mark, in this order: a crash in between loses nothing."""
+        known = self.roots.get(self.place.root, {})
+        found = dict(self.files.find())
+        extent = self.parts.store.extent()
+        is_same_store = self.state["extent"] == [extent.versions, extent.lessons]
+        if is_same_store and found == known and not (self.how.share or self.how.accept):
+            return _unchanged(self.state["entries"], found)
+        self.entries: dict[LessonId, Entry] = {LessonId(one["id"]): Entry(**one) for one in self.state["entries"]}
+        self.is_complete = False
+        self.lessons: dict[LessonId, Lesson] = {}
+        self.shared_ids = {entry.lesson: entry.id for entry in self.entries.values() if entry.lesson}
+        read = self._read(found, known)
+        if is_same_store and not self.how.share:  # no lesson has changed since the last sync
+            due = self._changed_by_files(read)
+            self._load([entry.lesson for shared in due if (entry := self.entries.get(shared)) and entry.lesson])
+        else:
+            self._load_all()
+            self._follow_revisions()
+            self._choose()
+            due = list(self._to_do(read))
+        for lesson in due:
+            self._process(lesson, read.get(lesson))
+        self._unstage()
+        if not self.how.dry:
+            self._write(found)
+        return self._report()
+
+    # What there is
+
+    def _read(self, found: Mapping[str, str], known: Mapping[str, str]) -> dict[LessonId, tuple[LessonFile, bytes]]:
+        """By id, the files that changed since the last sync and that can be read."""
+        self.by_path = {entry.path: entry for entry in self.entries.values()}
+        holders: dict[LessonId, list[str]] = {}
+        read: dict[LessonId, tuple[LessonFile, bytes]] = {}
+        for path, mark in found.items():
+            entry = self.by_path.get(path)
+            if entry is not None and mark and known.get(path) == mark:
+                holders.setdefault(entry.id, []).append(path)
+                continue
+            parsed, held = self._parse(path, mark)
+            if isinstance(parsed, Problem):
+                self.problems.append(parsed)
+                if entry is not None:
+                    self.present[entry.id] = ""  # there is a file, which nobody may write
+                continue
+            holders.setdefault(parsed.document.id, []).append(path)
+            read[parsed.document.id] = parsed, held
+        for lesson, paths in holders.items():
+            self.present[lesson] = paths[0] if len(paths) == 1 else ""
+            if len(paths) > 1:
+                read.pop(lesson, None)
+                reason = f"the same id as {{}}: {short_id(lesson)}"
+                others = [", ".join(path for path in paths if path != one) for one in paths]
+                self.problems += [
+                    Problem(path=path, reason=reason.format(other), line=2)
+                    for path, other in zip(paths, others, strict=True)
+                ]
+        return read
+
+    def _parse(self, path: str, mark: str) -> tuple[LessonFile | Problem, bytes]:
+        held = self.files.read(path) if mark else None
+        if held is None:
+            reason = "cannot be read" if mark else "is a link or no plain file, and is not followed"
+            return Problem(path=path, reason=reason), b""
+        entry = self.by_path.get(path)
+        parsed = parse(path, held, _stamps(entry) if entry else None)
+        if isinstance(parsed, LessonFile) and not path.endswith(f"-{short_id(parsed.document.id)}.md"):
+            ending = f"-{short_id(parsed.document.id)}.md"
+            return Problem(
+                path=path, reason=f"renamed: the name of this lesson's file ends with {ending}", line=2
+            ), held
+        return parsed, held
+
+    def _choose(self) -> None:
+        """Make the lessons ours that somebody shares."""
+        for lesson in self.how.share:
+            reason = reason_against(lesson, self.place)
+            shared = self.shared_ids.get(lesson.id) or shared_id(lesson.kind, lesson.insight)
+            entry = self.entries.get(shared)
+            if not reason and entry is not None and entry.ours and entry.lesson != lesson.id:
+                reason = f"it states what {short_id(entry.lesson)} states"
+            if reason:
+                self._tell("refused", "", lesson, reason)
+                continue
+            if entry is None:
+                path = self.present.get(shared) or path_of(shared, lesson.kind, lesson.insight)
+                entry = Entry(id=shared, path=path, stamps={}, provenance={})
+            self.entries[shared] = replace(entry, lesson=lesson.id, ours=True, at="")
+            self.shared_ids[lesson.id] = shared
+            self.forced.add(shared)
+
+    def _follow_revisions(self) -> None:
+        """A lesson that replaced one of ours stands in the same file: there a revision is an edit."""
+        successors = {
+            link.target: lesson
+            for lesson in self.lessons.values()
+            for link in lesson.links
+            if link.kind == "supersedes" and lesson.state in LIVING
+        }
+        for entry in [entry for entry in self.entries.values() if entry.ours]:
+            lesson = entry.lesson
+            while lesson in successors and (old := self.lessons.get(lesson)) and old.state == "superseded":
+                lesson = successors[lesson].id
+            if lesson != entry.lesson and lesson not in self.shared_ids:
+                self.entries[entry.id] = replace(entry, lesson=lesson)
+                self.shared_ids[lesson] = entry.id
+
+    def _load(self, ids: Sequence[LessonId]) -> None:
+        from holdfast.ports.store import get_readable  # most syncs find nothing changed
+
+        self.lessons.update((lesson.id, lesson) for lesson in get_readable(self.parts.store, ids))
+
+    def _load_all(self) -> None:
+        """Read every lesson of the project, once; those that were read or changed before stay as they are."""
+        if not self.is_complete:
+            self.is_complete = True
+            everything = {lesson.id: lesson for lesson in _lessons(self.parts, self.place, STATES)}
+            self.lessons = everything | self.lessons
+
+    def _changed_by_files(self, read: Mapping[LessonId, object]) -> list[LessonId]:
+        """Lessons of which the file changed, or whose file somebody vouches for now, in a fixed order."""
+        vouched = (id for id, entry in self.entries.items() if self.how.accept and (entry.waits or not entry.ours))
+        return sorted({*read, *vouched})
+
+    def _to_do(self, read: Mapping[LessonId, object]) -> Iterator[LessonId]:
+        """Lessons of which the file or the store's version changed, in a fixed order."""
+        for shared in sorted({*self.entries, *read}):
+            entry = self.entries.get(shared)
+            lesson = self.lessons.get(entry.lesson) if entry else None
+            at = render_instant(lesson.recorded_at) if lesson else ""
+            if (
+                entry is None
+                or shared in read
+                or shared in self.forced
+                or at != entry.at
+                or (self.how.accept and (entry.waits or not entry.ours))
+            ):
+                yield shared
+
+    def _unstage(self) -> None:
+        """Let lessons be seen everywhere whose files a main line has by now."""
+        for staged in find_staged(self.parts, self.place):
+            lesson = self.lessons.setdefault(staged.id, staged)
+            path = self.present.get(self.shared_ids.get(lesson.id, LessonId("")))
+            if path and lesson.scope.branch and lesson.state in LIVING:
+                after = replace(self.staging.unstage(lesson, path), recorded_at=self.parts.clock.now())
+                if after.scope != lesson.scope:
+                    self._put(lesson, after, "merged", path)
+
+    # One lesson
+
+    def _process(self, shared: LessonId, read: tuple[LessonFile, bytes] | None) -> None:
+        entry = self.entries.get(shared)
+        if read is None and self.present.get(shared):
+            parsed, held = self._parse(self.present[shared], "unchanged")
+            if isinstance(parsed, Problem):
+                self.problems.append(parsed)
+                self.present[shared] = ""
+            else:
+                read = parsed, held
+        if entry is None:
+            if read is not None:
+                self._take_in(Entry(id=shared, stamps={}, provenance={}), *read)
+            return
+        lesson = self.lessons.get(entry.lesson)
+        is_accepted_since = lesson is not None and lesson.state == "active" and lesson.provenance.detector == SHARED
+        if entry.ours or is_accepted_since:
+            self._reconcile(replace(entry, ours=True), lesson, read)
+        elif read is not None:
+            self._take_in(entry, *read)
+
+    def _take_in(self, entry: Entry, file: LessonFile, held: bytes) -> None:
+        """Let the store follow a file of somebody else's lesson."""
+        document, path = file.document, self.present[entry.id]
+        lesson = self.lessons.get(entry.lesson)
+        is_new = not entry.stamps
+        if lesson is None and (is_new or self.how.accept) and document.values["state"] == "active":
+            lesson = self._add(entry, file, path)
+        elif lesson is not None and lesson.provenance.detector == SHARED and lesson.state in LIVING:
+            lesson = self._follow(lesson, file, path)
+        ours = lesson is not None and lesson.state == "active" and lesson.provenance.detector == SHARED
+        if file.was_edited:
+            self._put_file(path, document, held)
+        self._keep(replace(entry, path=path, ours=ours), lesson, document)
+
+    def _add(self, entry: Entry, file: LessonFile, path: str) -> Lesson:
+        now = self.parts.clock.now()
+        draft = new_lesson(file.document, self.place.project.id, self._local_ids(), now, self._state(file, path))
+        draft = self.staging.stage(draft, path)
+        self._load_all()
+        if draft.id in self.lessons:  # it was taken in before the mark was lost
+            return self.lessons[draft.id]
+        rule = same_rule(draft)
+        if not self.rules:
+            self.rules.update((same_rule(lesson), lesson) for lesson in self.lessons.values())
+        same = self.rules.get(rule)
+        if same is not None and same.state != "forgotten":
+            return same  # known here already; it stays this machine's until somebody shares it
+        self.rules[rule] = self.lessons[draft.id] = draft
+        self.after[draft.id] = draft
+        self.expected[draft.id] = None
+        self.shared_ids[draft.id] = entry.id
+        self._tell("added", path, draft, draft.state if draft.state != "active" else "")
+        return draft
+
+    def _state(self, file: LessonFile, path: str) -> State:
+        """What a new lesson from a file is: active only when a person vouches for it."""
+        if file.doubt:
+            return "quarantined"
+        if self.how.accept:
+            return "active"
+        if self.by_user is None:
+            self.by_user = self.files.by_user()
+        return "probation" if path in self.by_user else "candidate"
+
+    def _follow(self, lesson: Lesson, file: LessonFile, path: str) -> Lesson:
+        """The next version of a lesson that waits, as its file has it now."""
+        now = self.parts.clock.now()
+        after = revised(lesson, file.document, self._local_ids(), now)
+        if after.state == "forgotten":
+            return self._put(lesson, after, "forgotten", path)
+        state: State | None = None
+        if file.doubt:
+            state = "quarantined"
+        elif self.how.accept:
+            state = "active"
+        if state and state != after.state and state in TRANSITIONS[after.state] and after.state in LIVING:
+            said_by = file.document.values["provenance"].get("said_by", "agent")
+            after = replace(after, state=state, trust=said_by if state == "active" else after.trust)
+        return self._put(lesson, after, "changed", path)
+
+    def _reconcile(self, entry: Entry, lesson: Lesson | None, read: tuple[LessonFile, bytes] | None) -> None:
+        """Join the store's version of a lesson of ours with its file."""
+        mine = self._mine(entry, lesson)
+        if mine is None:
+            return
+        file = read[0] if read else None
+        merged, rivals = join(mine, file.document) if file else mine, list[Document]()
+        if not self.how.take_only:
+            merged, rivals = split(merged)
+        agreed, waits = merged, False
+        if merged.values != mine.values:
+            if lesson is not None and self.how.accept and not (file and file.doubt):
+                after = revised(lesson, merged, self._local_ids(), self.parts.clock.now())
+                lesson = self._put(lesson, after, "forgotten" if merged.is_tombstone else "changed", entry.path)
+            elif _is_ours_alone(mine, merged):
+                agreed = mine
+            else:
+                agreed, waits = mine, True
+                reason = file.doubt if file and file.doubt else "the file says otherwise; --accept takes it"
+                self._tell("waiting", entry.path, lesson, reason)
+        is_hidden = lesson is not None and lesson.private
+        if not is_hidden and (read or (self.present.get(entry.id) is None and entry.id in self.forced)):
+            self._put_file(self.present.get(entry.id) or entry.path, merged, read[1] if read else None, lesson)
+        path = self.present.get(entry.id) or entry.path
+        self._keep(replace(entry, path=path, waits=waits), lesson, agreed)
+        for rival in rivals:
+            self._add_rival(rival)
+
+    def _mine(self, entry: Entry, lesson: Lesson | None) -> Document | None:
+        """The lesson as the store has it, edits since the last sync stamped; None when it cannot be told."""
+        if lesson is None:
+            changes = self.parts.store.find_records(
+                Change, LogFilter(project=self.place.project.id, lesson=entry.lesson)
+            )
+            is_purged = any(change.verb == "purge" for change in changes)
+            return tombstone(entry.id, "decision") if is_purged else None
+        if lesson.state == "forgotten":
+            return tombstone(entry.id, lesson.kind)
+        targets = {link.target: self.shared_ids.get(link.target, entry.id) for link in lesson.links}
+        others = {local: shared for local, shared in targets.items() if shared != entry.id}
+        values = values_of(lesson, others, entry.provenance or None)
+        return settle(entry.id, values, _stamps(entry) if entry.stamps else None)
+
+    def _add_rival(self, rival: Document) -> None:
+        if rival.id in self.entries or self.present.get(rival.id) is not None:
+            return
+        path = path_of(rival.id, rival.values["kind"], rival.values["insight"])
+        if path in self.outgoing:
+            return
+        self.present[rival.id] = path
+        self._put_file(path, rival, None)
+        file = LessonFile(document=rival, doubt=suspicion(render(rival)))
+        self._take_in(Entry(id=rival.id, stamps={}, provenance={}), file, b"")
+
+    def _put(self, before: Lesson, after: Lesson, verb: str, path: str) -> Lesson:
+        """Plan the next version, unless it says the same."""
+        if replace(after, recorded_at=before.recorded_at) == before:
+            return before
+        self.after[before.id] = after
+        self.expected.setdefault(before.id, before.recorded_at)
+        self.lessons[before.id] = after
+        self._tell(verb, path, after)
+        return after
+
+    def _put_file(self, path: str, document: Document, held: bytes | None, lesson: Lesson | None = None) -> None:
+        text = render(document)
+        if held is not None and held.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n") == text:
+            return
+        if self.how.take_only:
+            self.unwritten.add(path)
+            return
+        again = parse(path, text.encode(), doubted=False)
+        if isinstance(again, Problem) or again.document.values != document.values:
+            reason = again.reason if isinstance(again, Problem) else "its words cannot be written as a file"
+            self._tell("refused", path, lesson, reason)
+            return
+        self.outgoing[path] = text, held
+        verb = "forgotten" if document.is_tombstone else "written"
+        self.steps.append(Step(verb=verb, path=path, title=document.values["title"], lesson=document.id))
+
+    def _keep(self, entry: Entry, lesson: Lesson | None, document: Document) -> None:
+        stamps = {
+            name: stamp_text(document.stamps[name]) for name in EMPTY if document.stamps[name] != UNSET[name]
+        } or {"state": stamp_text(UNSET["state"])}
+        self.entries[entry.id] = replace(
+            entry,
+            lesson=lesson.id if lesson else entry.lesson,
+            stamps=stamps,
+            provenance=document.values["provenance"] or entry.provenance,
+        )
+        if lesson is not None:
+            self.shared_ids[lesson.id] = entry.id
+            self._local_ids()[entry.id] = lesson.id
+
+    def _local_ids(self) -> dict[LessonId, LessonId]:
+        if not self._locals:
+            self._locals = {entry.id: entry.lesson for entry in self.entries.values() if entry.lesson}
+        return self._locals
+
+    def _tell(self, verb: str, path: str, lesson: Lesson | None, reason: str = "") -> None:
+        title, name = (lesson.title, lesson.id) if lesson else ("", LessonId(""))
+        self.steps.append(Step(verb=verb, path=path, title=title, lesson=name, reason=reason))
+
+    # Writing
+
+    def _write(self, found: dict[str, str]) -> None:
+        if self.after:
+            written = write_change(self.parts, self.place, "sync", list(self.after.values()), self.expected).lessons
+            self.lessons.update((lesson.id, lesson) for lesson in written)
+        for path, (text, held) in self.outgoing.items():
+            try:
+                found[path] = self.files.write(path, text.encode(), held)
+            except (StaleWriteError, HoldfastError) as exc:
+                found.pop(path, None)
+                self.problems.append(Problem(path=path, reason=str(exc)))
+        broken = {problem.path for problem in self.problems} | self.unwritten
+        marks = {path: mark for path, mark in found.items() if path not in broken}
+        others = {root: paths for root, paths in self.roots.items() if root != self.place.root}
+        roots = dict([*others.items()][-(ROOTS - 1) :]) | {self.place.root: marks}
+        extent = self.parts.store.extent()
+        if self.how.take_only:  # what our edits ask of files is still to be written
+            extent = replace(extent, versions=-1)
+        entries = [self._dated(entry) for entry in self.entries.values()]
+        self.parts.store.mark(MARK + self.place.project.id, _dump(entries, roots, [extent.versions, extent.lessons]))
+
+    def _dated(self, entry: Entry) -> Entry:
+        lesson = self.lessons.get(entry.lesson)
+        if (self.how.take_only and entry.ours) or (lesson is None and not self.is_complete):
+            return entry
+        return replace(entry, at=render_instant(lesson.recorded_at) if lesson else "")
+
+    def _report(self) -> SyncReport:
+        ours = [entry for entry in self.entries.values() if entry.ours]
+        written = set(self.outgoing)
+        return SyncReport(
+            steps=tuple(self.steps),
+            problems=tuple(self.problems),
+            shared=len(self.entries),
+            absent=sum(self.present.get(entry.id) is None and entry.path not in written for entry in ours),
+            waiting=sum(entry.waits for entry in ours),
+        )
+
+
+def _is_ours_alone(mine: Document, merged: Document) -> bool:
+    """Whether the merged document differs from the store's only in what this machine's own sync added to it."""
+    names = [name for name in EMPTY if mine.values[name] != merged.values[name]]
+    if any(name not in ("links", "rivals") for name in names):
+        return False
+    links = [link for link in merged.values["links"] if link not in mine.values["links"]]
+    return all(link in merged.values["links"] for link in mine.values["links"]) and all(
+        link["kind"] == "contradicts" for link in links
+    )
+
+
+def _lessons(parts: Parts, place: Place, states: tuple[State, ...]) -> Iterator[Lesson]:
+    """The project's lessons, without the user's own for all projects."""
+    where = LessonFilter(project=place.project.id, states=states, limit=PAGE)
+    while page := parts.store.find(where):
+        yield from (lesson for lesson in page if lesson.scope.level != "user")
+        where = replace(where, offset=where.offset + len(page))
+
+
+def _stamps(entry: Entry) -> dict[str, Stamp] | None:
+    return {name: parse_stamp(text) for name, text in entry.stamps.items()} if entry.stamps else None
+
+
+def _unchanged(entries: Sequence[dict[str, Any]], found: Mapping[str, str]) -> SyncReport:
+    """The report where neither files nor store have changed; no record is built for it."""
+    ours = [entry for entry in entries if entry.get("ours")]
+    return SyncReport(
+        shared=len(entries),
+        absent=sum(entry.get("path") not in found for entry in ours),
+        waiting=sum(bool(entry.get("waits")) for entry in ours),
+    )
+
+
+def _load(text: str) -> dict[str, Any]:
+    """The mark's entries, files and extent; of a mark that cannot be read nothing, and all is compared anew."""
+    try:
+        held = loads(text) if text else {}
+        if held.get("version") == VERSION:
+            return {"entries": held["entries"], "roots": held["roots"], "extent": held["extent"]}
+    except (InvalidValueError, KeyError, AttributeError):
+        pass
+    return {"entries": [], "roots": {}, "extent": []}
+
+
+def _dump(entries: Sequence[Entry], roots: Mapping[str, Mapping[str, str]], extent: Sequence[int]) -> str:
+    plain = [
+        {key: value for key, value in entry.__dict__.items() if value not in ("", False) or key == "id"}
+        for entry in entries
+    ]
+    return dumps({"version": VERSION, "entries": plain, "roots": roots, "extent": extent})

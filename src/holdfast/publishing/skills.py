@@ -1,0 +1,257 @@
+"""Skills: procedural lessons that recur, compiled into Agent Skills (agentskills.io): one SKILL.md a subject.
+
+A subject is a command, else a file, else a folder. It recurs when two lessons are about it, or one was met in three
+sessions, and more than one session is behind it. Only active lessons of the project that the code still bears out are
+written; redacted, and never one that addresses the agent. The same memory makes the same text, whenever it is asked.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from math import inf
+
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.records import Outcome
+from holdfast.freshness.check import FreshnessCheck, worst
+from holdfast.freshness.verify import EVERY
+from holdfast.lean.records import Frozen
+from holdfast.lean.texts import dumps, short_id
+from holdfast.lessons.staged import seen_here
+from holdfast.ports.store import LessonFilter
+from holdfast.publishing.publication import Withheld, is_public, outcomes_of, publishable, reason_against, standing_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import LessonId, LessonKind
+    from holdfast.ports.parts import Parts
+
+KINDS: tuple[LessonKind, ...] = ("convention", "tooling", "fix", "failed_approach")
+"""Kinds of lessons that say how to do something, in the order they are written."""
+PITFALLS = ("failed_approach",)
+SESSIONS, SESSIONS_ALONE = 2, 3
+"""Sessions behind a subject of several lessons, and behind one of a single lesson."""
+LESSONS_MOST = 20
+"""Most lessons of one skill, those met in most sessions: a skill is read whole."""
+NAME_LIMIT, DESCRIPTION_LIMIT = 64, 1024
+"""Characters the format allows."""
+PLACES_SHOWN = 5
+MARK = "<!-- holdfast:skill "
+
+
+class Skill(Frozen):
+    """One SKILL.md, whole."""
+
+    name: str
+    """Lower-case letters, digits and hyphens, at most 64: also its folder's name."""
+    description: str
+    text: str
+    lessons: tuple[LessonId, ...]
+    sessions: int
+    """How many sessions are behind it."""
+
+
+class Skills(Frozen):
+    """What a project's lessons compile into."""
+
+    skills: tuple[Skill, ...] = ()
+    withheld: tuple[Withheld, ...] = ()
+
+
+class _Met(Frozen):
+    """A lesson, the sessions that bore it out, and where what it is about is now."""
+
+    lesson: Lesson
+    sessions: frozenset[str]
+    paths: tuple[str, ...]
+    caveat: str = ""
+
+
+class _Subject(Frozen):
+    """What a skill is about."""
+
+    kind: str
+    """`command`, `file` or `folder`."""
+    key: str
+    met: tuple[_Met, ...]
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions are behind it."""
+        return len({session for one in self.met for session in one.sessions})
+
+
+def compile_skills(parts: Parts, place: Place) -> Skills:
+    """The project's skills by name, checked against the code as it is now."""
+    where = LessonFilter(project=place.project.id, states=("active",), kinds=KINDS, limit=EVERY)
+    seen = seen_here(parts, place)
+    lessons = [lesson for lesson in parts.store.find(where) if is_public(lesson, place, seen)]
+    outcomes = outcomes_of(parts, place)
+    check = FreshnessCheck(parts, place, within_s=inf)
+    met, withheld = [], []
+    for lesson in sorted(lessons, key=lambda lesson: (lesson.validity.valid_from, lesson.id)):
+        looks, became = check.looks(lesson), outcomes.get(lesson.id, [])
+        verdicts = [verdict for _, verdict in looks]
+        reason = reason_against(lesson, verdicts, standing_in(parts, lesson, became))
+        if reason:
+            withheld.append(Withheld(lesson=lesson, reason=reason))
+        else:
+            paths = tuple(dict.fromkeys(verdict.anchor.path for _, verdict in looks))
+            met.append(_Met(lesson=lesson, sessions=_sessions(lesson, became), paths=paths, caveat=worst(looks)[1]))
+    names: set[str] = set()
+    skills = [_skill(subject, names, place) for subject in _subjects(met)]
+    return Skills(skills=tuple(sorted(skills, key=lambda skill: skill.name)), withheld=tuple(withheld))
+
+
+def is_unedited(text: str, place: Place) -> bool:
+    """Whether a SKILL.md was compiled from this project's lessons and nobody has changed it since."""
+    body, _, mark = text.replace("\r\n", "\n").rpartition(MARK)
+    lessons = mark.partition(" lessons=")[2].partition(" ")[0]
+    return f"{MARK}{mark}" == _mark(place, lessons, body)
+
+
+def _sessions(lesson: Lesson, outcomes: Sequence[Outcome]) -> frozenset[str]:
+    """The sessions in which it was seen, heeded or helped; what a person said counts as one of its own."""
+    borne_out = (one.session for one in outcomes if one.verdict in ("heeded", "helped") and not one.withheld)
+    seen = frozenset(filter(None, (*lesson.sessions_seen, lesson.provenance.session, *borne_out)))
+    return seen or frozenset([lesson.id])
+
+
+def _subjects(met: Sequence[_Met]) -> Iterator[_Subject]:
+    """Subjects that recur: commands first, then files, then folders; a lesson is in at most one."""
+    taken: set[LessonId] = set()
+    for kind, keys in _KEYS.items():
+        held: dict[str, list[_Met]] = {}
+        for one in met:
+            for key in keys(one) if one.lesson.id not in taken else ():
+                held.setdefault(key, []).append(one)
+        for key in sorted(held, key=lambda key: (-len(held[key]), key)):
+            left = tuple(one for one in held[key] if one.lesson.id not in taken)
+            subject = _Subject(kind=kind, key=key, met=left)
+            if _recurs(subject):
+                yield subject
+                taken.update(one.lesson.id for one in left)
+
+
+def _recurs(subject: _Subject) -> bool:
+    return subject.sessions >= (SESSIONS if len(subject.met) > 1 else SESSIONS_ALONE)
+
+
+def _command_keys(one: _Met) -> tuple[str, ...]:
+    """The program and its sub-command, without targets."""
+    words = one.lesson.command.split()
+    names = [word for word in words[:2] if word.replace("-", "").replace("_", "").isalnum()]
+    return (" ".join(names),) if names and names[0] == words[0] else tuple(words[:1])
+
+
+def _folder_keys(one: _Met) -> tuple[str, ...]:
+    folders = (path.rpartition("/")[0] for path in one.paths)
+    return tuple(dict.fromkeys(filter(None, folders)))
+
+
+_KEYS: dict[str, Callable[[_Met], tuple[str, ...]]] = {
+    "command": _command_keys,
+    "file": lambda one: one.paths,
+    "folder": _folder_keys,
+}
+_VERBS = {"command": "Running", "file": "Working on", "folder": "Working in"}
+
+
+def _skill(subject: _Subject, names: set[str], place: Place) -> Skill:
+    most = sorted(subject.met, key=lambda one: -len(one.sessions))[:LESSONS_MOST]
+    met = sorted(most, key=lambda one: KINDS.index(one.lesson.kind))
+    subject = _Subject(kind=subject.kind, key=subject.key, met=tuple(met))
+    name = _name(subject, names)
+    description = _description(subject)
+    front = ["---", f"name: {name}", f"description: {dumps(description)}", "---", ""]
+    body = "\n".join([*front, *_body(subject), "", ""])
+    ids = ",".join(short_id(one.lesson.id) for one in met)
+    return Skill(
+        name=name,
+        description=description,
+        text=body + _mark(place, ids, body),
+        lessons=tuple(one.lesson.id for one in met),
+        sessions=subject.sessions,
+    )
+
+
+def _name(subject: _Subject, names: set[str]) -> str:
+    """`running-pytest`, `working-on-src-app-py`; told apart by a number behind it, and by a digest when cut."""
+    plain = f"{_VERBS[subject.kind]} {subject.key}".lower()
+    kept = "".join(c if c.isascii() and c.isalnum() else "-" for c in plain)
+    name = "-".join(filter(None, kept.split("-")))
+    if len(name) > NAME_LIMIT - 3 or not subject.key.isascii():
+        name = f"{name[: NAME_LIMIT - 12].rstrip('-')}-{_digest(subject.key)[:8]}"
+    free = next(one for one in (name, *(f"{name}-{n}" for n in range(2, len(names) + 3))) if one not in names)
+    names.add(free)
+    return free
+
+
+def _description(subject: _Subject) -> str:
+    """What it holds and when to use it, in at most 1,024 characters and without tags."""
+    when = "; ".join(line[0].lower() + line[1:].rstrip(".") for line in _when(subject))
+    titles = [publishable(one.lesson.title).rstrip(".…") for one in subject.met]
+    what = f"What earlier sessions on this code learnt: {'; '.join(titles)}."
+    use = _cut(f" Use {when}.", DESCRIPTION_LIMIT // 2)
+    text = _cut(what, DESCRIPTION_LIMIT - len(use)) + use
+    return text.translate(_UNTAGGED)
+
+
+_UNTAGGED = str.maketrans("", "", "<>`")
+
+
+def _body(subject: _Subject) -> Iterator[str]:
+    yield f"# {_VERBS[subject.kind]} {_code(subject.key)}"
+    yield ""
+    yield "Recorded in earlier sessions on this code, quoted as notes; `holdfast show ID` tells where one comes from."
+    yield from ("", "## When to use", "")
+    yield from (f"- {line}" for line in _when(subject))
+    steps = [one for one in subject.met if one.lesson.kind not in PITFALLS]
+    pitfalls = [one for one in subject.met if one.lesson.kind in PITFALLS]
+    if steps:
+        yield from ("", "## Steps", "")
+        yield from (f"{number}. {_line(one)}" for number, one in enumerate(steps, start=1))
+    if pitfalls:
+        yield from ("", "## Pitfalls", "")
+        yield from (f"- {_line(one)}" for one in pitfalls)
+
+
+def _when(subject: _Subject) -> list[str]:
+    """The occasions, a line each."""
+    paths = list(dict.fromkeys(path for one in subject.met for path in one.paths))[:PLACES_SHOWN]
+    errors = dict.fromkeys(one.lesson.error_signature for one in subject.met if one.lesson.error_signature)
+    head = {"command": "Before running", "file": "Before changing", "folder": "Before changing files in"}
+    lines = [f"{head[subject.kind]} {_code(subject.key)}."]
+    lines += [f"Before changing {_code(path)}." for path in paths if path != subject.key]
+    return lines + [f"When something fails with {_code(error)}." for error in list(errors)[:PLACES_SHOWN]]
+
+
+def _line(one: _Met) -> str:
+    """`Rule. Why. How. (caveat) [id]`"""
+    lesson = one.lesson
+    said = [text if text[-1] in ".!?…" else f"{text}." for text in map(publishable, _parts(lesson)) if text]
+    notes = f" ({publishable(one.caveat)})" if one.caveat else ""
+    return f"{' '.join(said)}{notes} [{short_id(lesson.id)}]"
+
+
+def _parts(lesson: Lesson) -> tuple[str, ...]:
+    return lesson.insight, lesson.why, lesson.how
+
+
+def _code(text: str) -> str:
+    return f"`{publishable(text).replace('`', chr(39))}`"
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 2].rsplit(" ", 1)[0].rstrip(";,") + "…."
+
+
+def _mark(place: Place, lessons: str, body: str) -> str:
+    """The last line: whose lessons these are, and what the text before it was when it was written."""
+    return f"{MARK}project={_digest(place.project.id)[:12]} lessons={lessons} sha256={_digest(body)} -->\n"
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "replace")).hexdigest()

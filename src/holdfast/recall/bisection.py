@@ -1,0 +1,138 @@
+"""Bisect: since which commit memory says something, and what it said before.
+
+A commit stands for the instant at which it was committed: memory at a commit is what was known then. Lessons that are
+staged on a branch are answered with as a recall on the branch that is checked out is.
+"""
+
+from __future__ import annotations
+
+from holdfast.curation.lineage import Version, lineage
+from holdfast.domain.commit import CommitPoint
+from holdfast.domain.lesson import Lesson
+from holdfast.errors import HoldfastError, InvalidValueError, LessonNotFoundError
+from holdfast.lean.records import Frozen
+from holdfast.lessons.lookup import resolve
+from holdfast.recall.ask import ask
+from holdfast.recall.retrieve import question
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from holdfast.domain.project import Place
+    from holdfast.ports.parts import Parts
+
+NOW = ""
+"""The id of the work tree as it is, behind the last commit."""
+BUDGET_TOKENS = 2_000
+
+
+class Bisection(Frozen, nested={"good": CommitPoint, "bad": CommitPoint, "before": Lesson, "after": Lesson}):
+    """Two neighbouring commits between which memory's answer became what it is at the bad end, and both answers."""
+
+    good: CommitPoint
+    """The last commit at which memory said something else."""
+    bad: CommitPoint
+    """The first commit at which it said what it says at the bad end; its id is empty for the work tree, now."""
+    before: Lesson | None = None
+    after: Lesson | None = None
+    changed: bool = True
+    """False: memory says the same at both ends, and `good` and `bad` are these ends."""
+    steps: int = 0
+    """Instants that memory was asked about."""
+    change: tuple[Version, ...] = ()
+    """The version that made the difference, where it can be told."""
+
+
+def bisect(parts: Parts, place: Place, subject: str, good: str = "", bad: str = "") -> Bisection:
+    """Since which commit memory answers as it does at `bad`. `subject` is a lesson's id, or a question in words.
+
+    `good` defaults to the first commit and `bad` to the work tree now. As with git's bisect, where the answer came and
+    went several times, one of the places is found. Raises InvalidValueError where git does not know a commit.
+    """
+    points = _points(parts, place, good, bad)
+    answer = _answers(parts, place, subject)
+    first, last = answer(points[0].at), answer(points[-1].at)
+    if _says(first) == _says(last):
+        return Bisection(good=points[0], bad=points[-1], before=first, after=last, changed=False, steps=2)
+    low, high, steps = 0, len(points) - 1, 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        told = answer(points[middle].at)
+        steps += 1
+        if _says(told) == _says(last):
+            high, last = middle, told
+        else:
+            low = middle
+    before = answer(points[low].at)
+    change = _change(parts, place, before, last, points[low].at, points[high].at)
+    return Bisection(good=points[low], bad=points[high], before=before, after=last, steps=steps, change=change)
+
+
+def instant_of(parts: Parts, place: Place, name: str) -> datetime | None:
+    """When the commit of that name was committed; None when git knows none."""
+    points = parts.workspace.history(place).points(name, name)
+    return points[-1].at if points else None
+
+
+def _points(parts: Parts, place: Place, good: str, bad: str) -> Sequence[CommitPoint]:
+    points = parts.workspace.history(place).points(good, bad or "HEAD")
+    if points is None:
+        named = " or ".join(filter(None, (good, bad))) or "HEAD"
+        raise InvalidValueError(f"git knows no commit {named} in {place.root}", hint="holdfast history ID needs no git")
+    if not bad:
+        points = [*points, CommitPoint(id=NOW, at=parts.clock.now(), subject="the work tree, now")]
+    if len(points) < 2:
+        raise InvalidValueError("there is no commit between these two", hint="give --good and --bad")
+    if points[0].at > points[-1].at:
+        raise InvalidValueError(f"{good} was committed after {bad or 'now'}", hint="--good is the older one")
+    return points
+
+
+def _answers(parts: Parts, place: Place, subject: str) -> Callable[[datetime], Lesson | None]:
+    """What memory says of the subject at an instant: a lesson of the chain that held, or the best answer."""
+    try:
+        chain = tuple(dict.fromkeys(version.lesson.id for version in lineage(parts, place, subject)))
+    except LessonNotFoundError:
+        if not subject.strip():
+            raise InvalidValueError("nothing is asked", hint="give a lesson's id or a question") from None
+
+        def best(at: datetime) -> Lesson | None:
+            query = question(parts, place, subject, as_of=at)
+            items = ask(parts, place, query, limit=1, budget_tokens=BUDGET_TOKENS, unconfirmed=()).items
+            return items[0].lesson if items else None
+
+        return best
+
+    def held(at: datetime) -> Lesson | None:
+        for one in reversed(chain):
+            try:
+                lesson = resolve(parts, place, one, at)
+            except HoldfastError:
+                continue  # not known yet
+            if lesson.state == "active":
+                return lesson
+        return None
+
+    return held
+
+
+def _says(lesson: Lesson | None) -> tuple[str, ...]:
+    """What counts as the answer: a sighting or a new anchor changes nothing of it."""
+    return (lesson.insight, lesson.why, lesson.how) if lesson else ()
+
+
+def _change(
+    parts: Parts, place: Place, before: Lesson | None, after: Lesson | None, start: datetime, end: datetime
+) -> tuple[Version, ...]:
+    """The first version between the two instants from which memory said something else."""
+    subject = after or before
+    if subject is None:
+        return ()
+    between = [v for v in lineage(parts, place, subject.id) if start < v.lesson.recorded_at <= end]
+    if after is not None:
+        fitting = [v for v in between if v.lesson.state == "active" and _says(v.lesson) == _says(after)]
+    else:
+        fitting = [v for v in between if v.lesson.state != "active"]
+    return tuple(fitting[:1])

@@ -1,0 +1,223 @@
+"""Embed: vectors for lessons that have none of the current embedder yet, and for questions.
+
+Resumable: each batch is kept before the next is asked for. A change of the embedder leaves the vectors of the one
+before, which goes on answering questions until every lesson has its new vector; then the old ones are erased.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from holdfast.errors import EmbedderError, HoldfastError, InvalidValueError, LessonNotFoundError, StoreError
+from holdfast.lean.plain import parse_instant, render_instant
+from holdfast.lean.records import Frozen
+from holdfast.lessons.ledger import CHANGED
+from holdfast.ports.store import LessonFilter
+from holdfast.text.redaction import redact
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.ports.embedder import Embedder
+    from holdfast.ports.parts import Parts
+
+BATCH = 64
+QUESTION_LIMIT = 2_000
+"""Characters of a question that are embedded."""
+REST_S = 30.0
+"""How long an embedder that failed a question is not asked another: recall does not wait for it each time."""
+PROBE = "why do the login tests fail near midnight?"
+"""What an embedder is tried with."""
+
+COVERING = "embedder_covering"
+"""Mark: id of the embedder that every lesson had a vector of."""
+FAILED = "embedder_failed"
+"""Mark: when embedding lessons failed last, and why; empty once it went well again."""
+RESTING = "embedder_resting:"
+"""Mark, with the embedder's id after it: when it failed a question, and why."""
+
+
+class Placed(Frozen):
+    """A question's place in an embedder's space; empty without an embedder."""
+
+    vector: tuple[float, ...] = ()
+    embedder_id: str = ""
+    missing: str = ""
+    """What that embedder has not seen yet, in words."""
+
+
+class Coverage(Frozen):
+    """How far the embedding of all projects' lessons is."""
+
+    lessons: int = 0
+    embedded: int = 0
+    """With a vector of the configured embedder."""
+    answering: str = ""
+    """Id of the embedder whose vectors answer questions: the one before until the new one has seen every lesson."""
+    failed: str = ""
+    """When embedding failed last, and why; empty when it went well since."""
+
+
+def embedding_text(lesson: Lesson) -> str:
+    """What stands for a lesson in the embedder's space: title, insight, why, how and paths, redacted."""
+    title = "" if lesson.insight.startswith(lesson.title.rstrip("…")) else lesson.title
+    lines = (title, lesson.insight, lesson.why, lesson.how, " ".join(lesson.paths))
+    return redact("\n".join(line for line in lines if line))
+
+
+def embed_pending(parts: Parts, limit: int = 1_000, kept: Callable[[int], None] | None = None) -> int:
+    """Embed at most `limit` lessons, of any project, that have no vector of the current embedder; how many were kept.
+
+    0 without an embedder. `kept` is told the number of each batch. Raises EmbedderError; what was kept stays.
+    """
+    try:
+        embedder = parts.embedder()
+        if embedder is None:
+            return 0
+        _keep(parts, CHANGED, "")  # before the look: what changes during it is looked for again
+        pending = parts.store.find(LessonFilter(all_projects=True, without_vector=embedder.id, limit=limit))
+        done = sum(_embed(parts, embedder, batch, kept) for batch in _batches(pending))
+    except EmbedderError as exc:
+        _keep(parts, FAILED, _dated(parts, exc))
+        _keep(parts, CHANGED, "yes")
+        raise
+    _keep(parts, FAILED, "")
+    if len(pending) < limit:
+        _settle(parts, embedder)
+    else:
+        _keep(parts, CHANGED, "yes")  # more wait
+    return done
+
+
+def embed_question(parts: Parts, text: str) -> Placed:
+    """Where a question stands, redacted first. Raises EmbedderError; for a while after one at once, asking nobody."""
+    wanted = parts.embedder() if text.strip() else None
+    if wanted is None:
+        return Placed()
+    asked = redact(text)[:QUESTION_LIMIT]
+    former = _former(parts, wanted)
+    if former is not None:
+        try:
+            return Placed(vector=_ask(parts, former, asked), embedder_id=former.id)
+        except EmbedderError:
+            pass  # the new one has seen some lessons
+    _catch_up(parts, wanted)
+    return Placed(vector=_ask(parts, wanted, asked), embedder_id=wanted.id, missing=_missing(parts, wanted))
+
+
+def probe(parts: Parts) -> Embedder | None:
+    """The configured embedder, after it placed a text; None without one. Raises EmbedderError when it does not."""
+    embedder = parts.embedder()
+    if embedder is not None:
+        embedder.embed_query(PROBE)
+        _keep(parts, RESTING + embedder.id, "")
+    return embedder
+
+
+def coverage(parts: Parts) -> Coverage:
+    """How many lessons have their vector; none when the configured embedder cannot be made."""
+    try:
+        embedder = parts.embedder()
+    except HoldfastError:
+        embedder = None
+    lessons = parts.store.put_vectors("", {})
+    if embedder is None:
+        return Coverage(lessons=lessons, failed=parts.store.mark(FAILED))
+    return Coverage(
+        lessons=lessons,
+        embedded=lessons - parts.store.put_vectors(embedder.id, {}),
+        answering=(_former(parts, embedder) or embedder).id,
+        failed=parts.store.mark(FAILED),
+    )
+
+
+def _batches(pending: Sequence[Lesson]) -> list[Sequence[Lesson]]:
+    return [pending[at : at + BATCH] for at in range(0, len(pending), BATCH)]
+
+
+def _embed(parts: Parts, embedder: Embedder, batch: Sequence[Lesson], kept: Callable[[int], None] | None) -> int:
+    vectors = embedder.embed_documents([embedding_text(lesson) for lesson in batch])
+    current = _unchanged(parts, batch)
+    fresh = {lesson.id: vector for lesson, vector in zip(batch, vectors, strict=True) if lesson.id in current}
+    if fresh:
+        parts.store.put_vectors(embedder.id, fresh)
+    if kept is not None:
+        kept(len(fresh))
+    return len(fresh)
+
+
+def _unchanged(parts: Parts, batch: Sequence[Lesson]) -> set[str]:
+    """Ids whose text is still what was embedded: a slow endpoint leaves time for somebody to revise a lesson."""
+    current: set[str] = set()
+    for lesson in batch:
+        try:
+            now = parts.store.get([lesson.id])[0]
+        except LessonNotFoundError:
+            continue
+        if now.recorded_at == lesson.recorded_at:
+            current.add(lesson.id)
+    return current
+
+
+def _settle(parts: Parts, embedder: Embedder) -> None:
+    """Once no lesson waits, this embedder answers; only then do the vectors of others go."""
+    if parts.store.mark(COVERING) != embedder.id:
+        if parts.store.put_vectors(embedder.id, {}):
+            return
+        parts.store.mark(COVERING, embedder.id)
+    parts.store.put_vectors(embedder.id, {}, True)
+
+
+def _former(parts: Parts, wanted: Embedder) -> Embedder | None:
+    """The embedder whose vectors still answer; None when that is the wanted one, or it cannot be made any more."""
+    covering = parts.store.mark(COVERING)
+    return parts.former(covering) if covering and covering != wanted.id else None
+
+
+def _catch_up(parts: Parts, wanted: Embedder) -> None:
+    """Let an embedder of this machine that has not seen every lesson see a batch more, where no host waits."""
+    if not getattr(wanted, "is_local", False) or parts.hasty:
+        return
+    if parts.store.mark(COVERING) == wanted.id and not parts.store.mark(CHANGED):
+        return
+    try:
+        embed_pending(parts, BATCH)
+    except StoreError:
+        return  # locked or read-only: words answer, and the next question tries again
+
+
+def _missing(parts: Parts, wanted: Embedder) -> str:
+    if parts.store.mark(COVERING) == wanted.id:
+        return ""
+    waiting = parts.store.put_vectors(wanted.id, {})
+    return f"lessons without a vector of {wanted.id} yet: {waiting}" if waiting else ""
+
+
+def _ask(parts: Parts, embedder: Embedder, text: str) -> tuple[float, ...]:
+    _require_rested(parts, embedder)
+    try:
+        return tuple(embedder.embed_query(text))
+    except EmbedderError as exc:
+        _keep(parts, RESTING + embedder.id, _dated(parts, exc))
+        raise
+
+
+def _require_rested(parts: Parts, embedder: Embedder) -> None:
+    at, _, why = parts.store.mark(RESTING + embedder.id).partition(" ")
+    try:
+        left_s = REST_S - (parts.clock.now() - parse_instant(at)).total_seconds() if at else 0.0
+    except InvalidValueError:
+        return
+    if 0 < left_s <= REST_S:  # more than that: the machine's clock was set back
+        raise EmbedderError(f"{why}; asked again in {left_s:.0f} s", hint="holdfast embedder status asks it now")
+
+
+def _dated(parts: Parts, exc: EmbedderError) -> str:
+    return f"{render_instant(parts.clock.now())} {redact(str(exc))}"
+
+
+def _keep(parts: Parts, key: str, value: str) -> None:
+    with suppress(StoreError):  # busy or read-only: what failed is raised all the same
+        parts.store.mark(key, value)

@@ -1,0 +1,185 @@
+"""What to hand to a host at a moment: a few lines within the moment's budget, or nothing; and the log of it.
+
+`moments` chooses; here a call is prepared for it, and what the host was told is written down: each lesson under the
+rank of its line, the others of a line's group too. A restored checkpoint is logged like a lesson, under its own id.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.event import TEXT_LIMIT
+from holdfast.domain.records import Delivery
+from holdfast.domain.vocabulary import LessonId
+from holdfast.errors import HoldfastError, StoreError
+from holdfast.freshness.notice import keep_found
+from holdfast.lean.records import replace
+from holdfast.outcomes.holdout import withheld_outcomes
+from holdfast.recall.moments.turn import Turn
+from holdfast.text.redaction import fold, redact_to
+from holdfast.text.redaction.keys import BEGIN, END
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.domain.project import Place
+    from holdfast.domain.records import Checkpoint
+    from holdfast.domain.vocabulary import Moment
+    from holdfast.ports.parts import Parts
+
+HEAD, TAIL = 3 * TEXT_LIMIT, TEXT_LIMIT
+"""Characters of a prompt, command or error that are looked at: a host may send megabytes."""
+TRIGGER_LIMIT = 120
+
+
+def inject(
+    parts: Parts, place: Place, call: HookCall, until_s: float | None = None, budget_tokens: int = 0
+) -> Briefing:
+    """The delivery for the call's moment, logged; empty when nothing fits or the channel is off.
+
+    Never raises for a lane or a store that is broken: `degraded` says what was. A log that cannot be written is no
+    reason to deliver nothing. `budget_tokens`: where a host takes less than the moment's budget.
+    """
+    handover = prepare(parts, place, call, until_s, budget_tokens)
+    deliveries = handover.deliveries()
+    try:
+        if deliveries:
+            parts.store.record(deliveries)
+        handover.keep_states()
+    except StoreError as exc:
+        return replace(handover.briefing, degraded=f"{handover.briefing.degraded} not logged: {exc}".strip())
+    return handover.briefing
+
+
+def prepare(
+    parts: Parts,
+    place: Place,
+    call: HookCall,
+    until_s: float | None = None,
+    budget_tokens: int = 0,
+    offer: Callable[[Handover], None] | None = None,
+) -> Handover:
+    """What `inject` delivers, not logged. `offer`: see `Memory.hand_over`."""
+    moment = call.moment
+    if moment is None or moment == "on_demand" or moment not in parts.deliver:
+        return Handover(Briefing(moment=moment or "on_demand"))
+    try:
+        turn = Turn(parts, place, _spoken(call), moment)
+        turn.budget = min(turn.budget, budget_tokens or turn.budget)
+        if offer is not None:
+            turn.offer = lambda early: offer(Handover(early, turn))
+        turn.take_news()
+        briefing = turn.with_news(_chooser(moment)(turn))
+        if until_s is not None and parts.clock.elapsed_s() > until_s:
+            return Handover(Briefing(moment=moment), turn)  # the hook answers alone by now
+        return Handover(briefing, turn)
+    except HoldfastError as exc:
+        return Handover(Briefing(moment=moment, degraded=str(exc)))
+
+
+class Handover:
+    """A delivery that is ready, and what is to be written down when the host has it."""
+
+    def __init__(self, briefing: Briefing, turn: Turn | None = None) -> None:
+        self.briefing = briefing
+        self._turn = turn
+
+    def deliveries(self) -> list[Delivery]:
+        """The log's records of what is shown: lessons, and a restored checkpoint under its own id."""
+        turn = self._turn
+        if turn is None:
+            return []
+        restored = turn.checkpoint if self.briefing.checkpoint_text else None
+        return _deliveries(turn.parts, turn.place, turn.call, self.briefing, restored)
+
+    def keep_states(self) -> None:
+        """Keep the states of the lessons that were read, and which were withheld. Raises StoreError."""
+        turn = self._turn
+        if turn is None:
+            return
+        keep_found(turn.parts, turn.place, turn.read)
+        if turn.withheld:
+            trigger = _trigger(turn.parts, turn.place, turn.call)
+            outcomes = withheld_outcomes(turn.parts, turn.place, turn.call, turn.moment, turn.withheld, trigger)
+            turn.parts.store.record(outcomes)
+
+
+def _spoken(call: HookCall) -> HookCall:
+    """The call without secrets and private spans: its words become the logged trigger and reason of a delivery."""
+    return replace(
+        call,
+        prompt=redact_to(_ends_of(call.prompt), TEXT_LIMIT),
+        command=redact_to(_ends_of(call.command), TEXT_LIMIT),
+        error=redact_to(_ends_of(call.error), TEXT_LIMIT),
+    )
+
+
+def _ends_of(text: str) -> str:
+    """The head and the tail of a long text, before anything searches it.
+
+    A tail that begins within a private span or a key block begins after it instead: its opening mark is cut away, and
+    nothing else would say that it is private.
+    """
+    if len(text) <= HEAD + TAIL:
+        return text
+    low, begin = fold(text), len(text) - TAIL
+    for opening, closing in (("<private>", "</private>"), (BEGIN.lower(), END.lower())):
+        if low.rfind(opening, 0, begin) > low.rfind(closing, 0, begin):
+            close = low.find(closing, begin)
+            begin = close + len(closing) if close >= 0 else len(text)
+    return f"{text[:HEAD]}\n{text[begin:]}"
+
+
+def log_recall(parts: Parts, place: Place, asked: HookCall, briefing: Briefing) -> None:
+    """Record what an agent was shown because it asked; `asked` tells host, session and, as its prompt, the question."""
+    deliveries = _deliveries(parts, place, _spoken(asked), briefing)
+    if deliveries:
+        parts.store.record(deliveries)
+
+
+def _deliveries(
+    parts: Parts, place: Place, call: HookCall, briefing: Briefing, restored: Checkpoint | None = None
+) -> list[Delivery]:
+    shown = [
+        (lesson, item.rank, item.score, item.why.words)
+        for item in briefing.items
+        for lesson in (item.lesson.id, *item.also)
+    ]
+    if restored is not None:
+        shown.append((LessonId(restored.id), 0, 0.0, "the task's state was restored"))
+    if not shown:
+        return []
+    at, trigger, cost = parts.clock.now(), _trigger(parts, place, call), briefing.tokens // len(shown)
+    return [
+        Delivery(
+            id=parts.clock.new_id(), at=at, project=place.project.id, session=call.session, host=call.host,
+            moment=briefing.moment, lesson=lesson, rank=rank, score=score, reason=words, trigger=trigger,
+            tokens=cost, agent=call.agent,
+        )
+        for lesson, rank, score, words in shown
+    ]  # fmt: skip
+
+
+def _chooser(moment: Moment) -> Callable[[Turn], Briefing]:
+    """The function that chooses for a moment; its module is loaded for its own moment alone."""
+    if moment == "prompt":
+        from holdfast.recall.moments.prompt import prompt as choose
+    elif moment == "before_file":
+        from holdfast.recall.moments.files import before_file as choose
+    elif moment == "before_command":
+        from holdfast.recall.moments.commands import before_command as choose
+    elif moment == "after_failure":
+        from holdfast.recall.moments.failure import after_failure as choose
+    elif moment == "after_compaction":
+        from holdfast.recall.moments.start import after_compaction as choose
+    else:
+        from holdfast.recall.moments.start import session_start as choose
+    return choose
+
+
+def _trigger(parts: Parts, place: Place, call: HookCall) -> str:
+    """What it was shown for: the file, the command, the first words of the prompt or of the error."""
+    file = parts.workspace.relative(place, call.paths[0], call.cwd) or call.paths[0] if call.paths else ""
+    said = call.error or call.command or file or call.prompt or call.name
+    return " ".join(said.split())[:TRIGGER_LIMIT]

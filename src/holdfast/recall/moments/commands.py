@@ -1,0 +1,112 @@
+"""Before a command: how it failed before, what a trigger knows of it, and once a session a line for its kind."""
+
+from __future__ import annotations
+
+from holdfast.domain.briefing import Briefing
+from holdfast.lean.records import replace
+from holdfast.ports.store import get_readable
+from holdfast.recall.moments.files import TRIGGER, TRIGGER_LINES, trigger_picks
+from holdfast.recall.moments.start import grouped
+from holdfast.recall.moments.turn import Pick, as_found
+from holdfast.recall.retrieve import draw
+from holdfast.text.occasions import CARDS, command_kinds, group_keys, habit_of, language_of
+from holdfast.text.signature import command_target
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.lesson import Lesson
+    from holdfast.recall.moments.turn import Turn
+    from holdfast.recall.retrieve import Found
+
+LINES, SESSION_LINES = 1, 4
+"""Lessons about one command, and about all commands of a session."""
+KNOWN_FAILURES = (
+    "fix", "bug_cause", "failed_approach", "tooling", "constraint", "convention", "preference", "exploration",
+)  # fmt: skip
+ENDINGS = ("commit", "pr")
+"""Kinds of commands by which work is handed in."""
+TESTS = "tests with the change"
+EDITS_READ = 400
+"""Events of a session that are looked at for what it edited: the last."""
+COMMAND, KIND, REMINDER = "about this command", "first command to", "a standing rule this session left out"
+
+
+def before_command(turn: Turn) -> Briefing:
+    """What is known of this command, a trigger's lesson, a line for its kind; at the end what was left out."""
+    line = turn.call.command
+    target = command_target(line)
+    if not target or not turn.room:
+        return Briefing(moment=turn.moment)
+    kinds = command_kinds(line)
+    known = _known(turn, target) if turn.count(reason=COMMAND) < SESSION_LINES else []
+    triggered = trigger_picks(turn) if turn.count(reason=TRIGGER) < TRIGGER_LINES else []
+    if kinds:  # a quoted command of a kind is the kind's: its line is told once a session
+        triggered = [
+            pick for pick in triggered if pick.reason.removeprefix(f"{TRIGGER}: ") in pick.found.lesson.when.literals
+        ]
+    parts = [(known, LINES), (triggered, LINES)]
+    for kind in kinds:
+        reason = f"{KIND} {kind}"
+        if not turn.count(reason=reason):
+            parts.append((_of_kind(turn, kind, reason), LINES))
+    if set(kinds).intersection(ENDINGS) and not turn.count(reason=REMINDER):
+        parts.append((_left_out(turn), LINES))
+    return turn.tell(*parts)
+
+
+def _known(turn: Turn, target: str) -> list[Pick]:
+    """Lessons of which this very command is the subject; the card, which names it, says nothing new."""
+
+    def about_it(found: Found) -> bool:
+        lesson = found.lesson
+        return lesson.kind in KNOWN_FAILURES and lesson.command == target and not lesson.topic_key.startswith(CARDS)
+
+    drawn = draw(turn.parts, turn.query(command=turn.call.command), ("exact",), admit=about_it)
+    turn.degraded = drawn.degraded
+    return [Pick(found=found, reason=COMMAND) for found in drawn.found]
+
+
+def _of_kind(turn: Turn, kind: str, reason: str) -> list[Pick]:
+    """How commands of that kind are run here: the command card, then what most lessons say, then the oldest.
+
+    A card that names the very command that is about to be run says nothing new.
+    """
+    target = command_target(turn.call.command)
+    lessons = [
+        lesson
+        for lesson in turn.of_occasions(kind)
+        if not (lesson.topic_key.startswith(CARDS) and lesson.command == target)
+    ]
+    size: dict[str, int] = {}
+    for lesson in lessons:
+        for key in group_keys(lesson):
+            size[key] = size.get(key, 0) + 1
+
+    def order(lesson: Lesson) -> tuple[bool, bool, int, object]:
+        group = max(size[key] for key in group_keys(lesson))
+        return not lesson.pinned, not lesson.topic_key.startswith(CARDS), -group, lesson.validity.valid_from
+
+    return grouped(sorted(lessons, key=order), reason)
+
+
+def _left_out(turn: Turn) -> list[Pick]:
+    """The rule that tests come with a change, where this session edited code and no test."""
+    query = replace(turn.query(occasions=("standing",)), exclude=())
+    hits = turn.parts.store.search("occasion", query, EDITS_READ)
+    rules = [
+        lesson
+        for lesson in get_readable(turn.parts.store, [hit.id for hit in hits])
+        if habit_of(lesson.insight) == TESTS
+    ]
+    if not rules or not _edits_code_alone(turn):
+        return []
+    return [Pick(found=found, reason=REMINDER, again=True) for found in as_found(rules[:1])]
+
+
+def _edits_code_alone(turn: Turn) -> bool:
+    from holdfast.ports.store import EventFilter
+
+    where = EventFilter(project=turn.place.project.id, session=turn.call.session, last=EDITS_READ)
+    events = (event for _, event in turn.parts.store.find_events(where) if event.kind == "file_edit")
+    files = {path for event in events for path in event.files if language_of(path)}
+    return bool(files) and not any("test" in path.lower() or "spec" in path.lower() for path in files)

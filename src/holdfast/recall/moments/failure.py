@@ -1,0 +1,49 @@
+"""After a failure: what answered this error before."""
+
+from __future__ import annotations
+
+from holdfast.domain.briefing import Briefing
+from holdfast.ranking.bar import PUSHED, passes_by_words
+from holdfast.ranking.relevance import fit_of, weigh
+from holdfast.recall.moments.commands import KNOWN_FAILURES
+from holdfast.recall.moments.turn import Pick
+from holdfast.recall.retrieve import draw
+from holdfast.text.failure import answers_failure, read_failure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.recall.moments.turn import Turn
+    from holdfast.recall.retrieve import Found
+
+LINES = 2
+STRONG_WORDS = 2.0
+"""Strength from which words alone link a lesson to a failure; the exception's type does not count."""
+ANSWERS = "answers this failure"
+
+
+def after_failure(turn: Turn) -> Briefing:
+    """The same error or nearly, one of its class about the same thing, the same command, or a strong match of words."""
+    failure = read_failure(turn.call.error, turn.call.command)
+    if not (failure.words or failure.target) or not turn.room:
+        return Briefing(moment=turn.moment)
+    message = weigh(failure.words.partition(": ")[2] if failure.signature else failure.words)
+
+    def answers(found: Found) -> bool:
+        lesson = found.lesson
+        if answers_failure(failure, lesson):
+            return True
+        if failure.signature and lesson.error_signature:
+            return False
+        same_command = bool(failure.target) and lesson.command == failure.target and lesson.kind in KNOWN_FAILURES
+        told = fit_of(message, found.stems)
+        return (same_command and lesson.kind != "exploration") or (
+            told.strength >= STRONG_WORDS and passes_by_words(told, PUSHED, found.shares, found.chance)
+        )
+
+    query = turn.query(
+        text=failure.words, error=turn.call.error if failure.signature else "", command=turn.call.command,
+        paths=turn.files(),
+    )  # fmt: skip
+    drawn = draw(turn.parts, query, ("exact", "text"), admit=answers)
+    turn.degraded = drawn.degraded
+    return turn.tell(([Pick(found=found, reason=ANSWERS) for found in drawn.found], LINES))

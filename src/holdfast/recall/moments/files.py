@@ -1,0 +1,163 @@
+"""Before a file is read or edited: what its text or the session's subject shows to be of use, and linters' rules."""
+
+from __future__ import annotations
+
+from holdfast.domain.briefing import Briefing
+from holdfast.lean.records import replace
+from holdfast.ports.store import get_readable
+from holdfast.ranking.bar import is_decisive
+from holdfast.ranking.pushing import agrees, worth_here
+from holdfast.recall.moments.turn import Pick, as_found, telling
+from holdfast.recall.retrieve import draw
+from holdfast.recall.surroundings import symbols_at
+from holdfast.text.occasions import language_of, lint_languages, linters_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.query import Query
+    from holdfast.recall.moments.turn import Turn
+    from holdfast.recall.retrieve import Found
+
+CARD_LINES = 2
+"""Lines of a lint card: one a linter."""
+BAIT_LINES, SESSION_BAITS = 2, 3
+"""Lessons on linters that an edit would alarm: for one edit, and for a session."""
+LINES, SESSION_LINES = 1, 4
+"""Lessons about a file for one call, and for a session."""
+TRIGGER_LINES = 4
+"""Lessons for triggers in a session."""
+EDIT_CHARACTERS = 3_000
+"""Characters of an edit that say what it is about."""
+FILE, TRIGGER, CARD, BAIT = "about this file", "trigger", "lint card", "a linter looks at"
+
+
+def before_file(turn: Turn) -> Briefing:
+    """A trigger's lesson, one about the file that the session's words agree with, and linters' rules."""
+    files = turn.files()
+    if not files or not turn.room:
+        return Briefing(moment=turn.moment)
+    baited, card = _lint(turn, files[0]) if turn.call.edits else ([], [])
+    triggered = trigger_picks(turn, files) if turn.count(reason=TRIGGER) < TRIGGER_LINES else []
+    about = _about(turn, files) if not triggered and turn.count(reason=FILE) < SESSION_LINES else []
+    return turn.tell((triggered, LINES), (about, LINES), (baited, BAIT_LINES), (card, CARD_LINES))
+
+
+def trigger_picks(turn: Turn, files: Sequence[str] = ()) -> list[Pick]:
+    """Lessons of which a trigger stands in what is about to be written or run."""
+    call = turn.call
+    symbols = symbols_at(turn.parts, turn.place, files[0], call) if files else ()
+    code = "\n".join(call.writes) if call.edits else call.command
+    query = turn.query(code=code, command=call.command, paths=tuple(files), symbols=symbols)
+    hits = turn.parts.store.search("trigger", query, 10)
+    lessons = get_readable(turn.parts.store, [hit.id for hit in hits])
+    old = "\n".join(call.excerpts)
+    return [
+        Pick(found=found, reason=f"{TRIGGER}: {words}")
+        for found in as_found(lessons)
+        if (words := matched(found.lesson, query, old))
+    ]
+
+
+def matched(lesson: Lesson, query: Query, old: str = "") -> str:
+    """Which trigger of the lesson fits, in words; empty where it stands in the text that is replaced as well."""
+    from holdfast.text.globs import glob_matches, names_only_an_ending
+    from holdfast.text.shell import simple_commands
+    from holdfast.text.triggers import begins, stands_in
+
+    for literal in lesson.when.literals:
+        if stands_in(literal, query.code) and not stands_in(literal, old):
+            return literal
+    commands = [" ".join(words) for words in simple_commands(query.command)]
+    for beginning in lesson.when.commands:
+        if any(begins(command, beginning) for command in commands):
+            return beginning
+    waits = not lesson.when.edited and bool(lint_languages(lesson))  # for code that its linter looks at
+    for glob in (*lesson.when.paths, *lesson.globs):
+        if waits and names_only_an_ending(glob):
+            continue
+        if any(glob_matches(glob, path) for path in query.paths):
+            return glob
+    last = {symbol.rpartition(".")[2].casefold() for symbol in query.symbols}
+    return next((name for name in lesson.when.symbols if name.rpartition(".")[2].casefold() in last), "")
+
+
+def _about(turn: Turn, files: Sequence[str]) -> list[Pick]:
+    """Lessons about the file, or a close one, that the prompt, the last reply or the edit agree with."""
+    call = turn.call
+    symbols = symbols_at(turn.parts, turn.place, files[0], call)
+    places = turn.query(paths=files, symbols=symbols)
+    near = {hit.id: hit.score for hit in turn.parts.store.search("path", places, 30)}
+    if not near:
+        return []
+    edit = "\n".join((*call.excerpts, *call.writes))[:EDIT_CHARACTERS]
+    subject = f"{turn.subject()} {telling(edit)}"
+    query = replace(places, text=subject)
+    drawn = draw(turn.parts, query, ("text", "path", "symbol"))
+    turn.degraded = drawn.degraded
+    found = [one for one in drawn.found if agrees(one.shares, one.weight, one.chance) and not _is_card(turn, one)]
+    return [
+        Pick(found=one, reason=_reason(one))
+        for one in sorted(found, key=lambda one: -worth_here(one.shares, one.weight) * turn.favour(one.lesson))
+    ]
+
+
+def _is_card(turn: Turn, found: Found) -> bool:
+    """Whether it is a linter's rule and nothing is written yet: an edit brings it."""
+    return not turn.call.edits and bool(linters_in(f"{found.lesson.title} {found.lesson.insight}"))
+
+
+def _reason(found: Found) -> str:
+    """What the file has to do with it, and the words that agree."""
+    about = FILE if any(map(is_decisive, found.shares)) else f"{FILE}'s neighbour"
+    words = ", ".join(found.fit.matched[:3])
+    return f"{about}; shares {words}" if words else about
+
+
+def _lint(turn: Turn, path: str) -> tuple[list[Pick], list[Pick]]:
+    """The lessons on linters that look at what this edit writes, and the card: those on linters of many rules.
+
+    Of both one a linter, what bit most sessions first.
+    """
+    language = language_of(path)
+    if not language:
+        return [], []
+    from holdfast.recall.moments.start import grouped
+    from holdfast.text.baits import has_many_rules
+
+    card_reason = f"{CARD}: {language}"
+    wants_card = not turn.count(reason=card_reason)
+    baits = _baits(turn) if turn.count(reason=BAIT) < SESSION_BAITS else {}
+    if not (wants_card or baits):
+        return [], []
+    lessons = turn.of_occasions(f"edit {language}")
+    linters = {lesson.id: linters_in(f"{lesson.title} {lesson.insight}") for lesson in lessons}
+    bites: dict[str, int] = {}
+    for lesson in lessons:
+        for linter in linters[lesson.id]:
+            bites[linter] = bites.get(linter, 0) + max(1, len(lesson.sessions_seen))
+
+    def order(lesson: Lesson) -> tuple[bool, int, object]:
+        most = max((bites[name] for name in linters[lesson.id]), default=1)
+        return not lesson.pinned, -most, lesson.validity.valid_from
+
+    lessons.sort(key=order)
+    alarmed = [lesson for lesson in lessons if any(name in baits for name in linters[lesson.id])]
+    others = [lesson for lesson in lessons if any(map(has_many_rules, linters[lesson.id]))] if wants_card else []
+
+    def alarming(pick: Pick) -> Pick:
+        words = next(baits[name] for name in linters[pick.found.lesson.id] if name in baits)
+        return replace(pick, reason=f"{BAIT}: {words}")
+
+    return list(map(alarming, grouped(alarmed, BAIT))), grouped(others, card_reason)
+
+
+def _baits(turn: Turn) -> dict[str, str]:
+    """The linters that look at something this edit writes, and what it is."""
+    from holdfast.text.baits import bait_of, known_linters
+
+    new, old = "\n".join(turn.call.writes), "\n".join(turn.call.excerpts)
+    found = {linter: bait_of(linter, new, old) for linter in known_linters()}
+    return {linter: words for linter, words in found.items() if words}

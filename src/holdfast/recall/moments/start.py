@@ -1,0 +1,115 @@
+"""At a session's start: the task's state, the rules that hold for all work, and how many more lessons there are."""
+
+from __future__ import annotations
+
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.records import Outcome
+from holdfast.ports.store import LogFilter, get_readable
+from holdfast.ranking.bar import is_decisive
+from holdfast.recall.moments.turn import Pick, as_found
+from holdfast.recall.retrieve import draw
+from holdfast.text.occasions import group_keys, is_standing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.vocabulary import LessonId, SessionId
+    from holdfast.recall.moments.turn import Turn
+
+STANDING_LINES = 4
+"""Rules told at a session's start."""
+RESTORED_LINES = 1
+"""Lessons about a task's files that are told with its state."""
+COUNTED = 100
+"""How far further lessons are counted."""
+PROVEN = 3
+"""Sessions that needed a lesson, from which that says something about the next one."""
+OUTCOMES = 2_000
+"""Newest outcomes that are looked at for proven need."""
+RULE, PINNED = "a standing rule", "pinned"
+NEEDED = ("heeded", "helped")
+
+
+def session_start(turn: Turn) -> Briefing:
+    """The checkpoint and the lessons about its files, the standing rules, and how many more."""
+    turn.checkpoint = turn.restorable(own=True)
+    count = len(turn.parts.store.search("recent", turn.query(), COUNTED))
+    return turn.tell((_of_task(turn), RESTORED_LINES), (standing_picks(turn), STANDING_LINES), extra=count)
+
+
+def after_compaction(turn: Turn) -> Briefing:
+    """The task's state, the lessons about its files, and the standing rules, which the agent has lost too."""
+    turn.checkpoint = turn.restorable(own=True)
+    return turn.tell((_of_task(turn), RESTORED_LINES), (standing_picks(turn), STANDING_LINES))
+
+
+def _of_task(turn: Turn) -> list[Pick]:
+    """Lessons about the files of the task that is restored, those that fit its goal first."""
+    if turn.checkpoint is None or not turn.checkpoint.files:
+        return []
+    query = turn.query(text=turn.checkpoint.goal, paths=turn.checkpoint.files)
+    drawn = draw(turn.parts, query, ("path", "text"))
+    turn.degraded = drawn.degraded
+    near = [found for found in drawn.found if any(map(is_decisive, found.shares))]
+    return [Pick(found=found, reason="about a file of the task") for found in near]
+
+
+def standing_picks(turn: Turn) -> list[Pick]:
+    """The pinned lessons and the standing rules, first what is to be told first; groups once."""
+    hits = turn.parts.store.search("pinned", turn.query(), STANDING_LINES)
+    pinned = get_readable(turn.parts.store, [hit.id for hit in hits])
+    standing = turn.of_occasions("standing")
+    every = list({lesson.id: lesson for lesson in (*pinned, *standing)}.values())
+    return grouped(_ordered(turn, every), RULE)
+
+
+def grouped(lessons: Sequence[Lesson], reason: str) -> list[Pick]:
+    """A pick for each lesson that says what no lesson before it says, with the others of its group."""
+    keys = {lesson.id: group_keys(lesson) for lesson in lessons}
+    picks: list[Pick] = []
+    told: frozenset[str] = frozenset()
+    for lesson, found in zip(lessons, as_found(lessons), strict=True):
+        own = keys[lesson.id]
+        if own <= told:
+            continue
+        told |= own
+        also = tuple(other.id for other in lessons if other is not lesson and keys[other.id] <= own)
+        general = is_standing(lesson) or not lesson.symbols  # a file where it once bit says nothing
+        picks.append(Pick(found=found, reason=PINNED if lesson.pinned else reason, also=also, general=general))
+    return picks
+
+
+def _ordered(turn: Turn, lessons: Iterable[Lesson]) -> list[Lesson]:
+    """Pinned ones, then the same person's, then those that sessions needed, then the oldest."""
+    lessons = list(lessons)
+    needed = _needed(turn, lessons)
+    person = _present_person(turn, lessons)
+
+    def order(lesson: Lesson) -> tuple[bool, bool, int, object]:
+        stated_by = lesson.provenance.person
+        is_others = lesson.kind == "preference" and bool(stated_by) and bool(person) and stated_by != person
+        times = needed.get(lesson.id, 0)
+        return (not lesson.pinned, is_others, -times if times >= PROVEN else 0, lesson.validity.valid_from)
+
+    return sorted(lessons, key=order)
+
+
+def _needed(turn: Turn, lessons: Sequence[Lesson]) -> dict[LessonId, int]:
+    """In how many sessions each of the lessons was heeded or helped."""
+    if not lessons:
+        return {}
+    where = LogFilter(project=turn.place.project.id, limit=OUTCOMES)
+    sessions: dict[LessonId, set[SessionId]] = {}
+    for outcome in turn.parts.store.find_records(Outcome, where):
+        if outcome.verdict in NEEDED:
+            sessions.setdefault(outcome.lesson, set()).add(outcome.session)
+    return {lesson: len(found) for lesson, found in sessions.items()}
+
+
+def _present_person(turn: Turn, lessons: Sequence[Lesson]) -> str:
+    """Who works in this folder, where a lesson names who stated it: to ask git costs a process."""
+    if not any(lesson.provenance.person for lesson in lessons):
+        return ""
+    return turn.parts.workspace.person(turn.place).id

@@ -1,0 +1,380 @@
+"""One call of a host with what its session was told already: which lessons may still be told, and in which lines.
+
+An agent is told at most SESSION_LIMIT different lines in a session, nothing twice unless it lost its context, no other
+member of a group that was told, nothing that its own session taught or has said itself, and nothing that stands in the
+project's rules files. A lesson on probation is told only where it fits most closely, one a delivery.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import islice
+
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.query import Query
+from holdfast.domain.records import Delivery
+from holdfast.domain.vocabulary import MOMENT_BUDGETS, LessonId
+from holdfast.errors import StoreError
+from holdfast.freshness.notice import find_news
+from holdfast.lean.records import Frozen, replace
+from holdfast.lessons.staged import seen_here
+from holdfast.outcomes.holdout import is_withheld, may_withhold
+from holdfast.outcomes.weights import load_weights
+from holdfast.ports.store import EventFilter, LogFilter, damage_words, get_readable
+from holdfast.ranking.aim import task_of
+from holdfast.ranking.bar import is_decisive
+from holdfast.ranking.fuse import SURE_EXACT
+from holdfast.ranking.names import TELLING
+from holdfast.ranking.relevance import EVERYDAY, Fit, stem
+from holdfast.recall.retrieve import Found, weigh_up
+from holdfast.rendering.budget import count_tokens
+from holdfast.rendering.lines import LINE_TOKENS, add_line, compile_line, frame_tokens, more_line, render_block
+from holdfast.text.globs import fits as fits_glob
+from holdfast.text.occasions import group_keys
+from holdfast.text.words import terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from holdfast.domain.briefing import Ranked
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.domain.records import Checkpoint
+    from holdfast.domain.vocabulary import EventKind, Moment
+    from holdfast.outcomes.weights import Weights
+    from holdfast.ports.parts import Parts
+
+SESSION_LIMIT = 10
+"""Lines that an agent is told in a session."""
+CHECKPOINT_DAYS = 14
+"""A checkpoint older than this is not restored by itself."""
+FRAME = 60
+"""Tokens of the fence and its introduction, with room to spare."""
+CLOSE_MOMENTS = ("prompt", "before_file", "before_command", "after_failure")
+"""Moments at which a lesson on probation may be told."""
+OCCASION_DEPTH = 80
+"""Lessons of an occasion that are read, the oldest."""
+SUBJECT_CHARACTERS, SUBJECT_WORDS = 2_000, 24
+"""Characters of each prompt and reply that tell what a session is about, and telling words of them."""
+
+
+class Pick(Frozen):
+    """A lesson to be told, why, and the others of its group."""
+
+    found: Found
+    reason: str = ""
+    """In a few words; empty: what was found tells it."""
+    also: tuple[LessonId, ...] = ()
+    general: bool = False
+    """It holds for all work: what it was once about says nothing."""
+    again: bool = False
+    """It is told although it, or its group, was told before: a reminder."""
+
+
+class Turn:
+    """A call, its session's log, and the delivery that is made of them."""
+
+    def __init__(self, parts: Parts, place: Place, call: HookCall, moment: Moment) -> None:
+        self.parts, self.place, self.call, self.moment = parts, place, call, moment
+        self.budget = MOMENT_BUDGETS[moment]
+        where = LogFilter(project=place.project.id, session=call.session)
+        self.told = [told for told in parts.store.find_records(Delivery, where) if told.agent == call.agent]
+        """What this agent was ever told in this session, newest first."""
+        self.known = () if moment == "after_compaction" else _since_compaction(self.told)
+        """What it was told and still has in its context."""
+        self.shown = tuple(dict.fromkeys(told.lesson for told in self.known))
+        self.checkpoint: Checkpoint | None = None
+        self.news: Ranked | None = None
+        self.offer: Callable[[Briefing], None] | None = None
+        self.read: list[Ranked] = []
+        """Every lesson that was judged against the code."""
+        self.withheld: dict[LessonId, Lesson] = {}
+        """Lessons that would have been told and are held back at random; the next best is told instead."""
+        self.degraded = ""
+        self._weights: Weights | None = None
+        self._line = ""
+        self._seen: list[tuple[LessonId, ...] | None] = []
+        self._keys: frozenset[str] | None = None
+
+    # What was told
+
+    @property
+    def room(self) -> int:
+        """Lines that may still be told. What was told again because a compaction took it away does not count."""
+        lines: set[tuple[object, int]] = set()
+        before: set[LessonId] = set()
+        for told in reversed(self.told):
+            if told.rank and not (told.moment == "after_compaction" and told.lesson in before):
+                lines.add((told.at, told.rank))
+            before.add(told.lesson)
+        return max(0, SESSION_LIMIT - len(lines) - (self.news is not None))
+
+    def count(self, moment: str = "", reason: str = "") -> int:
+        """Lines told at that moment, for a reason that begins so; a group is one line."""
+        return len({
+            (told.at, told.rank)
+            for told in self.told
+            if told.rank and moment in ("", told.moment) and told.reason.startswith(reason)
+        })  # fmt: skip
+
+    def keys_told(self) -> frozenset[str]:
+        """The keys of the groups that were told."""
+        if self._keys is None:
+            lessons = get_readable(self.parts.store, self.shown) if self.shown else []
+            self._keys = frozenset().union(*map(group_keys, lessons))
+        return self._keys
+
+    def subject(self) -> str:
+        """The telling words of what the session is about now: of its last two prompts and the last reply."""
+        texts = [*self.said("prompt", 2), *self.said("reply", 1)]
+        return " ".join(telling(text[:SUBJECT_CHARACTERS]) for text in texts)
+
+    def said(self, kind: EventKind, last: int) -> list[str]:
+        """The texts of the last few prompts or replies of this session."""
+        where = EventFilter(project=self.place.project.id, session=self.call.session, kind=kind, last=last)
+        return [event.text for _, event in self.parts.store.find_events(where)]
+
+    # Queries
+
+    def query(self, **fields: object) -> Query:
+        """A query of this place that leaves out what was shown."""
+        return Query(
+            project=self.place.project.id,
+            staged=self._seen_here(),
+            prefix=self.place.prefix,
+            exclude=self.shown,
+            at=self.parts.clock.now(),
+            states=("active", "probation") if self.moment in CLOSE_MOMENTS else ("active",),
+            **fields,  # type: ignore[arg-type]
+        )
+
+    def _seen_here(self) -> tuple[LessonId, ...] | None:
+        """The staged lessons that are seen here, looked up once a turn."""
+        if not self._seen:
+            self._seen.append(seen_here(self.parts, self.place))
+        return self._seen[0]
+
+    def files(self) -> tuple[str, ...]:
+        """The call's files, relative to the project."""
+        relative = [self.parts.workspace.relative(self.place, path, self.call.cwd) for path in self.call.paths]
+        return tuple(dict.fromkeys(path for path in relative if path))
+
+    def of_occasions(self, *names: str) -> list[Lesson]:
+        """The lessons of those occasions that may be told, oldest first."""
+        hits = self.parts.store.search("occasion", self.query(occasions=names), OCCASION_DEPTH)
+        return [lesson for lesson in get_readable(self.parts.store, [hit.id for hit in hits]) if self.may_tell(lesson)]
+
+    def may_tell(self, lesson: Lesson) -> bool:
+        """Whether the agent has it neither from this session, which taught it, nor from a rules file it reads."""
+        session = self.call.session
+        learnt_here = session == lesson.provenance.session or session in lesson.sessions_seen
+        forgot = bool(self.call.agent) or any(told.moment == "after_compaction" for told in self.told)
+        return not (learnt_here and not forgot) and not self._host_reads(lesson)
+
+    def _host_reads(self, lesson: Lesson) -> bool:
+        """Whether the host reads the rules file that an agent wrote the lesson into: it tells its rules by itself."""
+        path = lesson.provenance.origin.partition("#")[0].replace("%23", "#") if lesson.trust == "agent" else ""
+        if not path:
+            return False
+        profile = self.parts.host(self.call.host).profile
+        files = (*(target.file.replace("{slug}", "*") for target in profile.rules), *profile.reads)
+        return any(fits_glob(path, file) for file in files)
+
+    def weights(self) -> Weights:
+        """What outcomes say about the project's lessons and thresholds."""
+        if self._weights is None:
+            self._weights = load_weights(self.parts.store, self.place.project.id)
+        return self._weights
+
+    def favour(self, lesson: Lesson) -> float:
+        """What outcomes multiply the lesson's relevance by at this moment, for the work the prompt asks for."""
+        return self.weights().factor(lesson.id, self.moment, task_of(self.call.prompt))
+
+    # The delivery
+
+    def take_news(self) -> None:
+        """Make room for a lesson whose code got worse in this session, if there is one."""
+        if not self.room:
+            return
+        try:
+            self.news = find_news(self.parts, self.place, self.call, self.told)
+        except StoreError:
+            return  # it writes down what it sees; without that, the others are delivered all the same
+        if self.news is None:
+            return
+        line = compile_line(self.news.lesson, self.news.caveat, min(LINE_TOKENS, self.budget - FRAME))
+        self._line = line.text
+        self.budget -= line.tokens
+        self.shown = (*self.shown, self.news.lesson.id)
+
+    def with_news(self, briefing: Briefing) -> Briefing:
+        """The briefing with that lesson before the others."""
+        if self.news is None:
+            return briefing
+        items = (self.news, *(replace(item, rank=item.rank + 1) for item in briefing.items))
+        text = add_line(briefing.text, self._line)
+        return replace(briefing, items=items, text=text, tokens=count_tokens(text))
+
+    def tell(self, *parts: tuple[Sequence[Pick], int], extra: int = 0) -> Briefing:
+        """Of each part the first few picks that may be told, in their order; with the checkpoint if one is restored.
+
+        `extra` counts lessons of which there are more.
+        """
+        chosen = self._choose(parts)
+
+        def offer(unverified: list[tuple[Ranked, Found]]) -> None:
+            if self.offer is not None:
+                self.offer(self.with_news(self._compile(chosen, unverified, extra)))
+
+        found = [pick.found for pick in chosen]
+        weighed = weigh_up(self.parts, self.place, found, "", offer if self.offer else None)
+        self.read += [ranked for ranked, _ in weighed]
+        return self._compile(chosen, weighed, extra)
+
+    def _choose(self, parts: Sequence[tuple[Sequence[Pick], int]]) -> list[Pick]:
+        """Groups once, nothing that was told, learnt here, said here or written in a rules file."""
+        chosen: list[Pick] = []
+        room = self.room
+        if not room or not any(picks for picks, _ in parts):
+            return chosen
+        keys = self.keys_told()
+        for picks, limit in parts:
+            most = min(room, len(chosen) + limit)
+            for pick in picks:
+                if len(chosen) >= most:
+                    break
+                own = group_keys(pick.found.lesson)
+                if (own <= keys and not pick.again) or not self._is_welcome(pick, chosen) or self._is_withheld(pick):
+                    continue
+                chosen.append(pick)
+                keys |= own
+        return chosen
+
+    def _is_welcome(self, pick: Pick, chosen: Sequence[Pick]) -> bool:
+        lesson = pick.found.lesson
+        if not self.may_tell(lesson):
+            return False
+        doubted = any(other.found.lesson.state == "probation" for other in chosen)
+        if lesson.state == "probation" and (doubted or not _is_closest(pick.found)):
+            return False
+        return pick.again or not self._is_said(lesson)
+
+    def _is_withheld(self, pick: Pick) -> bool:
+        """Whether chance keeps the lesson from this session: never a pinned one, and never a reminder."""
+        lesson = pick.found.lesson
+        if pick.again or not may_withhold(lesson):
+            return False
+        if not is_withheld(self.call.session, lesson.id, self.parts.holdout):
+            return False
+        self.withheld[lesson.id] = lesson
+        return True
+
+    def _is_said(self, lesson: Lesson) -> bool:
+        from holdfast.recall.moments.saying import says_already  # only where there is something to tell
+
+        return says_already(self, lesson)
+
+    def _compile(self, chosen: Sequence[Pick], weighed: Sequence[tuple[Ranked, Found]], extra: int) -> Briefing:
+        by_id = {ranked.lesson.id: ranked for ranked, _ in weighed}
+        checkpoint = self._checkpoint_text(bool(chosen))
+        hint = "holdfast list" if self.moment == "session_start" else "holdfast recall"
+        room = self.budget - frame_tokens(more_line(max(extra, 1), hint), checkpoint)
+        items: list[Ranked] = []
+        lines: list[str] = []
+        for pick in chosen:
+            ranked = self.weights().apply(by_id[pick.found.lesson.id], self.moment, task_of(self.call.prompt))
+            line = compile_line(
+                ranked.lesson, "" if pick.general else _warning(ranked), min(LINE_TOKENS, room),
+                places=not pick.general, at=self.parts.clock.now(),
+            )  # fmt: skip
+            if line.tokens > room:
+                continue
+            room -= line.tokens
+            words = "; ".join(filter(None, (pick.reason, "" if pick.reason else ranked.why.words)))
+            why = replace(ranked.why, words=words)
+            items.append(replace(ranked, rank=len(items) + 1, why=why, also=pick.also))
+            lines.append(line.text)
+        more = max(0, extra - len(items))
+        text = render_block(lines, more_line(more, hint), checkpoint) if lines or checkpoint else ""
+        degraded = "; ".join(filter(None, (self.degraded, damage_words(self.parts.store))))
+        return Briefing(
+            moment=self.moment, items=tuple(items), more=more, tokens=count_tokens(text), checkpoint_text=checkpoint,
+            text=text, degraded=degraded,
+        )  # fmt: skip
+
+    def _checkpoint_text(self, shared: bool) -> str:
+        """The checkpoint to restore, compiled; within half of the budget when lessons share it."""
+        if self.checkpoint is None:
+            return ""
+        from holdfast.curation.checkpoint import render
+
+        return render(self.checkpoint, self.budget // 2 if shared else self.budget - FRAME)
+
+    def restorable(self, own: bool) -> Checkpoint | None:
+        """The current checkpoint when it is recent and its task goes on; `own`: also one of this very session."""
+        from holdfast.curation.checkpoint import current  # before a file or a command nothing is restored
+
+        found = current(self.parts, self.place)
+        if found is None or found.id in self.shown or (found.session == self.call.session and not own):
+            return None
+        recent = self.parts.clock.now() - found.at <= timedelta(days=CHECKPOINT_DAYS)
+        return found if recent and (found.session == self.call.session or self._goes_on(found)) else None
+
+    def _goes_on(self, checkpoint: Checkpoint) -> bool:
+        """Whether another session's task is the one at hand: nobody took it up, and it was not left as done.
+
+        A session that ended after it wrote something down has gone on from there: then only words or files that the
+        task and this call share tell that it goes on.
+        """
+        log = LogFilter(project=self.place.project.id, lesson=LessonId(checkpoint.id), limit=1)
+        where = EventFilter(project=self.place.project.id, session=checkpoint.session, last=1)
+        last = self.parts.store.find_events(where) if checkpoint.session else []
+        is_open = not last or last[0][1].kind != "session_end"
+        if is_open and not self.parts.store.find_records(Delivery, log):
+            return True
+        from holdfast.recall.moments.saying import shares_subject
+
+        if self.moment == "prompt":
+            return shares_subject(self.call.prompt, f"{checkpoint.goal}\n{' '.join(checkpoint.next)}")
+        return bool(set(checkpoint.files).intersection(self.parts.workspace.dirty(self.place)))
+
+
+def telling(text: str, most: int = SUBJECT_WORDS) -> str:
+    """The first so many words of a text that are not everyday ones: each costs a look-up."""
+    found = (term for term in terms(text) if stem(term) not in EVERYDAY and len(term) > 2)
+    return " ".join(islice(found, most))
+
+
+def _warning(ranked: Ranked) -> str:
+    """What became of the lesson's code, and what to do about it."""
+    worse = ranked.freshness in ("drifted", "changed", "orphaned")
+    return f"{ranked.caveat}: check before relying on it" if worse and ranked.caveat else ranked.caveat
+
+
+def as_found(lessons: Iterable[Lesson]) -> list[Found]:
+    """Lessons that no question found."""
+    return [Found(lesson=lesson, shares=(), fit=Fit(), stems=frozenset()) for lesson in lessons]
+
+
+def _since_compaction(told: Iterable[Delivery]) -> tuple[Delivery, ...]:
+    """What the agent was shown and still has: deliveries (newest first) since the last one after a compaction."""
+    known: list[Delivery] = []
+    restored = None
+    for delivery in told:
+        if restored is not None and delivery.at < restored:
+            break
+        known.append(delivery)
+        if delivery.moment == "after_compaction" and restored is None:
+            restored = delivery.at
+    return tuple(known)
+
+
+def _is_closest(found: Found) -> bool:
+    """The very symbol, command or failure, a trigger, or a distinctive name: nearer than the file or some words."""
+    lesson = found.lesson
+    by_place = any(share.lane == "symbol" and is_decisive(share) for share in found.shares)
+    by_name = any(share.lane == "exact" and share.raw >= SURE_EXACT for share in found.shares)
+    by_trigger = any(share.lane == "trigger" for share in found.shares)
+    return by_place or by_name or by_trigger or found.named == TELLING or bool(lesson.command or lesson.error_signature)

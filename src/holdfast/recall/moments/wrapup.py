@@ -1,0 +1,50 @@
+"""Wrap-up: the agent is asked, once a session and only after real work, to note what the next one should know.
+
+It costs the user a turn of the agent, so it is off until the user switches it on.
+"""
+
+from __future__ import annotations
+
+from holdfast.lean.texts import dumps
+from holdfast.ports.store import EventFilter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import SessionId
+    from holdfast.ports.parts import Parts
+
+ASKED = "wrapped_up:"
+"""Start of the mark of a session whose agent was asked."""
+LEAST_PROMPTS, LEAST_FILES = 2, 3
+"""What a person said and files that were edited, from which a session was real work."""
+EVENTS_READ = 2_000
+REQUEST = (
+    "Before you finish: did the user state a rule or correct you in this session, or did a cause take work to find? "
+    "If so, call Holdfast's tool `remember` for each, at most three: one rule that stands alone, its files, and as "
+    "quote the exact words behind it. If not, finish without a word about this. You are asked once a session."
+)
+
+
+def ask_to_wrap_up(parts: Parts, place: Place, call: HookCall) -> str:
+    """What the host is told so that the agent goes on once; empty where it is not to be asked, or was."""
+    profile = parts.host(call.host).profile
+    if call.name != profile.stop_hook or not profile.stop_reply or call.agent or not call.session:
+        return ""
+    if parts.store.mark(ASKED + call.session) or not _is_real_work(parts, place, call.session):
+        return ""
+    return profile.stop_reply.replace("{reason}", dumps(REQUEST))
+
+
+def note_asked(parts: Parts, session: SessionId) -> None:
+    """Write down that the agent of the session was asked."""
+    parts.store.mark(ASKED + session, "yes")
+
+
+def _is_real_work(parts: Parts, place: Place, session: SessionId) -> bool:
+    where = EventFilter(project=place.project.id, session=session, limit=EVENTS_READ)
+    events = [event for _, event in parts.store.find_events(where)]
+    prompts = sum(event.kind == "prompt" for event in events)
+    files = {path for event in events if event.kind == "file_edit" for path in event.files}
+    return prompts >= LEAST_PROMPTS and len(files) >= LEAST_FILES

@@ -1,0 +1,71 @@
+"""What is shown of single records: fenced like a delivery, cleaned, and cut to a length that hosts hand on."""
+
+from __future__ import annotations
+
+from holdfast.curation import checkpoint as _checkpoint
+from holdfast.lean.plain import render_instant
+from holdfast.lean.texts import short_id
+from holdfast.rendering.lines import clean, render_block, source_word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.domain.briefing import Ranked
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.records import Checkpoint
+    from holdfast.domain.vocabulary import Freshness
+
+FIELD_LIMIT = 4_000
+"""Characters of one field: a whole lesson stays below the 10,000 tokens at which hosts begin to cut results."""
+PLACES = 20
+"""Places and links that are shown."""
+CHECKPOINT_TOKENS = 1_500
+
+
+def quote_lesson(held: Lesson, judged: tuple[Freshness, str]) -> str:
+    """Everything about one lesson that a model can use, one field a line. `judged`: its freshness, in words too."""
+    freshness, caveat = judged
+    source = held.provenance
+    rows = (
+        ("lesson", [held.id]),
+        ("kind", [f"{held.kind}, {held.state}, source {source_word(held)}, confidence {held.confidence:.2f}"]),
+        ("code", [f"{freshness}: {caveat}" if caveat else freshness]),
+        ("title", [held.title]),
+        ("insight", [held.insight]),
+        ("why", [held.why]),
+        ("how", [held.how]),
+        ("where", [", ".join([*held.paths, *held.symbols, *held.globs][:PLACES])]),
+        ("snippets", held.snippets),
+        ("links", [", ".join(f"{link.kind} {short_id(link.target)}" for link in held.links[:PLACES])]),
+        ("learnt", [f"{render_instant(held.validity.valid_from)} {source.host} {source.detector}"]),
+        ("evidence", [f"> {evidence.quote}" for evidence in source.evidence]),
+    )
+    return render_block([line for name, texts in rows for line in _row(name, texts)])
+
+
+def quote_checkpoint(held: Checkpoint) -> str:
+    """A checkpoint's whole state."""
+    return render_block([], checkpoint=_checkpoint.render(held, CHECKPOINT_TOKENS))
+
+
+def quote_near(near: Sequence[Ranked]) -> str:
+    """The titles of lessons that did not pass the bar, and why they were the nearest."""
+    return render_block([_near_line(ranked) for ranked in near])
+
+
+def _near_line(ranked: Ranked) -> str:
+    because = f" ({ranked.why.words})" if ranked.why.words else ""
+    title = _cut(clean(ranked.lesson.title + because))
+    return f"[{short_id(ranked.lesson.id)}] {title} ({source_word(ranked.lesson)})"
+
+
+def _row(name: str, texts: Sequence[str]) -> list[str]:
+    """`name: text`; of several lines each as it was written: snippets keep their indentation."""
+    lines = [line for line in _cut("\n".join(texts)).splitlines() if line.strip()]
+    kept = [line[: len(line) - len(line.lstrip(" \t"))] + clean(line) for line in lines]
+    return [f"{name}:", *kept] if len(kept) > 1 else [f"{name}: {line.lstrip()}" for line in kept]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= FIELD_LIMIT else text[: FIELD_LIMIT - 1] + "…"

@@ -1,0 +1,71 @@
+"""Siblings: lessons of other projects, for a person who asks for them; below the project's own, each with its project.
+
+Of siblings only words count: their files and definitions are not ours. Lessons of a closed project, and those of a
+branch, are not among them.
+"""
+
+from __future__ import annotations
+
+from holdfast.lean.records import replace
+from holdfast.lean.texts import short_id
+from holdfast.lessons.crossing import name_of, siblings_of
+from holdfast.recall.ask import ask
+from holdfast.rendering.budget import count_tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.domain.briefing import Briefing, Ranked
+    from holdfast.domain.project import Place
+    from holdfast.domain.query import Query
+    from holdfast.domain.vocabulary import State
+    from holdfast.ports.parts import Parts
+
+SIBLING = ("sibling", 0.5)
+"""The multiplier of a sibling's score."""
+
+
+def ask_across(
+    parts: Parts, place: Place, query: Query, *, limit: int, budget_tokens: int, unconfirmed: tuple[State, ...] = ()
+) -> Briefing:
+    """The project's own answer, and behind it what sibling projects answer in the room that is left."""
+    own = ask(parts, place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed)
+    known = {item.lesson.id for item in own.items}
+    found: list[Ranked] = []
+    for project in siblings_of(parts.store, place.project.id):
+        theirs = replace(query, project=project, paths=(), symbols=(), linked=(), staged=(), prefix="")
+        answer = ask(parts, place, theirs, limit=limit, budget_tokens=budget_tokens)
+        label = name_of(parts.store, project)
+        found += [
+            _as_sibling(item, label)
+            for item in answer.items
+            if item.lesson.scope.project == project and not item.lesson.scope.branch and item.lesson.id not in known
+        ]
+    best, tokens = _fitting(found, limit - len(own.items), budget_tokens - own.tokens)
+    items = (*own.items, *(replace(item, rank=len(own.items) + at) for at, item in enumerate(best, 1)))
+    text = "\n".join(filter(None, (own.text, *map(_line, best))))
+    more, near = own.more + len(found) - len(best), () if items else own.near
+    return replace(own, items=items, text=text, tokens=own.tokens + tokens, more=more, near=near)
+
+
+def _fitting(found: Sequence[Ranked], room: int, budget_tokens: int) -> tuple[list[Ranked], int]:
+    """The best that fit the room and the budget, and what they cost."""
+    chosen: list[Ranked] = []
+    spent = 0
+    for item in sorted(found, key=lambda one: (-one.score, one.lesson.id)):
+        cost = count_tokens(_line(item))
+        if len(chosen) < room and spent + cost <= budget_tokens:
+            chosen.append(item)
+            spent += cost
+    return chosen, spent
+
+
+def _as_sibling(item: Ranked, label: str) -> Ranked:
+    words = f"from {label}" + (f"; {item.why.words}" if item.why.words else "")
+    why = replace(item.why, multipliers=(*item.why.multipliers, SIBLING), words=words)
+    return replace(item, score=item.score * SIBLING[1], why=why, freshness="unverified", caveat=f"from {label}")
+
+
+def _line(item: Ranked) -> str:
+    return f"- {item.lesson.insight} ({item.caveat}, {short_id(item.lesson.id)})"

@@ -1,0 +1,76 @@
+"""What is around the files in play: the definitions under an edit or a read, and the files linked to them.
+
+Lean, and never a reason to fail: what cannot be told is left out. Nothing is indexed here, only looked up.
+"""
+
+from __future__ import annotations
+
+from holdfast.errors import HoldfastError
+from holdfast.lean.records import replace
+from holdfast.text.enclosing import TEXT_LIMIT, definitions_at, lines_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from holdfast.domain.hookcall import HookCall
+    from holdfast.domain.project import Place
+    from holdfast.domain.symbol import Neighbour
+    from holdfast.ports.parts import Parts
+
+FILES_LIMIT, LINKED_LIMIT, SYMBOLS_LIMIT = 3, 40, 24
+"""Files whose links are followed, linked files, and symbols, that a question goes by."""
+
+RELATIONS = {
+    "imports": "imported here", "imported_by": "which imports this file", "edited_together": "often edited with it",
+    "read_before": "read and edited in turn with it",
+}  # fmt: skip
+
+
+def symbols_at(parts: Parts, place: Place, path: str, call: HookCall) -> tuple[str, ...]:
+    """The definitions that the call is about to edit or read, innermost first; none for a whole file.
+
+    They are told from the file's layout (`text.enclosing`): guesses, to be looked up under that very file only.
+    """
+    if not call.excerpts and not call.lines[0]:
+        return ()
+    content = parts.workspace.read(place, path)
+    if not content or len(content) > TEXT_LIMIT:
+        return ()
+    text = content.decode("utf-8", "replace")
+    spans = [call.lines] if call.lines[0] else [lines_of(text, excerpt) for excerpt in call.excerpts]
+    names = (name for span in spans if span for name in definitions_at(path, text, *span))
+    return tuple(dict.fromkeys(names))[:SYMBOLS_LIMIT]
+
+
+def linked_files(parts: Parts, place: Place, paths: Sequence[str]) -> tuple[Neighbour, ...]:
+    """The files linked to those, closest first, each once: links add up as independent chances do.
+
+    Empty where there is no code index or it does not answer.
+    """
+    index = parts.codeindex()
+    if index is None:
+        return ()
+    found: dict[str, Neighbour] = {}
+    try:
+        for path in paths[:FILES_LIMIT]:
+            for one in index.neighbours(place, path):
+                known = found.get(one.path)
+                found[one.path] = one if known is None else _together(known, one)
+    except HoldfastError:
+        return ()
+    others = (one for one in found.values() if one.path not in paths)
+    return tuple(sorted(others, key=lambda one: (-one.weight, one.path))[:LINKED_LIMIT])
+
+
+def way_to(linked: Iterable[Neighbour], paths: Sequence[str]) -> str:
+    """How the closest of those paths is linked, in words: `about src/b.py, imported here`; empty for none."""
+    for one in linked:  # closest first
+        if one.path in paths:
+            return f"about {one.path}, {RELATIONS.get(one.relation, 'linked to it')}"
+    return ""
+
+
+def _together(one: Neighbour, other: Neighbour) -> Neighbour:
+    closest = one if one.weight >= other.weight else other
+    return replace(closest, weight=1 - (1 - one.weight) * (1 - other.weight), hops=min(one.hops, other.hops))

@@ -1,0 +1,271 @@
+"""Lessons as the few lines a host is given: fenced, attributed, one line each, within a hard token budget.
+
+What is recalled is data. Lesson text cannot close the fence, open another one or hide characters.
+"""
+
+from __future__ import annotations
+
+from holdfast.lean.records import Frozen
+from holdfast.lean.texts import short_id
+from holdfast.rendering.budget import count_tokens
+from holdfast.text.hidden import folded, without_hidden
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.vocabulary import Trust
+
+
+OPENING = "<holdfast-memory>"
+CLOSING = "</holdfast-memory>"
+INTRODUCTION = "Notes of earlier sessions, quoted as data; the code may have changed."
+LINE_TOKENS = 120
+"""Most tokens of one lesson's line in a delivery; the rest is a `recall` away."""
+REASONED_TOKENS = 80
+"""Most tokens of a line that has room for its reason: in a longer one the rule is enough, `holdfast show` has both."""
+PATHS_SHOWN = 2
+
+_RESERVED = ("holdfast", "system", "reminder", "instruction", "user", "assistant", "human", "tool", "function", "antml",
+             "memory", "prompt", "thinking")  # fmt: skip
+"""A tag whose name holds one of these could pass for a host's or our own fence."""
+
+
+class Line(Frozen):
+    """One compiled line and what it costs."""
+
+    text: str
+    tokens: int
+
+
+def frame_tokens(more: str = "", checkpoint: str = "") -> int:
+    """What a delivery costs before its first lesson."""
+    return count_tokens(render_block([], more, checkpoint))
+
+
+def render_block(lines: Sequence[str], more: str = "", checkpoint: str = "") -> str:
+    """The fenced text; empty when there is neither a line nor a checkpoint."""
+    body = [checkpoint] if checkpoint else []
+    return "\n".join([OPENING, INTRODUCTION, *body, *lines, *([more] if more else []), CLOSING])
+
+
+def add_line(block: str, line: str) -> str:
+    """The block with one more line, before all others; a new block when there was none."""
+    head = f"{OPENING}\n{INTRODUCTION}\n"
+    return block.replace(head, f"{head}{line}\n", 1) if block.startswith(head) else render_block([line])
+
+
+def more_line(count: int, hint: str) -> str:
+    """How to reach what was left out; empty when nothing was. `hint` is the command to type."""
+    return f"{count} more: {hint}" if count > 0 else ""
+
+
+def compile_line(
+    lesson: Lesson, caveat: str = "", budget: int = LINE_TOKENS, *, places: bool = True, at: datetime | None = None
+) -> Line:
+    """`- [id8] Rule. Why. How. (source, date; where; caveat)` in at most `budget` tokens.
+
+    What to do is left out where the rule says it already; so is a difference of two texts that ran into a lesson.
+    `places`: name what it is about. `at`: now, for a line with a date; one of this year goes without it.
+
+    The id, the rule, the source and the caveat stay. The reason gives way first, in a line of more than REASONED_TOKENS
+    already, then what to do, then the place, then the rule's end, at a word. A place that the rule names is not named
+    twice. What gives way may hold an exception; then the line says where the whole rule is, and a rule whose cut end
+    holds one is not told by halves: its title stands for it.
+    """
+    head, caveat, source = f"- [{short_id(lesson.id)}] ", clean(caveat), source_word(lesson)
+    source = f"{source}, {_date(lesson, at)}" if at is not None else source
+    rule, why, how = _sentence(_prose(lesson.insight)), _sentence(_prose(lesson.why)), _sentence(_prose(lesson.how))
+    how = "" if _repeats(how, rule) else how
+    why = "" if _repeats(why, rule) else why
+    named = _where(lesson) if places else []
+    where = ", ".join(name for name in named if name not in caveat and name not in rule)
+    whole = f"all of it: holdfast show {short_id(lesson.id)}"
+    choices = (
+        ([*_joined(rule, why), how], [where, caveat], REASONED_TOKENS if why else budget),
+        ([rule, how], [where, caveat], budget),
+        ([rule], [where, caveat, whole if limits(how) else ""], budget),
+        ([rule], [caveat, whole if limits(how) else ""], budget),
+    )
+    for sentences, notes, most in choices:
+        line = _line(head, sentences, [source, *notes])
+        cost = count_tokens(line)
+        if cost <= min(most, budget):
+            return Line(text=line, tokens=cost)
+    line, start = _shortened(head, rule, _line("", [], [source, caveat, whole]), budget)
+    if limits(rule[start:]):
+        title, notes = clean(lesson.title).rstrip("…"), [source, caveat, TITLE_ONLY, whole]
+        line, _ = _shortened(head, title, _line("", [], notes), budget)
+    return Line(text=line, tokens=count_tokens(line))
+
+
+TITLE_ONLY = "only its title"
+"""Note of a line that does not tell the rule."""
+
+_LIMITS = frozenset({
+    "not", "no", "never", "nor", "none", "cannot", "without", "unless", "except", "excepting", "exception",
+    "exceptions", "only", "but", "however", "although", "though", "until", "till", "instead", "longer", "forbidden",
+    "prohibited", "disallowed", "banned", "deprecated", "obsolete", "outdated", "old", "formerly", "previously",
+    "superseded", "replaced", "wrong", "avoid", "stop", "don't", "doesn't", "won't", "can't", "isn't", "aren't",
+    "mustn't", "shouldn't", "dont", "otherwise", "apart", "unlike", "rather", "if", "when", "unsafe", "dangerous",
+})  # fmt: skip
+
+
+def limits(text: str) -> bool:
+    """Whether the text holds a negation, an exception or a condition: without it a rule may say the opposite."""
+    words = text.lower().replace("\u2019", "'").split()
+    return any(word.strip('.,;:!?()[]"`*_-…') in _LIMITS for word in words)
+
+
+def _shortened(head: str, rule: str, tail: str, budget: int) -> tuple[str, int]:
+    """The line with as much of the rule as fits before the tail, and where in the rule the rest begins."""
+    room = budget - count_tokens(tail) - 2
+    kept = _cut(head + rule, room)
+    while count_tokens(f"{kept}…{tail}") > budget and room > 1:  # a word full of signs costs more than its length tells
+        room -= 1
+        kept = _cut(head + rule, room)
+    return f"{kept}…{tail}", max(0, len(kept) - len(head))
+
+
+def clean(text: str) -> str:
+    """One line without control and invisible characters and without tags that could pass for a fence."""
+    return " ".join(_escape_tags(without_hidden(text)).split())
+
+
+def _escape_tags(text: str) -> str:
+    """`<` of a reserved tag as `&lt;`, also where look-alike letters spell it; code such as `list<int>` stays."""
+    plain = folded(text)
+    pieces: list[str] = []
+    done, at = 0, plain.find("<")
+    while at >= 0:
+        name = plain[at + 1 : at + 64].lstrip("/ !?").lower().split(">", 1)[0].split(" ", 1)[0]
+        if any(word in name for word in _RESERVED):
+            pieces += [text[done:at], "&lt;"]
+            done = at + 1
+        at = plain.find("<", at + 1)
+    return "".join([*pieces, text[done:]])
+
+
+def _sentence(text: str) -> str:
+    """Clean text that ends like a sentence."""
+    plain = clean(_change_in_words(text))
+    return plain if not plain or plain[-1] in ".!?…。" else plain + "."
+
+
+def _change_in_words(text: str) -> str:
+    """A text of `-` and `+` lines as what was and what is now; run together on one line nobody could read it."""
+    lines = text.splitlines()
+    if (
+        not lines
+        or not all(line.startswith(("- ", "+ ")) for line in lines)
+        or not any(line[0] == "+" for line in lines)
+    ):
+        return text
+    was = "; ".join(line[2:].strip() for line in lines if line[0] == "-")
+    now = "; ".join(line[2:].strip() for line in lines if line[0] == "+")
+    return f"Before: `{was}`. After: `{now}`" if was else f"Added: `{now}`"
+
+
+def _prose(text: str) -> str:
+    """The text up to where a difference of two texts begins; all of it where it begins with one."""
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        if at and line.startswith(_DIFFERENCE) and "\n".join(lines[:at]).strip():
+            return "\n".join(lines[:at])
+    return text
+
+
+_DIFFERENCE = ("diff --git ", "@@ ", "--- a/", "+++ b/", "+\t", "-\t", "+    ", "-    ")
+"""How the first line of a difference begins."""
+
+
+def _joined(rule: str, why: str) -> tuple[str, str]:
+    """Rule and reason as they are read: a reason that goes on with the rule's sentence is part of it."""
+    first = why.split(" ", 1)[0].lower()
+    if first in _GOING_ON and rule.endswith("."):
+        return f"{rule[:-1]}{',' if first in ('so', 'since', 'as') else ''} {why[:1].lower()}{why[1:]}", ""
+    return rule, why[:1].upper() + why[1:] if why[:1].isalpha() and why.split(" ", 1)[0].islower() else why
+
+
+_GOING_ON = frozenset({"so", "because", "since", "as"})
+REPEATED = 0.85
+"""Share of a sentence's words that the rule has, from which it says nothing that the rule does not."""
+
+
+def _repeats(sentence: str, rule: str) -> bool:
+    """Whether the rule has nearly all words of the sentence."""
+    words = _words(sentence)
+    return bool(words) and len(words & _words(rule)) >= REPEATED * len(words)
+
+
+def _words(text: str) -> frozenset[str]:
+    found = frozenset(word.strip(".,;:!?()\"'`").lower() for word in text.split())
+    return found - {"", "run", "use", "do", "first", "the", "a", "it", "to", "instead", "by"}
+
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def _date(lesson: Lesson, at: datetime) -> str:
+    """`12 Jan`, with the year where it is not the present one."""
+    said = lesson.validity.valid_from
+    day = f"{said.day} {_MONTHS[said.month - 1]}"
+    return day if at.year == said.year else f"{day} {said.year}"
+
+
+def _where(lesson: Lesson) -> list[str]:
+    """The first places it is about, symbols with their file."""
+    located = {anchor.symbol for anchor in lesson.anchors if anchor.path}
+    places = dict.fromkeys(
+        f"{anchor.path}:{anchor.symbol}".strip(":")
+        for anchor in lesson.anchors
+        if anchor.path or anchor.symbol not in located
+    )
+    named = [*places, *lesson.globs]
+    return [clean(name) for name in named[:PATHS_SHOWN]]
+
+
+def _line(head: str, sentences: Sequence[str], notes: Sequence[str]) -> str:
+    body = head + " ".join(sentence for sentence in sentences if sentence)
+    said = "; ".join(note for note in notes if note)
+    return f"{body} ({said})" if said else body
+
+
+def _cut(text: str, budget: int) -> str:
+    """The longest run of whole words of the text within the budget; at least one character of an endless word."""
+    words = text.split(" ")
+    low, high = 0, len(words)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count_tokens(" ".join(words[:middle])) <= budget:
+            low = middle
+        else:
+            high = middle - 1
+    kept = " ".join(words[:low])
+    if low <= 2 and low < len(words):  # one endless word: cut inside it
+        room = max(1, budget - count_tokens(kept)) * 2
+        kept = f"{kept} {words[low][:room]}".strip()
+    return kept
+
+
+SOURCE_WORDS: dict[Trust, str] = {
+    "person": "user", "verified": "proved", "agent": "agent", "repository": "file", "tool": "tool output",
+}  # fmt: skip
+"""Said by a person, proved by exit codes, concluded by an agent, read in a file or in a tool's output."""
+
+
+GIT_HISTORY = "git_history/"
+"""What the detector of a lesson from a commit begins with; its version follows."""
+
+
+def source_word(lesson: Lesson) -> str:
+    """`user`, `proved`, `agent`, `file`, `commit` or `tool output`; `agent, unconfirmed` for one that is not active."""
+    word = "commit" if is_from_commit(lesson) else SOURCE_WORDS[lesson.trust]
+    return word if lesson.state == "active" else f"{word}, unconfirmed"
+
+
+def is_from_commit(lesson: Lesson) -> bool:
+    """Whether a commit's message says it and no person has accepted it."""
+    return lesson.trust == "repository" and lesson.provenance.detector.startswith(GIT_HISTORY)

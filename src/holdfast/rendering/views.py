@@ -1,0 +1,64 @@
+"""The JSON views of lessons and briefings that every surface prints. Keys are only ever added."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.domain.lesson import Anchor, Lesson
+from holdfast.lean.plain import to_plain
+from holdfast.lean.texts import short_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.domain.briefing import Briefing, Ranked
+
+
+def lesson_json(lesson: Lesson, freshness: str = "", caveat: str = "") -> dict[str, Any]:
+    """Every field of a lesson and of its anchors, also those at their default, and what follows from them.
+
+    Keys are only ever added.
+    """
+    plain = {name: to_plain(getattr(lesson, name)) for name in Lesson.fields_}
+    plain["anchors"] = [{name: to_plain(getattr(anchor, name)) for name in Anchor.fields_} for anchor in lesson.anchors]
+    plain["short_id"] = short_id(lesson.id)
+    plain["memory_type"] = lesson.memory_type
+    plain["files"] = list(lesson.paths)
+    plain["symbols"] = list(lesson.symbols)
+    if freshness:
+        plain["freshness"] = freshness
+        plain["caveat"] = caveat
+    return plain
+
+
+def ranked_json(ranked: Ranked) -> dict[str, Any]:
+    """A recalled lesson, its place, and every part of its score: (sum of shares) x (product of factors)."""
+    why = ranked.why
+    return {
+        "rank": ranked.rank,
+        "score": ranked.score,
+        "freshness": ranked.freshness,
+        "caveat": ranked.caveat,
+        "unconfirmed": ranked.is_unconfirmed,
+        "why": {
+            "words": why.words,
+            "shares": [dict(share.__dict__) for share in why.shares],
+            "multipliers": [{"name": name, "factor": factor} for name, factor in why.multipliers],
+        },
+        "lesson": lesson_json(ranked.lesson),
+    }
+
+
+def briefing_json(briefing: Briefing) -> dict[str, Any]:
+    """A briefing with every part of every score."""
+    return {
+        "items": [ranked_json(item) for item in briefing.items],
+        "more": briefing.more,
+        "tokens": briefing.tokens,
+        "nearest": ranked_json(briefing.nearest) if briefing.nearest else None,
+        "near": [ranked_json(item) for item in briefing.near],
+        "near_more": briefing.near_more,
+        "disputes": [list(pair) for pair in briefing.disputes],
+        "degraded": briefing.degraded,
+    }

@@ -1,0 +1,271 @@
+"""Attempts: which commands of a session ran what, and whether they really passed or failed.
+
+An exit status speaks for the last thing a command line ran: behind `| tail`, `; echo` or `|| true` it says nothing
+about the program in front. Probes (grep, test, diff, ls ...) say no with an exit status; that is an answer, not a
+failure. Where the status is hidden and a test runner was run, the runner's own closing report is read instead: whole
+lines of its documented format, never words inside other text.
+
+Loaded by detectors alone, never by a hook.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.domain.event import Event
+from holdfast.lean.records import Frozen
+from holdfast.text.signature import command_target, error_signature
+from holdfast.text.window import ended_well, failed, refused
+from holdfast.text.words import word_set
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LINE_LIMIT = 4_000
+"""Characters of a command line that are looked at."""
+SIGNALS = (124, 130, 137, 143)
+"""Exit statuses of a time-out, an interrupt or a kill: nobody's bug."""
+
+_PROBES = word_set(
+    """
+    grep egrep fgrep rg ag ack zgrep test [ [[ diff cmp which type command pgrep ls find cat head tail less stat file
+    wc kill pkill killall expr jq awk sed cut sort uniq tr tee xargs echo printf true false sleep cd pushd popd export
+    source . set unset pwd env date lsof ps nc ping host dig readlink realpath basename dirname tree du df hash column
+    rm rmdir id whoami hexdump xxd od strings fd bat curl wget
+    """
+)
+"""Programs whose exit status answers a question, or that only prepare."""
+_GIT_PROBES = word_set(
+    """
+    diff grep show show-ref merge-base rev-parse ls-files ls-remote ls-tree cat-file config log status check-ignore
+    blame reflog remote branch for-each-ref describe rev-list symbolic-ref
+    """
+)
+_OPAQUE = word_set("for while until if case select function do done then else elif fi esac { } ( ) !")
+_WRITERS = re.compile(r"^(?:sed\s+-i|perl\s+-\S*i|patch\b|git\s+apply\b)")
+_REDIRECTED = re.compile(r"(?:\s+\d?>+&?\s?(?:\d|/dev/null))+\s*$")
+_HEREDOC = re.compile(r"<<-?\s*(['\"]?)([A-Za-z_][\w]*)\1")
+_STEP = re.compile(
+    r"""'[^']*'|"(?:\\.|[^"\\])*"|`[^`]*`|\\.|\$\(|[()]|&&|\|\||\|&|&>+|[|;\n&]|[<>]+(?:&[\d-]*)?"""
+    r"""|[^'"`\\$()&|;\n<>]+|.""",
+    re.DOTALL,
+)
+
+_TEST_PROGRAM = re.compile(
+    r"(?:pytest|py\.test|unittest|nosetests|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|ctest|karma|gotestsum"
+    r"|(?:playwright|go|cargo) test|cypress run|cargo nextest"
+    r"|(?:npm|pnpm|yarn|bun|deno|mvn|gradle|gradlew|dotnet|swift|mix|rake|rails|make|just|mise|task|sbt|lein|cabal)"
+    r"(?: run)? (?:tests?|check|verify)(?:[:-]\S*)?)(?=\s|$)"
+)
+_REPORT_FAILED = re.compile(
+    r"^=+ .*?\b\d+ (?:failed|errors?)\b.* =+$|^\d+ failed\b.* in [\d.]+s|^--- FAIL: \S+|^FAIL\t\S+|^FAIL$"
+    r"|^test result: FAILED\.|^[ \t]*Tests?:?\s+\d+ failed\b|^FAILED \((?:failures|errors)=|^[ \t]*\d+ failing$"
+    r"|^\d+ examples?, [1-9]\d* failures?|^Tests: \d+, .*Failures: [1-9]|^BUILD FAILED|^[ \t]*[1-9]\d* fail$",
+    re.M,
+)
+_REPORT_PASSED = re.compile(
+    r"^=+ \d+ passed\b.* =+$|^\d+ passed\b.* in [\d.]+s|^ok\s+\S+\s+(?:[\d.]+s|\(cached\))|^PASS$"
+    r"|^test result: ok\."
+    r"|^[ \t]*Tests?:?\s+\d+ passed\b|^OK(?: \(skipped=\d+\))?$|^[ \t]*\d+ passing\b|^\d+ examples?, 0 failures"
+    r"|^BUILD SUCCESSFUL|^OK \(\d+ tests?",
+    re.M,
+)
+_FAILING = re.compile(
+    r"^(?:FAILED|ERROR) ([^\s(]\S*?)(?: - .*)?$|^[ \t]*--- FAIL: (\S+)|^test (\S+) \.\.\. FAILED$|^[ \t]*\u25cf (.+?)$"
+    r"|^(?:FAIL|ERROR): (\w+) \(|^[ \t]*[\u2715\u00d7\u2717] (.+?)(?: \(\d+ ?ms\)| \d+ms)?$",
+    re.M,
+)
+
+
+class Step(Frozen):
+    """One simple command of a line and the operator in front of it (empty for the first)."""
+
+    text: str
+    joiner: str = ""
+
+
+class Attempt(Frozen):
+    """One run of something that can pass or fail."""
+
+    at: int
+    """Position in the window."""
+    event: Event
+    target: str
+    """What ran, normalised (`command_target`); a tool and its file for other tools."""
+    line: str
+    """The part of the command line that ran it, on one line, without redirections at its end."""
+    passed: bool
+    sure: bool = True
+    """The exit status itself says so; else a runner's report or the absence of an error does."""
+    tests: bool = False
+    """A test runner."""
+    alone: bool = True
+    """Nothing else in its command line could have failed."""
+
+
+def attempts(window: Sequence[Event]) -> list[Attempt]:
+    """Every run in the window whose outcome is known, in order; one event may hold several that passed."""
+    found: list[Attempt] = []
+    for at, event in enumerate(window):
+        if event.kind not in ("tool_result", "tool_failure") or refused(event):
+            continue
+        if event.command:
+            found += _of_command(at, event)
+        elif event.files and (failed(event) or ended_well(event)):
+            target = f"{event.tool} {event.files[0]}"
+            found.append(Attempt(at=at, event=event, target=target, line=target, passed=not failed(event)))
+    return found
+
+
+def failing_tests(text: str) -> list[str]:
+    """Names of the tests that a runner's report calls failed, each once, at most 20."""
+    names = (next(filter(None, found.groups()), "").strip() for found in _FAILING.finditer(text))
+    return list(dict.fromkeys(name for name in names if name))[:20]
+
+
+def reports_tests(text: str) -> bool:
+    """A runner's closing report is there: it found tests and ran them, however they ended."""
+    return bool(_REPORT_FAILED.search(text) or _REPORT_PASSED.search(text))
+
+
+def changes_files(line: str) -> bool:
+    """The simple command edits files in place."""
+    return bool(_WRITERS.match(line.strip()))
+
+
+def is_test_run(line: str) -> bool:
+    """The simple command is a test runner's."""
+    return bool(_TEST_PROGRAM.match(command_target(line)))
+
+
+def is_probe(line: str) -> bool:
+    """The simple command asks something by its exit status, or only prepares."""
+    words = _bare(line).split(None, 4)
+    if not words:
+        return True
+    if words[0] == "git":
+        rest = [word for word in words[1:] if not word.startswith("-") and "/" not in word]
+        return not rest or rest[0] in _GIT_PROBES
+    return words[0] in _PROBES
+
+
+def _bare(line: str) -> str:
+    """The command without leading assignments and wrappers, its program without folder."""
+    words = line.strip().split()
+    while words and (words[0] in ("sudo", "time", "env", "command") or re.match(r"\w+=", words[0])):
+        words = words[1:]
+    if words and words[0] == "timeout":
+        words = words[2:]
+    return " ".join([words[0].rpartition("/")[2], *words[1:]]) if words else ""
+
+
+def split_line(command: str) -> list[Step]:
+    """The simple commands of a line in order; quotes, substitutions and here-documents stay inside theirs."""
+    steps: list[Step] = []
+    text, joiner, depth = "", "", 0
+    for piece in _pieces(command[:LINE_LIMIT]):
+        depth += (piece in ("(", "$(")) - (piece == ")")
+        if depth <= 0 and piece in ("&&", "||", "|", "|&", ";", "\n", "&"):
+            if text.strip():
+                steps.append(Step(text=text.strip(), joiner=joiner))
+                joiner = piece
+            text = ""
+        else:
+            text += piece
+    return [*steps, Step(text=text.strip(), joiner=joiner)] if text.strip() else steps
+
+
+def _pieces(command: str) -> list[str]:
+    heredoc = _HEREDOC.search(command)
+    if heredoc is None:
+        return _STEP.findall(command)
+    body = command.find("\n", heredoc.end())
+    if body < 0:
+        return _STEP.findall(command)
+    end = re.compile(rf"^[ \t]*{re.escape(heredoc.group(2))}[ \t\r]*$", re.M).search(command, body)
+    return _STEP.findall(command[:body]) + (_pieces(command[end.end() :]) if end else [])
+
+
+def _of_command(at: int, event: Event) -> list[Attempt]:
+    steps = split_line(event.command)
+    if not steps or any(step.text.split(None, 1)[0] in _OPAQUE for step in steps):
+        return []
+    group = _last_group(steps)
+    if any(step.joiner == "||" for step in group) or steps[-1].joiner == "&":
+        return []
+    pipes = _pipelines(group)
+    pipefail = any("pipefail" in step.text for step in steps)
+    if failed(event):
+        return _failure(at, event, pipes, pipefail)
+    if not ended_well(event):
+        return []
+    hidden = _pipelines([step for step in steps if step not in group])
+    return [
+        *(a for pipe in hidden for a in _success(at, event, pipe, status=False)),
+        *(a for pipe in pipes for a in _success(at, event, pipe, status=pipefail or len(pipe) == 1)),
+    ]
+
+
+def _last_group(steps: list[Step]) -> list[Step]:
+    """The steps the exit status can speak for: those after the last `;` or line end."""
+    start = max((i for i, step in enumerate(steps) if step.joiner in (";", "\n", "&")), default=0)
+    return steps[start:]
+
+
+def _pipelines(group: list[Step]) -> list[list[Step]]:
+    pipes: list[list[Step]] = []
+    for step in group:
+        if pipes and step.joiner in ("|", "|&"):
+            pipes[-1].append(step)
+        else:
+            pipes.append([step])
+    return pipes
+
+
+def _failure(at: int, event: Event, pipes: list[list[Step]], pipefail: bool) -> list[Attempt]:
+    """The one run that failed; nothing when a probe, a filter or a signal may have set the status."""
+    if event.exit_code in SIGNALS or (is_probe(pipes[-1][-1].text) and not pipefail):
+        return _reported(at, event, pipes)
+    suspects = [pipe[0] for pipe in pipes if not is_probe(pipe[0].text)]
+    if not suspects:
+        return []
+    line = suspects[-1].text
+    tests = is_test_run(line)
+    target = command_target(line)
+    return [
+        Attempt(
+            at=at, event=event, target=target, line=_shown(line), passed=False, tests=tests, alone=len(suspects) == 1
+        )
+    ] if target else []  # fmt: skip
+
+
+def _reported(at: int, event: Event, pipes: list[list[Step]]) -> list[Attempt]:
+    return [a for pipe in pipes if is_test_run(pipe[0].text) for a in _success(at, event, pipe, status=False)]
+
+
+def _success(at: int, event: Event, pipe: list[Step], *, status: bool) -> list[Attempt]:
+    """The run, as passed when the status says so; with a hidden status, what the output itself can show."""
+    line = pipe[0].text
+    target = command_target(line)
+    tests = is_test_run(line)
+    if not target or is_probe(line):
+        return []
+    passed = True
+    if not status:
+        if tests:
+            if _REPORT_FAILED.search(event.text):
+                passed = False
+            elif not _REPORT_PASSED.search(event.text):
+                return []
+        elif (len(pipe) > 1 and not _only_shortens(pipe[1:])) or error_signature(event.text):
+            return []
+    return [Attempt(at=at, event=event, target=target, line=_shown(line), passed=passed, sure=status, tests=tests)]
+
+
+def _shown(line: str) -> str:
+    return _REDIRECTED.sub("", " ".join(line.split()))
+
+
+def _only_shortens(filters: list[Step]) -> bool:
+    return all(step.text.split(None, 1)[0] in ("tail", "head", "cat", "tee") for step in filters)

@@ -1,0 +1,133 @@
+"""Causes: the sentence that says why something failed, fit to be told without the session around it.
+
+A sentence counts when it gives a cause, is about what failed or was edited, and neither
+doubts nor plans nor tells of the speaker's own work in progress.
+
+Loaded by detectors alone, never by a hook.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.text.leaning import dangles, opening
+from holdfast.text.window import quote, sentences, speaker_trust
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.domain.event import Event
+    from holdfast.domain.lesson import Evidence
+
+SHORTEST, LONGEST = 40, 300
+READ_LIMIT = 6_000
+LEAST_WORDS = 7
+LEAST_SHARED = 3
+"""Words that a sentence without a name must share with the failure or the edit."""
+
+_CAUSE = re.compile(
+    r"\b(?:because|root cause|since|due to|so that|which (?:means|breaks|fails|causes)|(?:issue|problem|cause|culprit"
+    r"|reason|bug|error|failure) (?:is|was)|caused by|turns out|(?:fails?|failed|failing|breaks?) (?:because|since|when"
+    r"|as|if|unless|without)|doesn't|does not|isn't|is not|aren't|can't|cannot|won't|never|only|requires?|must(?: not)?"
+    r"|needs? to be|has to|have to|instead of|rather than|overrides?|unless|without)\b",
+    re.IGNORECASE,
+)
+_STRONG = re.compile(
+    r"\b(?:because|root cause|due to|(?:issue|problem|cause|culprit|reason|bug) (?:is|was)|caused by|turns out"
+    r"|(?:fails?|failed|breaks?) (?:because|since|when|if|unless|without)|requires?|must(?: not)?"
+    r"|only (?:runs?|works?|applies|fires|happens|reads?|sees|sets|loads?|supports?|accepts?|holds?))\b",
+    re.IGNORECASE,
+)
+_OWN_WORK = re.compile(
+    # doubt and plans
+    r"\b(?:might|maybe|may be|perhaps|probably|likely|seems?|looks like|could be|should be|not sure|let me|let's|i'll"
+    r"|i will|i need|we need|i should|going to|want to|try(?:ing)? to|check (?:if|whether)|would"
+    r"|next(?: steps?| i| we|(?=[,:]))"
+    # the speaker's own work, or what this session just changed
+    r"|i (?:was|had|have|forgot|missed|added|removed|changed|used|made|see|think|am)|i've|i'm|my|we (?:just|now|removed"
+    r"|changed|added|renamed|decided|chose|agreed|have (?:removed|changed|added))|now|anymore|as expected"
+    r"|needs? (?:to be )?(?:updat|chang"
+    r"|adjust|fix|add|remov|import)\w*|pre-existing|unrelated|already (?:fixed|done|there)|earlier|just (?:added"
+    r"|changed|removed)|new (?:code|test|function)|this (?:session|task|change|pr|branch)|(?:still|again) (?:fail|flag"
+    r"|complain)\w*|line \d+)\b"
+    r"|\btests? (?:expects?|is looking for|was (?:checking|written)|checks?)\b",
+    re.IGNORECASE,
+)
+_LEANS = opening(
+    "good|great|perfect|ok(?:ay)?|yes|no|wait|hmm|here|there|first|second|one|looking",
+    r"the (?:issue|problem|error|bug|failure|reason|test|tests|first|second|other|linter|lint|fix|build|other one)"
+    r"(?: (?:here|is|was|fails?|failed))?\b(?! [`\w.]*`)",
+)
+_LEAD = re.compile(
+    r"^(?:\*\*)?(?:(?:(?:the |this |that )?(?:tests?|build|linter|lint|run|job) (?:fails?|failed|is failing)"
+    r" (?:because|since|as)|that (?:doesn't|does not|didn't) (?:help|work)"
+    r"|(?:the )?(?:root cause|actual (?:issue|problem|cause)|issue|problem|cause|bug|reason)(?: here)?"
+    r"(?: is|:)(?: that)?)"
+    r"|(?:I see|found it|got it|ah|right|good catch|interesting|aha|actually|turns out)[,:;.!\u2014-]*(?: that)?)"
+    r"(?:\*\*)?[:,]?\s+",
+    re.IGNORECASE,
+)
+"""What only announces the cause that follows."""
+_NAME = re.compile(
+    r"`([^`\n]{2,80})`|\b([A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+[A-Z]\w+|[A-Z][a-z0-9]+[A-Z]\w+|\w+\.\w+\(\)|--[a-z][\w-]+)"
+)
+_WORD = re.compile(r"[A-Za-z_]\w{3,}")
+
+
+def stated_cause(window: Sequence[Event], first: int, last: int, about: str) -> tuple[str, Evidence] | None:
+    """(sentence, evidence) of the last sentence between two positions that says why; None when none can stand alone.
+
+    `about` is the failure's text and what was edited: a sentence must share a name with it. A person's sentence goes
+    before the agent's.
+    """
+    words = frozenset(word.lower() for word in _WORD.findall(about))
+    found = list(_causes(window[first + 1 : last], words))
+    persons = [(sentence, evidence) for by_person, sentence, evidence in found if by_person]
+    chosen = persons or [(sentence, evidence) for _, sentence, evidence in found]
+    return chosen[-1] if chosen else None
+
+
+def names_in(sentence: str) -> list[str]:
+    """What of the code a sentence names: quoted in backticks, or written like an identifier or a flag."""
+    return [quoted or plain for quoted, plain in _NAME.findall(sentence)]
+
+
+def stands_alone(sentence: str) -> bool:
+    """The sentence does not lean on what was said before it."""
+    return not _LEANS.match(sentence) and not dangles(sentence)
+
+
+def tells_work(sentence: str) -> bool:
+    """The sentence doubts, plans, or tells of the speaker's own work in progress."""
+    return bool(_OWN_WORK.search(sentence))
+
+
+def _causes(span: Sequence[Event], about: frozenset[str]) -> Iterator[tuple[bool, str, Evidence]]:
+    for event in span:
+        if event.agent or event.kind not in ("reply", "prompt") or (event.kind == "prompt" and event.trust != "person"):
+            continue
+        for sentence, start in sentences(event.text[:READ_LIMIT]):
+            if event.kind == "prompt" and speaker_trust(event.text, start) != "person":
+                continue
+            told = standing(sentence)
+            if told and _is_about(told, about):
+                yield event.kind == "prompt", told, quote(event, sentence, start)
+
+
+def standing(sentence: str) -> str:
+    """The sentence without its lead when it gives a cause and stands alone; else empty."""
+    lead = _LEAD.match(sentence)
+    told = (sentence[lead.end() :] if lead else sentence).strip(" *-:")
+    fits = SHORTEST <= len(told) <= LONGEST and len(told.split()) >= LEAST_WORDS and not told.endswith(("?", ":"))
+    if not fits or _OWN_WORK.search(told) or _LEANS.match(told) or dangles(told) or "**" in told or told.count("`") % 2:
+        return ""
+    strong = (bool(lead) and bool(_CAUSE.search(told))) or bool(_STRONG.search(told))
+    return told[0].upper() + told[1:] if strong and told[0].isalpha() and told.split()[0].isalpha() else told * strong
+
+
+def _is_about(sentence: str, about: frozenset[str]) -> bool:
+    """A name in the sentence stands in the failure or in the edit; without a name, several of its words do."""
+    names = names_in(sentence)
+    words = {word.lower() for text in names or [sentence] for word in _WORD.findall(text)}
+    return len(words & about) >= (1 if names else LEAST_SHARED)

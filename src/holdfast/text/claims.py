@@ -1,0 +1,347 @@
+"""Claims: a lesson's text as it is compared with others: its telling words by the part they play.
+
+Words are stemmed crudely, the same way in every text. Names, paths, numbers and code count to the letter. What a text
+denies, the conditions it states and the slots it fills are told apart from the rest, since two texts contradict each
+other only where exactly these differ.
+
+Loaded on saving and on request, never by a hook.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import islice
+
+from holdfast.lean.records import Frozen
+from holdfast.text.singlevalued import OPPOSITES, VALUES
+from holdfast.text.words import word_set
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+READ_KEPT = 4_096
+"""Texts that are kept as they were read: saving a lesson compares it with all the others several times."""
+LONGEST = 1_000
+"""Characters that are read: the rule stands at the beginning."""
+
+
+class Denial(Frozen):
+    """A part of a text that says what is not, or not any more."""
+
+    subject: frozenset[str] = frozenset()
+    predicate: frozenset[str] = frozenset()
+    ends: bool = False
+    """It was so before."""
+
+
+class Claim(Frozen):
+    """A text as it is compared: its telling words by the part they play."""
+
+    text: str
+    words: frozenset[str] = frozenset()
+    """Stems and exact names, without those of exceptions."""
+    denied: frozenset[str] = frozenset()
+    """The words of all predicates that are denied."""
+    affirmed: frozenset[str] = frozenset()
+    """The words that are not denied."""
+    subject: frozenset[str] = frozenset()
+    """The words that say something of the subject."""
+    poles: frozenset[str] = frozenset()
+    """The affirmed words that have an opposite."""
+    exact: frozenset[str] = frozenset()
+    """Names, paths, numbers and code: they must agree to the letter."""
+    denials: tuple[Denial, ...] = ()
+    conditions: tuple[frozenset[str], ...] = ()
+    """The words of each part that says where, when or for what it holds."""
+    has_denier: bool = False
+    """It has a word as `not` anywhere, also in a condition."""
+    is_limited: bool = False
+    """It names an exception, or that it holds only for something."""
+    numbers: tuple[str, ...] = ()
+    sequence: tuple[str, ...] = ()
+    """All words of the first sentence, lower-cased."""
+    slots: tuple[tuple[str, frozenset[str]], ...] = ()
+    """The single-valued slots that the text fills, each with its values."""
+    order: tuple[frozenset[str], frozenset[str]] | None = None
+    """What comes first, or is preferred, and what it is put before."""
+    switch: str = ""
+    """`on` or `off`, where something is."""
+    tells_version: bool = False
+    tells_value: bool = False
+
+
+TOKEN = re.compile(r"`[^`\n]+`|[^\s`]+")
+_EDGE = "\"'()[]{}<>,;:!?\u201c\u201d"
+_ANSWER = re.compile(r"^\s*(?:(?:no|nope|yes|ok|okay|well|actually|hey|please|so|also)[,.!:;]+\s+)+", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=,)\s+(?=(?:use|not|never|instead|it|so|but|don't|do not)\b)|\s+\u2014\s+")
+DENIERS = word_set(
+    """not no never don't dont doesn't didn't isn't aren't wasn't can't cannot won't shouldn't mustn't avoid stop
+    stopped prevent prevents forbid forbids nor neither none without hardly"""
+)
+_OVER = word_set("gone removed deprecated dropped obsolete unsupported discontinued abolished retired")
+"""Said of a thing, they deny the whole clause and tell that it was so before."""
+_DROPS = word_set("drop drops dropped remove removes removed deprecate deprecates abandoned")
+"""Said by a subject, they deny what follows and tell that it was so before."""
+_BE = word_set("is are was were been be got")
+_ADVERBS = word_set("now previously also since already been fully finally long completely meanwhile")
+_DETERMINERS = word_set("a an the any each every this that")
+_TAKE = word_set("use prefer choose take call")
+_IF = word_set("if when while whether where until whenever")
+_ENDING = re.compile(
+    r"\bno longer\b|\b(?:any ?more|anymore)\b|\bnot any ?more\b|\bused to\b|\b(?:switch|mov|migrat|chang)(?:ed|ing)\b"
+    r".{0,60}\bfrom\b|\breplac(?:ed|es|ing)\b|\binstead of\b|\b(?:is|are) gone\b"
+    r"|\b(?:was|were) (?:removed|dropped|retired)\b|\bdropped\b|\b(?:is|are) deprecated\b|\bstopped\b",
+    re.IGNORECASE,
+)
+_SWITCH = re.compile(
+    r"\b(?:switch|mov|migrat|chang|convert)\w*\b(?:\.(?=\S)|[^.;]){0,60}?\bfrom\b(?P<old>(?:\.(?=\S)|[^.;]){1,60}?)\bto\b",
+    re.IGNORECASE,
+)
+_REPLACED = re.compile(r"\breplac(?:ed|ing|e)\b(?P<old>(?:\.(?=\S)|[^.;]){1,60}?)\b(?:with|by)\b", re.IGNORECASE)
+_INSTEAD = re.compile(
+    r"(?:\binstead of|\brather than|\bin place of|\bin favou?r over)\b(?P<old>(?:\.(?=\S)|[^.;,]){1,80})", re.IGNORECASE
+)
+_EXCEPTION = re.compile(r",?\s*\b(?:except|unless|other than|but not (?:when|where|in))\b[^.;]*", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\b(?:when|while|if|during|under|until|where|whenever|only|that|which|whose)\b[^,.;]*"
+    r"|\b(?:in|on|for|at|per|inside|within)\b(?:(?!\b(?:in|on|for|at|with|to|from|as)\b)[^,.;])*",
+    re.IGNORECASE,
+)
+_ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
+_EMPTY = word_set(
+    """
+    a an the this that these those it its is are was were be been being of in on at by for and to with as we you i our
+    your my us me should must shall would will need needs please just really very also so then there here do does did
+    have has had always ever every each any all both only still now more longer alike either or but than from into onto
+    through over them they their he she who what which where when while if because since until unless except either
+    may might can could own other others another one's unless up out off down per yet already too even not no never
+    """
+)
+_LIGHT = word_set(
+    """
+    use uses used using make makes made making call calls called calling pass passes passed passing set sets setting
+    take takes took taking get gets give given gives hand handed put run runs ran running come comes came live lives
+    keep keeps kept support supports supported allow way thing character value argument method function package
+    library project tool option version command file files work item type kind sure by hand mean means newer later
+    older old new least most minimum maximum default need needed require required instead rather switched moved
+    migrated replaced replace we unless told otherwise nothing back yourself itself want wants choose prefer
+    preferred
+    """
+)
+"""Words that say little of the subject: a text may have some of its own and be about the same thing."""
+_IRREGULAR = {
+    "built": "build", "written": "write", "wrote": "write", "sent": "send", "kept": "keep", "held": "hold",
+    "done": "do", "found": "find", "begun": "begin", "began": "begin", "left": "leave", "lost": "lose",
+    "chosen": "choose", "stood": "stand", "meant": "mean", "read": "read", "ran": "run", "took": "take",
+    "indices": "index", "dependencies": "dependency", "children": "child",
+}  # fmt: skip
+_COUNTS = {
+    "once": "1", "twice": "2", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
+    "eight": "8", "nine": "9", "ten": "10", "dozen": "12",
+}  # fmt: skip
+_NUMBER = re.compile(r"^v?\d[\d.,_]*(?:x|[a-z%]{1,3})?$", re.IGNORECASE)
+
+_VERSION_CUE = re.compile(
+    r"\b(?:or|and) (?:newer|later|above|up)\b|\bat least\b|\bminimum\b|\boldest\b|\bsupports?\b|\brequires?d?\b"
+    r"|\bneeds?\b|\btargets?\b|\bruns? on\b|\bversion\b|\bpinned?\b|\bdropp?(?:s|ed)?\b|\bupgrad",
+    re.IGNORECASE,
+)
+_VALUE_CUE = re.compile(
+    r"(?:\b(?:is|are|to|at|of|by|than|most|least|max|maximum|minimum|limit|after|every|within|over|under|port"
+    r"|(?<=\w )status)|[=:])\s+\d"
+    r"|\d\s?(?:%|(?:ms|s|sec|seconds?|minutes?|min|hours?|days?|weeks?|times|retries|attempts|repeats|[kmg]i?b|bytes"
+    r"|bits|spaces|columns|characters|lines|threads|workers|connections|entries|items|files)\b)"
+    r"|\b(?:two|three|four|five|six|eight|ten) (?:times|spaces|workers|days|hours|minutes|seconds|retries)\b",
+    re.IGNORECASE,
+)
+
+_SWITCHED = re.compile(r"\b(?:is|are|be|turns?|turned|switch|switched|stays?)\s+(?:\w+\s+)?(on|off)\b", re.IGNORECASE)
+
+_BETWEEN = re.compile(
+    r"^(?P<left>.+?)\s(?P<word>before|after|over|instead of|rather than|wins? over)\s(?P<right>.+)$", re.I
+)
+_FIRST = re.compile(r"^(?P<word>before|after)\s(?P<right>[^,]+),\s*(?P<left>.+)$", re.I)
+
+
+@lru_cache(maxsize=READ_KEPT)
+def read_claim(text: str) -> Claim:
+    """The text as it is compared with others."""
+    plain = _ANSWER.sub("", " ".join(text.replace("\u2019", "'").split())[:LONGEST])
+    held = _EXCEPTION.sub("", plain)
+    read = _read_words(held)
+    denials = [denial for sentence in filter(None, _SENTENCE.split(held)) for denial in _denials_of(sentence)]
+    words = frozenset(word for word, _ in read)
+    denied: frozenset[str] = frozenset().union(*(denial.predicate for denial in denials))
+    numbers = tuple(word for word, _ in read if _NUMBER.match(word))
+    conditions = tuple(frozenset(telling(part)) for part in _CONDITION.findall(held))
+    first = re.split(r"(?<=[.;!?])\s", held, maxsplit=1)[0]
+    switched = _SWITCHED.search(plain)
+    return Claim(
+        text=plain,
+        words=words,
+        denied=denied,
+        affirmed=words - denied,
+        subject=heavy(words),
+        poles=(words - denied) & POLES,
+        exact=frozenset(word for word, exact in read if exact),
+        denials=tuple(denials),
+        conditions=conditions,
+        has_denier=bool(denials) or any(bare(raw) in DENIERS for raw in TOKEN.findall(held)),
+        is_limited=held != plain or bool(_ONLY.search(held)),
+        numbers=numbers,
+        sequence=tuple(token for token in (bare(raw) for raw in TOKEN.findall(first)) if token),
+        slots=_slots(plain, denied),
+        order=_ordered(plain),
+        switch=switched[1].lower() if switched else "",
+        tells_version=bool(_VERSION_CUE.search(plain)),
+        tells_value=bool(_VALUE_CUE.search(plain)),
+    )
+
+
+def _denials_of(sentence: str) -> Iterator[Denial]:
+    """What the sentence denies: what it was switched from, what something stands instead of, what a word denies."""
+    ends = bool(_ENDING.search(sentence))
+    for pattern in (_SWITCH, _REPLACED):
+        match = pattern.search(sentence)
+        if match and not DENIERS & {bare(token) for token in sentence[: match.start()].split()}:
+            yield Denial(predicate=frozenset(telling(match["old"])), ends=True)
+            return
+    while match := _INSTEAD.search(sentence):
+        before = sentence[: match.start()]
+        is_order = bare(before.split(" ", 1)[0]) in _TAKE  # `use X instead of Y`: X is the new value, not the subject
+        subject = frozenset(word for word, exact in _read_words(before) if not is_order and not exact)
+        yield Denial(subject=subject, predicate=frozenset(telling(match["old"])), ends=ends)
+        sentence = before + sentence[match.end() :]
+    tokens = TOKEN.findall(sentence)
+    words = ["" if token.startswith("`") else bare(token) for token in tokens]
+    found = (denial for at in range(len(tokens)) if (denial := _denial_at(tokens, words, at, ends)))
+    yield from islice(found, 1)
+
+
+def _denial_at(tokens: list[str], words: list[str], at: int, ends: bool) -> Denial | None:
+    """What the word at that place denies; None where it denies nothing. Code stands as an empty word."""
+    word = words[at]
+    before = [earlier for earlier in words[:at] if earlier not in _ADVERBS]
+    last = before[-1] if before else ""
+    if word in _OVER and last in _BE:
+        return Denial(predicate=_words_of(tokens[:at]), ends=True)
+    if word == "deprecated" and last in _DETERMINERS:
+        return Denial(predicate=_words_of(tokens[at + 1 : at + 3]), ends=True)
+    if word in _DROPS and last not in _DETERMINERS:
+        return Denial(predicate=_words_of(tokens[at + 1 :]), ends=True)
+    if word not in DENIERS or (word == "no" and words[at + 1 : at + 2] in (["more"], ["matter"])):
+        return None
+    if _IF & {*words[_last_comma(tokens, at) : at]}:
+        return None  # a condition that something is not so denies nothing
+    predicate = [token for token in tokens[at + 1 :] if bare(token) not in ("longer", "any", "anymore")]
+    return Denial(subject=_words_of(tokens[:at]), predicate=_words_of(predicate), ends=ends)
+
+
+def _words_of(tokens: list[str]) -> frozenset[str]:
+    return frozenset(telling(" ".join(tokens)))
+
+
+def _last_comma(tokens: list[str], at: int) -> int:
+    """The place behind the last comma before that token."""
+    return next((n + 1 for n in range(at - 1, -1, -1) if tokens[n].endswith(",")), 0)
+
+
+def telling(text: str) -> list[str]:
+    """The stems and exact names in the text that say something, in order."""
+    return [word for word, _ in _read_words(text)]
+
+
+def _read_words(text: str) -> list[tuple[str, bool]]:
+    """The telling words, each with whether it is an exact name."""
+    found: list[tuple[str, bool]] = []
+    for raw in TOKEN.findall(text):
+        word = bare(raw)
+        if raw.startswith("`") or _is_exact(raw):
+            found.append((word, True))
+        elif word in _COUNTS:
+            found.append((_COUNTS[word], True))
+        elif word and word not in _EMPTY:
+            found.append((stem(word), False))
+    return [(word, exact) for word, exact in found if len(word) > 1 or word.isdigit()]
+
+
+def bare(raw: str) -> str:
+    """The word, or the code, lower-cased and without what stands around it."""
+    word = raw.strip(_EDGE).strip("`*").strip(_EDGE).rstrip(".").removesuffix("...").removesuffix("()").rstrip("=.")
+    word = word.lower()
+    return word[:-2] if word.endswith("'s") else word
+
+
+def _is_exact(word: str) -> bool:
+    """A number, a path or an identifier rather than a word of the language."""
+    bare = word.strip("`\"'()[]{}<>,;:!?.*\u201c\u201d")
+    inner = bare[1:]
+    return (
+        any(c.isdigit() for c in bare)
+        or any(c in "_/\\@$+#=" for c in bare)
+        or "." in bare
+        or bare.startswith("--")
+        or (inner != inner.lower() and not bare.isupper())
+    )
+
+
+def stem(word: str) -> str:
+    """The word without a plural's or a verb's ending; crude, and the same for both texts."""
+    word = _IRREGULAR.get(word, word)
+    for ending in ("ies", "ied"):
+        if word.endswith(ending) and len(word) > 4:
+            return word[:-3] + "y"
+    for ending in ("ing", "ed", "es", "s"):
+        rest = word[: -len(ending)]
+        if word.endswith(ending) and len(rest) >= 3 and not word.endswith(("ss", "us")) and _has_vowel(rest):
+            word = rest
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lse":
+        word = word[:-1]
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+def _has_vowel(word: str) -> bool:
+    return any(c in "aeiouy" for c in word)
+
+
+_LIGHT_STEMS = frozenset(stem(word) for word in _LIGHT)
+PAIRS = frozenset(frozenset(stem(word) for word in pair) for pair in OPPOSITES)
+"""Stems of which only one can hold of one thing."""
+POLES = frozenset().union(*PAIRS)
+
+
+def heavy(words: frozenset[str]) -> frozenset[str]:
+    """The words without those that say little of the subject."""
+    return words - _LIGHT_STEMS
+
+
+def _ordered(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
+    """What comes first, or is preferred, and what it is put before."""
+    sentence = re.split(r"[.;]\s|[.;]$", text, maxsplit=1)[0]
+    match = _FIRST.match(sentence) or _BETWEEN.match(sentence)
+    if match is None:
+        return None
+    left, right = (frozenset(telling(match[name])) - _LIGHT_STEMS for name in ("left", "right"))
+    return (right, left) if match["word"].lower() == "after" else (left, right)
+
+
+def _slots(text: str, denied: frozenset[str]) -> tuple[tuple[str, frozenset[str]], ...]:
+    found: dict[str, set[str]] = {}
+    words = [bare(raw) for raw in TOKEN.findall(text)]
+    spoken = f" {' '.join(words)} "
+    for value in {word for word in words if word in VALUES} | {value for value in _PHRASES if value in spoken}:
+        if f" {value} " in spoken and not parts_of(value) & denied:
+            slot, name = VALUES[value]
+            found.setdefault(slot, set()).add(name)
+    return tuple((slot, frozenset(values)) for slot, values in sorted(found.items()))
+
+
+_PHRASES = tuple(value for value in VALUES if " " in value)
+
+
+def parts_of(value: str) -> frozenset[str]:
+    """The words of a slot's value as they stand among a text's words."""
+    return frozenset(stem(part) if part.isalpha() else part for part in value.split())

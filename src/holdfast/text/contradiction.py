@@ -1,0 +1,333 @@
+"""Contradiction: what two lessons have to do with each other, told from their words alone.
+
+`relation` answers with one of four kinds. *same*: both state one rule. *refines*: one states the other's rule and
+more. *contradicts*: both are about one thing and cannot hold together; the answer names what they differ in and both
+values. *unrelated*: everything else, also two rules for different modules, platforms or conditions.
+
+A wrong contradiction can close a true lesson, and a missed one only leaves two lessons side by side. So the words that
+differ must be explained by the contradiction: where both texts have further words of their own, they are about
+different things.
+
+Loaded on saving and on request, never by a hook.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.lean.records import Frozen
+from holdfast.text.claims import DENIERS, PAIRS, POLES, Claim, Denial, heavy, parts_of, read_claim, stem, telling
+from holdfast.text.singlevalued import VALUES
+from holdfast.text.words import word_set
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    RelationKind = Literal["same", "refines", "contradicts", "unrelated"]
+else:
+    RelationKind = str
+
+RELATIONS: tuple[RelationKind, ...] = ("same", "refines", "contradicts", "unrelated")
+
+ALIKE = 0.8
+"""Least share of telling words in both for two texts of equal polarity to state the same rule."""
+CONTAINED = 0.9
+"""Least share of the shorter text's telling words that the longer one has when it refines it."""
+OPEN_SLOTS = ("polarity", "opposites", "order", "value")
+"""What texts differ in where no slot is known."""
+SURE = 0.6
+"""Likeness from which a contradiction in an open slot is sure."""
+SURE_END = 0.35
+"""The same where one of the texts says that something has ended."""
+HALF = 0.5
+"""Least share of the shorter text's telling words in both for plain words to contradict each other."""
+NAMED_SHARE = 0.25
+"""The same, of an affirming instruction, where an exact name is denied."""
+NAMED_TOLD_SHARE = 0.6
+"""The same, where the affirming text is no instruction: it may tell something else of that name."""
+FRAME = 2
+"""Telling words that two texts begin with in common before a value that differs."""
+LONGEST_VALUE = 3
+"""Words of a value."""
+
+
+class Relation(Frozen):
+    """What the first text has to do with the second."""
+
+    kind: RelationKind = "unrelated"
+    slot: str = ""
+    """What they differ in: `database`, `number`, `version`, `polarity` and so on; empty unless they contradict."""
+    values: tuple[str, str] = ("", "")
+    """What the first and the second text say of it."""
+    ends: tuple[bool, bool] = (False, False)
+    """Whether the first, or the second, text says in words that something has ended: `no longer`, `switched from`."""
+    likeness: float = 0.0
+    """Share of the telling words of both that are in both."""
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is sure enough to close a lesson without asking: a known slot, or nearly equal words."""
+        enough = 0.0 if self.slot not in OPEN_SLOTS else SURE_END if any(self.ends) else SURE
+        return self.kind == "contradicts" and self.likeness > 0 and self.likeness >= enough
+
+
+def relation(one: str, other: str) -> Relation:
+    """What the two texts have to do with each other. Swapping them swaps the values and changes nothing else."""
+    return relate(read_claim(one), read_claim(other))
+
+
+def relate(one: Claim, other: Claim) -> Relation:
+    """As `relation`, for texts that were read already."""
+    if not (one.subject & other.subject) and not _same_slot(one, other):
+        return Relation()
+    if _is_same(one, other):
+        return Relation(kind="same")
+    found = _denied(one, other) or _swapped(one, other)
+    if found is None and not _with_and_without(one.text, other.text):
+        found = _other_value(one, other) or _opposite(one, other) or _other_number(one, other) or _other_end(one, other)
+    if found is not None:
+        return found
+    return Relation(kind="refines") if _refines(one, other) or _refines(other, one) else Relation()
+
+
+_OPENINGS = word_set("the a an this that these those our your its it there in on at for if when while")
+_KNOWN = frozenset(stem(value) for value in VALUES)
+
+
+# The four answers
+
+
+def _is_same(one: Claim, other: Claim) -> bool:
+    if one.exact != other.exact or one.has_denier != other.has_denier or one.is_limited != other.is_limited:
+        return False
+    a, b = one.subject, other.subject
+    if not a or not b or len(a & b) < ALIKE * len(a | b):
+        return False
+    return (
+        not _crossed(one, other)
+        and _swapped(one, other) is None
+        and not _opposites_in(one.words & POLES, other.words & POLES)
+    )
+
+
+def _refines(shorter: Claim, longer: Claim) -> bool:
+    """Whether the longer text states the shorter one's rule and more."""
+    a, b = shorter.subject, longer.subject
+    if not a or len(a & b) < CONTAINED * len(a) or not shorter.exact <= longer.exact:
+        return False
+    if a == b and shorter.is_limited >= longer.is_limited:
+        return False
+    return bool(shorter.denied & longer.words) <= bool(longer.denials) and not _crossed(shorter, longer)
+
+
+def _crossed(one: Claim, other: Claim) -> bool:
+    """Whether a telling word is affirmed by one and denied by the other."""
+    if heavy(one.denied & other.denied):
+        return False  # both deny it; which words stand in front of the denial is a matter of grammar
+    return bool(heavy(one.denied & other.affirmed - one.affirmed) | heavy(other.denied & one.affirmed - other.affirmed))
+
+
+def _contradiction(one: Claim, other: Claim, slot: str, left: str, right: str) -> Relation:
+    ends = (any(denial.ends for denial in one.denials), any(denial.ends for denial in other.denials))
+    a, b = one.subject, other.subject
+    likeness = len(a & b) / len(a | b) if a | b else 0.0
+    return Relation(kind="contradicts", slot=slot, values=(left, right), ends=ends, likeness=likeness)
+
+
+def _denied(one: Claim, other: Claim) -> Relation | None:
+    """One text denies what the other one affirms, and all that it denies."""
+    if denial := _denial_against(other, one):
+        return _contradiction(one, other, "polarity", _shown(denial), "not " + _shown(denial))
+    if denial := _denial_against(one, other):
+        return _contradiction(one, other, "polarity", "not " + _shown(denial), _shown(denial))
+    return None
+
+
+def _shown(denial: Denial) -> str:
+    return " ".join(sorted(denial.predicate))
+
+
+def _denial_against(denier: Claim, affirmer: Claim) -> Denial | None:
+    """The denial of the first text that hits what the second one affirms."""
+    for denial in denier.denials:
+        predicate = heavy(denial.predicate) or denial.predicate
+        subject = heavy(denial.subject)
+        if not predicate or _denies_too(affirmer, subject | predicate) or _agree(denier, affirmer, denial):
+            continue
+        hit = predicate & affirmer.affirmed
+        # What the denial is about beyond the other text: a module, a platform, a condition of its own.
+        beyond = (predicate | subject) - affirmer.words
+        if not hit or len(hit) < len(predicate) - len(beyond) or predicate & denier.affirmed >= predicate:
+            continue
+        own = affirmer.subject - denier.words
+        if beyond and (own or len(beyond) * 4 > len(predicate | subject)):
+            continue
+        shared = (denier.subject & affirmer.subject) | hit
+        named = any(not word.isdigit() for word in hit & affirmer.exact) or (denial.ends and hit & _KNOWN)
+        share = NAMED_SHARE if _instructs(affirmer) else NAMED_TOLD_SHARE
+        least = share * len(affirmer.subject) if named else max(2, _half(denier, affirmer))
+        if len(shared) >= least and not _with_and_without(denier.text, affirmer.text):
+            return denial
+    return None
+
+
+def _denies_too(claim: Claim, words: frozenset[str]) -> bool:
+    """Whether the text denies the same, whatever stands before the `not`: `has no X` and `X is not supported`."""
+    parts = (heavy(denial.subject | denial.predicate) for denial in claim.denials)
+    return any(part and (part <= words or words <= part) for part in parts if len(part & words) > 1)
+
+
+def _agree(denier: Claim, affirmer: Claim, denial: Denial) -> bool:
+    """Whether the other text names all that the denier puts in the place of what it denies: both tell of one change."""
+    names = frozenset(name for name in denier.exact if not name.isdigit())
+    new = names & denier.affirmed - denial.predicate - denial.subject
+    return bool(new) and new <= affirmer.affirmed
+
+
+def _instructs(claim: Claim) -> bool:
+    """Whether the text tells somebody to do something, as far as its first word shows: no article, no name."""
+    first = claim.sequence[0] if claim.sequence else ""
+    return bool(first) and first not in _OPENINGS and first not in claim.exact
+
+
+def _half(one: Claim, other: Claim) -> float:
+    """Half of the telling words of the shorter text."""
+    return HALF * min(len(one.subject), len(other.subject))
+
+
+def _with_and_without(one: str, other: str) -> bool:
+    """One text speaks of something with a thing, the other one of it without that thing: two conditions."""
+    for a, b in ((one, other), (other, one)):
+        if "without" not in a.lower():
+            continue
+        for word in re.findall(r"\bwithout (?:an? |the |any )?([\w-]+)", a.lower()):
+            if re.search(rf"\bwith (?:an? |the )?{re.escape(word)}\b", b.lower()):
+                return True
+    return False
+
+
+def _swapped(one: Claim, other: Claim) -> Relation | None:
+    """Both texts put the same two things in order, one of them the other way round."""
+    a, b = one.order, other.order
+    if a is None or b is None or a[0] & a[1] or b[0] & b[1]:
+        return None
+    turned = len(a[0] & b[1]) >= 1 and len(a[1] & b[0]) >= 1
+    straight = a[0] & b[0] or a[1] & b[1]
+    if turned and not straight and len(heavy((a[0] | a[1]) & (b[0] | b[1]))) >= 2:
+        return _contradiction(one, other, "order", " ".join(sorted(a[0])), " ".join(sorted(b[0])))
+    return None
+
+
+def _rest(one: Claim, other: Claim, left: frozenset[str], right: frozenset[str]) -> bool:
+    """Whether what the values leave of both texts speaks of one thing: at most one of them has words of its own, and
+    these are no condition."""
+    a, b = heavy(one.words - left - one.denied), heavy(other.words - right - other.denied)
+    own_a, own_b = a - other.words, b - one.words
+    if own_a and own_b:
+        return False
+    for own, claim, value in ((own_a, one, left), (own_b, other, right)):
+        if any(own & part and not value & part for part in claim.conditions):
+            return False
+    return not ((one.exact - left - other.words - one.denied) and (other.exact - right - one.words - other.denied))
+
+
+def _names_of(value: str) -> frozenset[str]:
+    """The words of all names of that value."""
+    return frozenset().union(*(parts_of(name) for name, (_, known) in VALUES.items() if known == value))
+
+
+def _same_slot(one: Claim, other: Claim) -> bool:
+    return bool({slot for slot, _ in one.slots} & {slot for slot, _ in other.slots})
+
+
+def _other_value(one: Claim, other: Claim) -> Relation | None:
+    """Both fill one slot, with different values, and speak of the same thing besides."""
+    a, b = dict(one.slots), dict(other.slots)
+    for slot in a:
+        if slot not in b or a[slot] & b[slot] or len(a[slot]) > 1 or len(b[slot]) > 1:
+            continue
+        (left,), (right,) = a[slot], b[slot]
+        name = slot.rstrip("0123456789 ")
+        named = frozenset(stem(word) for word in name.lower().split())
+        if _rest(one, other, _names_of(left) | named, _names_of(right) | named):
+            return _contradiction(one, other, name, left, right)
+    return None
+
+
+def _opposites_in(a: frozenset[str], b: frozenset[str]) -> tuple[str, str] | None:
+    for x in sorted(a - b):
+        for y in sorted(b - a):
+            if frozenset((x, y)) in PAIRS:
+                return x, y
+    return None
+
+
+def _opposite(one: Claim, other: Claim) -> Relation | None:
+    """The texts differ in two words that exclude each other."""
+    if bool(one.denials) != bool(other.denials) and _crossed(one, other):
+        return None
+    pair = _opposites_in(one.poles, other.poles)
+    if pair is None and one.switch and other.switch and one.switch != other.switch:
+        pair = (one.switch, other.switch)
+    if pair is None or len(one.subject & other.subject) < max(1, _half(one, other) - len(pair) / 2):
+        return None
+    if not _rest(one, other, frozenset((pair[0],)), frozenset((pair[1],))):
+        return None
+    return _contradiction(one, other, "opposites", *pair)
+
+
+def _other_number(one: Claim, other: Claim) -> Relation | None:
+    """The texts differ in one number, which is the value of something or a version."""
+    a, b = sorted({*one.numbers} - {*other.numbers}), sorted({*other.numbers} - {*one.numbers})
+    if len(a) != 1 or len(b) != 1 or bool(one.denied & other.words) != bool(other.denied & one.words):
+        return None
+    if a[0] in one.denied and b[0] in other.denied:
+        return None
+    versions = one.tells_version and other.tells_version
+    values = one.tells_value and other.tells_value
+    if not (versions or values) or not (one.subject & other.subject):
+        return None
+    if not _rest(one, other, frozenset(a), frozenset(b)):
+        return None
+    is_port = "port" in one.words | other.words
+    return _contradiction(one, other, "port" if is_port else "version" if versions else "number", a[0], b[0])
+
+
+_COPULA = word_set("is are level status port mode")
+_MEANS = word_set("with to by as")
+_DONE_ONE_WAY = frozenset(
+    stem(word)
+    for word in word_set(
+        """run test build format lint install deploy upload publish release compile package sign store cache serve open
+        indent answer start generate save write derive encode deliver host"""
+    )
+)
+"""Done in one way in a project: what stands behind `with` or `to` is the value."""
+_INDEFINITE = word_set("a an one some another")
+_TAIL = re.compile(r"^(?:by default|from now on|at most|at least)?$")
+
+
+def _other_end(one: Claim, other: Claim) -> Relation | None:
+    """The texts have the same words but for one value behind `is`, `with`, `to`, `as` or `by`."""
+    a, b = one.sequence, other.sequence
+    head = 0
+    while head < min(len(a), len(b)) and a[head] == b[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(a), len(b)) - head and a[-1 - tail] == b[-1 - tail]:
+        tail += 1
+    left, right = a[head : len(a) - tail], b[head : len(b) - tail]
+    if not left or not right or max(len(left), len(right)) > LONGEST_VALUE or not a[:head] or a[0] in _INDEFINITE:
+        return None
+    behind = next((word for word in reversed(a[:head]) if word not in ("the", "a", "an")), "")
+    done = behind in _MEANS and any(stem(word) in _DONE_ONE_WAY for word in a[:head])
+    if behind not in _COPULA and not done:
+        return None
+    if {*left, *right} & {"in", "on", "for", "when", "if", "under", "at"} or DENIERS & {*left, *right}:
+        return None
+    if len(telling(" ".join(a[:head]))) < FRAME and not telling(" ".join(a[len(a) - tail :])):
+        return None
+    if not _TAIL.match(" ".join(a[len(a) - tail :])) and len(telling(" ".join(a[:head]))) < FRAME:
+        return None
+    return _contradiction(one, other, "value", " ".join(left), " ".join(right))

@@ -1,0 +1,289 @@
+"""Cures: what differs between a command that failed and one that passed, stated as a rule for the next run.
+
+Only what generalises is a cure: a wrapper or a variable in front, another flag, another folder, a step that must run
+before. Another file, another branch, another test or a corrected typing error is none.
+
+Loaded by detectors alone, never by a hook.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.lean.records import Frozen
+from holdfast.text.attempts import Attempt, is_probe, reports_tests, split_line
+from holdfast.text.generalline import general_line, is_one_off, is_personal
+from holdfast.text.signature import command_target
+from holdfast.text.window import clip, status
+from holdfast.text.words import word_set
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ABSENT_STATUS = 127
+"""What a shell returns for a command it cannot find."""
+MOST_WORDS = 4
+"""Words in front of a command that are a wrapper."""
+RULE_LIMIT = 160
+"""Characters of a rule about two forms of a command."""
+REPAIRS = 2
+"""Preparing commands beyond which nobody can say which one mattered."""
+
+_ABSENT = re.compile(
+    r"command not found: (?P<zsh>\S+)|(?:^|[\s:])(?P<sh>[\w.-]+): (?:command )?not found$"
+    r"|No module named '?(?P<module>[\w.]+)'?",
+    re.MULTILINE,
+)
+_UNKNOWN_FLAG = re.compile(
+    r"(?:unknown|unrecognized|invalid|illegal|unexpected|no such|bad|unsupported) (?:\w+ )?"
+    r"(?:option|flag|switch|argument|arguments)s?:?(?: provided but not defined:)?\s+[`'\"]?(?P<flag>--?[\w-]+)"
+    r"|flag provided but not defined: (?P<go>--?[\w-]+)|(?P<bun>--[\w-]+) is not (?:a|an) (?:known|valid|supported)",
+    re.IGNORECASE,
+)
+_PROTECTED = re.compile(
+    r"GH006|GL-HOOK-ERR: You are not allowed to push|protected branch (?:hook declined|update failed)", re.IGNORECASE
+)
+_UNKNOWN_FIELD = re.compile(r'Unknown JSON field: "(?P<field>\w+)"')
+_BRANCH = re.compile(r"refs/heads/(?P<branch>[\w./-]+)")
+_PREPARES = re.compile(
+    r"\b(?:install|sync|generate|gen|codegen|migrate|upgrade|init|tidy|download|vendor|bootstrap|setup|link|start|up"
+    r"|login|build|restore|clean|prune|enable|trust|compile|ci|prisma|submodule|seed|createdb|reset)\b"
+)
+"""Words of a command that prepares what another one needs."""
+_NO_STEP = re.compile(r"^(?:git (?!submodule|lfs)|gh |cd |rm |mkdir |touch |cp |mv |kill|pkill|sleep|chmod|echo|cat )")
+"""Commands that change this session's files, branches and processes, and prepare nothing for the next one's."""
+_RISKY = re.compile(
+    r"^--(?:no-verify|force|force-with-lease|no-check|ignore-scripts|no-sandbox|insecure|skip|allow|legacy)|^-f$|^-F$"
+)
+"""Flags that pass by a check: a person decides about them."""
+_ONE_TEST = re.compile(r"::|\s-(?:-?run|k|-filter|-grep|-testNamePattern)\b|\.\w+\.test_|#\w+$")
+"""A command that runs one test, or those of one name."""
+_ASSIGNMENT = re.compile(r"^([A-Za-z_]\w*)=(\S*)$")
+
+
+_WRAPPERS = word_set(
+    """
+    mise npx pnpm yarn bun bunx uv uvx poetry pipenv hatch pdm rye bundle rbenv pyenv asdf direnv nix devbox conda pipx
+    docker podman vagrant corepack python python3 sudo wsl rustup fnm nvm volta proto make just task
+    """
+)
+"""Programs that run another one."""
+
+
+class Cure(Frozen):
+    """What made it pass, as a rule."""
+
+    rule: str
+    """A sentence that stands alone, without a full stop."""
+    how: str
+    """What to type, or to do first."""
+    sort: str
+    """`absent`, `variable`, `flag`, `runner`, `folder`, `before` or `protected`: how it was found."""
+
+
+def form_cure(failure: Attempt, run: Attempt) -> Cure | None:
+    """The rule behind another form of a command that passed; None when the forms differ in what is one run's alone."""
+    if not failure.event.command:
+        return None
+    refused = _protected(failure, run)
+    if refused or not failure.alone:
+        return refused
+    return _absent(failure, run) or _variable(failure, run) or _flag(failure, run) or _runner(failure, run)
+
+
+def _runner(failure: Attempt, run: Attempt) -> Cure | None:
+    """A test runner was called so that it ran no test, and then so that it did; not for one test or in one place."""
+    if not (failure.tests and run.tests) or reports_tests(failure.event.text) or not reports_tests(run.event.text):
+        return None
+    wrong, right = failure.line.split(), run.line.split()
+    shared = next(
+        (n for n, (a, b) in enumerate(zip(wrong, right, strict=False)) if a != b), min(len(wrong), len(right))
+    )
+    lines = (failure.line, run.line)
+    if shared < 2 or wrong == right or any(_ONE_TEST.search(line) or is_personal(line) for line in lines):
+        return None
+    rule = f"`{run.line}` runs the tests; `{failure.line}` runs none"
+    return Cure(rule=rule, how=run.line, sort="runner") if len(rule) <= RULE_LIMIT else None
+
+
+def folder_cure(failure: Attempt, run: Attempt, root: str) -> Cure | None:
+    """The command failed at the project's root and passed behind a `cd` into one of its folders."""
+    if failure.line != run.line or "cd " in failure.event.command or failure.event.cwd.rstrip("/") != root.rstrip("/"):
+        return None
+    steps = [step.text.split() for step in split_line(run.event.command)]
+    folders = [words[1].strip("'\"") for words in steps if words[:1] == ["cd"] and len(words) == 2]
+    line = general_line(run.line)
+    if len(folders) != 1 or not line:
+        return None
+    inside = folders[0].removeprefix(root.rstrip("/") + "/").strip("/").removeprefix("./")
+    if not inside or (folders[0].startswith("/") and "/" + inside == folders[0]) or re.search(r"^[.~$]|:", inside):
+        return None
+    return Cure(
+        rule=f"`{line}` runs in `{inside}/`, not at the project's root", how=f"cd {inside} && {line}", sort="folder"
+    )
+
+
+def step_before(failure: Attempt, run: Attempt) -> Cure | None:
+    """A step of the same line that prepares, in front of the command that had failed without it."""
+    steps = [step for step in split_line(run.event.command) if step.joiner not in ("|", "|&")]
+    own = next((n for n, step in enumerate(steps) if " ".join(step.text.split()).startswith(run.line)), 0)
+    tried = " ".join(failure.event.command.split())
+    lines = [general_line(step.text, keep_files=True) for step in steps[:own]]
+    lines = [line for line in lines if line and is_preparing(line) and line not in tried]
+    return before_cure(run, lines)
+
+
+def before_cure(run: Attempt, lines: Sequence[str]) -> Cure | None:
+    """The rule that these lines must have run before; None when one of them or the command has no general form."""
+    target = general_line(run.line, keep_files=True)
+    if not lines or len(lines) > REPAIRS or not target or any(line == target for line in lines):
+        return None
+    first = " and ".join(f"`{line}`" for line in lines)
+    return Cure(rule=f"Before `{target}` run {first}", how="\n".join((*lines, target)), sort="before")
+
+
+def is_preparing(line: str) -> bool:
+    """The command prepares what later ones need: it installs, generates, starts or migrates something."""
+    return bool(_PREPARES.search(line)) and not _NO_STEP.match(line) and not is_probe(line)
+
+
+def _protected(failure: Attempt, run: Attempt) -> Cure | None:
+    if not failure.target.startswith("git push") or not run.line.startswith(("git push", "gh pr create")):
+        return None
+    if not _PROTECTED.search(failure.event.text):
+        return None
+    branch = _BRANCH.search(failure.event.text)
+    subject = f"`{branch['branch'].rstrip('.')}`" if branch else "The branch"
+    return Cure(
+        rule=f"{subject} is protected: push a branch and open a pull request",
+        how="git push -u origin HEAD, then gh pr create", sort="protected",
+    )  # fmt: skip
+
+
+def _absent(failure: Attempt, run: Attempt) -> Cure | None:
+    """The program is not there by that name: another name or a wrapper is."""
+    said = _ABSENT.search(failure.event.text)
+    if not (said or status(failure.event) == ABSENT_STATUS):
+        return None
+    wanted, got = _without(failure.line).split(), _without(run.line).split()
+    named = (said and (said["zsh"] or said["sh"] or said["module"])) or wanted[0]
+    program = wanted[0].rpartition("/")[2]
+    if is_personal(wanted[0]) or "$" in wanted[0]:
+        return None
+    if said and said["module"]:
+        return _module(failure, run, named, program)
+    if named != program or got == wanted:
+        return None
+    if program in got[1 : MOST_WORDS + 1]:
+        prefix = " ".join(got[: got.index(program)])
+        if got[0] not in _WRAPPERS or is_personal(prefix) or "$" in prefix:
+            return None
+        return Cure(
+            rule=f"`{program}` is not on PATH here: prefix with `{prefix}`", how=f"{prefix} {program}", sort="absent"
+        )
+    if got[1:] and got[1:] == wanted[1:] and "/" not in got[0]:
+        return Cure(rule=f"`{program}` is not there: use `{got[0]}`", how=got[0], sort="absent")
+    return None
+
+
+def _module(failure: Attempt, run: Attempt, module: str, program: str) -> Cure | None:
+    """`python -m X` or X's own program lacks a module; another interpreter or runner has it."""
+    name = command_target(failure.line).split(" ", 1)[0]
+    same = command_target(run.line).split(" ", 1)[0] == name
+    mine, theirs = _front(failure.line, name), _front(run.line, name)
+    if not same or mine == theirs or not theirs or is_personal(theirs) or "$" in theirs:
+        return None
+    return Cure(rule=f"`{mine or name}` lacks the module {module}: run `{theirs}`", how=theirs, sort="absent")
+
+
+def _front(line: str, name: str) -> str:
+    """The words up to and with the program's name."""
+    words = line.split()
+    places = [n for n, word in enumerate(words) if word.rpartition("/")[2] == name]
+    return " ".join(words[: places[0] + 1]) if places else ""
+
+
+def _variable(failure: Attempt, run: Attempt) -> Cure | None:
+    """The same command with variables in front."""
+    mine, theirs = _assignments(failure.line), _assignments(run.line)
+    added = {name: value for name, value in theirs.items() if mine.get(name) != value}
+    if not added or len(added) > REPAIRS or _without(failure.line) != _without(run.line):
+        return None
+    words, target = _subject(run.line), general_line(_without(run.line))
+    if not words:
+        return None
+    if any(is_personal("=" + value) or not value for value in added.values()):
+        names = " and ".join(f"`{name}`" for name in added)
+        return Cure(rule=f"`{words}` needs {names} set here", how="", sort="variable")
+    shown = " ".join(f"{name}={value}" for name, value in added.items())
+    return Cure(rule=f"`{words}` needs `{shown}` in front here", how=f"{shown} {target or words}", sort="variable")
+
+
+def _assignments(line: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for word in line.split():
+        match = _ASSIGNMENT.match(word)
+        if not match:
+            break
+        found[match[1]] = match[2]
+    return found
+
+
+def _without(line: str) -> str:
+    words = line.split()
+    return " ".join(word.strip("'\"") for word in words[len(_assignments(line)) :])
+
+
+def _flag(failure: Attempt, run: Attempt) -> Cure | None:
+    """A flag that the command does not know, and the one that does it; or a flag without which it fails."""
+    subject = _subject(failure.line)
+    if not subject or _subject(run.line) != subject:
+        return None
+    wanted, got = _flags(failure.line), _flags(run.line)
+    added = [flag for flag in got if flag not in wanted and not _RISKY.match(flag)]
+    field = _UNKNOWN_FIELD.search(failure.event.text)
+    if field:
+        return _field(failure, run, subject, field["field"])
+    unknown = _UNKNOWN_FLAG.search(failure.event.text)
+    if unknown:
+        flag = unknown["flag"] or unknown["go"] or unknown["bun"]
+        if flag not in {word.partition("=")[0] for word in wanted} or flag in got or len(added) != 1:
+            return None
+        return Cure(rule=f"`{subject}` has no `{flag}`: use `{added[0]}`", how=f"{subject} {added[0]}", sort="flag")
+    return None
+
+
+def _field(failure: Attempt, run: Attempt, subject: str, field: str) -> Cure | None:
+    """A field that gh does not know, and the one that was asked for instead."""
+    asked, got = ({f for word in line.split() for f in word.split(",")} for line in (failure.line, run.line))
+    added = [name for name in got - asked if name.isalpha()]
+    if field not in asked or field in got or len(added) != 1:
+        return None
+    rule = f"`{subject} --json` has no field `{field}`: use `{added[0]}`"
+    return Cure(rule=rule, how=f"{subject} --json {added[0]}", sort="flag")
+
+
+def _subject(line: str) -> str:
+    """The program with its sub-commands, up to the first flag or one-off word."""
+    kept: list[str] = []
+    for word in line.split()[len(_assignments(line)) :]:
+        if (
+            word.startswith("-")
+            or is_one_off(word)
+            or not word.replace("-", "").replace(":", "").isalpha()
+            or len(kept) == 3
+        ):
+            break
+        kept.append(word)
+    return " ".join(kept)
+
+
+def _flags(line: str) -> list[str]:
+    return [word.strip("'\"") for word in line.split() if word.startswith("-") and len(word) > 1 and word != "--"]
+
+
+def shown_failure(text: str, limit: int = 140) -> str:
+    """A failure's message as it was printed, on one line; empty when it holds a path of one machine."""
+    message = " ".join(text.split())
+    return "" if is_personal(message) or len(message) > limit else clip(message, limit).rstrip(" .:;")

@@ -1,0 +1,135 @@
+"""Orders: text that tells its reader what to do, or names what does harm when it is wrong.
+
+Where to send something, what to run from the network, where credentials lie: an agent may propose such a lesson, a
+person decides. A tool's message that gives orders is no description of a failure, and is left out of what is learnt
+from it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.text.hidden import folded, without_hidden
+
+_TOP_LEVEL = (
+    "com|net|org|io|dev|app|ai|co|cloud|xyz|info|biz|me|tech|online|site|top|shop|link|live|ru|cn|uk|de|fr|eu|us|in|br"
+    "|jp|nl|ch|at|tv|gg|ly|to|cc|page|run|pro|tk|example|test|invalid|internal|corp|intranet|onion"
+)
+_NETWORK = re.compile(
+    r"\b[a-z][a-z0-9+.-]{1,20}://(?!(?:localhost|127\.0\.0\.1|0\.0\.0\.0)\b)\S|\bwww\.\w|\b\w[\w.+-]{0,64}@[\w-]+\.\w"
+    r"|\b(?!127\.0\.0\.1\b|0\.0\.0\.0\b)\d{1,3}(?:\.\d{1,3}){3}\b(?![.\d])"
+    rf"|(?<![\w/@.`'\"(-])(?:[a-z0-9][a-z0-9-]{{0,62}}\.)+(?:{_TOP_LEVEL})\b(?![\w(]|\.\w|-\w)",
+    re.IGNORECASE,
+)
+"""An address, a host or a mailbox; this machine's own is none."""
+_PIPED = re.compile(
+    r"\|\s*(?:sudo\s+)?(?:env\s+)?(?:(?:ba|z|da|k|fi)?sh|python[\d.]*|perl|ruby|node|iex|pwsh|powershell)\b"
+    r"|\b(?:ba|z|da)?sh\s+(?:-c\s+)?[\"']?[<$]\(|\beval\s+[\"'$`]|\b(?:curl|wget|iwr|Invoke-WebRequest)\b"
+    r"|\bnc\s+-|\bscp\s|\bssh\s+\S+@",
+    re.IGNORECASE,
+)
+_SENDS = re.compile(
+    r"\b(?:send|upload|post|push|copy|e?mail|leak|forward|share|publish|paste|submit|transmit|report)\w*\b[^.\n]{0,80}"
+    r"(?:\.env\b|\b(?:credentials?|secrets?|private keys?|passwords?|api keys?|tokens?|id_rsa|\.ssh|\.aws|\.netrc)\b)",
+    re.IGNORECASE,
+)
+_SAFEGUARD = re.compile(
+    r"--(?:no-verify|insecure|no-check-certificate|disable-\w|allow-\w*unsafe|privileged|trusted-host|no-sandbox)"
+    r"|verify=False"
+    r"|\bchmod\s+(?:-R\s+)?0?777\b|\brm\s+-\w*[rf]\w*[rf]|\bsudo\s+\w|\bgit\s+push\s[^\n]*(?:--force|-f)\b"
+    r"|\b(?:disable|skip|bypass|turn(?:ed)? off|ignore|remove|weaken|without)\b.{0,40}\b(?:auth\w*|tls|ssl"
+    r"|certificates?|signatures?|signing|verification|security|firewall|sandbox|permissions?|reviews?|approvals?|audit|safety|checks?"
+    r"|hooks?|encryption|validation|2fa|mfa)\b",
+    re.IGNORECASE,
+)
+_CREDENTIAL = re.compile(
+    r"(?<![\w.])\.(?:env|netrc|npmrc|pypirc|ssh|aws|kube|gnupg|pgpass|git-credentials)\b|\bid_(?:rsa|ed25519|ecdsa)\b"
+    r"|\b(?:passwords?|passwd|passphrases?|credentials?|private keys?|ssh keys?|api[ _-]?keys?|secret keys?"
+    r"|signing keys?|(?:access|auth|bearer|api|deploy|refresh|personal access|session)[ _-]tokens?)\b"
+    r"|(?-i:\b[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PAT|CREDENTIALS?)\b)",
+    re.IGNORECASE,
+)
+_FROM_NETWORK = re.compile(
+    r"\b(?:npm|pnpm|yarn|bun|pip3?|pipx|uv|poetry|cargo|gem|go|brew|apt(?:-get)?|dnf|yum|apk|docker|conda|composer|npx|uvx"
+    r"|nix|helm)\s+(?:-\S+\s+)*(?:install|add|get|pull|run|exec|require|i|x|dlx)\s+(?:-\S+\s+)*[\w@]",
+    re.IGNORECASE,
+)
+_INSTRUCTS = re.compile(
+    r"\b(?:always|never|must|should|shall|please|remember|from now on|make sure|ensure|important|recommended|do not"
+    r"|don't|you (?:can|need|have|may|might|are)|your|to (?:fix|resolve|repair|solve|avoid|continue)|try(?:ing)? to"
+    r"|(?:has|have|had|needs?) to"
+    r"|instead|agents?|assistants?|ai|llm|claude|copilot|maintainers?|everyone|policy|disable|bypass|whitelist|approve)\b"
+    r"|(?:^|[.;:!,(\u2014\u2013-]\s*|\band\s+|\bthen\s+)(?:(?:ask|tell|contact|use|add|install|execute|download|fetch|visit"
+    r"|see|try|skip|trust|obey|follow|upload|send|give|get|take|bring|keep|make|go|come|grant|allow|accept|confirm|enter"
+    r"|ignore|consider|upgrade|prefer|call|delete|remove|rename|replace|restart|wait|turn|wipe|revert|submit|publish|pay"
+    r"|e?mail|sign|share|let|put|do|assume|pretend|forward|wire)\s+\w"
+    r"|(?:run|set|open|push|deploy|commit|merge|note|update|export|pass|build|test|read|write|log|copy|paste|check|report"
+    r"|release|change|start|stop|create|move|type|switch|reset|drop|clear|look)\s+(?:the|a|an|all|any|every|each|this|that"
+    r"|it|to|for|with|into|in|on|from|me|us|him|them|[`'\"./~<-]))",
+    re.IGNORECASE,
+)
+"""Words by which a text tells its reader what to do."""
+_REPORTS = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|does|did|cannot|can't|could not|couldn't|unable|fail(?:ed|s|ure)?|missing"
+    r"|expected"
+    r"|unexpected|got|received|invalid|illegal|unknown|undefined|undeclared|unresolved|unsupported|unrecognized|unused"
+    r"|not found|no such|no module|not|none|null|nil|out of|overflow|mismatch\w*|differs?|denied|refused|rejected"
+    r"|timed? ?out"
+    r"|exceed\w*|already|duplicate\w*|wrong|bad|too (?:many|few|long|short|large|small|big)|incompatible|incomplete"
+    r"|conflict\w*|error|exception|panic\w*|assert\w*|division|argument|attribute|declared|required|given|ambiguous"
+    r"|deprecated|unreachable|closed|broken|corrupt\w*|lost|empty|reset|aborted|killed|crashed|violat\w*|protected)\b"
+    r"|[=!<>]=|->|!=",
+    re.IGNORECASE,
+)
+"""Words by which a message says what went wrong."""
+_PROSE = re.compile(r"\b[a-z]{2,}(?: [a-z]{1,20}){3,}", re.IGNORECASE)
+"""Four words in a row: a sentence, or part of one."""
+_ORDERS = frozenset({
+    "always", "never", "must", "run", "use", "upload", "send", "disable", "skip", "bypass", "ignore", "please",
+    "remember", "you", "your", "dont", "not", "before", "deploy", "push", "install", "approve", "trust", "only",
+    "should", "execute", "commit", "merge", "delete", "everyone", "agent", "agents", "assistant", "policy",
+})  # fmt: skip
+LONG_NAME = 4
+"""Words from which a name can be a sentence."""
+
+
+def reservation(text: str) -> str:
+    """Why an agent's word is not enough for this text, in a few words; empty when it is."""
+    plain = folded(text)
+    if _PIPED.search(plain):
+        return "it runs what comes over the network or through a pipe"
+    if _NETWORK.search(plain):
+        return "it names a host or an address"
+    if _CREDENTIAL.search(plain) or _SENDS.search(plain):
+        return "it names a credential"
+    if _SAFEGUARD.search(plain):
+        return "it takes a safeguard away"
+    return ""
+
+
+def harm(text: str) -> str:
+    """What an agent that follows the text would do to its user, in a few words; empty for nothing that is known."""
+    plain = folded(text)
+    if _PIPED.search(plain):
+        return "a command that runs what it is fed"
+    return "credentials sent away" if _SENDS.search(plain) else ""
+
+
+def instructs(text: str) -> bool:
+    """Whether a tool's text tells its reader what to do, and does not only report what went wrong."""
+    plain = folded(without_hidden(text))
+    message = plain.partition(": ")[2] or plain
+    chats = _PROSE.search(message) is not None and not _REPORTS.search(message)
+    return chats or bool(_INSTRUCTS.search(plain)) or bool(reservation(text))
+
+
+def is_order(name: str) -> bool:
+    """Whether an identifier is a sentence that tells its reader what to do, such as the name of a hostile test."""
+    words = "".join(c.lower() if c.isalnum() else " " for c in folded(without_hidden(name))).split()
+    told = [word for word in words if word not in ("test", "tests", "it", "spec", "py", "js", "ts")]
+    return len(told) >= LONG_NAME and bool(_ORDERS & set(told))
+
+
+def fetches(command: str) -> bool:
+    """Whether the command brings code from the network."""
+    return bool(_FROM_NETWORK.search(command) or reservation(command))

@@ -1,0 +1,151 @@
+"""Sameness: whether two rules say the same, or the opposite. Wrongly merging is far worse than keeping both.
+
+A rule is read as its telling words in order, each affirmed or denied. Two rules are the same only when one is the
+other with more words, in the same order, with the same affirmations, numbers and identifiers. They are opposed when
+they are about the same things but differ in what they deny, in a number, in a pair of opposites or in order.
+
+It decides what learning merges. What two lessons have to do with each other besides is told by `text.contradiction`.
+
+Loaded by learning alone, never by a hook.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.lean.records import Frozen
+from holdfast.text.words import word_set
+
+SHORTEST = 0.7
+"""Least share of the longer rule's words that the shorter one must have to be the same rule."""
+OVERLAP = 0.6
+"""Least share of words in both for two rules to be about the same thing."""
+
+_WORD = re.compile(r"\d[\w.,:%/-]*|[\w`@$][\w`@$./\\:+#-]*(?:'\w+)?", re.UNICODE)
+_EMPTY = word_set(
+    """
+    a an the this that these those it its is are was were be been being of in on at by for and to with as we you i our
+    your my us me should must shall would will need needs please just really very also so then there here do does did
+    have has had always use uses using used make makes made sure
+    """
+)
+_DENY = word_set(
+    """
+    not no never don't dont doesn't doesnt didn't isn't aren't without avoid stop cannot can't won't shouldn't mustn't
+    nor neither instead rather over forbidden disallowed except unless
+    """
+)
+"""Words that deny what follows, up to the next turn of the sentence."""
+_ANSWER = re.compile(r"^\s*(?:(?:no|nope|yes|ok|okay|well|actually|hey|please|so|also)[,.!:;]+\s+)+", re.IGNORECASE)
+"""An answer in front of a rule; it denies what was asked, not the rule."""
+_TURN = re.compile(r"[,;.!?]$|^(?:but|because|since|when|while|if|and|then|use|prefer|so)$")
+_OPPOSITES = """
+    before after, enable disable, enabled disabled, allow deny, allow forbid, add remove, true false, on off,
+    sync async, first last, left right, up down, min max, minimum maximum, more less, public private,
+    required optional, upper lower, uppercase lowercase, tabs spaces, single double, keep delete, keep remove,
+    include exclude, open closed, start stop, all none, old new, read write, local remote, above below,
+    increase decrease, merge rebase, safe unsafe, mutable immutable
+    """
+
+
+class Reading(Frozen):
+    """A rule as telling words in order, each with whether it is affirmed."""
+
+    words: tuple[tuple[str, bool], ...]
+    exact: frozenset[str]
+    """Numbers and identifiers: they must agree to the letter."""
+
+    @property
+    def stems(self) -> tuple[str, ...]:
+        """The words alone, in order."""
+        return tuple(word for word, _ in self.words)
+
+
+def read(text: str) -> Reading:
+    """What a rule says, word by word."""
+    words: list[tuple[str, bool]] = []
+    exact: set[str] = set()
+    affirmed = True
+    for raw in _plain(text).split():
+        for found in _WORD.findall(raw):
+            plain = found.strip("`").rstrip(".,:;-/\\")
+            word = plain.lower()
+            if word in _DENY:
+                affirmed = False
+            elif _TURN.match(word):
+                affirmed = True
+            elif plain and (_is_exact(plain) or word not in _EMPTY):
+                words.append((plain if _is_exact(plain) else _stem(word), affirmed))
+                exact |= {plain} if _is_exact(plain) else set()
+        if _TURN.search(raw):
+            affirmed = True
+    return Reading(words=tuple(words), exact=frozenset(exact))
+
+
+def same(one: str, other: str) -> bool:
+    """The rules say the same; one may only say more. Symmetric, and never true of opposed rules."""
+    a, b = sorted((read(one), read(other)), key=lambda reading: len(reading.words))
+    if not a.words or a.exact != b.exact or len(a.words) < SHORTEST * len(b.words):
+        return False
+    if sum(not held for _, held in a.words) != sum(not held for _, held in b.words) or _denials(one) != _denials(other):
+        return False
+    rest = iter(b.words)
+    return all(word in rest for word in a.words) and not _has_opposites(a, b)
+
+
+def opposed(one: str, other: str) -> bool:
+    """The rules are about the same thing and cannot both hold. Symmetric, and never true of the same rules."""
+    if same(one, other):
+        return False
+    a, b = read(one), read(other)
+    left, right = set(a.stems), set(b.stems)
+    shared, every = left & right, left | right
+    if not shared or len(shared) < OVERLAP * min(len(left), len(right)) or len(shared) < 0.4 * len(every):
+        return False
+    if _turned(a, b, shared) or _has_opposites(a, b) or _denials(one) % 2 != _denials(other) % 2:
+        return True
+    if left == right and a.stems != b.stems:
+        return True
+    differ = left ^ right
+    return bool(differ) and all(word[:1].isdigit() for word in differ) and left - right != set() != right - left
+
+
+def _plain(text: str) -> str:
+    return _ANSWER.sub("", text.replace("\u2019", "'"))
+
+
+def _is_exact(word: str) -> bool:
+    """A number, a path or an identifier rather than a word of the language."""
+    inner = word[1:]
+    return (
+        any(c.isdigit() for c in word)
+        or any(c in "_./\\:@$+#" for c in word.strip("."))
+        or (inner != inner.lower() and not word.isupper())
+    )
+
+
+def _stem(word: str) -> str:
+    """The word without a plural or verb ending; crude, and the same for both rules."""
+    for ending in ("ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4 and not word.endswith("ss"):
+            return word[: -len(ending)]
+    return word
+
+
+def _denials(text: str) -> int:
+    words = (found.lower().strip("`.,:;") for found in _WORD.findall(_plain(text)))
+    return sum(word in _DENY for word in words)
+
+
+def _turned(a: Reading, b: Reading, shared: set[str]) -> bool:
+    """A word both have is affirmed by one and denied by the other."""
+    left, right = dict(a.words), dict(b.words)
+    return any(left[word] != right[word] for word in shared)
+
+
+def _has_opposites(a: Reading, b: Reading) -> bool:
+    left, right = set(a.stems), set(b.stems)
+    return any(frozenset((x, y)) in _PAIRS for x in left - right for y in right - left)
+
+
+_PAIRS = {frozenset(map(_stem, pair.split())) for pair in _OPPOSITES.split(",")}

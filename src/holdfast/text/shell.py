@@ -1,0 +1,233 @@
+"""Just enough of a shell's grammar to tell what a command line runs; `shlex` would load `re` into every hook."""
+
+from __future__ import annotations
+
+from holdfast.text.words import word_set
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COMMAND_LIMIT = 4_000
+"""Characters of a command line that are looked at."""
+TARGET_LIMIT = 200
+TARGETS = 4
+"""Positional words kept behind the program and its sub-command."""
+
+_BREAKS = ("&&", "||", ";", "\n", "&")
+_IDLE = word_set(
+    """
+    cd pushd popd export source . set unset echo printf true false sleep mkdir wait clear pwd exit alias trap ulimit
+    umask shopt eval
+    """
+)
+"""Programs that only prepare or report; they are the target only when alone."""
+_KEYWORDS = word_set("if then else elif fi for while until do done case esac in")
+_WRAPPERS = word_set("sudo time env nice nohup exec command stdbuf caffeinate xvfb-run npx bunx pnpx uvx doas")
+_RUNNERS = frozenset({("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("hatch", "run"), ("pdm", "run"),
+                      ("pnpm", "exec"), ("pnpm", "dlx"), ("yarn", "exec"), ("bundle", "exec"), ("rye", "run"),
+                      ("npm", "exec"), ("conda", "run")})  # fmt: skip
+_SUBCOMMANDS = word_set(
+    """
+    git npm pnpm yarn bun cargo go docker podman kubectl make pip pip3 uv poetry gh terraform dotnet mvn gradle
+    gradlew rails bundle deno helm aws gcloud az systemctl brew apt apt-get rustup just task mix composer php
+    flutter
+    """
+)
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
+_VALUE_FLAGS = word_set(
+    """
+    -k -m -n -p -W -o -j -C -c -f -t -u -e -x -I -L -D -i --maxfail --tb --timeout --cov --cov-report --prefix
+    --config --rootdir --durations --log-level --features --package --jobs --directory --project --filter --reporter
+    --format --message --output --file --manifest-path --target --profile --ignore --deselect --numprocesses --dist
+    -run -count -timeout --context --namespace --env --python --with --extra --group --from
+    """
+)
+"""Flags whose value is the next word; a value that is no flag's is a target."""
+_BOOLEAN = {
+    "pytest": word_set("-x -s -v -q -l -vv -i"),
+    "grep": word_set("-n -i -l -o -c -v -r -E -L -I"),
+    "rg": word_set("-n -i -l -o -c -v -u -L -F"),
+    "git": word_set("-f -u -p -n -t -x -i"),
+    "npm": word_set("-D -f"),
+    "pip": word_set("-U -e"),
+    "ls": word_set("-t -i -n -p -o -L"),
+    "rm": word_set("-f -i -I"),
+    "docker": word_set("-i -t"),
+    "node": word_set("-i -p"),
+    "make": word_set("-k -n -i -e -t"),
+    "mypy": word_set("-v"),
+    "python": word_set("-u -I -x -i"),
+}  # fmt: skip
+"""Flags without a value where the program's differ from the list above."""
+
+
+class Words:
+    """A line as words, told apart whether they were quoted; a quote inside a word does not break it."""
+
+    def __init__(self, line: str) -> None:
+        self._line = line
+
+    def quoted(self) -> Iterator[tuple[bool, str]]:
+        """(was it wholly in quotes, the word) pairs; punctuation right behind a closing quote is dropped."""
+        i, line = 0, self._line
+        while i < len(line):
+            if line[i].isspace():
+                i += 1
+                continue
+            end = line.find(line[i], i + 1) if line[i] in "'\"`" else -1
+            if end > 0 and not line[end + 1 : end + 2].isalnum():
+                yield True, line[i + 1 : end]
+                i = end + 1
+                while i < len(line) and line[i] in ".,;:)":
+                    i += 1
+                continue
+            end = i
+            while end < len(line) and not line[end].isspace():
+                end += 1
+            yield False, line[i:end]
+            i = end
+
+
+def parse_command(line: str) -> str:
+    """The normalised target of a command line; see `signature.command_target`."""
+    folder, best = "", ""
+    if "<<" in line:
+        line = line.split("\n", 1)[0]  # what follows is a here-document's text
+    for words in _commands(line[:COMMAND_LIMIT]):
+        if words[:1] == ["cd"] and len(words) > 1:
+            folder = words[1].rstrip("/") + "/"
+        target = _target(words, folder)
+        if target and (not best or target.split(" ", 1)[0] not in _IDLE):
+            best = target
+    return best[:TARGET_LIMIT].rstrip()
+
+
+def simple_commands(line: str) -> list[list[str]]:
+    """The simple commands of a line as words, without assignments, wrappers and redirections; first of each pipe."""
+    if "<<" in line:
+        line = line.split("\n", 1)[0]
+    commands = (_unwrapped(_without_redirections(words)) for words in _commands(line[:COMMAND_LIMIT]))
+    return [words for words in commands if words]
+
+
+def _commands(line: str) -> list[list[str]]:
+    """The simple commands of a line, as words; only the first of each pipe."""
+    commands: list[list[str]] = [[]]
+    piped = False
+    for word in _split(line):
+        if word in _BREAKS:
+            commands.append([])
+            piped = False
+        elif word in ("|", "|&"):
+            piped = True
+        elif not piped:
+            commands[-1].append(word)
+    return [words for words in commands if words]
+
+
+def _split(line: str) -> list[str]:
+    """Words and operators; quotes are taken off, an operator inside quotes is text."""
+    words: list[str] = []
+    word, begun, i = "", False, 0
+    while i < len(line):
+        c = line[i]
+        if c in "'\"":
+            end = line.find(c, i + 1)
+            end = len(line) if end < 0 else end
+            word, begun, i = word + line[i + 1 : end], True, end + 1
+        elif c == "\\" and i + 1 < len(line):
+            word, begun, i = word + line[i + 1].strip(), True, i + 2
+        elif c in "|&;\n" and not (c == "&" and (word.endswith((">", "<")) or line[i + 1 : i + 2] == ">")):
+            double = line[i : i + 2] if line[i : i + 2] in ("&&", "||", "|&") else c
+            words += ([word] if begun else []) + [double]
+            word, begun, i = "", False, i + len(double)
+        elif c.isspace():
+            words += [word] if begun else []
+            word, begun, i = "", False, i + 1
+        else:
+            word, begun, i = word + c, True, i + 1
+    return [*words, word] if begun else words
+
+
+def _target(words: list[str], folder: str) -> str:
+    words = _unwrapped(_without_redirections(words))
+    if not words:
+        return ""
+    program = _program(words[0])
+    if program in _SHELLS and len(words) > 2 and words[1] in ("-c", "-lc", "-ic", "-xc", "-ec"):
+        return parse_command(words[2])
+    if program == "python" and len(words) > 2 and words[1] == "-m":
+        return _target(words[2:], folder)
+    if program in ("python", "node") and words[1:2] in (["-c"], ["-e"], ["-"]):
+        return f"{program} {words[1]}"
+    positional = _positional(words[1:], program, folder)
+    kept = 1 + TARGETS if program in _SUBCOMMANDS else TARGETS
+    return " ".join([program, *positional[:kept]])
+
+
+def _without_redirections(words: list[str]) -> list[str]:
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word.lstrip("0123456789&").startswith((">", "<")):
+            skip = not word.lstrip("0123456789&<>-")
+        else:
+            kept.append(word)
+    return kept
+
+
+def _unwrapped(words: list[str]) -> list[str]:
+    """Without leading assignments, wrappers with their flags, and brackets."""
+    rest = [word for word in words if word not in ("(", ")", "{", "}", "!")]
+    while rest and rest[0] in _KEYWORDS:
+        rest = rest[1:] if rest[0] not in ("for", "case", "done", "fi", "esac") else []
+    while rest:
+        head = rest[0].lstrip("(")
+        name, equals, _ = head.partition("=")
+        if equals and name.isidentifier():
+            rest = rest[1:]
+        elif head in _WRAPPERS:
+            rest = _after_flags(rest[1:])
+        elif head in ("timeout", "gtimeout"):
+            rest = _after_flags(rest[1:])[1:]
+        elif tuple(rest[:2]) in _RUNNERS:
+            rest = _after_flags(rest[2:])
+        else:
+            return [head.rstrip(")"), *rest[1:]] if head else rest[1:]
+    return []
+
+
+def _after_flags(words: list[str]) -> list[str]:
+    i = 0
+    while i < len(words) and words[i].startswith("-") and words[i] != "-":
+        i += 2 if words[i] in _VALUE_FLAGS else 1
+    return words[i:]
+
+
+def _program(word: str) -> str:
+    """The program's name without its folder and version: `/usr/bin/python3.11` as python."""
+    name = word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
+    if name.startswith("python") and not name[6:].replace(".", "").strip("0123456789"):
+        return "python"
+    return name
+
+
+def _positional(words: list[str], program: str, folder: str) -> list[str]:
+    """Words that are no flags or flags' values; paths relative to where the line went with `cd`."""
+    found: list[str] = []
+    plain = _BOOLEAN.get(program, frozenset())
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+            continue
+        if word.startswith(("-", "+")) and len(word) > 1:
+            skip = word in _VALUE_FLAGS and word not in plain
+        elif not word.isdigit():
+            inside = word.removeprefix(folder) if folder and word.startswith(folder) else word
+            bare = inside.rstrip(")")
+            found.append(bare.removeprefix("./") if bare != "./..." else bare)
+    return found

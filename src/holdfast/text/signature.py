@@ -1,0 +1,294 @@
+"""The stable core of an error and of a command: equal for two occurrences of one problem, different for two problems.
+
+An error's core is the line that names it, without what differs from run to run or machine to machine: folders, line
+numbers, addresses, times, values. Names in quotes stay where they are what the error is about: a missing module, or
+a name that no value looks like (`'SERVER_NAME'`). Earlier versions masked the latter; `masked` gives their form.
+No regular expressions: see `text.words`.
+"""
+
+from __future__ import annotations
+
+from holdfast.text.shell import Words, parse_command
+from holdfast.text.words import word_set
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SIGNATURE_LIMIT = 200
+"""Longest signature, in characters."""
+HEAD_LIMIT, TAIL_LIMIT = 8_000, 24_000
+"""Characters looked at from the start and from the end of an output."""
+ALIKE = 0.6
+"""Least share of common words (Jaccard) of two signatures of nearly the same error."""
+
+_TYPE_ENDINGS = ("Error", "Exception", "Warning", "Interrupt", "Exit", "Failure", "Fault", "Panic")
+_LEADS = (
+    "fatal: ", "error: ", "error[", "panic: ", "ERROR: ", "Error: ", "FATAL: ", "npm ERR! ", "npm error ", "make: *** ",
+    "E: ", "FAILED: ", "ld: ", "Fatal error: ", "Error [",
+)  # fmt: skip
+"""How a line begins that names an error without an exception's type."""
+_MARKS = (": error: ", ": fatal error: ", ": error TS", ": undefined: ", ": error CS", " - error TS")
+"""What compilers put between the place and the message."""
+_SHELL_ENDS = (
+    ": command not found", ": not found", ": No such file or directory", ": Permission denied", ": Is a directory",
+)  # fmt: skip
+_SHELL_MIDDLES = ("command not found: ",)
+"""What zsh writes between itself and the name."""
+_LATE_ENDS = (
+    ": Operation not permitted",
+    ": operation not permitted",
+    ": permission denied",
+    "(protected branch hook declined)",
+)
+"""Ends of lines that name an error where no other line does. Signatures of lessons depend on the order."""
+_NAMING = word_set(
+    """
+    named module attribute name argument arguments command property package function symbol type option object class
+    table column key variable find load import resolve method field fixture keyword reading undefined value script
+    target relation crate trait macro struct parameter flag subcommand
+    """
+)
+"""Words after which a quoted text is a name, and so part of the problem."""
+_NAME_ERRORS = ("KeyError", "AttributeError", "NameError", "ImportError", "ModuleNotFoundError", "TypeError")
+_CODE_WORDS = frozenset({"errno", "status", "code", "http", "exit"})
+"""Words whose number is part of the problem."""
+
+
+def error_signature(text: str) -> str:
+    """The normalised line that names the error in an output; empty when no line does.
+
+    An exception's last line (of the last traceback) goes before a compiler's first and that before a tool's first.
+    """
+    if len(text) > HEAD_LIMIT + TAIL_LIMIT:
+        text = text[:HEAD_LIMIT] + "\n" + text[-TAIL_LIMIT:]
+    lines = [line.strip() for line in text.splitlines()]
+    exceptions = [core for core in map(_exception, lines) if core]
+    if exceptions:
+        return _normal(exceptions[-1])
+    for find in (_panic, _compiler, _tool, _late):
+        for i, line in enumerate(lines):
+            core = find(line, lines[i + 1 : i + 2])
+            if core:
+                return _normal(core)
+    return ""
+
+
+def masked(signature: str) -> str:
+    """The signature as earlier versions made it, without the names that only their form tells from values."""
+    names_matter = signature.startswith(_NAME_ERRORS)
+    words: list[str] = []
+    for quoted, word in Words(signature).quoted():
+        before = words[-1] if words else ""
+        is_bare = quoted and not (names_matter or _is_naming(before)) and _is_telling(word)
+        words.append("<value>" if is_bare else f"'{word}'" if quoted else word)
+    return " ".join(words)
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two signatures stand for nearly the same error: most words in common, and every name in quotes.
+
+    A signature of an earlier version, in which a name is masked, is the same as one with the name.
+    """
+    if one == other:
+        return bool(one)
+    if one == masked(other) or other == masked(one):
+        return True
+    if one.partition(":")[0] != other.partition(":")[0] or _names(one) != _names(other):
+        return False
+    mine, theirs = frozenset(one.split()), frozenset(other.split())
+    return len(mine & theirs) >= ALIKE * len(mine | theirs)
+
+
+def command_target(command: str) -> str:
+    """What a command runs: program, sub-command and targets, without what does not change the work.
+
+    Environment assignments, `cd X &&`, wrappers (`uv run`, `timeout 5`, `python -m`), flags, pipes behind it and
+    redirections are dropped. Of a chain the last part that does something counts. Empty for an empty command.
+    """
+    return parse_command(command)
+
+
+def _names(signature: str) -> list[str]:
+    return [word for quoted, word in Words(signature).quoted() if quoted]
+
+
+def _exception(line: str) -> str:
+    """`Type: message` when the line names an exception, else an empty string."""
+    if line.startswith("E ") and len(line) > 4:
+        line = line[1:].strip()  # pytest's margin
+    if line.startswith(("FAILED ", "ERROR ")) and " - " in line:
+        return ""  # pytest's summary cuts messages short; the error's own line is above it
+    for lead in ("Uncaught ", "Caused by: ", "Exception in thread ", "Unhandled "):
+        if line.startswith(lead):
+            line = line[len(lead) :].removeprefix('"main" ')
+    head, colon, message = line.partition(": ")
+    head = head.removesuffix(":")
+    name = head.rpartition(" ")[2] if colon else head
+    if not _is_type(name) or (name == "Error" and not colon):
+        return ""
+    if name != head and head.split(" ", 1)[0] in ("except", "raise", "class", "import", "from", "#", "//", "*"):
+        return ""
+    return f"{name.rpartition('.')[2]}: {message}" if message.strip() else name.rpartition(".")[2]
+
+
+def _is_type(name: str) -> bool:
+    """A dotted name whose last part is an exception's class."""
+    last = name.rpartition(".")[2]
+    bare = last.replace("_", "")
+    return (
+        last[:1].isupper() and last.endswith(_TYPE_ENDINGS) and bare.isalnum() and name.replace(".", "").isidentifier()
+    )
+
+
+def _panic(line: str, after: Sequence[str]) -> str:
+    """Rust's panic: the message is on the line below (or in quotes in older versions)."""
+    if not (line.startswith("thread '") and " panicked at " in line):
+        return ""
+    said = line.partition(" panicked at ")[2]
+    if said.startswith("'"):
+        return "panicked: " + said[1:].rpartition("'")[0]
+    return "panicked: " + (after[0] if after else "")
+
+
+def _compiler(line: str, _after: Sequence[str]) -> str:
+    for mark in _MARKS:
+        place, found, message = line.partition(mark)
+        if found and place and " " not in place.strip():
+            return mark.strip(" :-") + (": " if mark.endswith(" ") else "") + message
+    if line.startswith("error[") and "]: " in line:
+        return line
+    return ""
+
+
+def _tool(line: str, _after: Sequence[str]) -> str:
+    if line.startswith(_LEADS) and len(line) <= 400:
+        return line
+    if line.endswith(_SHELL_ENDS) and len(line) <= 200:
+        what = line.rpartition(": ")
+        return f"{what[0].rpartition(': ')[2]}: {what[2]}"
+    return ""
+
+
+def _late(line: str, _after: Sequence[str]) -> str:
+    """A line that names an error in a form that was not known from the beginning."""
+    if len(line) > 200:
+        return ""
+    for middle in _SHELL_MIDDLES:
+        shell, found, name = line.partition(middle)
+        if found and name and " " not in name and len(shell) < 40:
+            return f"{name}: {middle.strip(': ')}"
+    if line.endswith(_LATE_ENDS) and not line.startswith(("FAILED ", "ERROR ")):
+        return line
+    return ""
+
+
+def _normal(core: str) -> str:
+    """The line with what differs between two runs replaced by `<n>`, `<hex>`, `<time>` and `<value>`."""
+    names_matter = core.startswith(_NAME_ERRORS)
+    words: list[str] = []
+    for quoted, word in Words(core[:2_000]).quoted():
+        before = words[-1] if words else ""
+        if quoted:
+            named = names_matter or _is_naming(before) or _is_telling(word)
+            words.append(_quoted(word, named))
+        else:
+            words.append(_plain(word, before))
+    return " ".join(words)[:SIGNATURE_LIMIT].rstrip(" .,;:")
+
+
+def _quoted(word: str, named: bool) -> str:
+    if _is_path(word):
+        return f"'{_path(word)}'"
+    return f"'{word}'" if named and _is_name(word) else "<value>"
+
+
+def _is_naming(before: str) -> bool:
+    return before.lower().strip("(:") in _NAMING
+
+
+def _is_telling(word: str) -> bool:
+    """A name by its form: an identifier of two words or more, or a flag; no digit, which a value would have."""
+    core = word.lstrip("-").removesuffix("()")
+    if not _is_name(word.lstrip("-")) or any(c.isdigit() for c in word) or len(core) < 4:
+        return False
+    if word.startswith("--"):
+        return True
+    is_joined = "_" in core.strip("_") and core.replace("_", "").isalpha()
+    has_hump = core.isalpha() and any(core[i].islower() and core[i + 1].isupper() for i in range(len(core) - 1))
+    return is_joined or has_hump
+
+
+def _plain(word: str, before: str) -> str:
+    core = word.strip("()[]{},;")
+    if not any(c.isdigit() for c in word) and not _is_path(core):
+        return word
+    return word.replace(core, _varying(core, before)) if core else word
+
+
+def _varying(core: str, before: str) -> str:
+    if _is_path(core):
+        return _path(core)
+    if core.isidentifier() and not _is_hex(core):
+        return core
+    if core.isdigit() and before.strip("[]():=").lower() in _CODE_WORDS:
+        return core
+    if sum(c in ":-" for c in core) >= 2 and core[0].isdigit():
+        return "<hex>" if len(core) == 36 and core.count("-") == 4 else "<time>"
+    if _is_hex(core):
+        return "<hex>"
+    return _numbers(core)
+
+
+def _numbers(core: str) -> str:
+    """Runs of digits (with points inside) as `<n>`, except inside a name such as E0308 or utf8."""
+    found: list[str] = []
+    i = 0
+    while i < len(core):
+        end = _digits_end(core, i)
+        named = i > 0 and (core[i - 1].isalpha() or core[i - 1] == "_")
+        found.append("<n>" if end > i and not named else core[i : max(end, i + 1)])
+        i = max(end, i + 1)
+    return "".join(found)
+
+
+def _digits_end(core: str, start: int) -> int:
+    """Where the number that begins at `start` ends; `start` when none begins there."""
+    end = start
+    while core[end : end + 1].isdigit() or (
+        end > start and core[end : end + 1] in (".", ",") and core[end + 1 : end + 2].isdigit()
+    ):
+        end += 1
+    return end
+
+
+def _is_hex(core: str) -> bool:
+    digits = core[2:] if core[:2].lower() == "0x" else core
+    if len(digits) == 36 and digits.count("-") == 4:
+        digits = digits.replace("-", "")
+    known = all(c in "0123456789abcdefABCDEF" for c in digits) and bool(digits)
+    return known and (
+        digits != core or (len(digits) >= 7 and not digits.isdigit() and any(c.isdigit() for c in digits))
+    )
+
+
+def _is_name(word: str) -> bool:
+    return 0 < len(word) <= 60 and not word[0].isdigit() and all(c.isalnum() or c in "_.-@()" for c in word)
+
+
+def _is_path(word: str) -> bool:
+    """Something with folders in it; not a URL's scheme, a fraction or `and/or`."""
+    if "://" in word:
+        return True
+    if word[1:3] == ":\\" or word.startswith(("/", "./", "../", "~/")):
+        return len(word) > 1
+    tail = word.replace("\\", "/").rpartition("/")[2].partition(":")[0]
+    return ("/" in word or "\\" in word) and "." in tail.strip(".")
+
+
+def _path(word: str) -> str:
+    """A path's last part without line and column: what stays the same in another checkout."""
+    parts = word.replace("\\", "/").rstrip("/:").split("/")
+    last = parts[-1].partition(":")[0].partition("(")[0]
+    stable = last and not any(c.isdigit() for c in last) and len(last) <= 60
+    return last if stable else "<path>"

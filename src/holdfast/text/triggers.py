@@ -1,0 +1,237 @@
+"""Triggers that a lesson's own words give: commands it quotes, and code it says not to write.
+
+Only what is sure is derived. A quoted command is where the lesson belongs, whatever it says of it. A piece of code is
+where a lesson belongs that denies it in the same clause: `use exec.CommandContext, not exec.Command(`; so is text that
+it forbids to write. A model or a person may write more (`Lesson.when`).
+
+No regular expressions: a hook imports this.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.lesson import Triggers
+from holdfast.text.occasions import is_standing_rule, language_of, names_code
+from holdfast.text.words import word_set
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from holdfast.domain.vocabulary import LessonKind, Trust
+
+LITERALS, COMMANDS = 6, 6
+"""Most of each that a lesson's words give."""
+LEAST, MOST = 4, 60
+"""Characters of a literal."""
+WORDS_OF_A_COMMAND = 4
+"""Words of a quoted command that make its beginning; what follows is of one occasion."""
+
+_PROGRAMS = word_set(
+    """
+    git gh go cargo npm pnpm yarn bun node npx make mise just task python python3 pip pip3 uv poetry pytest ruff mypy
+    docker podman kubectl helm terraform aws gcloud az brew apt apt-get mvn gradle gradlew dotnet deno rails bundle
+    rake mix composer php flutter swift golangci-lint goreleaser pre-commit eslint tsc vitest jest curl ssh rsync
+    psql sqlite3 redis-cli systemctl launchctl tox nox hatch bazel cmake ctest ninja
+    """
+)
+_DENYING = word_set(
+    """
+    not never no cannot can't don't doesn't won't mustn't shouldn't isn't aren't avoid without forbidden forbids
+    reject rejects rejected disallowed banned fails wrong deprecated removed breaks trips flags stop unsupported
+    """
+)
+_WRITING = word_set(
+    """
+    hard-code hardcode hard-coded hardcoded write writes writing default defaults print prints log logs say says call
+    name literal literals string strings
+    """
+)
+"""Words of a clause about text that code holds."""
+FORBIDDING = ("constraint", "convention", "preference", "tooling", "failed_approach", "fix")
+"""Kinds of lessons that say what not to do; others tell how something is, in the same words."""
+_PLACEHOLDERS = ("<", "…", "...", "{", "$")
+
+
+def derive_triggers(kind: LessonKind, trust: Trust, insight: str, how: str = "") -> Triggers:
+    """When a lesson of these words is to be told."""
+    commands: dict[str, None] = {}
+    literals: dict[str, None] = {}
+    for clause in _clauses(f"{insight}\n{how}"):
+        denied = _denied_part(clause)
+        for piece in _quoted(clause):
+            command = beginning_of(piece)
+            if command:
+                commands[command] = None
+        if denied and kind in FORBIDDING:
+            literals.update(dict.fromkeys(_forbidden(clause, denied)))
+        elif denied and kind == "decision" and trust == "person":
+            literals.update(dict.fromkeys(_forbidden_text(clause, denied)))
+        commanding = " ".join(piece for piece in _quoted(clause) if beginning_of(piece))
+        for word in clause.replace("`", " ").split():
+            if word in commanding:
+                continue  # a flag of that command: of another one it may be right
+            flag = word.strip(".,;:()\"'")
+            if denied and kind in FORBIDDING and word in denied and flag.startswith("--") and len(flag) > LEAST:
+                literals[flag] = None
+    return Triggers(
+        literals=tuple(literals)[:LITERALS],
+        commands=tuple(commands)[:COMMANDS],
+        standing=is_standing_rule(kind, trust, insight),
+    )
+
+
+def united(one: Triggers, other: Triggers) -> Triggers:
+    """The triggers of both, each once: what somebody stated and what the words give, or of two statements."""
+    return Triggers(
+        paths=_joined(one.paths, other.paths),
+        symbols=_joined(one.symbols, other.symbols),
+        literals=_joined(one.literals, other.literals),
+        commands=_joined(one.commands, other.commands),
+        work=_joined(one.work, other.work),
+        standing=one.standing or other.standing,
+        edited=one.edited or other.edited,
+    )
+
+
+def restated(when: Triggers, before: Triggers, after: Triggers) -> Triggers:
+    """The triggers of a lesson whose words changed: those that the old words gave make way for the new words'."""
+    if when.edited:
+        return when
+    kept = Triggers(
+        paths=when.paths,
+        symbols=when.symbols,
+        literals=tuple(literal for literal in when.literals if literal not in before.literals),
+        commands=tuple(command for command in when.commands if command not in before.commands),
+        work=when.work,
+        standing=when.standing and not before.standing,
+    )
+    return united(kept, after)
+
+
+def beginning_of(piece: str) -> str:
+    """The beginning of the command that a piece of text is: `gh pr diff` of `gh pr diff <n>`; empty for no command.
+
+    Two words at least: a program's name alone is no command.
+    """
+    words = piece.split()
+    if len(words) < 2 or words[0] not in _PROGRAMS:
+        return ""
+    kept: list[str] = []
+    for word in words[:WORDS_OF_A_COMMAND]:
+        if any(sign in word for sign in _PLACEHOLDERS) or word in ("|", "&&", "--", ";"):
+            break
+        if len(kept) > 1 and word.startswith("-") and not word.startswith("--"):
+            if len(kept) == 2:  # the flag is what makes it more than an everyday command: `go build -o ...`
+                return ""
+            break
+        kept.append(word)
+    return " ".join(kept) if len(kept) > 1 else ""
+
+
+def begins(command: str, beginning: str) -> bool:
+    """Whether a command, as words joined by single blanks, begins with those words."""
+    return command == beginning or command.startswith(beginning + " ")
+
+
+def stands_in(literal: str, text: str) -> bool:
+    """Whether the text holds the literal, not as a part of a longer word."""
+    at = text.find(literal)
+    while at >= 0:
+        end = at + len(literal)
+        before, after = text[at - 1 : at], text[end : end + 1]
+        if not (_goes_on(before, literal[0]) or _goes_on(after, literal[-1])):
+            return True
+        at = text.find(literal, at + 1)
+    return False
+
+
+def key_of(literal: str) -> str:
+    """The longest word of a literal, by which it is looked up; empty without one of three letters."""
+    runs = words_of(literal)
+    longest = max(runs, key=len, default="")
+    return longest if len(longest) > 2 else ""
+
+
+def words_of(text: str) -> list[str]:
+    """The runs of letters, digits and underscores in a text, in lower case, each once."""
+    spread = "".join(c if c.isalnum() or c == "_" else " " for c in text.lower())
+    return list(dict.fromkeys(spread.split()))
+
+
+def _goes_on(neighbour: str, edge: str) -> bool:
+    return (neighbour.isalnum() or neighbour == "_") and (edge.isalnum() or edge == "_")
+
+
+def _clauses(text: str) -> Iterator[str]:
+    """The text cut where a sentence or a part of one ends; quoted code stays whole."""
+    start, quoted = 0, False
+    for at, sign in enumerate(text):
+        if sign == "`":
+            quoted = not quoted
+        ends = sign in ";\n" or (sign in ".:,!?" and text[at + 1 : at + 2] in (" ", "\n", ""))
+        if ends and not quoted:
+            yield text[start:at]
+            start = at + 1
+    yield text[start:]
+
+
+def _denied_part(clause: str) -> str:
+    """What the clause denies: all of it, or what follows `instead of` or `rather than`; empty for none."""
+    low = clause.lower()
+    for words in ("instead of ", "rather than "):
+        at = low.find(words)
+        if at >= 0:
+            return clause[at + len(words) :]
+    outside = "".join(clause.split("`")[::2]).lower()
+    return clause if _DENYING.intersection(word.strip("()\"'") for word in outside.split()) else ""
+
+
+def _quoted(clause: str) -> list[str]:
+    return [piece.strip() for piece in clause.split("`")[1::2] if piece.strip()]
+
+
+def _forbidden(clause: str, denied: str) -> Iterator[str]:
+    """The code and the text that a clause forbids to write."""
+    for piece in (*_quoted(denied), *_bare_code(denied)):
+        literal = _literal(piece)
+        if literal and not beginning_of(piece):
+            yield literal
+    yield from _forbidden_text(clause, denied)
+
+
+def _forbidden_text(clause: str, denied: str) -> Iterator[str]:
+    """Text in double quotes that the clause forbids to write: `do not hard-code "Blue Whale"`."""
+    if not _WRITING.intersection(word.strip("()\"'") for word in clause.lower().split()):
+        return
+    for piece in denied.split('"')[1::2]:
+        if LEAST <= len(piece) <= MOST and piece == piece.strip() and piece[0].isupper():
+            yield piece
+
+
+def _bare_code(clause: str) -> Iterator[str]:
+    for word in " ".join(clause.split("`")[::2]).split():
+        bare = word.strip(".,;:\"'")
+        if bare.startswith("(") or (bare.endswith(")") and not bare.endswith("()")):
+            continue
+        if bare.endswith("()") or ("." in bare and names_code(bare) and not _is_file(bare)):
+            yield bare
+
+
+def _is_file(name: str) -> bool:
+    return bool(language_of(name)) or name.rpartition(".")[2].lower() in _FILE_ENDINGS
+
+
+_FILE_ENDINGS = word_set("json jsonl md txt yaml yml toml lock cfg ini sql html css xml csv log env mod sum proto")
+
+
+def _literal(piece: str) -> str:
+    """The piece as it stands in code that is wrong; empty for one that could stand in any code."""
+    if any(sign in piece for sign in ("<", "…", "...")) or piece.startswith("//") or "/" in piece:
+        return ""
+    literal = piece.removesuffix(")") if piece.endswith("()") else piece
+    signs = sum(not (c.isalnum() or c in "_ ") for c in literal)
+    return literal if LEAST <= len(literal) <= MOST and signs else ""
+
+
+def _joined(stated: Iterable[str], derived: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*stated, *derived)))

@@ -1,0 +1,222 @@
+"""Window: how detectors read a session's events: who spoke, what failed, where a turn begins, what a sentence is.
+
+Nothing here judges words of tool output. The few texts compared are the fixed openings a host itself writes, and
+they are compared at the start of a text, never inside it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.domain.lesson import Evidence
+from holdfast.text.speech import INTERRUPT, MASK, own_words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.domain.event import Event
+    from holdfast.domain.vocabulary import Trust
+
+QUOTE_LIMIT = 400
+"""Characters of evidence quoted for one event."""
+
+_REFUSALS = (
+    "The user doesn't want to", "The user does not want to", "User rejected", INTERRUPT, "<tool_use_error>",
+    "Permission for this action", "Permission to use", "Working directory ", "Cancelled: ", "Sibling tool call",
+    "File has not been read yet", "File has been modified since", "File has been unexpectedly modified",
+    "String to replace not found", "InputValidationError", "Claude requested permissions",
+)  # fmt: skip
+"""Openings of failures that say the host or the user stopped the tool; the tool itself did not fail."""
+
+_STATUS = re.compile(r"Exit code (\d{1,3})\b")
+_CAUSE = re.compile(
+    r"\b(?:because|root cause|(?:issue|problem|cause|culprit|reason|bug|error|failure) (?:is|was|here is)|caused by"
+    r"|turns out|(?:fails?|failed|failing|breaks?) (?:because|since|when|as)|doesn't (?:support|exist|accept|allow)"
+    r"|does not (?:support|exist|accept|allow)|is not (?:supported|allowed)|expects?|requires?|must not|must be"
+    r"|needs to be)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[^\s.!?\n](?:[^.!?\n]|[.!?](?=[\w`'\"/)]))*[.!?]*")
+_PASTED = re.compile(
+    # how mails, reports, logs and headings begin a line
+    r"^[ \t]*(?:(?:From|To|Cc|Subject|Date|Sent|Reply-To|Author|Commit|Title|Labels?|Assignee|Reporter|Reported by"
+    r"|Status|Priority|Severity|Environment|Steps to reproduce|Expected(?: \w+)?|Actual(?: \w+)?|Description|Summary"
+    r"|Describe the bug|To reproduce)[ \t]*:|#{1,6} \S|\*\*[^*\n]{1,60}\*\*:?[ \t]*$|={3,}|-{3,}"
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d\b|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|FATAL|TRACE)\b[\]: ]"
+    r"|Traceback \(|at \S{1,200}\(|File \"|[\w.]{1,80}(?:Error|Exception):"
+    r"|On [^\n]{5,100} wrote:|(?:@[\w-]{1,40}|[A-Z][\w.-]{1,30}(?: [A-Z][\w.-]{1,30})?) (?:commented|wrote|said|opened"
+    r"|reported|replied|\[?\d{1,2}:\d\d)|(?:https?://\S+|#\d+|[A-Z]{2,10}-\d+)[ \t]*$"
+    r"|(?:remote|stderr|stdout|fatal|error|warning|npm ERR!)[: ][^\n]{0,200}$"
+    r"|[$%\u276f\u279c] \w|\[[^\]\n]{1,200}\][ \t]*$|<{2,}[ \t]*\w+[ \t]*$|<!--|-{5}BEGIN"
+    r"|(?:\S+ ){0,6}(?:https?://\S+|#\d+|[A-Z]{2,10}-\d+)[ \t]*$)"
+    # a line without a full stop that names what follows it
+    r"|^(?![^\n]{0,60}\b(?:remember|keep in mind|don't forget|note|rules?|from now on|always|never)\b)"
+    r"(?:[^\n.?!]|[.?!](?=\S)){0,200}"
+    r"\b(?:issue|ticket|e?-?mail|message|comment|reviewer|output|thread|chat|article|readme|snippet|pasted?|says|said"
+    r"|wrote|writes|\w+\.(?:md|txt|log|rst))\b(?:[^\n.?!]|[.?!](?=\S)){0,100}\n"
+    # a line that leads in to what others wrote
+    r"|^(?![^\n]{0,60}\b(?:remember|keep in mind|don't forget|note|rules?|from now on)\b)[^\n]{0,200}"
+    r"\b(?:issue|ticket|e?-?mail|message|comment|review|logs?|output|error|failure|report|bug|thread|chat|slack|page"
+    r"|article|docs?|documentation|readme|snippet|pasted?|following|below|this|these|here(?:'s| is| are)|says|said"
+    r"|saying|wrote|writes|reads|got|gets|sent|quote|from|see)\b[^\n]{0,100}:[ \t]*$"
+    # the same within a line, with more than one sentence behind it
+    r"|\b(?:issue|ticket|e?-?mail|message|comment|review|log|output|report|thread|chat|page|article|docs?|documentation"
+    r"|readme|says|said|wrote|writes|reads|text|body|quote)\b[^\n:]{0,40}:[ \t]+(?=[^\n]{0,400}[.!?] )",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""Where words of others begin that a person put into a prompt as they were."""
+_SIGNED = re.compile(
+    r"^[ \t]*(?:Best|Kind regards|Best regards|Regards|Cheers|Sincerely|Yours|BR|Greetings),?(?: \w+)?[ \t]*$",
+    re.MULTILINE,
+)
+"""How a mail ends."""
+_TEST_FILE = re.compile(
+    r"(?:^|/)(?:tests?|specs?|__tests__|testdata|e2e)/|(?:^|/)test_[^/]*$|[._-](?:test|spec)s?\.\w+$"
+)
+
+
+def spoken(event: Event) -> str:
+    """The prompt with `MASK` for all that no person typed; empty for other events and when nothing is left."""
+    if event.kind != "prompt" or event.agent or event.trust in ("tool", "repository"):
+        return ""
+    words = own_words(event.text)
+    return words if words.replace(MASK, "").strip() else ""
+
+
+def unmasked(words: str) -> str:
+    """The words without what no person typed: for lengths and for showing them."""
+    return words.replace(MASK, "")
+
+
+def before_paste(words: str) -> str:
+    """The words up to the point from which they look pasted; all of them when nothing does, or when all does."""
+    pasted = _PASTED.search(words)
+    return (words[: pasted.start()].strip() or words) if pasted else words
+
+
+def speaker_trust(words: str, start: int) -> Trust:
+    """`person` for what stands there in a prompt; `tool` behind the point from which it looks pasted, or in quotes."""
+    pasted = _PASTED.search(words)
+    line = words[words.rfind("\n", 0, start) + 1 : start]
+    if (pasted and pasted.start() < start) or line.startswith(("    ", "\t")) or _SIGNED.search(words, start):
+        return "tool"
+    paragraph = words[words.rfind("\n\n", 0, start) + 1 : start]
+    quoted = paragraph.count('"') % 2 or paragraph.count("\u201c") > paragraph.count("\u201d")
+    return "tool" if quoted else "person"
+
+
+def interrupted(event: Event) -> bool:
+    """The user stopped the agent here."""
+    return event.kind in ("prompt", "tool_failure") and event.text.lstrip().startswith(INTERRUPT)
+
+
+def refused(event: Event) -> bool:
+    """The user or the host stopped the tool: nothing was learnt about the command."""
+    return event.kind == "tool_failure" and event.text.lstrip().startswith(_REFUSALS)
+
+
+def failed(event: Event) -> bool:
+    """The host or the exit status says that the tool failed, by its own doing."""
+    if event.kind == "tool_failure":
+        return not refused(event)
+    return event.kind == "tool_result" and event.exit_code is not None and event.exit_code != 0
+
+
+def ended_well(event: Event) -> bool:
+    """The tool came back without a failure; a command without a known exit status did not."""
+    return event.kind == "tool_result" and (event.exit_code == 0 or (event.exit_code is None and not event.command))
+
+
+def status(event: Event) -> int | None:
+    """The exit status, from the record or the line a host puts in front of a failure's output."""
+    if event.exit_code is not None:
+        return event.exit_code
+    found = _STATUS.match(event.text) if event.kind == "tool_failure" else None
+    return int(found.group(1)) if found else None
+
+
+def explanation(window: Sequence[Event], first: int, last: int) -> Evidence | None:
+    """The first sentence the agent wrote between two positions that gives a cause, or None."""
+    for event in window[first + 1 : last]:
+        if event.kind != "reply" or event.agent:
+            continue
+        for sentence, start in sentences(event.text[:4_000]):
+            if 30 <= len(sentence) <= 300 and not sentence.endswith("?") and _CAUSE.search(sentence):
+                return quote(event, sentence, start)
+    return None
+
+
+def is_test_file(path: str) -> bool:
+    """The path looks like a test by folder or name, as common test runners find them."""
+    return bool(_TEST_FILE.search(path))
+
+
+def sentences(text: str) -> Iterator[tuple[str, int]]:
+    """(sentence, start) of prose, offsets into `text`.
+
+    What stands in tags, fences, quotes and tables is left out, and so is a sentence that holds some of it: without
+    that part it may say the opposite.
+    """
+    for line_start, line in _lines(own_words(text)):
+        if line.lstrip().startswith("|"):
+            continue
+        for found in _SENTENCE.finditer(line):
+            if MASK not in found.group():
+                yield found.group().strip(), line_start + found.start()
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    start = 0
+    for line in text.splitlines(keepends=True):
+        yield start, line.rstrip("\r\n")
+        start += len(line)
+
+
+def quote(event: Event, span: str = "", start: int = -1) -> Evidence:
+    """Evidence for that span of the event's text (default: its beginning); an event without it is named alone."""
+    if not span:
+        start, span = 0, event.text
+    span = span[:QUOTE_LIMIT]
+    if start < 0:
+        start = event.text.find(span)
+    if start < 0 or not span:
+        return Evidence(event=event.id, quote="")
+    return Evidence(event=event.id, quote=span, start=start, end=start + len(span))
+
+
+def clip(text: str, limit: int) -> str:
+    """The text cut at a word within so many characters, with an ellipsis when something was cut."""
+    text = text.strip()
+    if len(text) <= limit:
+        return text
+    head = text[: limit - 1]
+    return (head.rsplit(" ", 1)[0] if " " in head[limit // 2 :] else head) + "…"
+
+
+def capital(rule: str) -> str:
+    """The rule as a sentence: its first letter large, unless the first word is an identifier."""
+    first = rule.split(" ", 1)[0].rstrip(",.;:").replace("'", "")
+    plain = first.isalpha() and (len(first) == 1 or first[1:].islower())
+    return rule[:1].upper() + rule[1:] if plain else rule
+
+
+def edits_between(window: Sequence[Event], first: int, last: int) -> list[Event]:
+    """The file edits strictly between two positions of the window."""
+    return [event for event in window[first + 1 : last] if event.kind == "file_edit" and event.files]
+
+
+def change_snippet(edit: Event, limit: int = 320) -> str:
+    """The edit as a few `-`/`+` lines: only lines that differ, within so many characters."""
+    old, new = edit.old.splitlines(), edit.new.splitlines()
+    gone, come = set(old) - set(new), set(new) - set(old)
+    lines = [f"- {line.strip()}" for line in old if line in gone and line.strip()]
+    lines += [f"+ {line.strip()}" for line in new if line in come and line.strip()]
+    kept: list[str] = []
+    for line in lines:
+        if sum(map(len, kept)) + len(line) > limit:
+            break
+        kept.append(line)
+    if not kept and lines:
+        kept = [clip(lines[0], limit)]
+    return "\n".join(kept)

@@ -1,0 +1,300 @@
+"""Backups: everything canonical of a home in one file, and a home from such a file.
+
+A backup is a zip file: `manifest.json` first, then a whole copy of the database and the few other files of the home
+that cannot be made again. The manifest has the checksum and length of each. What belongs to one machine (which host
+files were changed, the code index, locks, logs) is not in it.
+
+A restore checks everything before it changes anything, and first writes a backup of what it replaces.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import zipfile
+import zlib
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import IO, TYPE_CHECKING
+
+from holdfast._version import __version__
+from holdfast.bootstrap import open_store
+from holdfast.errors import HoldfastError, InvalidValueError, SchemaTooNewError, StoreCorruptError, StoreError
+from holdfast.home.witness import accept
+from holdfast.lean.plain import from_plain, render_instant, to_plain
+from holdfast.lean.records import Frozen, replace
+from holdfast.lean.texts import dumps, file_url, loads
+from holdfast.ports.store import Extent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.settings import Settings
+
+FORMAT = 1
+"""Of the backup file. A reader takes this one and older ones."""
+MANIFEST, DATABASE, CONFIG = "manifest.json", "memory.db", "config.toml"
+FILES = (CONFIG, "export.key", "distil.jsonl")
+"""Files of the home beside the database: settings, the key that seals exports, what was sent to models."""
+MANIFEST_LIMIT = 1_000_000
+PIECE = 1 << 20
+SAVED_FOLDER = "replaced"
+"""Folder of the home for backups of what a restore replaces."""
+
+
+class Member(Frozen):
+    """A file in a backup."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+class Manifest(Frozen, nested={"members": Member, "extent": Extent}):
+    """What a backup holds."""
+
+    format: int
+    holdfast: str
+    """The version that wrote it."""
+    made: str
+    """ISO 8601, UTC."""
+    extent: Extent
+    members: tuple[Member, ...]
+
+
+class Restored(Frozen):
+    """What a restore did, or would do."""
+
+    manifest: Manifest
+    before: Extent | None
+    """What the home's memory held; None where its database could not be read."""
+    saved: str = ""
+    """Where what was replaced is kept; empty where there was nothing."""
+    placed: tuple[str, ...] = ()
+    """Files of the home that were put there."""
+    left: tuple[str, ...] = ()
+    """Files of the home that differ from the backup's and were left as they are."""
+
+
+def write_backup(settings: Settings, path: str) -> Manifest:
+    """Write a backup and read it back; `path` appears whole or not at all. Raises StoreError, OSError.
+
+    The file is for its owner alone: it holds everything, private lessons too.
+    """
+    path = os.path.abspath(path)
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(path), prefix=".holdfast-") as folder:
+        copy = os.path.join(folder, DATABASE)
+        with open_store(settings) as store:
+            store.write_copy(copy)
+        with open_store(replace(settings, store=file_url(copy))) as store:
+            extent = store.extent()
+        names = {DATABASE: copy} | {name: os.path.join(settings.home, name) for name in FILES}
+        sources = {name: source for name, source in names.items() if os.path.isfile(source)}
+        manifest = Manifest(
+            format=FORMAT, holdfast=__version__, made=render_instant(datetime.now(UTC)), extent=extent,
+            members=tuple(_measure(name, source) for name, source in sources.items()),
+        )  # fmt: skip
+        draft = os.path.join(folder, "draft")
+        _write_zip(draft, manifest, sources)
+        read_manifest(draft)
+        os.replace(draft, path)
+    return manifest
+
+
+def read_manifest(path: str) -> Manifest:
+    """The manifest of a backup whose every file is as it was written.
+
+    Raises InvalidValueError for what is no backup, is damaged, or was written by a newer Holdfast.
+    """
+    with _opened(path) as archive:
+        manifest = _manifest_of(archive, path)
+        for member in manifest.members:
+            with archive.open(member.name) as stream:
+                _check_member(path, member, _measure_stream(member.name, stream))
+    return manifest
+
+
+def read_extent(settings: Settings) -> Extent | None:
+    """What the home's memory holds; None for a database that is damaged. Raises StoreError for another trouble."""
+    if not os.path.exists(settings.database_path):
+        return Extent()
+    try:
+        with open_store(settings, frozen=True) as store:
+            return store.extent()
+    except StoreCorruptError:
+        return None
+
+
+def restore_backup(settings: Settings, path: str, *, with_config: bool = False, dry: bool = False) -> Restored:
+    """Replace the home's memory by the backup's, after a check of everything and a backup of what is replaced.
+
+    Files beside the database are put where there are none; the settings only `with_config`, and then in the place of
+    those that are there. Raises HoldfastError or OSError; nothing has changed then, but for a damaged database, which
+    is renamed.
+    """
+    manifest = read_manifest(path)
+    before = read_extent(settings)
+    os.makedirs(settings.home, mode=0o700, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=settings.home, prefix=".restore-") as folder:
+        with _opened(path) as archive:
+            for member in manifest.members:
+                _extract(archive, member, folder)
+        _check_database(settings, path, os.path.join(folder, DATABASE), manifest)
+        placed, left = _choose_files(settings, folder, with_config)
+        outcome = Restored(manifest=manifest, before=before, placed=placed, left=left)
+        if dry:
+            return outcome
+        saved = _save_present(settings, before)
+        with open_store(settings) as store:
+            store.take_copy(os.path.join(folder, DATABASE))
+            accept(settings.home, settings.store, store.extent())
+        for name in placed:
+            os.replace(os.path.join(folder, name), os.path.join(settings.home, name))
+    return replace(outcome, saved=saved)
+
+
+def _save_present(settings: Settings, before: Extent | None) -> str:
+    """Keep what is about to be replaced; its path, or empty where there is nothing."""
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    if before is None:
+        damaged = f"{settings.database_path}.damaged-{stamp}"
+        for ending in ("", "-wal", "-shm"):
+            if os.path.exists(settings.database_path + ending):
+                os.replace(settings.database_path + ending, damaged + ending)
+        return damaged
+    if before == Extent():
+        return ""
+    folder = os.path.join(settings.home, SAVED_FOLDER)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    saved = os.path.join(folder, f"before-restore-{stamp}.zip")
+    write_backup(settings, saved)
+    return saved
+
+
+def _check_database(settings: Settings, path: str, copy: str, manifest: Manifest) -> None:
+    """Bring the extracted database up to date, and check that it is sound and holds what the manifest says."""
+    try:
+        with open_store(replace(settings, store=file_url(copy))) as store:
+            problems = [problem.what for problem in store.check()]
+            extent = store.extent()
+    except SchemaTooNewError as exc:
+        raise _too_new(path, manifest.holdfast) from exc
+    except StoreError as exc:
+        raise InvalidValueError(f"{path}: its database cannot be opened: {exc}") from exc
+    if extent != manifest.extent:
+        problems.append(f"it holds {extent.lessons} lessons, and its manifest says {manifest.extent.lessons}")
+    if problems:
+        raise InvalidValueError(f"{path}: its database is not sound: {'; '.join(problems)}")
+
+
+def _choose_files(settings: Settings, folder: str, with_config: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of the extracted files to put into the home, and of those that differ and are to be left."""
+    placed, left = [], []
+    for name in FILES:
+        source, target = os.path.join(folder, name), os.path.join(settings.home, name)
+        if not os.path.exists(source):
+            continue
+        if name == CONFIG and with_config:
+            _check_config(source)
+            placed.append(name)
+        elif name != CONFIG and not os.path.exists(target):
+            placed.append(name)
+        elif not os.path.exists(target) or _read(source) != _read(target):
+            left.append(name)
+    return tuple(placed), tuple(left)
+
+
+def _check_config(path: str) -> None:
+    import tomllib
+
+    try:
+        table = tomllib.loads(_read(path).decode("utf-8"))
+    except ValueError as exc:
+        raise InvalidValueError(f"the backup's {CONFIG} cannot be read: {exc}") from exc
+    if "store" in table:
+        raise InvalidValueError(
+            f"the backup's {CONFIG} names a store of its own: {table['store']}",
+            hint="restore without --settings, and edit config.toml by hand",
+        )
+
+
+def _write_zip(path: str, manifest: Manifest, sources: dict[str, str]) -> None:
+    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+    with open(descriptor, "wb") as stream:
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(MANIFEST, dumps(to_plain(manifest)))
+            for name, source in sources.items():
+                archive.write(source, name)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[zipfile.ZipFile]:
+    """The backup's zip file. Raises InvalidValueError for a damaged one, also while it is read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError) as exc:
+        if isinstance(exc, HoldfastError):
+            raise
+        raise InvalidValueError(f"{path} is not a backup of Holdfast, or is damaged: {exc}") from exc
+
+
+def _manifest_of(archive: zipfile.ZipFile, path: str) -> Manifest:
+    with archive.open(MANIFEST) as stream:
+        text = stream.read(MANIFEST_LIMIT)
+    try:
+        plain = loads(text.decode("utf-8"))
+        if plain["format"] > FORMAT:
+            raise _too_new(path, str(plain.get("holdfast", "?")))
+        manifest = from_plain(Manifest, plain)
+        names = [member.name for member in manifest.members]
+    except (ValueError, TypeError, KeyError, AttributeError) as exc:
+        if isinstance(exc, SchemaTooNewError):
+            raise
+        raise InvalidValueError(f"{path}: its {MANIFEST} cannot be read: {exc}") from exc
+    if DATABASE not in names or not set(names) <= {DATABASE, *FILES}:
+        raise InvalidValueError(f"{path}: its {MANIFEST} lists other files than a backup has: {', '.join(names)}")
+    return manifest
+
+
+def _extract(archive: zipfile.ZipFile, member: Member, folder: str) -> None:
+    """Write the member into the folder, and check what was written: the file may change under our eyes."""
+    target = os.path.join(folder, member.name)
+    descriptor = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with archive.open(member.name) as source, open(descriptor, "wb") as stream:
+        shutil.copyfileobj(source, stream, PIECE)
+    _check_member(archive.filename or "", member, _measure(member.name, target))
+
+
+def _check_member(path: str, member: Member, found: Member) -> None:
+    if found != member:
+        raise InvalidValueError(f"{path} is damaged: {member.name} is not as it was written")
+
+
+def _measure(name: str, path: str) -> Member:
+    with open(path, "rb") as stream:
+        return _measure_stream(name, stream)
+
+
+def _measure_stream(name: str, stream: IO[bytes]) -> Member:
+    digest, size = hashlib.sha256(), 0
+    while piece := stream.read(PIECE):
+        digest.update(piece)
+        size += len(piece)
+    return Member(name=name, size=size, sha256=digest.hexdigest())
+
+
+def _too_new(path: str, version: str) -> SchemaTooNewError:
+    return SchemaTooNewError(
+        f"{path} was written by Holdfast {version}, and this is {__version__}",
+        hint="upgrade: pip install -U holdfast-memory",
+    )
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as stream:
+        return stream.read()

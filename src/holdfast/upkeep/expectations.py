@@ -1,0 +1,178 @@
+"""Expectations: what `.holdfast/checks.yaml` states about deliveries, read with the line and column of each mistake."""
+
+from __future__ import annotations
+
+from holdfast.lean.records import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+MOMENTS = ("edit", "read", "prompt", "command", "failure", "ask", "start")
+"""What an agent is about to do, or has just met; each check names exactly one."""
+KEYS = (*MOMENTS, "name", "deliver", "never", "top", "tokens", "nothing", "replaces")
+DEFAULT_TOP = 3
+FILE_LIMIT = 1_000_000
+
+
+class Mistake(Frozen):
+    """Something in the file that is not understood."""
+
+    reason: str
+    line: int
+    column: int
+
+
+class Expectation(Frozen):
+    """One check: at that moment these lessons are delivered, and those are not."""
+
+    name: str
+    line: int
+    moment: str
+    subject: str
+    """The file, prompt, command, error or question; empty at a session's start."""
+    replaces: str = ""
+    """For an edit: the text that it replaces."""
+    deliver: tuple[str, ...] = ()
+    """Lessons, by title or by the end of an id."""
+    never: tuple[str, ...] = ()
+    top: int = DEFAULT_TOP
+    """The last rank that counts as delivered."""
+    tokens: int = 0
+    """The most that the whole delivery may cost; 0: the moment's own budget."""
+    nothing: bool = False
+    """Nothing at all is delivered."""
+
+
+class MistakeError(Exception):
+    """Raised inside of `parse_expectations`, where it becomes a Mistake."""
+
+    def __init__(self, reason: str, node: Any) -> None:
+        super().__init__(reason)
+        self.mistake = Mistake(reason=reason, line=node.start_mark.line + 1, column=node.start_mark.column + 1)
+
+
+def parse_expectations(content: bytes) -> tuple[tuple[Expectation, ...], tuple[Mistake, ...]]:
+    """The file's expectations in order, and its mistakes; a check with a mistake is left out."""
+    import yaml  # type: ignore[import-untyped]
+
+    if len(content) > FILE_LIMIT:
+        return (), (Mistake(reason=f"larger than {FILE_LIMIT:,} bytes", line=1, column=1),)
+    try:
+        root = yaml.compose(content.decode("utf-8-sig"), Loader=yaml.SafeLoader)
+    except UnicodeDecodeError as exc:
+        before = content[: exc.start]
+        column = exc.start - before.rfind(b"\n")
+        return (), (Mistake(reason="not UTF-8", line=before.count(b"\n") + 1, column=column),)
+    except yaml.YAMLError as exc:
+        mark = getattr(exc, "problem_mark", None)
+        reason = f"not YAML: {getattr(exc, 'problem', None) or exc}"
+        return (), (Mistake(reason=reason, line=mark.line + 1 if mark else 1, column=mark.column + 1 if mark else 1),)
+    except RecursionError:
+        return (), (Mistake(reason="nested too deeply", line=1, column=1),)
+    return _parse_root(root)
+
+
+def _parse_root(root: Any) -> tuple[tuple[Expectation, ...], tuple[Mistake, ...]]:
+    expectations, mistakes = [], []
+    try:
+        nodes = _nodes_of_checks(root)
+    except MistakeError as exc:
+        return (), (exc.mistake,)
+    for number, node in enumerate(nodes, 1):
+        try:
+            expectations.append(_parse_check(node, number))
+        except MistakeError as exc:
+            mistakes.append(exc.mistake)
+    return tuple(expectations), tuple(mistakes)
+
+
+def _nodes_of_checks(root: Any) -> Sequence[Any]:
+    if root is None:
+        return []
+    table = _table(root, ("checks",), "the file")
+    if "checks" not in table:
+        raise MistakeError("the file needs the key checks", root)
+    checks = table["checks"]
+    if checks.id != "sequence":
+        raise MistakeError("checks is a list", checks)
+    nodes: Sequence[Any] = checks.value
+    return nodes
+
+
+def _parse_check(node: Any, number: int) -> Expectation:
+    table = _table(node, KEYS, "a check")
+    moments = [name for name in MOMENTS if name in table]
+    if len(moments) != 1:
+        raise MistakeError(f"a check names one of {', '.join(MOMENTS)}", node)
+    moment = moments[0]
+    subject = "" if moment == "start" else _text(table[moment], moment)
+    if moment == "start" and not _flag(table["start"], "start"):
+        raise MistakeError("start is true", table["start"])
+    if moment != "start" and not subject.strip():
+        raise MistakeError(f"{moment} is empty", table[moment])
+    deliver = _texts(table["deliver"], "deliver") if "deliver" in table else ()
+    never = _texts(table["never"], "never") if "never" in table else ()
+    nothing = "nothing" in table and _flag(table["nothing"], "nothing")
+    if not (deliver or never or nothing or "tokens" in table):
+        raise MistakeError("a check expects something: deliver, never, nothing or tokens", node)
+    if nothing and deliver:
+        raise MistakeError("a check expects lessons or nothing, not both", table["nothing"])
+    if "replaces" in table and moment != "edit":
+        raise MistakeError("replaces belongs to edit", table["replaces"])
+    return Expectation(
+        name=_text(table["name"], "name") if "name" in table else f"{moment} {subject}".strip() or f"check {number}",
+        line=node.start_mark.line + 1,
+        moment=moment,
+        subject=subject,
+        replaces=_text(table["replaces"], "replaces") if "replaces" in table else "",
+        deliver=deliver,
+        never=never,
+        top=_number(table["top"], "top") if "top" in table else DEFAULT_TOP,
+        tokens=_number(table["tokens"], "tokens") if "tokens" in table else 0,
+        nothing=nothing,
+    )
+
+
+def _table(node: Any, known: Sequence[str], what: str) -> dict[str, Any]:
+    """The mapping's values by key; every key is known and stands once."""
+    if node.id != "mapping":
+        raise MistakeError(f"{what} is a map with the keys {', '.join(known)}", node)
+    table: dict[str, Any] = {}
+    for key, value in node.value:
+        if key.id != "scalar" or key.value not in known:
+            shown = key.value if key.id == "scalar" else "this"
+            raise MistakeError(f"unknown key {shown!r}; {what} has {', '.join(known)}", key)
+        if key.value in table:
+            raise MistakeError(f"{key.value} stands twice", key)
+        table[key.value] = value
+    return table
+
+
+def _text(node: Any, name: str) -> str:
+    if node.id != "scalar":
+        raise MistakeError(f"{name} is a text", node)
+    return str(node.value)
+
+
+def _texts(node: Any, name: str) -> tuple[str, ...]:
+    """The list's texts; one text is a list of one."""
+    texts = tuple(_text(item, name) for item in (node.value if node.id == "sequence" else [node]))
+    if not texts or not all(text.strip() for text in texts):
+        raise MistakeError(f"{name} names lessons by title or by the end of an id", node)
+    return texts
+
+
+def _number(node: Any, name: str) -> int:
+    text = _text(node, name)
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 1_000_000):
+        raise MistakeError(f"{name} is a whole number from 1", node)
+    return int(text)
+
+
+def _flag(node: Any, name: str) -> bool:
+    text = _text(node, name)
+    if text not in ("true", "false"):
+        raise MistakeError(f"{name} is true or false", node)
+    return text == "true"

@@ -1,0 +1,181 @@
+"""Rehearsal: play an expectation's moment as a new session would meet it, and compare what is delivered.
+
+The caller gives a memory that may be written: a copy, since a session's events and deliveries are kept in it.
+"""
+
+from __future__ import annotations
+
+from holdfast.domain.event import Event
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.vocabulary import EventId, LessonId, SessionId
+from holdfast.lean.records import Frozen, replace
+from holdfast.lean.texts import short_id
+from holdfast.ports.host import HostProfile
+from holdfast.publishing.sharing.document import shared_id
+from holdfast.service.memory import Memory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from holdfast.domain.briefing import Briefing, Ranked
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.vocabulary import EventKind, Moment, State
+    from holdfast.ports.host import Host
+    from holdfast.upkeep.expectations import Expectation
+
+ANY_HOST = "check"
+"""Stands in for a host's name where none is chosen."""
+HOOK_MOMENTS: dict[str, Moment] = {
+    "edit": "before_file", "read": "before_file", "prompt": "prompt", "command": "before_command",
+    "failure": "after_failure", "start": "session_start",
+}  # fmt: skip
+TOLD_STATES: tuple[State, ...] = ("active", "probation")
+MOST_LESSONS = 100_000
+
+
+class AnyHost:
+    """A host that can be told something at every moment, and that reads no rules files."""
+
+    name = ANY_HOST
+    profile = HostProfile(title="any host", moments=tuple(HOOK_MOMENTS.values()))
+
+
+class Told(Frozen):
+    """A lesson that was delivered, and its rank."""
+
+    rank: int
+    lesson: LessonId
+    title: str
+
+
+class Rehearsed(Frozen):
+    """What a check came to."""
+
+    expectation: Expectation
+    failures: tuple[str, ...] = ()
+    delivered: tuple[Told, ...] = ()
+    tokens: int = 0
+
+
+class Names:
+    """Finds lessons by what a checks file calls them."""
+
+    def __init__(self, lessons: Sequence[Lesson]) -> None:
+        self._lessons = lessons
+
+    def find(self, ref: str) -> list[Lesson]:
+        """Lessons of that title, else those whose id, here or in the repository's files, ends so."""
+        title = " ".join(ref.casefold().split())
+        titled = [one for one in self._lessons if " ".join(one.title.casefold().split()) == title]
+        if titled or len(title) < 4 or title.strip("0123456789abcdef-"):
+            return titled
+        return [one for one in self._lessons if one.id.endswith(title) or _shared(one).endswith(title)]
+
+
+def rehearse(memory: Memory, expectations: Sequence[Expectation], host: str = "") -> Iterator[Rehearsed]:
+    """What each expectation came to, in order; every one is a session of its own.
+
+    `host`: whose sessions; what an agent wrote into a rules file that this host reads is then not delivered.
+    """
+    memory = Memory(replace(memory.parts, host=_with_any_host(memory.parts.host)), memory.folder)
+    names = Names(memory.lessons(states=TOLD_STATES, limit=MOST_LESSONS))
+    for expectation in expectations:
+        briefing = _play(memory, expectation, host or ANY_HOST)
+        yield Rehearsed(
+            expectation=expectation,
+            failures=tuple(_compare(expectation, briefing, names)),
+            delivered=tuple(
+                Told(rank=item.rank, lesson=item.lesson.id, title=item.lesson.title) for item in briefing.items
+            ),
+            tokens=briefing.tokens,
+        )
+
+
+def _play(memory: Memory, expectation: Expectation, host: str) -> Briefing:
+    if expectation.moment == "ask":
+        return memory.recall(expectation.subject, limit=max(expectation.top, 3))
+    call = _call(memory, expectation, host)
+    memory.observe(call)
+    return memory.hand_over(call).briefing
+
+
+def _call(memory: Memory, expectation: Expectation, host: str) -> HookCall:
+    clock, place = memory.parts.clock, memory.place
+    session = SessionId(clock.new_id())
+    subject, moment = expectation.subject, expectation.moment
+    path = f"{place.root}/{subject}" if moment in ("edit", "read") else ""
+    kinds: dict[str, EventKind] = {"start": "session_start", "prompt": "prompt", "failure": "tool_failure"}
+    events: tuple[Event, ...] = ()
+    if moment in kinds:
+        made = EventId(clock.new_id())
+        events = (
+            Event(
+                id=made, session=session, host=host, kind=kinds[moment], at=clock.now(), key=made, cwd=place.root,
+                text=subject, text_length=len(subject), trust="tool" if moment == "failure" else "person",
+            ),
+        )  # fmt: skip
+    return HookCall(
+        host=host,
+        name=moment,
+        session=session,
+        cwd=place.root,
+        events=events,
+        moment=HOOK_MOMENTS[moment],
+        prompt=subject if moment == "prompt" else "",
+        paths=(path,) if path else (),
+        edits=moment == "edit",
+        excerpts=(expectation.replaces,) if expectation.replaces else (),
+        command=subject if moment == "command" else "",
+        error=subject if moment == "failure" else "",
+    )
+
+
+def _with_any_host(load: Callable[[str], Host]) -> Callable[[str], Host]:
+    return lambda name: AnyHost() if name == ANY_HOST else load(name)  # type: ignore[return-value]
+
+
+def _compare(expectation: Expectation, briefing: Briefing, names: Names) -> Iterator[str]:
+    """What is not as expected, in words."""
+    if briefing.degraded:
+        yield f"the delivery failed: {briefing.degraded}"
+    for refs, judge in ((expectation.deliver, _judge_wanted), (expectation.never, _judge_unwanted)):
+        for ref in refs:
+            lessons = names.find(ref)
+            if len(lessons) != 1:
+                yield _ambiguous(ref, lessons)
+            elif failure := judge(lessons[0], _rank_of(lessons[0].id, briefing.items), expectation.top):
+                yield failure
+    if expectation.nothing and briefing.items:
+        yield f"{len(briefing.items)} delivered, where nothing is expected"
+    if expectation.tokens and briefing.tokens > expectation.tokens:
+        yield f"the delivery costs {briefing.tokens} tokens, more than {expectation.tokens}"
+
+
+def _judge_wanted(lesson: Lesson, rank: int | None, top: int) -> str:
+    if rank is None:
+        return f"{_named(lesson)} is not delivered"
+    return f"{_named(lesson)} is at rank {rank}, not in the first {top}" if rank > top else ""
+
+
+def _judge_unwanted(lesson: Lesson, rank: int | None, top: int) -> str:
+    return "" if rank is None else f"{_named(lesson)} is delivered, at rank {rank}"
+
+
+def _rank_of(lesson: LessonId, items: Sequence[Ranked]) -> int | None:
+    return next((item.rank for item in items if lesson == item.lesson.id or lesson in item.also), None)
+
+
+def _ambiguous(ref: str, lessons: Sequence[Lesson]) -> str:
+    if not lessons:
+        return f"no lesson is called {ref!r}"
+    return f"{ref!r} names {len(lessons)} lessons: {', '.join(map(_named, lessons[:3]))}"
+
+
+def _named(lesson: Lesson) -> str:
+    return f"{short_id(lesson.id)} {lesson.title!r}"
+
+
+def _shared(lesson: Lesson) -> str:
+    """The id in the file of a lesson that was shared in these words."""
+    return shared_id(lesson.kind, lesson.insight)

@@ -1,0 +1,41 @@
+"""A scratch memory: a copy that may be written and is thrown away, of the home's or of a repository's files alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from holdfast.bootstrap import Memory, open_store
+from holdfast.lean.records import replace
+from holdfast.lean.texts import file_url
+from holdfast.settings import CHANNELS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.settings import Settings
+
+INDEX = "index"
+
+
+@contextmanager
+def scratch_memory(settings: Settings, folder: str, *, empty: bool) -> Iterator[Memory]:
+    """A memory of the folder in a temporary home, with every delivery on and none withheld.
+
+    It holds what the home's memory holds, or nothing when `empty`. The home itself is only read.
+    """
+    with tempfile.TemporaryDirectory(prefix="holdfast-") as home:
+        database = os.path.join(home, "memory.db")
+        if not empty and os.path.exists(settings.database_path):
+            with open_store(settings, frozen=True) as store:
+                store.write_copy(database)
+            if os.path.isdir(os.path.join(settings.home, INDEX)):
+                shutil.copytree(os.path.join(settings.home, INDEX), os.path.join(home, INDEX))
+        alone = replace(
+            settings, home=home, store=file_url(database), deliver=CHANNELS, capture=True, holdout=0.0, wrap_up=False
+        )
+        with Memory(folder, settings=alone) as memory:
+            yield memory

@@ -1,0 +1,159 @@
+"""What became of a lesson, which lessons are about a file's lines, and since which commit memory says something."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from holdfast import Memory
+from holdfast.domain.lesson import Link, in_state
+from holdfast.errors import InvalidValueError
+from holdfast.lean.records import replace
+from holdfast.testing.builders import make_lesson
+from tests.codebase import Codebase
+
+DAY = timedelta(days=1)
+BEGUN = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def about(code: Codebase) -> Iterator[Memory]:
+    """The memory of the code base."""
+    with Memory(str(code.folder)) as opened:
+        yield opened
+
+
+def story(memory: Memory, ref: str) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Insight, verb and changed fields of each version."""
+    versions = memory.lineage(ref)
+    return [(v.lesson.insight, v.verb, tuple(d.field for d in v.differences)) for v in versions]
+
+
+def test_a_history_goes_through_predecessors_and_successors_from_any_of_them(about: Memory) -> None:
+    first = about.remember("Retry at most 3 times.", author="ada")
+    second = about.revise(first.id, insight="Retry at most 4 times.", author="bob")
+    third = about.remember("Retry at most 5 times.")
+    told = story(about, first.id)
+    assert told == story(about, second.id) == story(about, third.id)
+    assert told == [
+        ("Retry at most 3 times.", "remember", ()),
+        ("Retry at most 3 times.", "revise", ("state",)),
+        ("Retry at most 4 times.", "revise", ("title", "insight")),
+        ("Retry at most 5 times.", "remember", ()),
+        ("Retry at most 4 times.", "settle", ("state",)),
+        ("Retry at most 5 times.", "settle", ("links",)),
+    ]
+    versions = about.lineage(third.id)
+    assert versions[0].actor == "ada"
+    assert "a person" not in versions[0].why
+    settled = [v for v in versions if v.verb == "settle"]
+    assert all("number; is newer" in v.why for v in settled)
+
+
+def test_an_undone_change_is_part_of_the_history(about: Memory) -> None:
+    lesson = about.remember("Retry at most 3 times.")
+    about.forget(lesson.id)
+    about.undo()
+    assert [(v.lesson.state, v.verb) for v in about.lineage(lesson.id)] == [
+        ("active", "remember"), ("forgotten", "forget"), ("active", "undo"),
+    ]  # fmt: skip
+
+
+def test_blame_follows_definitions_to_where_they_are_now(about: Memory, code: Codebase) -> None:
+    put = about.remember("Puts are idempotent", files=["src/store.py"], symbols=["Store.put"])
+    whole = about.remember("Rows are keyed by hand", files=["src/store.py"])
+    glob = about.remember("Sources have no prints", files=["src/**"])
+    about.remember("The readme is short", files=["README.md"])
+    text = code.folder.joinpath("src/store.py").read_text()
+    start = text.splitlines().index("    def put(self, key, value):") + 1
+    (entry,) = [found for found in about.blame("src/store.py") if found.lesson.id == put.id]
+    assert (entry.start, entry.symbol, entry.freshness) == (start, "Store.put", "fresh")
+    assert {found.lesson.id for found in about.blame("src/store.py")} == {put.id, whole.id, glob.id}
+    code.write("src/store.py", "# one\n# two\n# three\n" + text)
+    (moved,) = [found for found in about.blame("src/store.py") if found.lesson.id == put.id]
+    assert (moved.start, moved.end - moved.start) == (start + 3, entry.end - entry.start)
+    assert put.id in {found.lesson.id for found in about.blame("src/store.py", (start + 4, start + 4))}
+    assert put.id not in {found.lesson.id for found in about.blame("src/store.py", (1, 2))}
+    assert whole.id in {found.lesson.id for found in about.blame("src/store.py", (1, 2))}
+
+
+def test_blame_refuses_lines_that_are_none_and_paths_outside(about: Memory) -> None:
+    for lines in ((0, 3), (5, 4)):
+        with pytest.raises(InvalidValueError, match="no such lines"):
+            about.blame("src/store.py", lines)
+    with pytest.raises(InvalidValueError, match="outside"):
+        about.blame("../elsewhere.py")
+    assert about.blame("src/not-there.py") == ()
+
+
+def commit_at(code: Codebase, at: datetime, message: str) -> str:
+    """A commit of that time; its id."""
+    code.write("notes.txt", message)
+    code.git("add", "-A")
+    when = at.isoformat()
+    subprocess.run(
+        ["git", "-c", "user.name=Ada", "-c", "user.email=a@example.com", "commit", "-q", "-m", message],
+        cwd=code.folder, check=True,
+        env={**os.environ, "GIT_COMMITTER_DATE": when, "GIT_AUTHOR_DATE": when, "GIT_CONFIG_GLOBAL": os.devnull},
+    )  # fmt: skip
+    return code.git("rev-parse", "HEAD")
+
+
+@pytest.fixture
+def years(about: Memory, code: Codebase) -> dict[str, Any]:
+    """Ten commits, a day apart; memory says 3 from the third day on, 5 from the seventh."""
+    code.git("update-ref", "-d", "HEAD")
+    commits = [commit_at(code, BEGUN + n * DAY, f"day {n}") for n in range(10)]
+    code.git("tag", "v1", commits[1])
+    project = about.place.project.id
+    old = make_lesson(
+        project=project, insight="Retry at most 3 times.", recorded_at=BEGUN + 2.5 * DAY, valid_from=BEGUN + 2.5 * DAY
+    )
+    at = BEGUN + 6.5 * DAY
+    new = make_lesson(project=project, insight="Retry at most 5 times.", recorded_at=at, valid_from=at)
+    about.parts.store.put([old], {old.id: None})
+    closed = in_state(old, "superseded", at=at)
+    linked = replace(new, links=(Link(kind="supersedes", target=old.id),))
+    about.parts.store.put([closed, linked], {old.id: old.recorded_at, new.id: None})
+    return {"commits": commits, "old": old, "new": new}
+
+
+@pytest.mark.parametrize("asked", ["id", "old id", "words"])
+def test_bisect_finds_the_commit_since_which_memory_says_it(about: Memory, years: dict[str, Any], asked: str) -> None:
+    subject = {"id": years["new"].id, "old id": years["old"].id, "words": "retry times"}[asked]
+    found = about.bisect(subject)
+    assert (found.good.id, found.bad.id) == (years["commits"][6], years["commits"][7])
+    assert found.before is not None
+    assert found.after is not None
+    assert (found.before.id, found.after.id) == (years["old"].id, years["new"].id)
+    earlier = about.bisect(subject, bad=years["commits"][5])
+    assert (earlier.good.id, earlier.bad.id) == (years["commits"][2], years["commits"][3])
+    assert earlier.before is None
+    assert earlier.steps <= 5
+
+
+def test_bisect_takes_names_and_says_when_nothing_changed(about: Memory, years: dict[str, Any]) -> None:
+    found = about.bisect(years["new"].id, good="HEAD~2", bad="main")
+    assert not found.changed
+    assert (found.good.id, found.bad.id) == (years["commits"][7], years["commits"][9])
+    for good, bad in (("nowhere", ""), ("", "--all"), ("main", "v1")):
+        with pytest.raises(InvalidValueError):
+            about.bisect(years["new"].id, good=good, bad=bad)
+    with pytest.raises(InvalidValueError, match="nothing is asked"):
+        about.bisect(" ")
+
+
+def test_a_commits_name_is_a_time_to_ask_about(about: Memory, years: dict[str, Any]) -> None:
+    assert about.instant("v1") == BEGUN + DAY
+    assert about.instant(years["commits"][4][:10]) == BEGUN + 4 * DAY
+    with pytest.raises(InvalidValueError):
+        about.instant("--output=/tmp/x")
+    told = about.recall("retry times", as_of=about.instant("HEAD~4"))
+    assert [item.lesson.insight for item in told.items] == ["Retry at most 3 times."]
+    told = about.recall("retry times")
+    assert [item.lesson.insight for item in told.items] == ["Retry at most 5 times."]

@@ -1,0 +1,160 @@
+"""Documents merge alike in any order, and their text says all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.publishing.sharing.document import EMPTY, Document, edit, join, settle, shared_id, split, tombstone
+from holdfast.publishing.sharing.lessonfile import LessonFile, parse, render
+from holdfast.publishing.sharing.merge import merge_files
+
+FIRST = {
+    "kind": "constraint", "title": "Retries are capped", "insight": "Retries are capped at 3", "why": "the gateway",
+    "tags": ["net"], "anchors": [{"path": "src/tides.py", "symbol": "HIGH"}], "provenance": {"said_by": "person"},
+    "valid_from": "2026-01-01T00:00:00.000000Z",
+}  # fmt: skip
+ID = shared_id("constraint", "Retries are capped at 3")
+words = st.sampled_from(["alpha", "beta", "gamma ray", "delta\n\nepsilon"])
+changes: st.SearchStrategy[dict[str, Any]] = st.one_of(
+    st.fixed_dictionaries({"insight": words}),
+    st.fixed_dictionaries({"why": words}),
+    st.fixed_dictionaries({"title": words.map(lambda text: text.split("\n")[0])}),
+    st.fixed_dictionaries({"tags": st.lists(words, unique=True, max_size=2)}),
+    st.fixed_dictionaries({"state": st.sampled_from(["active", "retired", "superseded"])}),
+    st.fixed_dictionaries({"when": st.fixed_dictionaries({"paths": st.lists(words, min_size=1, unique=True)})}),
+)
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("edit"), st.integers(0, 2), changes),
+        st.tuples(st.just("pull"), st.integers(0, 2), st.integers(0, 2)),
+    ),
+    max_size=14,
+)
+
+
+def first() -> Document:
+    return settle(ID, FIRST, None)
+
+
+def play(moves: list[tuple[str, int, Any]]) -> list[Document]:
+    machines = [first(), first(), first()]
+    for verb, machine, what in moves:
+        if verb == "edit":
+            machines[machine] = edit(machines[machine], **what)
+        else:
+            machines[machine] = join(machines[machine], machines[what])
+    return machines
+
+
+@settings(max_examples=50)
+@given(steps)
+def test_three_machines_agree_once_each_has_heard_of_all(moves: list[tuple[str, int, Any]]) -> None:
+    machines = play(moves)
+    for _ in range(3):
+        for here in range(3):
+            for there in range(3):
+                machines[here] = join(machines[here], machines[there])
+    assert len({render(document) for document in machines}) == 1
+
+
+@settings(max_examples=50)
+@given(steps)
+def test_joining_is_the_same_both_ways_and_twice_is_once(moves: list[tuple[str, int, Any]]) -> None:
+    one, other, _ = play(moves)
+    joined = join(one, other)
+    assert joined == join(other, one)
+    assert join(joined, one).values == joined.values
+    assert join(joined, joined) == joined
+
+
+@settings(max_examples=50)
+@given(steps)
+def test_a_tombstone_stays_whatever_is_joined(moves: list[tuple[str, int, Any]]) -> None:
+    gone = tombstone(ID, "constraint")
+    for document in play(moves):
+        assert join(document, gone) == join(gone, document) == gone
+
+
+@settings(max_examples=50)
+@given(steps)
+def test_a_text_says_the_whole_document(moves: list[tuple[str, int, Any]]) -> None:
+    for document in play(moves):
+        held = parse("x.md", render(document).encode())
+        assert isinstance(held, LessonFile)
+        assert not held.was_edited
+        assert held.document == document
+
+
+texts = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf", "Co", "Cn", "Zl", "Zp"]), max_size=40)
+lines = st.lists(st.one_of(texts, st.sampled_from(["- a", "  b: c", "#", "yes", "1.10", "---", "", "{x}"])), max_size=4)
+
+
+@settings(max_examples=50)
+@given(lines.map("\n".join), st.lists(lines.map("\n".join), max_size=3))
+def test_any_words_read_back_as_they_were_written(why: str, snippets: list[str]) -> None:
+    from holdfast.lessons.statement import clean
+
+    cleaned = list(dict.fromkeys(filter(None, map(clean, snippets))))
+    document = edit(first(), why=clean(why), snippets=cleaned)
+    held = parse("x.md", render(document).encode())
+    assert isinstance(held, LessonFile)
+    assert held.document == document
+
+
+def test_two_edits_of_two_fields_are_both_kept() -> None:
+    joined = join(edit(first(), why="the bank"), edit(first(), tags=["net", "retry"]))
+    assert (joined.values["why"], joined.values["tags"], joined.values["rivals"]) == ("the bank", ["net", "retry"], [])
+
+
+def test_of_two_rules_both_stay_and_contradict_each_other() -> None:
+    joined = join(edit(first(), insight="Retries are capped at 5"), edit(first(), insight="Retries are capped at 9"))
+    kept, rivals = split(joined)
+    assert kept.values["insight"] == "Retries are capped at 9"
+    assert [rival.values["insight"] for rival in rivals] == ["Retries are capped at 5"]
+    assert kept.values["links"] == [{"kind": "contradicts", "target": rivals[0].id}]
+    assert rivals[0].values["links"] == [{"kind": "contradicts", "target": kept.id}]
+    assert split(kept) == (kept, [])
+
+
+def test_an_old_revision_does_not_come_back() -> None:
+    old = first()
+    new = edit(edit(old, why="the bank"), why="both")
+    assert join(new, old) == new
+    back = edit(new, why=old.values["why"])
+    assert join(back, new) == back
+    assert join(back, old) == back
+
+
+def test_an_edit_by_hand_counts_as_one() -> None:
+    text = render(first()).replace("Retries are capped at 3\n", "Retries are capped at 4\n")
+    held = parse("x.md", text.encode())
+    assert isinstance(held, LessonFile)
+    assert held.was_edited
+    assert join(held.document, first()).values["insight"] == "Retries are capped at 4"
+
+
+def test_a_file_that_lost_its_stamps_goes_by_those_before() -> None:
+    def without_stamps(document: Document) -> str:
+        head, _, rest = render(document).partition("sync:\n")
+        return head + "---" + rest.partition("\n---")[2]
+
+    base, ours = first(), edit(first(), why="the bank")
+    theirs = without_stamps(edit(first(), title="Retries end"))
+    merged = merge_files("x.md", render(base).encode(), render(ours).encode(), theirs.encode())
+    assert merged is not None
+    assert "why: the bank" in merged
+    assert "title: Retries end" in merged
+
+
+def test_two_lessons_are_not_merged() -> None:
+    other = settle(shared_id("fix", "else"), {**FIRST, "insight": "else"}, None)
+    one = render(first()).encode()
+    assert merge_files("x.md", one, one, render(other).encode()) is None
+    assert merge_files("x.md", b"", one, b"text") is None
+
+
+def test_every_field_has_a_place_in_the_text() -> None:
+    assert set(FIRST) <= set(EMPTY)

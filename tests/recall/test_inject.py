@@ -1,0 +1,306 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast import Briefing, Memory
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.lesson import Anchor, Lesson
+from holdfast.domain.vocabulary import MOMENT_BUDGETS, SessionId
+from holdfast.errors import StoreCorruptError
+from holdfast.lean.records import replace
+from holdfast.recall.inject import inject
+from holdfast.rendering.budget import count_tokens
+from holdfast.service import hook
+from holdfast.testing.builders import make_checkpoint, make_lesson
+
+QUEUE = "Drain the retry queue before shutdown; pending jobs are lost otherwise."
+TIDES = "High water is kept in centimetres above chart datum."
+MISSING = "ModuleNotFoundError: No module named 'greenlet'"
+OUTPUT = f"Traceback (most recent call last):\n  File 'x.py', line 3\n{MISSING}\n"
+
+
+def keep(memory: Memory, insight: str, **fields: Any) -> Lesson:
+    lesson = make_lesson(project=memory.place.project.id, insight=insight, **fields)
+    memory.parts.store.put([lesson], {lesson.id: None})
+    return lesson
+
+
+def deliver(memory: Memory, moment: str, session: str = "s1", agent: str = "", **fields: Any) -> Briefing:
+    call = HookCall(
+        host="claude-code",
+        name="Hook",
+        session=SessionId(session),
+        cwd=memory.folder,
+        moment=moment,
+        agent=agent,
+        **fields,
+    )  # type: ignore[arg-type]
+    return memory.inject(call)
+
+
+def shown(briefing: Briefing) -> list[str]:
+    return [item.lesson.insight for item in briefing.items]
+
+
+def test_a_prompt_is_given_what_fits_it_and_an_unrelated_one_nothing(memory: Memory) -> None:
+    keep(memory, QUEUE)
+    assert deliver(memory, "prompt", prompt="write a haiku about autumn leaves") == Briefing(moment="prompt")
+    found = deliver(memory, "prompt", prompt="why does the retry queue lose jobs at shutdown?")
+    assert shown(found) == [QUEUE]
+    assert found.text.startswith("<holdfast-memory>\n")
+    assert found.text.endswith("\n</holdfast-memory>")
+
+
+def test_a_delivery_that_comes_too_late_is_not_logged_so_that_the_next_asker_gets_it(memory: Memory) -> None:
+    keep(memory, QUEUE)
+    call = HookCall(
+        host="claude-code", name="UserPromptSubmit", session=SessionId("s1"), cwd=memory.folder, moment="prompt",
+        prompt="why does the retry queue lose jobs at shutdown?",
+    )  # fmt: skip
+    late = memory.inject(call, until_s=memory.parts.clock.elapsed_s() - 1)
+    assert (late.text, memory.log()) == ("", [])
+    assert shown(memory.inject(call)) == [QUEUE]
+
+
+def test_a_call_whose_events_a_slow_server_kept_is_still_answered_alone(memory: Memory) -> None:
+    keep(memory, QUEUE)
+    said = "why does the retry queue lose jobs at shutdown?"
+    payload = {"session_id": "s1", "cwd": memory.folder, "hook_event_name": "UserPromptSubmit", "prompt": said}
+    memory.observe(hook.parse(memory, "claude-code", payload))
+    call = hook.parse(memory, "claude-code", payload)
+    assert hook.respond(memory, call) == "{}", "a hook that fired twice delivers once"
+    assert "retry queue" in hook.respond(memory, call, again=True)
+
+
+def test_before_a_file_its_own_lessons_come_and_no_neighbours(memory: Memory, project: Path) -> None:
+    blob = memory.parts.workspace.blob(memory.place, "src/tides.py")
+    keep(memory, TIDES, anchors=(Anchor(path="src/tides.py", blob=blob),))
+    keep(memory, QUEUE, path="src/queue.py")
+    keep(memory, "Python files in src are formatted with four spaces.", globs=("src/*.py",))
+    (project / "src" / "tides.py").write_text("HIGH = 5\n")
+    found = deliver(memory, "before_file", paths=(f"{project}/src/tides.py",))
+    assert shown(found) == ["Python files in src are formatted with four spaces."]
+    found = deliver(memory, "before_file", paths=(f"{project}/src/tides.py",))
+    assert shown(found) == [TIDES]
+    assert "src/tides.py changed since: check before relying on it" in found.text
+    assert shown(deliver(memory, "before_file", session="s2", paths=(f"{project}/README.md",))) == []
+    assert shown(deliver(memory, "before_file", session="s2", paths=("/etc/passwd",))) == []
+
+
+def test_before_a_command_its_known_failure_comes(memory: Memory) -> None:
+    keep(memory, "Run uv sync --extra async before these tests.", kind="fix", command="pytest tests/test_async.py")
+    command = "cd /x && PYTHONPATH=. python -m pytest tests/test_async.py -q"
+    assert len(deliver(memory, "before_command", command=command).items) == 1
+    assert deliver(memory, "before_command", session="s2", command="pytest tests/test_other.py").items == ()
+    assert deliver(memory, "before_command", session="s2", command="").items == ()
+
+
+def test_after_a_failure_what_answered_it_before_comes(memory: Memory) -> None:
+    keep(memory, "Run uv sync --extra async.", kind="fix", error_signature=MISSING)
+    found = deliver(memory, "after_failure", error=OUTPUT, command="pytest -q")
+    assert shown(found) == ["Run uv sync --extra async."]
+    assert found.items[0].why.words == "answers this failure"
+
+
+def test_the_fix_of_another_missing_module_is_not_offered(memory: Memory) -> None:
+    keep(memory, "Run uv sync --extra async.", kind="fix", error_signature=MISSING)
+    other = OUTPUT.replace("greenlet", "yaml")
+    assert deliver(memory, "after_failure", error=other, command="pytest -q").items == ()
+    assert deliver(memory, "after_failure", error="exit status 1", command="").items == ()
+
+
+def test_after_a_failure_lessons_of_the_same_command_or_words_come_too(memory: Memory) -> None:
+    keep(memory, "Start the database first.", kind="tooling", command="make test")
+    keep(memory, "The harbour socket refuses pilots until the lighthouse daemon has announced its beacon.")
+    assert shown(
+        deliver(memory, "after_failure", error="make: *** [Makefile:3: test] Error 2", command="make test")
+    ) == ["Start the database first."]
+    words = "PilotError: harbour socket refused, lighthouse daemon without beacon"
+    assert len(deliver(memory, "after_failure", session="s2", error=words, command="./run").items) == 1
+
+
+def test_a_lesson_is_shown_once_to_each_agent_of_a_session(memory: Memory) -> None:
+    keep(memory, QUEUE)
+    prompt = "the retry queue loses jobs at shutdown"
+    assert shown(deliver(memory, "prompt", prompt=prompt)) == [QUEUE]
+    assert shown(deliver(memory, "prompt", prompt=prompt)) == []
+    assert shown(deliver(memory, "prompt", prompt=prompt, agent="sub-1")) == [QUEUE]
+    assert shown(deliver(memory, "prompt", prompt=prompt, session="s2")) == [QUEUE]
+
+
+def test_after_a_compaction_lessons_may_be_shown_again(memory: Memory, project: Path) -> None:
+    keep(memory, TIDES, path="src/tides.py")
+    path = f"{project}/src/tides.py"
+    assert shown(deliver(memory, "before_file", paths=(path,))) == [TIDES]
+    saved = memory.save_checkpoint("chart the harbour", files=["src/tides.py"], session=SessionId("s1"))
+    restored = deliver(memory, "after_compaction")
+    assert shown(restored) == [TIDES]
+    assert "goal: chart the harbour" in restored.checkpoint_text
+    assert shown(deliver(memory, "before_file", paths=(path,))) == []
+    assert saved.id in [told.lesson for told in memory.log()]
+
+
+def test_what_was_not_restored_after_a_compaction_may_come_again_at_its_place(memory: Memory, project: Path) -> None:
+    keep(memory, QUEUE)
+    prompt = "the retry queue loses jobs at shutdown"
+    assert shown(deliver(memory, "prompt", prompt=prompt)) == [QUEUE]
+    memory.save_checkpoint("chart the harbour", session=SessionId("s1"))
+    assert shown(deliver(memory, "after_compaction")) == []
+    assert shown(deliver(memory, "prompt", prompt=prompt)) == [QUEUE]
+
+
+def test_a_session_starts_with_the_task_the_files_at_hand_and_standing_rules(memory: Memory) -> None:
+    keep(memory, TIDES, path="src/tides.py")
+    keep(memory, "Use uv instead of pip here.", kind="preference", trust="person")
+    keep(memory, "The lighthouse was painted in spring.", kind="exploration")
+    memory.save_checkpoint("chart the harbour", next=["sound the basin"], files=["src/tides.py"])
+    found = deliver(memory, "session_start")
+    assert sorted(shown(found)) == [TIDES, "Use uv instead of pip here."]
+    assert "next: sound the basin" in found.text
+    assert "1 more: holdfast list" in found.text
+
+
+def test_a_session_with_nothing_known_starts_in_silence(memory: Memory) -> None:
+    assert deliver(memory, "session_start") == Briefing(moment="session_start")
+
+
+@pytest.mark.parametrize("over", [{"closed": True}, {"branch": "another"}, {"project": "another"}, {"age_days": 30}])
+def test_a_checkpoint_that_is_closed_old_or_of_elsewhere_is_not_restored(memory: Memory, over: dict[str, Any]) -> None:
+    fields = dict(over)
+    at = memory.parts.clock.now() - timedelta(days=fields.pop("age_days", 0))
+    project = fields.pop("project", memory.place.project.id)
+    memory.parts.store.record([make_checkpoint(at=at, project=project, **fields)])
+    assert deliver(memory, "session_start").text == ""
+
+
+def test_the_first_prompt_brings_the_checkpoint_when_the_start_delivered_nothing(memory: Memory) -> None:
+    memory.save_checkpoint("chart the harbour", session=SessionId("before"))
+    first = deliver(memory, "prompt", prompt="yes, go ahead")
+    assert "goal: chart the harbour" in first.text
+    assert deliver(memory, "prompt", prompt="yes, go ahead").text == ""
+    deliver(memory, "session_start", session="s2")
+    assert deliver(memory, "prompt", session="s2", prompt="yes, go ahead").text == ""
+
+
+def test_a_prompt_never_restores_what_its_own_session_saved(memory: Memory) -> None:
+    memory.save_checkpoint("chart the harbour", session=SessionId("s1"))
+    assert deliver(memory, "prompt", prompt="yes, go ahead").text == ""
+
+
+@pytest.mark.parametrize(
+    "moment", ["session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction"]
+)
+def test_no_delivery_exceeds_its_lines_or_the_moments_budget(memory: Memory, project: Path, moment: str) -> None:
+    for n in range(9):
+        keep(
+            memory, f"{QUEUE} {'It has long reasons. ' * 40} Number {n}.", title=f"Rule {n}", kind="fix",
+            trust="person", path="src/tides.py", command="make test", error_signature=MISSING, pinned=True,
+            why="because " * 90,
+        )  # fmt: skip
+    memory.save_checkpoint("chart " * 90, next=["sound the basin"] * 40, files=["src/tides.py"], session=SessionId("x"))
+    found = deliver(
+        memory,
+        moment,
+        prompt="retry queue shutdown",
+        paths=(f"{project}/src/tides.py",),
+        command="make test",
+        error=OUTPUT,
+    )
+    assert found.text
+    assert len(found.items) <= {"prompt": 1, "before_file": 3}.get(moment, 6)
+    assert count_tokens(found.text) == found.tokens <= MOMENT_BUDGETS[moment]  # type: ignore[index]
+
+
+def test_every_delivery_is_logged_with_its_reason_and_trigger(memory: Memory) -> None:
+    lesson = keep(memory, QUEUE)
+    deliver(memory, "prompt", prompt="the retry\nqueue loses jobs at shutdown")
+    (told,) = memory.log()
+    assert (told.lesson, told.moment, told.session, told.rank) == (lesson.id, "prompt", "s1", 1)
+    assert told.trigger == "the retry queue loses jobs at shutdown"
+    assert "retry" in told.reason
+    assert told.tokens > 0
+
+
+def test_a_channel_that_is_switched_off_stays_silent(memory: Memory) -> None:
+    keep(memory, QUEUE)
+    parts = replace(memory.parts, deliver=("session_start",))
+    call = HookCall(
+        host="claude-code", name="Hook", session=SessionId("s1"), cwd=memory.folder, moment="prompt",
+        prompt="the retry queue loses jobs at shutdown",
+    )  # fmt: skip
+    assert inject(parts, memory.place, call).text == ""
+    assert inject(parts, memory.place, replace(call, moment=None)).text == ""
+    assert memory.log() == []
+
+
+class BrokenStore:
+    """The real store after its file was damaged: no search works."""
+
+    def __init__(self, store: object) -> None:
+        self._store = store
+
+    def search(self, *_args: object) -> object:
+        raise StoreCorruptError("the file is not a database")
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+
+def test_a_broken_store_gives_silence_and_says_why(memory: Memory) -> None:
+    parts = replace(memory.parts, store=BrokenStore(memory.parts.store))
+    call = HookCall(
+        host="claude-code", name="Hook", session=SessionId("s1"), cwd=memory.folder, moment="prompt", prompt="queue"
+    )
+    found = inject(parts, memory.place, call)
+    assert (found.text, found.degraded) == ("", "the file is not a database")
+
+
+def test_a_lesson_on_probation_is_told_only_where_it_fits_most_closely_and_says_so(memory: Memory) -> None:
+    waiting = {"state": "probation", "trust": "agent", "kind": "tooling"}
+    keep(memory, QUEUE, anchors=(Anchor(path="src/tides.py"),), **waiting)
+    keep(memory, TIDES, command="make tides", **waiting)
+    assert shown(deliver(memory, "before_file", paths=("src/tides.py",))) == []
+    assert shown(deliver(memory, "session_start", session="s2")) == []
+    told = deliver(memory, "before_command", command="make tides")
+    assert shown(told) == [TIDES]
+    assert "unconfirmed" in told.text
+
+
+def test_one_lesson_on_probation_a_delivery(memory: Memory) -> None:
+    for insight in (QUEUE, TIDES):
+        keep(memory, insight, state="probation", trust="agent", kind="tooling", command="make tides")
+    assert len(shown(deliver(memory, "before_command", command="make tides"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("origin", "trust", "is_told"),
+    [
+        ("CLAUDE.md#Queues", "agent", False),
+        ("services/jobs/CLAUDE.md#", "agent", False),
+        (".cursor/rules/jobs.mdc#Queues", "agent", True),
+        ("docs/adr/0007-queues.md#Queues", "agent", True),
+        ("CLAUDE.md#Queues", "person", True),
+    ],
+)
+def test_what_an_agent_wrote_into_a_rules_file_that_the_host_reads_is_not_told_again(
+    memory: Memory, origin: str, trust: str, is_told: bool
+) -> None:
+    lesson = make_lesson(project=memory.place.project.id, insight=QUEUE, trust=trust)
+    lesson = replace(lesson, provenance=replace(lesson.provenance, origin=origin))
+    memory.parts.store.put([lesson], {lesson.id: None})
+    found = deliver(memory, "prompt", prompt="why does the retry queue lose jobs at shutdown?")
+    assert shown(found) == ([QUEUE] if is_told else [])
+
+
+def test_a_resumed_session_is_not_told_what_it_taught_itself(memory: Memory) -> None:
+    taught = make_lesson(project=memory.place.project.id, insight=QUEUE)
+    taught = replace(taught, provenance=replace(taught.provenance, session=SessionId("s1")))
+    memory.parts.store.put([taught], {taught.id: None})
+    asked = "why does the retry queue lose jobs at shutdown?"
+    assert shown(deliver(memory, "prompt", prompt=asked)) == []
+    assert shown(deliver(memory, "prompt", agent="helper", prompt=asked)) == [QUEUE]
+    assert shown(deliver(memory, "prompt", session="s2", prompt=asked)) == [QUEUE]

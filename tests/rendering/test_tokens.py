@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.rendering.budget import count_tokens
+
+
+def test_words_marks_and_wide_characters_cost() -> None:
+    assert count_tokens("") == 0
+    assert count_tokens("one two") == 2
+    assert count_tokens("internationalisation") == 4
+    assert count_tokens("f(x)") == 4
+    assert count_tokens("接続") == 2
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+@settings(max_examples=200)
+def test_a_whole_never_costs_more_than_its_parts(one: str, other: str) -> None:
+    assert max(count_tokens(one), count_tokens(other)) <= count_tokens(f"{one}\n{other}")
+    assert count_tokens(one + other) <= count_tokens(one) + count_tokens(other)
