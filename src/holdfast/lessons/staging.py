@@ -7,8 +7,6 @@ anchored to. Where that cannot be told, a lesson is seen rather than hidden (ADR
 
 from __future__ import annotations
 
-from hashlib import blake2b
-
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import LessonId
 from holdfast.lean.plain import render_instant
@@ -241,6 +239,8 @@ def settle(parts: Parts, place: Place) -> Change | None:
 
 def _state(branches: Branches, staged: Sequence[Lesson], lines: Sequence[str]) -> str:
     """What differs once another look at the staged lessons may tell more: the lessons and the tips."""
+    from hashlib import blake2b  # a hook that looks for staged lessons does not come here
+
     tips = {lesson.scope.branch: branches.tip(lesson.scope.branch) for lesson in staged}
     versions = [[lesson.id, render_instant(lesson.recorded_at)] for lesson in staged]
     return blake2b(dumps([tips, versions, list(lines)]).encode("utf-8", "replace"), digest_size=16).hexdigest()

@@ -15,7 +15,6 @@ looked up 2026-11-21; not run.
 from __future__ import annotations
 
 import os
-import shlex
 
 from holdfast.ports.host import ConfigEdit
 
@@ -79,7 +78,9 @@ def launcher_words(command: Sequence[str], host: str, *options: str, windows: bo
 def shell_line(words: Sequence[str], windows: bool = os.name == "nt") -> str:
     """The words as one simple command; on Windows with quotes only where a path has no short name."""
     if not windows:
-        return shlex.join(words)
+        from shlex import join  # loads `re`; a prompt hook may read the profiles that are made here
+
+        return join(words)
     return " ".join(word if _is_bare(word) else f'"{word}"' for word in words)
 
 
