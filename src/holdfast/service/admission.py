@@ -431,7 +431,23 @@ def _is_distinctive(lesson: Lesson) -> bool:
 
 def _repeats(lesson: Lesson, draft: Lesson) -> bool:
     """The draft says what the lesson says: in other words, or about the same failure of the same command."""
-    return _same_failure(lesson, draft) or same(lesson.insight, draft.insight)
+    return _quotes_the_same(lesson, draft) or _same_failure(lesson, draft) or same(lesson.insight, draft.insight)
+
+
+def _quotes_the_same(lesson: Lesson, draft: Lesson) -> bool:
+    """Whether another detector found the lesson in the words that the draft rests on.
+
+    `Admission` sees this by itself when one call learns both. A session that is learnt from while it grows gives its
+    finds in several calls.
+    """
+    one, other = lesson.provenance, draft.provenance
+    if not other.evidence or one.detector.partition("/")[0] == other.detector.partition("/")[0]:
+        return False
+    if FAMILIES.get(lesson.kind, lesson.kind) != FAMILIES.get(draft.kind, draft.kind):
+        return False
+    first = other.evidence[0]
+    spans = [span for span in one.evidence if span.event == first.event]
+    return any(max(span.start, first.start) < min(span.end, first.end) for span in spans)
 
 
 def _same_failure(lesson: Lesson, draft: Lesson) -> bool:
