@@ -333,14 +333,18 @@ def test_one_span_of_text_is_one_lesson_when_the_session_is_learnt_from_as_it_gr
     green = Evidence(event=EventId(make_id()), quote="3 passed", start=0, end=8)
     early = make_candidate(kind="bug_cause", insight=words, evidence=(reply,))
     told = f"{words}; test_renders_everybody failed by it, and the cure in ledger.py made it pass again"
-    proved = make_candidate(kind="fix", insight=told, detector="red_green/2", evidence=(reply, green))
+    proved = make_candidate(
+        kind="fix", insight=told, detector="red_green/2", evidence=(reply, green), command="pytest -q",
+        error_signature="ValueError: unknown format code",
+    )  # fmt: skip
     elsewhere = make_candidate(
         kind="bug_cause", insight="`render` fails because `join` in ledger.py gives floats",
-        detector="red_green/2", evidence=(green, reply),
+        detector="red_green/2", evidence=(Evidence(event=event, quote="joined", start=90, end=96),),
     )  # fmt: skip
     assert admitted(memory, early).admitted == 1
     assert admitted(memory, proved).admitted == 0
-    assert [lesson.insight for lesson in memory.inbox()] == [words]
+    (lesson,) = memory.inbox()
+    assert (lesson.insight, lesson.error_signature) == (words, "ValueError: unknown format code")
     assert admitted(memory, elsewhere).admitted == 1
 
 
