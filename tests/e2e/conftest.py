@@ -60,6 +60,11 @@ class Machine:
         """The command's answer with --json."""
         return json.loads(self.holdfast(*arguments, "--json", folder=folder))
 
+    def learn(self) -> None:
+        """Learn from what there is, as the process does that hooks start; ends when it has."""
+        command = [PYTHON, "-I", "-m", "holdfast.surfaces.hooks.learner"]
+        subprocess.run(command, cwd=self.repository, env=self.env, check=True)
+
     def hook(self, payload: dict[str, Any]) -> str:
         """What all registered hooks that match the payload add to the agent's context, as the host would run them."""
         given = []

@@ -21,15 +21,19 @@ from mcp import Client, StdioServerParameters
 from mcp_types import TextContent
 from player import Player, load_story
 
-from holdfast.settings import socket_folder
+from holdfast import Memory
+from holdfast.runfiles import LearningTurn
+from holdfast.settings import Settings, load_settings, socket_folder
+from holdfast.surfaces.hooks.handover import has_leftovers, is_left_waiting
 from tests.e2e.conftest import PYTHON, ROOT, Machine
+from tests.surfaces.hookcalls import wait_for
 
 STORY = load_story(str(ROOT / "examples" / "ledger"))
 
 
 def test_what_one_session_learns_the_next_one_knows(machine: Machine) -> None:
     machine.holdfast("setup", "claude-code")
-    _first_session(machine)
+    list(_first_session(machine))
     _wait_until_learnt(machine)
     _accept_the_cause(machine)
     _second_session(machine)
@@ -38,16 +42,27 @@ def test_what_one_session_learns_the_next_one_knows(machine: Machine) -> None:
 def test_the_same_beside_a_running_mcp_server(machine: Machine) -> None:
     machine.holdfast("setup", "claude-code")
     with _running_mcp(machine, machine.repository):
-        _first_session(machine)
+        list(_first_session(machine))
         _wait_until_learnt(machine)
     _accept_the_cause(machine)
     with _running_mcp(machine, machine.elsewhere):
         _second_session(machine)
 
 
+def test_what_is_learnt_while_the_session_goes_on_is_told_the_same(machine: Machine) -> None:
+    """A server learns after every turn as far as it has the time; here it always has."""
+    machine.holdfast("setup", "claude-code")
+    for payload in _first_session(machine):
+        if payload["hook_event_name"] == "Stop":
+            machine.learn()
+    _wait_until_learnt(machine)
+    _accept_the_cause(machine)
+    _second_session(machine)
+
+
 def test_the_same_through_a_real_mcp_client(machine: Machine) -> None:
     machine.holdfast("setup", "claude-code")
-    _first_session(machine)
+    list(_first_session(machine))
     _wait_until_learnt(machine)
     asyncio.run(_ask_over_mcp(machine))
 
@@ -99,12 +114,14 @@ def test_no_secret_of_a_session_reaches_the_disk(machine: Machine) -> None:
         assert not file.is_file() or secret.encode() not in file.read_bytes(), file
 
 
-def _first_session(machine: Machine) -> None:
+def _first_session(machine: Machine) -> Iterator[dict[str, Any]]:
+    """Play the first session and commit its work; yields each hook's payload after its hook has ended."""
     transcript = machine.home / "transcript.jsonl"
     player = Player("5d0c2f7e-0000-4000-8000-000000000001", str(machine.repository), str(transcript))
     # one at a time: a server that learns meanwhile must not read of what has not happened yet
     for payload in chain(player.start(), player.play(STORY["first"]), player.end()):
         machine.hook(payload)
+        yield payload
     machine.commit_all("Give the odd cents to the first people")
 
 
@@ -118,13 +135,17 @@ def _wait_until_learnt(machine: Machine) -> None:
 
 
 def _wait_until_quiet(machine: Machine) -> None:
-    seen = None
-    for _ in range(50):
-        time.sleep(0.4)
-        listed = machine.holdfast("list", "--state", "all")
-        if listed == seen:
-            return
-        seen = listed
+    """Wait until nothing is left to learn from and nobody learns any more."""
+    settings = load_settings(machine.env)
+    wait_for(lambda: _is_quiet(settings), "all is learnt")
+
+
+def _is_quiet(settings: Settings) -> bool:
+    with Memory(settings=settings, cold=True) as memory:
+        if is_left_waiting(settings.run_path) or has_leftovers(memory.parts.store):
+            return False
+    with LearningTurn(settings.run_path) as ours:  # taken before the last event counts as learnt from
+        return ours
 
 
 def _accept_the_cause(machine: Machine) -> None:

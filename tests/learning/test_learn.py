@@ -326,6 +326,28 @@ def test_one_span_of_text_is_one_lesson(memory: Memory) -> None:
     assert [lesson.insight for lesson in memory.inbox()] == ["Use the fake clock"]
 
 
+def test_one_span_of_text_is_one_lesson_when_the_session_is_learnt_from_as_it_grows(memory: Memory) -> None:
+    event = EventId(make_id())
+    words = "`render` fails because `split` in ledger.py gives floats"
+    reply = Evidence(event=event, quote=words, start=0, end=len(words))
+    green = Evidence(event=EventId(make_id()), quote="3 passed", start=0, end=8)
+    early = make_candidate(kind="bug_cause", insight=words, evidence=(reply,))
+    told = f"{words}; test_renders_everybody failed by it, and the cure in ledger.py made it pass again"
+    proved = make_candidate(
+        kind="fix", insight=told, detector="red_green/2", evidence=(reply, green), command="pytest -q",
+        error_signature="ValueError: unknown format code",
+    )  # fmt: skip
+    elsewhere = make_candidate(
+        kind="bug_cause", insight="`render` fails because `join` in ledger.py gives floats",
+        detector="red_green/2", evidence=(Evidence(event=event, quote="joined", start=90, end=96),),
+    )  # fmt: skip
+    assert admitted(memory, early).admitted == 1
+    assert admitted(memory, proved).admitted == 0
+    (lesson,) = memory.inbox()
+    assert (lesson.insight, lesson.error_signature) == (words, "ValueError: unknown format code")
+    assert admitted(memory, elsewhere).admitted == 1
+
+
 def test_asking_for_what_waits_makes_it_active(memory: Memory) -> None:
     admitted(memory, make_candidate())
     admitted(memory, make_candidate(explicit=True, trust="person"))

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,15 +71,14 @@ def test_a_thousand_hooks_through_a_server_leave_it_as_it_was(hooks: Hooks, monk
         close = hooksocket.serve(memory, hooks.settings.run_path)
         answered, settled_kb, files, threads = 0, 0, 0, 0
         for number in range(CALLS):
-            answer = ask_server(hooks.settings, "claude-code", payload(hooks, number), wait_s=5)
+            answer = ask_server(hooks.settings, "claude-code", payload(hooks, number), wait_s=60)
             assert answer is not None
             answer.close(heard=True)
             answered += bool(answer.text)
             if number == CALLS // 2:
-                _rest()
+                wait_for(_is_all_answered, "the last hook's thread has ended")
                 settled_kb, files, threads = resident_kb(), _open_files(), _threads()
-        _rest()
-        wait_for(lambda: (_open_files(), _threads()) == (files, threads), "the server holds what it held halfway")
+        wait_for(lambda: _open_files() <= files and _threads() <= threads, "the server holds no more than halfway")
         grown_kb = resident_kb() - settled_kb
         close()
         events = memory.parts.store.find_events(EventFilter())
@@ -134,8 +133,8 @@ def test_hooks_that_leave_without_closing_keep_the_write_ahead_log_short(hooks: 
     assert os.path.getsize(hooks.settings.database_path) > 2 * LONG_LOG, "all of it is in the file"
 
 
-def _rest() -> None:
-    time.sleep(0.3)  # the learner's thread ends its turn, the last connection closes
+def _is_all_answered() -> bool:
+    return all(thread.name != "holdfast-hook" for thread in threading.enumerate())
 
 
 def _open_files() -> int:

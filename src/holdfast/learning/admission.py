@@ -302,10 +302,11 @@ class Admission:
             return
         seen = known.sessions_seen if seen_here else (*known.sessions_seen, self.source.session)[-SESSIONS_KEPT:]
         state = self._next_state(known, draft, seen)
-        if seen_here and state == known.state:
-            return
         persons = known.trust == "person" and draft.trust != "person" and known.state == "active"
-        changes = {} if persons else merged(known, draft)
+        failure = {} if persons else _failure_told(known, draft)
+        if seen_here and state == known.state and not failure:
+            return
+        changes = {} if persons else merged(known, draft) | failure
         changes.pop("topic_key", None)
         source = known.provenance
         added = () if persons else draft.provenance.evidence
@@ -431,7 +432,30 @@ def _is_distinctive(lesson: Lesson) -> bool:
 
 def _repeats(lesson: Lesson, draft: Lesson) -> bool:
     """The draft says what the lesson says: in other words, or about the same failure of the same command."""
-    return _same_failure(lesson, draft) or same(lesson.insight, draft.insight)
+    return _quotes_the_same(lesson, draft) or _same_failure(lesson, draft) or same(lesson.insight, draft.insight)
+
+
+def _quotes_the_same(lesson: Lesson, draft: Lesson) -> bool:
+    """Whether another detector found the lesson in the words that the draft rests on.
+
+    `Admission` sees this by itself when one call learns both. A session that is learnt from while it grows gives its
+    finds in several calls.
+    """
+    one, other = lesson.provenance, draft.provenance
+    if not other.evidence or one.detector.partition("/")[0] == other.detector.partition("/")[0]:
+        return False
+    if FAMILIES.get(lesson.kind, lesson.kind) != FAMILIES.get(draft.kind, draft.kind):
+        return False
+    first = other.evidence[0]
+    spans = [span for span in one.evidence if span.event == first.event]
+    return any(max(span.start, first.start) < min(span.end, first.end) for span in spans)
+
+
+def _failure_told(lesson: Lesson, draft: Lesson) -> dict[str, str]:
+    """The failure by which the draft is found again, for a lesson of the same words that names none."""
+    if lesson.error_signature or not draft.error_signature or not _quotes_the_same(lesson, draft):
+        return {}
+    return {"error_signature": draft.error_signature, "command": lesson.command or draft.command}
 
 
 def _same_failure(lesson: Lesson, draft: Lesson) -> bool:
