@@ -59,6 +59,16 @@ def test_every_key_of_a_line_is_kept(memory: Memory) -> None:
     assert memory.verdicts([lesson])[0][0] == "fresh"
 
 
+def test_lines_that_contradict_what_is_here_are_counted_as_conflicts(memory: Memory) -> None:
+    memory.remember("Call `t.Parallel` in every test")
+    against = {"kind": "convention", "insight": "Don't call `t.Parallel` in tests"}
+    other = {"kind": "convention", "insight": "Tides are in metres"}
+    assert memory.import_lessons(lines(other), accept=True).conflicts == 0
+    assert memory.import_lessons(lines(against), accept=True, dry=True).conflicts == 0
+    assert memory.import_lessons(lines(against), accept=True).conflicts == len(memory.conflicts()) == 1
+    assert memory.import_lessons(lines(against), accept=True).conflicts == 0
+
+
 def test_only_kind_and_insight_are_required(memory: Memory) -> None:
     assert memory.import_lessons(lines({"kind": "fix", "insight": "Restart the pump"}), accept=True).added == 1
     assert memory.lessons()[0].title == "Restart the pump"

@@ -187,6 +187,19 @@ def test_a_branchs_lesson_reaches_the_team_when_the_branch_is_squashed(team: lis
         assert member.git("status", "--porcelain") == ""
 
 
+def test_a_sync_counts_the_conflicts_that_came_in(team: list[Member]) -> None:
+    ada, bob, _ = team
+    ada.holdfast("remember", "Call `t.Parallel` in every test")
+    ada.holdfast("share", "--all")
+    ada.push("lessons")
+    bob.holdfast("remember", "Don't call `t.Parallel` in tests")
+    bob.git("pull", "-q", "--no-edit")
+    sync = ("sync", "--accept", "-C", str(bob.folder))
+    assert told_json(*sync, "--dry-run")["conflicts"] == 0
+    assert told_json(*sync)["conflicts"] == 1
+    assert told_json(*sync)["conflicts"] == 0
+
+
 def test_an_edit_by_hand_merges_with_a_revision_and_a_deleted_file_ends_nothing(team: list[Member]) -> None:
     ada, bob, cleo = team
     ada.holdfast("remember", "Retries are capped at 3", "--why", "the gateway")

@@ -25,7 +25,7 @@ from holdfast.text.singlevalued import VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from holdfast.domain.project import Place
@@ -88,6 +88,13 @@ def find_conflicts(parts: Parts, place: Place) -> list[Conflict]:
                 known.add(pair)
                 found += _linked_conflict(lesson, other, at)
     return sorted(found, key=lambda pair: max(pair.better.recorded_at, pair.worse.recorded_at), reverse=True)
+
+
+def count_conflicts(parts: Parts, place: Place, lessons: Collection[LessonId]) -> int:
+    """How many of the conflicts one of these lessons is in."""
+    if not lessons:
+        return 0
+    return sum(pair.better.id in lessons or pair.worse.id in lessons for pair in find_conflicts(parts, place))
 
 
 def conflicts_of(parts: Parts, place: Place, lesson: Lesson) -> list[Conflict]:

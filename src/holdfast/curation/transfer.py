@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from holdfast.curation.conflicts import count_conflicts
 from holdfast.curation.lessonline import IMPORTED, Intake, LessonLine, parse_line, render_line
 from holdfast.curation.remember import find_same, same_rule
 from holdfast.curation.sealing import Sealer
@@ -60,6 +61,8 @@ class ImportReport(Frozen):
     """Added lessons whose words are suspicious."""
     exported: int = 0
     """Lines that another home exported and that nobody vouches for."""
+    conflicts: int = 0
+    """Pairs of lessons that cannot hold together, at least one of which was added or revised now."""
 
 
 class _Import:
@@ -97,7 +100,10 @@ class _Import:
 
     def report(self) -> ImportReport:
         """The counts so far."""
-        return ImportReport(**self.counts, failed=tuple(self.failed), ignored=tuple(sorted(self.ignored.items())))
+        return ImportReport(
+            **self.counts, failed=tuple(self.failed), ignored=tuple(sorted(self.ignored.items())),
+            conflicts=count_conflicts(self.parts, self.place, self.change.lessons if self.change else ()),
+        )  # fmt: skip
 
     def _plan(
         self, batch: Sequence[LessonLine]

@@ -12,6 +12,7 @@ What was synced is one mark a project: ids, places, digests; no word of a lesson
 
 from __future__ import annotations
 
+from holdfast.curation.conflicts import count_conflicts
 from holdfast.curation.remember import same_rule
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
@@ -95,6 +96,8 @@ class SyncReport(Frozen):
     """Shared lessons of ours without a file here."""
     waiting: int = 0
     """Lessons of ours of which the file has a change that nobody accepted yet."""
+    conflicts: int = 0
+    """Pairs of lessons that cannot hold together, at least one of which came in now; not counted for git's hooks."""
 
     def count(self, verb: str) -> int:
         """How many steps have that verb."""
@@ -121,7 +124,11 @@ class Entry(Frozen):
 
 def sync(parts: Parts, place: Place, files: LessonFiles, how: Syncing) -> SyncReport:
     """What became of each shared lesson; idempotent. Raises HoldfastError where the folder cannot be used."""
-    return with_retries(lambda: _Run(parts, place, files, how).go())
+    report = with_retries(lambda: _Run(parts, place, files, how).go())
+    came_in = {step.lesson for step in report.steps if step.verb in ("added", "changed", "merged")}
+    if not came_in or how.dry or how.take_only:
+        return report
+    return replace(report, conflicts=count_conflicts(parts, place, came_in))
 
 
 def find_shareable(parts: Parts, place: Place) -> list[Lesson]:

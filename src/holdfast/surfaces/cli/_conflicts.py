@@ -63,6 +63,12 @@ def print_conflicts(call: Call, conflicts: Sequence[Conflict], limit: int) -> No
     note(counted(len(conflicts), "conflict") + (": holdfast review decides" if conflicts else ""))
 
 
+def note_conflicts(count: int) -> None:
+    """Say how many pairs the lessons that just came in are in; nothing for none."""
+    if count:
+        note(f"{counted(count, 'conflict')} with what came in: holdfast list --conflicts")
+
+
 def walk_conflicts(memory: Memory, conflicts: Sequence[Conflict], counts: dict[str, int]) -> bool:
     """Ask about each pair; whether the person went on to the end. `counts` gets what was answered."""
     answered: set[str] = set()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError
 from holdfast.lean.texts import short_id
+from holdfast.surfaces.cli._conflicts import note_conflicts
 from holdfast.surfaces.cli.call import Call, answer_json, counted, note, say
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ def answer(call: Call, report: SyncReport, dry_run: bool) -> int:
                 {"file": FOLDER + p.path, "line": p.line, "column": p.column, "reason": p.reason}
                 for p in report.problems
             ],
-            "shared": report.shared, "absent": report.absent, "waiting": report.waiting, "dry_run": dry_run,
+            "shared": report.shared, "absent": report.absent, "waiting": report.waiting, "conflicts": report.conflicts,
+            "dry_run": dry_run,
         })  # fmt: skip
     else:
         _tell(report, dry_run)
@@ -91,5 +93,6 @@ def _tell(report: SyncReport, dry_run: bool) -> None:
         note(f"{counted(report.waiting, 'change')} in files wait for you: holdfast sync --accept")
     if report.count("added") and not dry_run:
         note("new lessons wait for you: holdfast review, or holdfast sync --accept")
+    note_conflicts(report.conflicts)
     if dry_run:
         note("nothing was changed")

@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from holdfast.errors import InvalidValueError
+from holdfast.surfaces.cli._conflicts import note_conflicts
 from holdfast.surfaces.cli._importing import Wish, import_foreign, tell, tell_json
 from holdfast.surfaces.cli.call import (
     Call,
@@ -179,6 +180,7 @@ def _json(report: ImportReport, mended: list[int]) -> dict[str, object]:
         "waiting": report.waiting,
         "quarantined": report.quarantined,
         "exported_elsewhere": report.exported,
+        "conflicts": report.conflicts,
     }
 
 
@@ -210,3 +212,4 @@ def _note_standing(report: ImportReport, dry: bool) -> None:
         note(
             f"{counted(report.quarantined, 'lesson')} in quarantine, because of what the words do: a person has to look"
         )
+    note_conflicts(report.conflicts)
