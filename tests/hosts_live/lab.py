@@ -6,11 +6,13 @@ import hashlib
 import json
 import os
 import re
+import signal as signals
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +22,7 @@ from tests.hosts_live.programs import FOLDER, Program
 
 PROMPT_LIMIT_S = 240
 LEARN_LIMIT_S = 60
+BACKGROUND_S = 10
 OWN_FOLDER = ".holdfast"
 BLOCK = re.compile(r"<holdfast-memory.*?</holdfast-memory>|&lt;holdfast-memory.*?&lt;/holdfast-memory&gt;", re.DOTALL)
 TOOL = re.compile(r"\b(?:mcp__?holdfast__?|holdfast[-_]{1,2})(recall|remember|expand)\b")
@@ -65,14 +68,21 @@ class Machine:
         self.end_background()
 
     def end_background(self) -> None:
-        """End what a host left running in the background of this home, as restarting it does."""
+        """End what a host left running in the background of this home, as restarting it does, and wait for it."""
+        for signal in (signals.SIGTERM, signals.SIGKILL):
+            until = time.monotonic() + BACKGROUND_S
+            while (running := list(self._background())) and time.monotonic() < until:
+                for process in running:
+                    with suppress(ProcessLookupError):
+                        os.kill(process, signal)
+                time.sleep(0.2)
+
+    def _background(self) -> Iterator[int]:
+        """The processes of this home."""
         for folder in Path("/proc").glob("[0-9]*"):
-            try:
-                environment = (folder / "environ").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if f"HOME={self.home}".encode() in environment:
-                os.kill(int(folder.name), 15)
+            with suppress(OSError):
+                if f"HOME={self.home}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                    yield int(folder.name)
 
     def environment(self) -> dict[str, str]:
         """What every program of this machine inherits."""

@@ -32,10 +32,10 @@ def play(machine: Machine, *, record: bool = False) -> Facts:
     program = machine.program
     facts: Facts = {"version": program.version(machine.environment())}
     machine.ask(parcels.UNRELATED)  # the first run, which writes the host's own files
+    machine.end_background()  # what goes on writing would look like a change of setup's
     before = machine.files()
     setup = machine.holdfast("setup", program.name, "--yes", *(["--trust"] if program.trusts else []))
     facts["setup"] = setup.output.strip()
-    machine.end_background()
     wired = {name for name, digest in machine.files().items() if before.get(name) != digest}
     if record:
         machine.record_payloads()
