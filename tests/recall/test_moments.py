@@ -174,6 +174,24 @@ def test_the_command_card_says_nothing_to_who_runs_its_command(memory: Memory) -
     assert shown(deliver(memory, "before_command", command="go test ./...")) == [card.insight]
 
 
+def test_the_command_card_says_nothing_where_one_of_its_commands_runs_or_failed(memory: Memory) -> None:
+    card = keep(
+        memory, "The build here is go build ./... Also used: make build.", kind="tooling", trust="verified",
+        topic_key="commands/build", command="go build ./...", when=Triggers(commands=("go build ./...", "make build")),
+    )  # fmt: skip
+    for line in ("go build ./... 2>&1 | head -50", "make fmt && make build 2>&1", "cd a && go build ./..."):
+        assert shown(deliver(memory, "before_command", command=line)) == [], line
+        assert shown(deliver(memory, "after_failure", command=line, error=f"{card.insight} failed")) == [], line
+
+
+def test_a_command_card_with_a_step_before_its_command_is_told_to_who_runs_it(memory: Memory) -> None:
+    card = keep(
+        memory, "Tests run here with make test; run make db first.", kind="tooling", trust="verified",
+        topic_key="commands/test", command="make test", how="make db && make test",
+    )  # fmt: skip
+    assert shown(deliver(memory, "before_command", command="make test")) == [card.insight]
+
+
 def test_the_projects_own_command_card_goes_before_other_lessons_on_the_kind(memory: Memory) -> None:
     keep(memory, "Run `make check` at last.", kind="tooling", when=Triggers(commands=("make check",)))
     keep(

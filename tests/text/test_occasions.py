@@ -50,6 +50,15 @@ def test_a_standing_rule_is_a_persons_preference_or_convention_without_code_or_w
 
 
 @pytest.mark.parametrize(
+    "request_of_now",
+    ["We also need to handle tasks of sub-agents.", "Sub-agents were a bit of a problem last time, so cover them.",
+     "Leave the tests out for now."],
+)  # fmt: skip
+def test_a_request_about_the_work_at_hand_is_no_standing_rule(request_of_now: str) -> None:
+    assert not is_standing(rule(request_of_now))
+
+
+@pytest.mark.parametrize(
     ("line", "kinds"),
     [
         ("pytest -q tests", ("test",)),

@@ -14,6 +14,8 @@ from holdfast.text.triggers import beginning_of, begins, derive_triggers, key_of
         ("Use a constant instead of `[:7]`.", ("[:7]",)),
         ("Do not pass --stat to gh; the diff is cut.", ("--stat",)),
         ("`gh pr diff <n> --stat` does not exist.", ()),
+        ("`gh pr diff` has no `--stat`: use `--name-only`.", ()),
+        ("Never use `--no-verify`.", ("--no-verify",)),
         ("paths.RepoRoot() caches the root.", ()),
         ("Never write `<name>` or `...` into it.", ()),
         ("Do not edit metadata.json by hand.", ()),

@@ -91,6 +91,10 @@ _HABIT_WORDS = 24
 """Words of a rule that are looked at for its habit: the rule comes first, its exceptions later."""
 
 
+_OF_THE_MOMENT = ("last time", "this time", "for now", "right now", "at the moment", "this session", "this branch")
+"""Words of a request that is about the work at hand."""
+
+
 def is_standing(lesson: Lesson) -> bool:
     """Whether the lesson is a rule for all work: marked so, or by who said it and how."""
     if lesson.when.standing or lesson.when.edited:
@@ -99,8 +103,11 @@ def is_standing(lesson: Lesson) -> bool:
 
 
 def is_standing_rule(kind: LessonKind, trust: Trust, insight: str) -> bool:
-    """Whether a person said it as a preference or a convention, without the name of a piece of code."""
-    return kind in STANDING_KINDS and trust == "person" and not names_code(insight)
+    """Whether a person said it as a preference or a convention, without the name of a piece of code, for all times."""
+    if kind not in STANDING_KINDS or trust != "person" or names_code(insight):
+        return False
+    words = list(plain_words(insight))
+    return "also" not in words[:3] and not any(times in " ".join(words) for times in _OF_THE_MOMENT)
 
 
 def names_code(text: str) -> bool:

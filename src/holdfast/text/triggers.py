@@ -66,13 +66,9 @@ def derive_triggers(kind: LessonKind, trust: Trust, insight: str, how: str = "")
             literals.update(dict.fromkeys(_forbidden(clause, denied)))
         elif denied and kind == "decision" and trust == "person":
             literals.update(dict.fromkeys(_forbidden_text(clause, denied)))
-        commanding = " ".join(piece for piece in _quoted(clause) if beginning_of(piece))
-        for word in clause.replace("`", " ").split():
-            if word in commanding:
-                continue  # a flag of that command: of another one it may be right
-            flag = word.strip(".,;:()\"'")
-            if denied and kind in FORBIDDING and word in denied and flag.startswith("--") and len(flag) > LEAST:
-                literals[flag] = None
+        if denied and kind in FORBIDDING and not any(map(beginning_of, _quoted(clause))):
+            # Beside a command a flag is that command's: for another one it may be right.
+            literals.update(dict.fromkeys(_flags(denied)))
     return Triggers(
         literals=tuple(literals)[:LITERALS],
         commands=tuple(commands)[:COMMANDS],
@@ -208,6 +204,13 @@ def _forbidden_text(clause: str, denied: str) -> Iterator[str]:
             yield piece
 
 
+def _flags(clause: str) -> Iterator[str]:
+    for word in clause.replace("`", " ").split():
+        flag = word.strip(".,;:()\"'")
+        if flag.startswith("--") and len(flag) > LEAST:
+            yield flag
+
+
 def _bare_code(clause: str) -> Iterator[str]:
     for word in " ".join(clause.split("`")[::2]).split():
         bare = word.strip(".,;:\"'")
@@ -228,6 +231,8 @@ def _literal(piece: str) -> str:
     """The piece as it stands in code that is wrong; empty for one that could stand in any code."""
     if any(sign in piece for sign in ("<", "…", "...")) or piece.startswith("//") or "/" in piece:
         return ""
+    if piece.startswith("-"):
+        return ""  # a flag, see `_flags`
     literal = piece.removesuffix(")") if piece.endswith("()") else piece
     signs = sum(not (c.isalnum() or c in "_ ") for c in literal)
     return literal if LEAST <= len(literal) <= MOST and signs else ""

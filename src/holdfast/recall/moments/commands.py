@@ -9,8 +9,10 @@ from holdfast.recall.moments.files import TRIGGER, TRIGGER_LINES, trigger_picks
 from holdfast.recall.moments.start import grouped
 from holdfast.recall.moments.turn import Pick, as_found
 from holdfast.recall.retrieve import draw
-from holdfast.text.occasions import CARDS, command_kinds, group_keys, habit_of, language_of
+from holdfast.text.occasions import CARDS, command_kinds, group_keys, habit_of, how_to_commands, language_of
+from holdfast.text.shell import simple_commands
 from holdfast.text.signature import command_target
+from holdfast.text.triggers import begins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ def before_command(turn: Turn) -> Briefing:
     kinds = command_kinds(line)
     known = _known(turn, target) if turn.count(reason=COMMAND) < SESSION_LINES else []
     triggered = trigger_picks(turn) if turn.count(reason=TRIGGER) < TRIGGER_LINES else []
+    triggered = [pick for pick in triggered if not names_what_runs(pick.found.lesson, line)]
     if kinds:  # a quoted command of a kind is the kind's: its line is told once a session
         triggered = [
             pick for pick in triggered if pick.reason.removeprefix(f"{TRIGGER}: ") in pick.found.lesson.when.literals
@@ -52,6 +55,20 @@ def before_command(turn: Turn) -> Briefing:
     if set(kinds).intersection(ENDINGS) and not turn.count(reason=REMINDER):
         parts.append((_left_out(turn), LINES))
     return turn.tell(*parts)
+
+
+def names_what_runs(lesson: Lesson, line: str) -> bool:
+    """Whether the lesson is a command card that says nothing new: the line runs a command that it names.
+
+    A card that tells to run something else first is new all the same.
+    """
+    if not lesson.topic_key.startswith(CARDS) or " && " in lesson.how:
+        return False
+    commands = [" ".join(words) for words in simple_commands(line)]
+    targets = {command_target(command) for command in commands}
+    return any(
+        name in targets or any(begins(command, name) for command in commands) for name in how_to_commands(lesson)
+    )
 
 
 def _known(turn: Turn, target: str) -> list[Pick]:
@@ -67,16 +84,8 @@ def _known(turn: Turn, target: str) -> list[Pick]:
 
 
 def _of_kind(turn: Turn, kind: str, reason: str) -> list[Pick]:
-    """How commands of that kind are run here: the command card, then what most lessons say, then the oldest.
-
-    A card that names the very command that is about to be run says nothing new.
-    """
-    target = command_target(turn.call.command)
-    lessons = [
-        lesson
-        for lesson in turn.of_occasions(kind)
-        if not (lesson.topic_key.startswith(CARDS) and lesson.command == target)
-    ]
+    """How commands of that kind are run here: the command card, then what most lessons say, then the oldest."""
+    lessons = [lesson for lesson in turn.of_occasions(kind) if not names_what_runs(lesson, turn.call.command)]
     size: dict[str, int] = {}
     for lesson in lessons:
         for key in group_keys(lesson):

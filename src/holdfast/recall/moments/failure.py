@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.domain.briefing import Briefing
 from holdfast.ranking.bar import PUSHED, passes_by_words
 from holdfast.ranking.relevance import fit_of, weigh
-from holdfast.recall.moments.commands import KNOWN_FAILURES
+from holdfast.recall.moments.commands import KNOWN_FAILURES, names_what_runs
 from holdfast.recall.moments.turn import Pick
 from holdfast.recall.retrieve import draw
 from holdfast.text.failure import answers_failure, read_failure
@@ -30,6 +30,8 @@ def after_failure(turn: Turn) -> Briefing:
 
     def answers(found: Found) -> bool:
         lesson = found.lesson
+        if names_what_runs(lesson, turn.call.command):
+            return False
         if answers_failure(failure, lesson):
             return True
         if failure.signature and lesson.error_signature:
