@@ -18,6 +18,7 @@ from holdfast.stores.sqlite.rows import (
     record_of,
     slots,
 )
+from holdfast.text.searchkeys import text_columns
 from holdfast.text.words import duplicate_key
 
 TYPE_CHECKING = False
@@ -218,7 +219,7 @@ def _kept_vectors(sql: sqlite3.Connection, row: int, doc: str, lesson: Lesson) -
     if not found or lesson.state not in derived.SEARCHABLE:
         return []
     before = lesson_or_none(lesson.id, None, doc)
-    same = before is not None and derived.text_columns(before) == derived.text_columns(lesson)
+    same = before is not None and text_columns(before) == text_columns(lesson)
     return found if same else []
 
 
