@@ -105,6 +105,11 @@ def related_names(names: Sequence[str]) -> dict[str, set[tuple[NameRelation, int
     return related
 
 
+def anchored_files(lesson: Lesson) -> list[str]:
+    """The files a lesson is anchored to, those where it was seen before a move or on a branch included."""
+    return list(dict.fromkeys((*lesson.paths, *(path for anchor in lesson.anchors for path in anchor.other_paths))))
+
+
 def folders_above(path: str) -> list[str]:
     """The folders a path is in, nearest first, without the root."""
     parts = path.split("/")[:-1]

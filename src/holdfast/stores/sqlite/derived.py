@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from holdfast.domain.lesson import Lesson
 from holdfast.stores.sqlite import triggers
-from holdfast.text.searchkeys import TOKEN_LIMIT, lesson_tokens, text_columns
+from holdfast.text.searchkeys import TOKEN_LIMIT, anchored_files, lesson_tokens, text_columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _token_rows(row: int, lesson: Lesson, owner: str) -> Iterable[tuple[str, str
 
 
 def _anchor_rows(row: int, lesson: Lesson, owner: str) -> Iterable[tuple[str, str, int, str, int]]:
-    for path in dict.fromkeys((*lesson.paths, *(path for anchor in lesson.anchors for path in anchor.other_paths))):
+    for path in anchored_files(lesson):
         yield path, owner, row, path.rpartition("/")[0], 0
     for glob in lesson.globs:
         yield glob, owner, row, "", 1

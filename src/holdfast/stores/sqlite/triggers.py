@@ -6,14 +6,13 @@ program; a symbol under its last part. Occasions follow from the whole lesson (`
 
 from __future__ import annotations
 
-from holdfast.domain.lesson import Triggers
 from holdfast.ports.search import TriggerMatch
 from holdfast.stores.sqlite.rows import clean, clean_all, slots
 from holdfast.stores.sqlite.visible import first_visible, owners, visible
 from holdfast.text.globs import glob_matches
 from holdfast.text.occasions import occasions
 from holdfast.text.shell import simple_commands
-from holdfast.text.triggers import begins, derive_triggers, key_of, stands_in, words_of
+from holdfast.text.triggers import begins, key_of, last_part, stands_in, triggers_of, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,13 +30,8 @@ SLICE = 500
 
 
 def rows_of(row: int, lesson: Lesson, owner: str) -> Iterator[tuple[str, str, str, int, str]]:
-    """(kind, key, owner, lesson, value) of each trigger and occasion.
-
-    A lesson of before there were triggers has those that its words give.
-    """
-    when = lesson.when
-    if when == Triggers():
-        when = derive_triggers(lesson.kind, lesson.trust, lesson.insight, lesson.how)
+    """(kind, key, owner, lesson, value) of each trigger and occasion."""
+    when = triggers_of(lesson)
     for literal in map(clean, when.literals):
         yield "literal", key_of(literal), owner, row, literal
     for command in map(clean, when.commands):
@@ -45,7 +39,7 @@ def rows_of(row: int, lesson: Lesson, owner: str) -> Iterator[tuple[str, str, st
     for glob in map(clean, (*when.paths, *lesson.globs)):
         yield "path", "", owner, row, glob
     for symbol in map(clean, when.symbols):
-        yield "symbol", _last_part(symbol), owner, row, symbol
+        yield "symbol", last_part(symbol), owner, row, symbol
     for work in when.work:
         yield "work", clean(work), owner, row, ""
     for occasion in occasions(lesson):
@@ -58,7 +52,7 @@ def match_triggers(sql: sqlite3.Connection, query: Query, limit: int) -> list[Tr
     commands = [" ".join(words) for words in simple_commands(clean(query.command))]
     programs = list(dict.fromkeys(command.partition(" ")[0] for command in commands))
     paths = clean_all(query.paths)
-    symbols = list(dict.fromkeys(map(_last_part, clean_all(query.symbols))))
+    symbols = list(dict.fromkeys(map(last_part, clean_all(query.symbols))))
     keys = ["", *words_of(code)[:WORDS_LIMIT]] if code else []
     rows: dict[TriggerKind, set[int]] = {
         "literal": {row for row, literal in _under(sql, query, "literal", keys) if stands_in(literal, code)},
@@ -95,7 +89,3 @@ def _under(sql: sqlite3.Connection, query: Query, kind: str, keys: Sequence[str]
         some = keys[start : start + SLICE]
         where = f"kind = ? AND key IN ({slots(len(some))}){owner}"
         yield from sql.execute(f"SELECT lesson, value FROM triggers WHERE {where}", (kind, *some, *args)).fetchall()
-
-
-def _last_part(symbol: str) -> str:
-    return symbol.replace("::", ".").replace("#", ".").rpartition(".")[2].casefold()
