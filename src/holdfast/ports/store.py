@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.domain.vocabulary import EventKind, LessonId, LessonKind, ProjectId, SessionId, State
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.records import Frozen
+from holdfast.ports.search import Search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from holdfast.domain.event import Event
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.query import Hit, Query
     from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
     from holdfast.domain.vocabulary import LessonId
 
@@ -91,7 +91,7 @@ class Extent(Frozen):
     """Events ever received; erasing does not lower it."""
 
 
-class Store(Protocol):
+class Store(Search, Protocol):
     """A backend. Each call is one transaction: all of it or nothing. Opened and closed by `with`.
 
     Every method may raise StoreLockedError, StoreCorruptError, StoreReadOnlyError or StoreFullError.
@@ -138,14 +138,6 @@ class Store(Protocol):
 
     def find(self, where: LessonFilter) -> list[Lesson]:
         """Lessons that fit, newest first, ties by id."""
-        ...
-
-    def search(self, lane: str, query: Query, limit: int) -> list[Hit]:
-        """What one index (of `domain.query.LANES`) answers, best first, within the query's scope, states and time.
-
-        A lane with nothing to go on (no text, no vector, ...) answers nothing. Raises InvalidValueError for an
-        unknown lane.
-        """
         ...
 
     def record(self, entries: Sequence[LogRecord]) -> None:

@@ -101,12 +101,8 @@ def _of_kind(turn: Turn, kind: str, reason: str) -> list[Pick]:
 def _left_out(turn: Turn) -> list[Pick]:
     """The rule that tests come with a change, where this session edited code and no test."""
     query = replace(turn.query(occasions=("standing",)), exclude=())
-    hits = turn.parts.store.search("occasion", query, EDITS_READ)
-    rules = [
-        lesson
-        for lesson in get_readable(turn.parts.store, [hit.id for hit in hits])
-        if habit_of(lesson.insight) == TESTS
-    ]
+    ids = turn.parts.store.match_occasions(query, EDITS_READ)
+    rules = [lesson for lesson in get_readable(turn.parts.store, ids) if habit_of(lesson.insight) == TESTS]
     if not rules or not _edits_code_alone(turn):
         return []
     return [Pick(found=found, reason=REMINDER, again=True) for found in as_found(rules[:1])]
