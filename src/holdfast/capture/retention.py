@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from holdfast.domain.lesson import in_state
 from holdfast.lessons.ledger import write_change
-from holdfast.ports.store import LessonFilter
+from holdfast.ports.lessonstore import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.staged import MARK, NONE
-from holdfast.ports.store import LessonFilter
+from holdfast.ports.lessonstore import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

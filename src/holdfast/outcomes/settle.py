@@ -23,7 +23,9 @@ from holdfast.outcomes.missed import Library, needs_of
 from holdfast.outcomes.standing import Standing, since_of, standing_of
 from holdfast.outcomes.story import Story
 from holdfast.outcomes.weights import key_of, render_weights, weights_of
-from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
+from holdfast.ports.activity import LogFilter
+from holdfast.ports.eventlog import EventFilter
+from holdfast.ports.lessonstore import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from holdfast.errors import EmbedderError, HoldfastError, InvalidValueError, Les
 from holdfast.lean.plain import parse_instant, render_instant
 from holdfast.lean.records import Frozen
 from holdfast.lessons.ledger import CHANGED
-from holdfast.ports.store import LessonFilter
+from holdfast.ports.lessonstore import LessonFilter
 from holdfast.text.redaction import redact
 
 TYPE_CHECKING = False

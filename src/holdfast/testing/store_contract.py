@@ -29,8 +29,9 @@ class StoreContract(
     """Everything a backend promises."""
 
     def test_a_store_has_every_method_of_the_port(self, store: Store) -> None:  # noqa: D102 - its name says it
-        for name, member in vars(Store).items():
-            if not name.startswith("_"):
-                expected = list(inspect.signature(member).parameters)[1:]
-                given = list(inspect.signature(getattr(store, name)).parameters)
-                assert [argument.rstrip("_") for argument in given] == expected, name
+        methods = {name: member for part in Store.__mro__ for name, member in vars(part).items() if name[0] != "_"}
+        assert len(methods) > 10
+        for name, member in methods.items():
+            expected = list(inspect.signature(member).parameters)[1:]
+            parameters = list(inspect.signature(getattr(store, name)).parameters)
+            assert [parameter.rstrip("_") for parameter in parameters] == expected, name

@@ -6,7 +6,7 @@ It costs the user a turn of the agent, so it is off until the user switches it o
 from __future__ import annotations
 
 from holdfast.lean.texts import dumps
-from holdfast.ports.store import EventFilter
+from holdfast.ports.eventlog import EventFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from holdfast.domain.query import LANES
 from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import render_instant
-from holdfast.ports.store import Extent
 from holdfast.stores.sqlite import among, eventlog, lanes, lessons
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.rows import LeftOut, clean
@@ -27,7 +26,10 @@ if TYPE_CHECKING:
     from holdfast.domain.query import Hit, Query
     from holdfast.domain.records import Change
     from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.store import EventFilter, L, LessonFilter, LogFilter, LogRecord, Problem
+    from holdfast.ports.activity import L, LogFilter, LogRecord
+    from holdfast.ports.eventlog import EventFilter
+    from holdfast.ports.lessonstore import LessonFilter
+    from holdfast.ports.storecare import Extent, Problem
     from holdfast.stores.sqlite.past import Past
     from holdfast.stores.sqlite.vectors import Vectors
 
@@ -177,6 +179,8 @@ class SqliteStore:
 
     def extent(self) -> Extent:
         """How much there is and ever was."""
+        from holdfast.ports.storecare import Extent
+
         with self._connection.reading() as sql:
             (current,) = sql.execute(
                 "SELECT count(*) FROM lessons WHERE retracted_at IS NULL AND state <> 'forgotten'"
