@@ -71,7 +71,7 @@ def test_damaged_rows_are_left_out_of_every_answer_and_counted(tmp_path: Path, d
         with pytest.raises(LessonNotFoundError, match="damaged"):
             store.get([damaged])
         assert len(store.search("recent", Query(project=PROJECT, as_of=START), 50)) == 11
-        store.purge([], START)
+        store.erase_event_texts(START)
         assert [problem.mend for problem in store.check()] == ["holdfast doctor --mend"]
 
 

@@ -42,6 +42,6 @@ def drop_old_texts(parts: Parts) -> int:
     if parts.retention_days <= 0 or parts.store.mark(TIDIED) == today:
         return 0
     before = parts.clock.now() - timedelta(days=parts.retention_days)
-    dropped = parts.store.purge([], before).get("event_texts", 0)
+    dropped = parts.store.erase_event_texts(before)
     parts.store.mark(TIDIED, today)
     return dropped

@@ -76,7 +76,7 @@ def write_change(
 def purge_with_change(parts: Parts, place: Place, lessons: Sequence[LessonId]) -> dict[str, int]:
     """Purge the lessons together with the record that says so; rows erased, by table."""
     change = replace(_change(parts, place, "purge", ()), lessons=tuple(lessons))
-    erased = parts.store.purge(lessons, None, change)
+    erased = parts.store.purge(lessons, change)
     _mark_changed(parts)
     return erased
 

@@ -17,15 +17,18 @@ else:
 class Erasure(Protocol):
     """Erasing follows every derivation: rows, indexes, logs and the bytes of a file."""
 
-    def purge(
-        self, ids: Sequence[LessonId], events_before: datetime | None = None, change: Change | None = None
-    ) -> dict[str, int]:
+    def purge(self, ids: Sequence[LessonId], change: Change | None = None) -> dict[str, int]:
         """Erase the lessons, every version, their text, vectors and log records; rows erased by table.
 
         The events that a version quotes lose their raw texts, and its rule and quotes are taken out of the other
         events, checkpoints and deliveries of the sessions it was seen in.
-
-        With `events_before` also the raw texts of events that happened before it; that they happened stays known.
         The record of the change, if there is one, is kept in the same transaction.
+        """
+        ...
+
+    def erase_event_texts(self, before: datetime) -> int:
+        """Erase the raw texts of events that happened before that instant; returns how many events had any.
+
+        That they happened stays known.
         """
         ...

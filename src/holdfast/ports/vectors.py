@@ -15,10 +15,14 @@ else:
 class Vectors(Protocol):
     """Unit vectors of current versions, one for each lesson and embedder."""
 
-    def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]], only: bool = False) -> int:
-        """Keep unit vectors of lessons' current versions; a revised lesson's old vector is gone with its text.
+    def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
+        """Keep unit vectors of lessons' current versions; a revised lesson's old vector is gone with its text."""
+        ...
 
-        With none to keep it answers how many lessons `LessonFilter.without_vector` would find, else 0. With `only`,
-        vectors of every other embedder are erased; stopped half-way, the rest goes with the next such call.
-        """
+    def count_without_vector(self, embedder_id: str) -> int:
+        """How many lessons `LessonFilter.without_vector` would find in all projects."""
+        ...
+
+    def drop_other_vectors(self, embedder_id: str) -> None:
+        """Erase the vectors of every other embedder; stopped half-way, the rest goes with the next call."""
         ...

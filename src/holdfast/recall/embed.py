@@ -122,12 +122,12 @@ def coverage(parts: Parts) -> Coverage:
         embedder = parts.embedder()
     except HoldfastError:
         embedder = None
-    lessons = parts.store.put_vectors("", {})
+    lessons = parts.store.count_without_vector("")
     if embedder is None:
         return Coverage(lessons=lessons, failed=parts.store.mark(FAILED))
     return Coverage(
         lessons=lessons,
-        embedded=lessons - parts.store.put_vectors(embedder.id, {}),
+        embedded=lessons - parts.store.count_without_vector(embedder.id),
         answering=(_former(parts, embedder) or embedder).id,
         failed=parts.store.mark(FAILED),
     )
@@ -164,10 +164,10 @@ def _unchanged(parts: Parts, batch: Sequence[Lesson]) -> set[str]:
 def _settle(parts: Parts, embedder: Embedder) -> None:
     """Once no lesson waits, this embedder answers; only then do the vectors of others go."""
     if parts.store.mark(COVERING) != embedder.id:
-        if parts.store.put_vectors(embedder.id, {}):
+        if parts.store.count_without_vector(embedder.id):
             return
         parts.store.mark(COVERING, embedder.id)
-    parts.store.put_vectors(embedder.id, {}, True)
+    parts.store.drop_other_vectors(embedder.id)
 
 
 def _former(parts: Parts, wanted: Embedder) -> Embedder | None:
@@ -191,7 +191,7 @@ def _catch_up(parts: Parts, wanted: Embedder) -> None:
 def _missing(parts: Parts, wanted: Embedder) -> str:
     if parts.store.mark(COVERING) == wanted.id:
         return ""
-    waiting = parts.store.put_vectors(wanted.id, {})
+    waiting = parts.store.count_without_vector(wanted.id)
     return f"lessons without a vector of {wanted.id} yet: {waiting}" if waiting else ""
 
 

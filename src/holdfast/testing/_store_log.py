@@ -82,20 +82,21 @@ class VectorContract:
         assert self.near(store, (1, 0, 0)) == [lesson.id]
         assert store.find(LessonFilter(project=PROJECT, without_vector=EMBEDDER)) == []
 
-    def test_asked_with_no_vectors_it_tells_how_many_lessons_wait_for_one(self, store: Store) -> None:
+    def test_lessons_without_a_vector_of_an_embedder_are_counted(self, store: Store) -> None:
         reachable(store), reachable(store)
         bare = make_lesson(project="elsewhere")
         store.put([bare, make_lesson(state="forgotten")], {})
-        assert (store.put_vectors(EMBEDDER, {}), store.put_vectors("other", {})) == (1, 3)
-        assert store.put_vectors(EMBEDDER, {bare.id: (1.0, 0.0, 0.0)}) == 0
-        assert store.put_vectors(EMBEDDER, {}) == 0
+        assert [store.count_without_vector(name) for name in (EMBEDDER, "other", "")] == [1, 3, 3]
+        store.put_vectors(EMBEDDER, {bare.id: (1.0, 0.0, 0.0)})
+        assert store.count_without_vector(EMBEDDER) == 0
 
     def test_vectors_of_other_embedders_can_be_erased(self, store: Store) -> None:
         lesson = reachable(store)
         store.put_vectors("a", {lesson.id: (0.0, 1.0, 0.0)})
-        store.put_vectors("z", {lesson.id: (0.0, 1.0, 0.0)}, True)
+        store.put_vectors("z", {lesson.id: (0.0, 1.0, 0.0)})
+        store.drop_other_vectors("z")
         assert found(store, "vector", vector=(0.0, 1.0, 0.0), embedder_id="z") == [lesson.id]
-        assert [store.put_vectors(name, {}) for name in ("a", EMBEDDER, "z")] == [1, 1, 0]
+        assert [store.count_without_vector(name) for name in ("a", EMBEDDER, "z")] == [1, 1, 0]
         assert self.near(store, (1, 0, 0)) == []
 
     def test_a_vector_of_an_unknown_lesson_is_skipped(self, store: Store) -> None:
@@ -205,7 +206,7 @@ class PurgeContract:
 
     def test_a_purge_and_its_change_are_written_together(self, store: Store) -> None:
         lesson, change = reachable(store), make_change(verb="purge")
-        store.purge([lesson.id], None, change)
+        store.purge([lesson.id], change)
         assert store.find_records(Change, LogFilter()) == [change]
 
     def test_the_events_a_purged_lesson_quotes_lose_their_texts(self, store: Store) -> None:
@@ -218,6 +219,14 @@ class PurgeContract:
         store.purge([lesson.id])
         texts = [event.text for _, event in store.find_events(EventFilter())]
         assert texts == ["", "[purged], noted", "Pier 9 is closed"]
+
+    def test_old_events_lose_their_texts_and_stay_known(self, store: Store) -> None:
+        old, new = make_event(at=START, text="Pier 9", files=("a.py",)), make_event(at=minutes(9), text="Pier 8")
+        silent = make_event(kind="file_edit", text="", at=START)
+        store.append_events([old, new, silent])
+        assert store.erase_event_texts(minutes(9)) == 1
+        assert store.erase_event_texts(minutes(9)) == 0
+        assert [event for _, event in store.find_events(EventFilter())] == [replace(old, text=""), new, silent]
 
     def test_outcomes_of_other_lessons_lose_the_words_of_a_purged_one(self, store: Store) -> None:
         rule = "Pier 9 is closed to all ships."

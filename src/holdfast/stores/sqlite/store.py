@@ -112,19 +112,26 @@ class SqliteStore:
         with self._connection.reading() as sql:
             return eventlog.find_records(sql, kind, where, self._left_out)
 
-    def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]], only: bool = False) -> int:
-        """Keep unit vectors of lessons' current versions, an id without one skipped; asked with none, how many wait."""
-        from holdfast.stores.sqlite.vectors import count_waiting, erase_others, write
+    def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
+        """Keep unit vectors of lessons' current versions, an id without one skipped."""
+        from holdfast.stores.sqlite.vectors import write
 
-        if vectors:
-            with self._connection.writing() as sql:
-                write(sql, embedder_id, vectors)
-        while only and erase_others(self._connection, embedder_id):
-            pass
-        if vectors:
-            return 0
+        with self._connection.writing() as sql:
+            write(sql, embedder_id, vectors)
+
+    def count_without_vector(self, embedder_id: str) -> int:
+        """How many lessons have no vector of that embedder."""
+        from holdfast.stores.sqlite.vectors import count_waiting
+
         with self._connection.reading() as sql:
             return count_waiting(sql, embedder_id, self._left_out)
+
+    def drop_other_vectors(self, embedder_id: str) -> None:
+        """Erase the vectors of every other embedder, a few in each transaction."""
+        from holdfast.stores.sqlite.vectors import erase_others
+
+        while erase_others(self._connection, embedder_id):
+            pass
 
     def mark(self, key: str, value: str | None = None) -> str:
         """A small named value: sets it when given; returns what is kept now, or an empty string."""
@@ -142,21 +149,25 @@ class SqliteStore:
             value = edit(kept)
             return kept if value == kept else _write_mark(sql, key, value)
 
-    def purge(
-        self, ids: Sequence[LessonId], events_before: datetime | None = None, change: Change | None = None
-    ) -> dict[str, int]:
-        """Erase the lessons and all that derives from them, and old events' texts; rows erased by table."""
-        from holdfast.stores.sqlite.erase import drop_texts, flush, purge
+    def purge(self, ids: Sequence[LessonId], change: Change | None = None) -> dict[str, int]:
+        """Erase the lessons and all that derives from them; rows erased by table."""
+        from holdfast.stores.sqlite.erase import flush, purge
 
         with self._connection.writing(durable=True) as sql:
             erased = purge(sql, ids)
-            texts = drop_texts(sql, render_instant(events_before)) if events_before else 0
             if change is not None:
                 eventlog.put_change(sql, change)
-        if texts:
-            erased["event_texts"] = texts + erased.get("event_texts", 0)
         flush(self._connection)
         return erased
+
+    def erase_event_texts(self, before: datetime) -> int:
+        """Erase the raw texts of events that happened before that instant; returns how many events had any."""
+        from holdfast.stores.sqlite.erase import drop_texts, flush
+
+        with self._connection.writing(durable=True) as sql:
+            count = drop_texts(sql, render_instant(before))
+        flush(self._connection)
+        return count
 
     def check(self) -> list[Problem]:
         """What is wrong with the file; empty when sound. Changes nothing."""
