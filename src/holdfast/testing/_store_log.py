@@ -1,8 +1,9 @@
-"""The store's contract: vectors, the log, marks, purging and checking."""
+"""The store's contract: vectors, the log, states, purging and checking."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -10,6 +11,16 @@ import pytest
 from holdfast.domain.lesson import Evidence, Provenance, in_state
 from holdfast.domain.query import Query
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
+from holdfast.domain.statefamilies import (
+    DECIDED,
+    FAMILIES,
+    LESSON_STATES,
+    OUTCOME_WEIGHTS,
+    PLACE,
+    STAGED_SEEN,
+    SYNCED,
+    TIDIED,
+)
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.records import replace
@@ -106,7 +117,7 @@ class VectorContract:
 
 
 class LogContract:
-    """The log and marks."""
+    """The log."""
 
     def test_log_records_come_back_whole_newest_first(self, store: Store) -> None:
         make: Any
@@ -158,26 +169,65 @@ class LogContract:
         store.record([make_delivery(trigger="a\0b\ud800")])
         assert store.find_records(Delivery, LogFilter())[0].trigger == "a\ufffdb\ufffd"
 
-    def test_a_mark_is_empty_until_it_is_set(self, store: Store) -> None:
-        assert store.mark("seen") == ""
-        assert store.mark("seen", "1") == "1"
-        assert store.mark("seen", "2") == "2"
-        assert store.mark("seen") == "2"
-        assert store.mark("seen", "") == ""
-        assert store.mark("seen") == ""
-        assert store.mark("k\0\ud800", "v\0") == "v\ufffd"
-        assert store.mark("k\0\ud800") == "v\ufffd"
 
-    def test_a_mark_is_edited_from_what_it_is(self, store: Store) -> None:
-        assert store.edit_mark("seen", lambda value: value + "a") == "a"
-        assert store.edit_mark("seen", lambda value: value + "b\0") == "ab\ufffd"
-        assert store.mark("seen") == "ab\ufffd"
+class StateContract:
+    """What Holdfast keeps about its own work."""
+
+    def test_a_state_is_empty_until_it_is_set(self, store: Store) -> None:
+        assert store.get_state(PLACE, "/a") == ""
+        for value in ("1", "2", "2", ""):
+            store.set_state(PLACE, "/a", value)
+            assert store.get_state(PLACE, "/a") == value
+        store.set_state(PLACE, "k\0\ud800", "v\0")
+        assert store.get_state(PLACE, "k\0\ud800") == "v\ufffd"
+
+    def test_a_state_belongs_to_its_family_and_owner(self, store: Store) -> None:
+        store.set_state(PLACE, "a", "1")
+        store.set_state(PLACE, "b", "2")
+        store.set_state(DECIDED, "a", "3")
+        store.set_state(TIDIED, "", "4")
+        assert [store.get_state(PLACE, owner) for owner in ("a", "b", "", "A")] == ["1", "2", "", ""]
+        assert (store.get_state(DECIDED, "a"), store.get_state(TIDIED)) == ("3", "4")
+
+    def test_a_state_is_edited_from_what_it_is(self, store: Store) -> None:
+        assert store.edit_state(TIDIED, "", lambda value: value + "a") == "a"
+        assert store.edit_state(TIDIED, "", lambda value: value + "b\0") == "ab\ufffd"
+        assert store.get_state(TIDIED) == "ab\ufffd"
+        assert store.edit_state(TIDIED, "", lambda value: "") == store.get_state(TIDIED) == ""
 
     def test_an_edit_that_fails_changes_nothing(self, store: Store) -> None:
-        store.mark("seen", "1")
+        store.set_state(TIDIED, "", "1")
         with pytest.raises(ZeroDivisionError):
-            store.edit_mark("seen", lambda value: str(1 // 0))
-        assert store.mark("seen", "2") == "2"
+            store.edit_state(TIDIED, "", lambda value: str(1 // 0))
+        assert store.get_state(TIDIED) == "1"
+
+    def test_states_go_when_their_days_are_over(self, store: Store) -> None:
+        now = datetime.now(UTC)
+        for family in FAMILIES:
+            store.set_state(family, "x", "kept")
+        assert store.expire_states(now) == 0
+        for day in sorted({family.kept_days for family in FAMILIES if family.kept_days}):
+            due = [family for family in FAMILIES if family.kept_days == day]
+            assert store.expire_states(now + timedelta(days=day) - timedelta(minutes=1)) == 0
+            assert store.expire_states(now + timedelta(days=day) + timedelta(hours=1)) == len(due)
+        assert {family for family in FAMILIES if store.get_state(family, "x")} == {
+            family for family in FAMILIES if not family.kept_days
+        }
+
+    def test_a_purged_lesson_is_named_by_no_state_that_names_lessons(self, store: Store) -> None:
+        lesson, stays = reachable(store), reachable(store)
+        store.set_state(LESSON_STATES, "a", f'[{{"lesson":"{lesson.id}","at":"1"}},{{"lesson":"{stays.id}","at":"2"}}]')
+        store.set_state(OUTCOME_WEIGHTS, "a", f'{{"lessons":{{"{lesson.id}":{{}},"{stays.id}":{{}}}},"shifts":{{}}}}')
+        store.set_state(STAGED_SEEN, "a", f"c1 main close {lesson.id} {stays.id}")
+        store.set_state(STAGED_SEEN, "b", f"c1 main close {stays.id}")
+        store.set_state(SYNCED, "a", f'{{"entries":["{lesson.id}"]}}')
+        assert store.purge([lesson.id])["state"] == 3
+        assert store.get_state(LESSON_STATES, "a") == f'[{{"lesson":"{stays.id}","at":"2"}}]'
+        assert store.get_state(OUTCOME_WEIGHTS, "a") == f'{{"lessons":{{"{stays.id}":{{}}}},"shifts":{{}}}}'
+        assert (store.get_state(STAGED_SEEN, "a"), store.get_state(STAGED_SEEN, "b")) == (
+            "", f"c1 main close {stays.id}",
+        )  # fmt: skip
+        assert lesson.id in store.get_state(SYNCED, "a"), "else its file would be taken in again"
 
 
 class PurgeContract:

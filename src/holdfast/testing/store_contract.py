@@ -12,7 +12,7 @@ import inspect
 from holdfast.ports.store import Store
 from holdfast.testing._store_lanes import LaneContract
 from holdfast.testing._store_lessons import EventContract, LessonContract
-from holdfast.testing._store_log import LogContract, PurgeContract, VectorContract
+from holdfast.testing._store_log import LogContract, PurgeContract, StateContract, VectorContract
 from holdfast.testing._store_matches import PathContract, WordsContract
 
 
@@ -24,6 +24,7 @@ class StoreContract(
     PathContract,
     VectorContract,
     LogContract,
+    StateContract,
     PurgeContract,
 ):
     """Everything a backend promises."""

@@ -11,6 +11,7 @@ from holdfast.lean.records import Frozen
 from holdfast.lean.texts import dumps, loads
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.rows import DAMAGED, clean, document, record_of
+from holdfast.stores.sqlite.states import forget_lesson
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def purge(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
         erased["changes"] = erased.get("changes", 0) + _purge_changes(sql, id_)
         for table in _BY_ID:
             count(table, sql.execute(f"DELETE FROM {table} WHERE lesson = ?", (id_,)))
+        erased["state"] = erased.get("state", 0) + (forget_lesson(sql, id_) if id_ else 0)
     if erased.get("lessons"):
         # deleted text, also of versions closed long ago, stays in the index's segments until they are merged
         sql.execute("INSERT INTO lesson_text (lesson_text) VALUES ('optimize')")

@@ -7,6 +7,8 @@ lesson; indexes hold current versions only, and a search about the past rebuilds
 
 from __future__ import annotations
 
+import time
+
 from holdfast.domain.query import LANES
 from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import render_instant
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.query import Hit, Query
     from holdfast.domain.records import Change
+    from holdfast.domain.statefamilies import StateFamily
     from holdfast.domain.vocabulary import LessonId
     from holdfast.ports.activity import L, LogFilter, LogRecord
     from holdfast.ports.eventlog import EventFilter
@@ -133,21 +136,33 @@ class SqliteStore:
         while erase_others(self._connection, embedder_id):
             pass
 
-    def mark(self, key: str, value: str | None = None) -> str:
-        """A small named value: sets it when given; returns what is kept now, or an empty string."""
+    def get_state(self, family: StateFamily, owner: str = "") -> str:
+        """The owner's value; empty for none."""
         with self._connection.reading() as sql:
-            kept = _read_mark(sql, key)
-        if value is None or value == kept:
-            return kept
-        with self._connection.writing() as sql:
-            return _write_mark(sql, key, value)
+            return _read_state(sql, family, owner)
 
-    def edit_mark(self, key: str, edit: Callable[[str], str]) -> str:
-        """Set a mark to what `edit` makes of its value; nobody else writes in between."""
+    def set_state(self, family: StateFamily, owner: str, value: str) -> None:
+        """Keep a value in the place of the owner's; nothing is written where it is the same."""
+        value = clean(value)
+        if self.get_state(family, owner) != value:
+            with self._connection.writing() as sql:
+                _write_state(sql, family, owner, value)
+
+    def edit_state(self, family: StateFamily, owner: str, edit: Callable[[str], str]) -> str:
+        """Set a value to what `edit` makes of it; nobody else writes in between."""
         with self._connection.writing() as sql:
-            kept = _read_mark(sql, key)
-            value = edit(kept)
-            return kept if value == kept else _write_mark(sql, key, value)
+            before = _read_state(sql, family, owner)
+            value = clean(edit(before))
+            if value != before:
+                _write_state(sql, family, owner, value)
+            return value
+
+    def expire_states(self, now: datetime) -> int:
+        """Erase the values whose family's days are over by then; returns how many."""
+        from holdfast.stores.sqlite.states import expire
+
+        with self._connection.writing() as sql:
+            return expire(sql, now)
 
     def purge(self, ids: Sequence[LessonId], change: Change | None = None) -> dict[str, int]:
         """Erase the lessons and all that derives from them; rows erased by table."""
@@ -230,12 +245,15 @@ class SqliteStore:
         return self._past
 
 
-def _read_mark(sql: sqlite3.Connection, key: str) -> str:
-    row = sql.execute("SELECT value FROM marks WHERE key = ?", (clean(key),)).fetchone()
+def _read_state(sql: sqlite3.Connection, family: StateFamily, owner: str) -> str:
+    row = sql.execute("SELECT value FROM state WHERE family = ? AND owner = ?", (family.name, clean(owner))).fetchone()
     return row[0] if row else ""
 
 
-def _write_mark(sql: sqlite3.Connection, key: str, value: str) -> str:
-    value = clean(value)
-    sql.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (clean(key), value))
-    return value
+def _write_state(sql: sqlite3.Connection, family: StateFamily, owner: str, value: str) -> None:
+    """Keep the value, with the time; an empty one is kept no more."""
+    if value:
+        row = (family.name, clean(owner), value, time.time_ns() // 1000)
+        sql.execute("INSERT OR REPLACE INTO state (family, owner, value, updated_at) VALUES (?, ?, ?, ?)", row)
+    else:
+        sql.execute("DELETE FROM state WHERE family = ? AND owner = ?", (family.name, clean(owner)))
