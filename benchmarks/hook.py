@@ -29,8 +29,8 @@ from typing import Any
 import holdfast
 from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
+from holdfast.domain.statefamilies import LEARNED_POSITION
 from holdfast.lean.records import replace
-from holdfast.ports.parts import LEARNED_POSITION
 from holdfast.settings import load_settings, socket_folder
 from holdfast.text.words import duplicate_key
 from hook_hosts import Recordings, arguments_of, recorded_hosts
@@ -105,7 +105,7 @@ class Bench:
                 memory.parts.store.put(batch, {})
             # As after any session that ended: else each start would find the last round's sessions unlearnt and start
             # a learner, which would run beside the measurements.
-            memory.parts.store.mark(LEARNED_POSITION, "1" + "0" * 15)
+            memory.parts.store.set_state(LEARNED_POSITION, "", "1" + "0" * 15)
 
     def _different(self, count: int, project: str) -> list[tuple[Lesson, Words]]:
         """So many lessons, no two of one kind with the same rule: a store keeps one living lesson a rule."""

@@ -38,8 +38,8 @@ import numpy as np
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
+from holdfast.domain.statefamilies import LEARNED_POSITION
 from holdfast.lean.records import replace
-from holdfast.ports.parts import LEARNED_POSITION
 from holdfast.recall.embed import embedding_text
 from holdfast.settings import load_settings
 from holdfast.text.words import terms
@@ -95,7 +95,7 @@ class Home:
         self._commit()
         with self.memory() as memory:
             project = Project(f"{SEED} {name}", memory.place.project.id, lessons, words)
-            memory.parts.store.mark(LEARNED_POSITION, "1" + "0" * 15)
+            memory.parts.store.set_state(LEARNED_POSITION, "", "1" + "0" * 15)
         for path in project.paths():
             (self.repository / path).parent.mkdir(parents=True, exist_ok=True)
             (self.repository / path).write_text(content_of(path))

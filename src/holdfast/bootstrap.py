@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.codeindex.local import LocalCodeIndex
     from holdfast.domain.event import Event
     from holdfast.domain.project import Place
+    from holdfast.domain.statefamilies import StateFamily
     from holdfast.home.witness import Loss
     from holdfast.ports.branches import Branches
     from holdfast.ports.clock import Clock
@@ -100,7 +101,7 @@ class Memory(_service.Memory):
         self.trouble: StoreError | None = None
         store = self._open_cold_store() if cold else open_store(self.settings, frozen=brief)
         workspace = LocalWorkspace(
-            marks=store.mark,
+            states=store,
             clock=clock,
             patience=1.0 if cold else PATIENCE,
             claims=lambda: _make_claims(store, self.settings, CLAIM_TURN_S if cold else CLAIM_TURN_S * PATIENCE),
@@ -233,16 +234,27 @@ def find_place(store: Store, settings: Settings, folder: str = "") -> Place:
     from holdfast.workspace.claims import Claims
     from holdfast.workspace.local import LocalWorkspace
 
-    unwritten: dict[str, str] = {}
-
-    def marks(key: str, value: str | None = None) -> str:
-        if value is not None:
-            unwritten[key] = value
-        return unwritten[key] if key in unwritten else store.mark(key)
-
-    claims = Claims(marks, lambda project: _first_folder(store, project))
-    workspace = LocalWorkspace(marks, SystemClock(), PATIENCE, lambda: claims)
+    states = _Unwritten(store)
+    claims = Claims(states, lambda project: _first_folder(store, project))
+    workspace = LocalWorkspace(states, SystemClock(), PATIENCE, lambda: claims)
     return workspace.locate(os.path.abspath(folder or os.getcwd()))
+
+
+class _Unwritten:
+    """A store's states, and in front of them what is set, which the store does not hear of."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._set: dict[tuple[str, str], str] = {}
+
+    def get_state(self, family: StateFamily, owner: str = "") -> str:
+        """The value set here, else the store's."""
+        key = family.name, owner
+        return self._set[key] if key in self._set else self._store.get_state(family, owner)
+
+    def set_state(self, family: StateFamily, owner: str, value: str) -> None:
+        """Keep a value for as long as this is used."""
+        self._set[family.name, owner] = value
 
 
 def repository_texts(paths: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -263,7 +275,7 @@ def _make_claims(store: Store, settings: Settings, wait_s: float) -> Claims:
         note(settings.log_path, root, ProjectUnknownError(f"declares the id of another project: {declared}", hint=hint))
 
     return Claims(
-        store.mark,
+        store,
         lambda project: _first_folder(store, project),
         lambda: Turn(settings.run_path, "project", wait_s),
         report,

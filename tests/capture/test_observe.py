@@ -34,7 +34,7 @@ def parts(store: SqliteStore) -> Parts:
     clock = FixedClock()
     return Parts(
         store=store,
-        workspace=LocalWorkspace(marks=store.mark, clock=clock),
+        workspace=LocalWorkspace(store, clock),
         clock=clock,
         host=_no_host,
         detectors=tuple,
@@ -152,7 +152,7 @@ def test_no_secret_reaches_the_disk(tmp_path: Path, root: Path) -> None:
     url = f"sqlite://{tmp_path}/kept/memory.db"
     with make({"url": url}) as store:
         clock = FixedClock()
-        workspace = LocalWorkspace(marks=store.mark, clock=clock)
+        workspace = LocalWorkspace(store, clock)
         parts = Parts(
             store=store, workspace=workspace, clock=clock, host=_no_host, detectors=tuple, embedder=lambda: None
         )

@@ -60,7 +60,7 @@ def test_new_commits_are_added_and_the_rest_is_not_read_again(
     assert len(asked) == 1
     assert ".." in asked[0]
     grown = index.pairs(RELATION, "a.py")
-    index.clear()
+    index.clear("")
     learn(index, repository)
     whole = index.pairs(RELATION, "a.py")
     assert [path for path, _ in grown] == [path for path, _ in whole]

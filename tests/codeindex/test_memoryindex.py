@@ -45,16 +45,18 @@ def test_imports_go_both_ways() -> None:
     assert store.importers("/r", "c.py") == ["b.py"]
 
 
-def test_marks_keep_what_they_were_last_given() -> None:
+def test_verdicts_are_kept_until_it_is_cleared() -> None:
     store = filled()
-    assert store.mark("a") == ""
-    assert store.mark("a", "1") == "1"
-    assert store.mark("a") == "1"
+    assert store.verdict("a") == store.rules() == ""
+    store.keep_verdict("a", "fresh")
+    assert store.verdict("a") == "fresh"
+    store.clear("2")
+    assert (store.verdict("a"), store.rules()) == ("", "2")
 
 
 def test_pairs_are_added_only_to_what_is_complete_up_to_there() -> None:
     store = filled()
-    assert store.put_pairs("edited_together", {("a", "b"): 1.0}, "1")
-    assert not store.put_pairs("edited_together", {("a", "b"): 1.0}, "3", since="2")
-    assert store.put_pairs("edited_together", {("a", "b"): 1.0, ("a", "c"): 0.5}, "2", since="1")
+    store.put_pairs("edited_together", {("a", "b"): 1.0}, "1")
+    assert not store.add_pairs("edited_together", {("a", "b"): 1.0}, "2", "3")
+    assert store.add_pairs("edited_together", {("a", "b"): 1.0, ("a", "c"): 0.5}, "1", "2")
     assert store.pairs("edited_together", "a") == [("b", 2.0), ("c", 0.5)]

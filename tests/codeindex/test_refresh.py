@@ -147,10 +147,10 @@ def test_outlines_made_by_other_rules_are_made_again(
 ) -> None:
     repository.commit(SHOP)
     run(index, repository)
-    index.mark("verdict:x", "fresh")
+    index.keep_verdict("x", "fresh")
     monkeypatch.setattr(module, "rules_version", lambda: "newer")
     assert run(index, repository).parsed == 4
-    assert index.mark("verdict:x") == ""
+    assert index.verdict("x") == ""
 
 
 def test_a_big_tree_is_parsed_by_workers_to_the_same_end(

@@ -10,6 +10,7 @@ import pytest
 from holdfast import Briefing, Memory
 from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
+from holdfast.domain.statefamilies import LESSON_STATES
 from holdfast.domain.vocabulary import EventId, LessonId, SessionId
 from holdfast.freshness import notice
 from holdfast.freshness.notice import keep_states, load_states
@@ -246,17 +247,17 @@ def test_what_was_not_known_before_an_edit_is_no_news_after_it(memory: Memory, l
 
 def test_one_state_that_cannot_be_read_does_not_hide_the_others(memory: Memory, lesson: LessonId) -> None:
     keep_states(memory.parts, memory.place, {lesson: "changed"}, by="watch")
-    key = f"states:{memory.place.project.id}:{memory.place.root}"
-    memory.parts.store.mark(key, memory.parts.store.mark(key)[:-1] + ',{"lesson":"x","at":"soon"}]')
+    owner, damaged = f"{memory.place.project.id}:{memory.place.root}", ',{"lesson":"x","at":"soon"}]'
+    memory.parts.store.edit_state(LESSON_STATES, owner, lambda text: text[:-1] + damaged)
     assert set(load_states(memory.parts, memory.place)) == {lesson}
     keep_states(memory.parts, memory.place, {lesson: "fresh", LessonId("x"): "drifted"})
     assert {known.lesson for known in load_states(memory.parts, memory.place).values()} == {"x"}
 
 
-def test_a_mark_that_cannot_be_read_is_as_none(memory: Memory, lesson: LessonId) -> None:
-    key = f"states:{memory.place.project.id}:{memory.place.root}"
+def test_states_that_cannot_be_read_are_as_none(memory: Memory, lesson: LessonId) -> None:
+    owner = f"{memory.place.project.id}:{memory.place.root}"
     for broken in ("{", "[1]", '{"a":1}', '[{"lesson":"x"}]'):
-        memory.parts.store.mark(key, broken)
+        memory.parts.store.set_state(LESSON_STATES, owner, broken)
         assert load_states(memory.parts, memory.place) == {}
     session = Session(memory)
     session.edit(SIGNATURE)

@@ -207,12 +207,10 @@ def _put_old_store(hooks: Hooks, lessons: int) -> None:
     schema._apply(older, min(Path(schema.FOLDER).glob("*.sql")).name, str(path))
     older.execute("ATTACH ? AS newer", (str(newer),))
     older.execute("BEGIN")
-    for table in ("lessons", "marks"):
-        columns = [
-            {row[1] for row in older.execute(f"PRAGMA {name}.table_info({table})")} for name in ("main", "newer")
-        ]
-        shared = ", ".join(sorted(columns[0] & columns[1]))
-        older.execute(f"INSERT INTO main.{table} ({shared}) SELECT {shared} FROM newer.{table}")
+    columns = [{row[1] for row in older.execute(f"PRAGMA {name}.table_info(lessons)")} for name in ("main", "newer")]
+    shared = ", ".join(sorted(columns[0] & columns[1]))
+    older.execute(f"INSERT INTO main.lessons ({shared}) SELECT {shared} FROM newer.lessons")
+    older.execute("INSERT INTO main.marks SELECT rtrim(family || ':' || owner, ':'), value FROM newer.state")
     older.execute("COMMIT")
     older.close()
     newer.unlink()

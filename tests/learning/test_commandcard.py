@@ -9,8 +9,8 @@ import pytest
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
+from holdfast.domain.statefamilies import COMMAND_COUNTS
 from holdfast.domain.vocabulary import EventId, SessionId
-from holdfast.learning.commandcard import COUNTS
 from holdfast.learning.learn import learn
 from holdfast.testing.builders import START, make_event, make_id
 
@@ -82,7 +82,7 @@ def test_a_session_that_is_read_twice_counts_once(memory: Memory) -> None:
     learn(memory.parts, memory.place, ONE)
 
     assert cards(memory) == before
-    assert memory.parts.store.mark(COUNTS + memory.place.project.id).count("[2,0,0,0]") == 1
+    assert memory.parts.store.get_state(COMMAND_COUNTS, memory.place.project.id).count("[2,0,0,0]") == 1
 
 
 def test_a_script_of_the_project_goes_before_the_tool_behind_it(memory: Memory) -> None:
@@ -127,7 +127,7 @@ def test_a_forgotten_card_does_not_come_back(memory: Memory) -> None:
 
 def test_a_damaged_count_is_counted_anew(memory: Memory) -> None:
     ran(memory, ONE, "mise run test", "mise run test")
-    memory.parts.store.mark(COUNTS + memory.place.project.id, '{"x": [1], "y": {"z": ["a"]}}')
+    memory.parts.store.set_state(COMMAND_COUNTS, memory.place.project.id, '{"x": [1], "y": {"z": ["a"]}}')
     ran(memory, TWO, "mise run test", "mise run test", "mise run test")
 
     assert cards(memory)["commands/test"].insight == "Tests run here with `mise run test` (3 of 3 runs passed)."

@@ -13,6 +13,7 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.commit import Commit
 from holdfast.domain.lesson import Lesson
+from holdfast.domain.statefamilies import COMMITS_READ
 from holdfast.domain.vocabulary import STATES
 from holdfast.errors import InvalidValueError
 from holdfast.learning.githistory.backfill import GitBackfill
@@ -295,7 +296,7 @@ def test_undo_takes_the_whole_run_back_and_it_does_not_come_again(repository: Re
     memory.backfill_git(GitBackfill())
     memory.undo()
     assert [lesson.state for lesson in all_lessons(memory)] == ["retired"]
-    memory.parts.store.mark("git_history/1:" + memory.place.project.id, "")
+    memory.parts.store.set_state(COMMITS_READ, memory.place.project.id, "")
     memory.backfill_git(GitBackfill())
     assert [lesson.state for lesson in all_lessons(memory)] == ["retired"]
 

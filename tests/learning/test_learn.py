@@ -14,12 +14,13 @@ from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence, Lesson
 from holdfast.domain.project import Person, Place
 from holdfast.domain.records import Change
+from holdfast.domain.statefamilies import LEARNED_POSITION, LEARNING_BEGUN
 from holdfast.domain.vocabulary import EventId, SessionId
 from holdfast.lean.records import replace
 from holdfast.learning import learn as learning
 from holdfast.learning.admission import INBOX_A_SESSION, WRITTEN_A_SESSION
-from holdfast.learning.learn import BEGUN, LearnReport, admit, learn
-from holdfast.ports.parts import LEARNED_POSITION, Parts
+from holdfast.learning.learn import LearnReport, admit, learn
+from holdfast.ports.parts import Parts
 from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.testing.builders import START, make_event, make_id
 
@@ -510,16 +511,16 @@ class Dies(Says):
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         if window[0].session == self.session:
             self.runs += 1
-            self.begun = self.memory.parts.store.mark(BEGUN)
+            self.begun = self.memory.parts.store.get_state(LEARNING_BEGUN)
             raise KeyboardInterrupt
         return super().detect(window)
 
 
 def run_killed(memory: Memory, detector: Dies) -> None:
-    """One run that is killed in the middle: its mark stays behind, as after a kill."""
+    """One run that is killed in the middle: its state stays behind, as after a kill."""
     with pytest.raises(KeyboardInterrupt):
         memory.learn_pending()
-    memory.parts.store.mark(BEGUN, detector.begun)
+    memory.parts.store.set_state(LEARNING_BEGUN, "", detector.begun)
 
 
 def test_a_session_that_kills_its_learner_twice_is_set_aside_and_reported(memory: Memory) -> None:
@@ -543,7 +544,7 @@ def test_what_was_learnt_before_a_killed_session_is_not_learnt_again(memory: Mem
     say(memory, ONE, RULE)
     say(memory, TWO, "Use pnpm for the web folder, npm breaks the lock file")
     run_killed(memory, detector)
-    position = int(memory.parts.store.mark(LEARNED_POSITION))
+    position = int(memory.parts.store.get_state(LEARNED_POSITION))
     waiting = memory.parts.store.find_events(EventFilter(after=position))
     assert {event.session for _, event in waiting} == {TWO}
 

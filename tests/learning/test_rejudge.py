@@ -92,7 +92,7 @@ def test_it_happens_once_by_itself_and_an_undo_is_not_done_over(memory: Memory) 
 
 
 def test_without_the_texts_of_the_events_a_lesson_is_judged_by_its_own_words(memory: Memory) -> None:
-    memory.parts.store.purge([], memory.parts.clock.now())
+    memory.parts.store.erase_event_texts(memory.parts.clock.now())
     memory.rejudge()
     assert [state_of(memory, words) for words in JUNK] == ["retired", "retired"]
     assert state_of(memory, GOOD[0]) == "probation"

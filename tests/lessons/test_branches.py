@@ -10,6 +10,7 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.lesson import Evidence, Lesson
+from holdfast.domain.statefamilies import StateFamily
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import StoreReadOnlyError
 from holdfast.learning.learn import admit, admit_from
@@ -405,14 +406,10 @@ def test_a_clone_without_the_branch_does_not_end_its_lessons(memory: Memory, cod
 def test_a_store_that_can_only_be_read_answers_too(
     memory: Memory, code: Codebase, staged: Lesson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mark = SqliteStore.mark
+    def refuse(store: SqliteStore, family: StateFamily, owner: str, value: str) -> None:
+        raise StoreReadOnlyError("only read")
 
-    def refuse(store: SqliteStore, name: str, value: str | None = None) -> str:
-        if value is not None:
-            raise StoreReadOnlyError("only read")
-        return mark(store, name)
-
-    monkeypatch.setattr(SqliteStore, "mark", refuse)
+    monkeypatch.setattr(SqliteStore, "set_state", refuse)
     assert any(ranked.lesson.id == staged.id for ranked in memory.at(memory.folder).recall(RULE).items)
     code.git("checkout", "-q", "main")
     assert memory.at(memory.folder).recall(RULE).items == ()

@@ -15,6 +15,7 @@ from holdfast.domain.briefing import Briefing, LaneShare, Ranked, Why
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Outcome
+from holdfast.domain.statefamilies import OUTCOME_WEIGHTS
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.outcomes.advice import advice_of
 from holdfast.outcomes.holdout import is_withheld
@@ -24,7 +25,6 @@ from holdfast.outcomes.weights import (
     Weights,
     factor_of,
     factors_of,
-    key_of,
     load_weights,
     render_weights,
     shift_of,
@@ -161,10 +161,10 @@ def test_a_projects_threshold_shifts_by_a_tenth_at_most() -> None:
 def test_weights_come_back_as_they_were_kept_and_a_damaged_mark_is_none(memory: Memory) -> None:
     store, project = memory.parts.store, memory.place.project.id
     weights = weights_of(made(*["heeded"] * 20, moment="prompt"))
-    store.mark(key_of(project), render_weights(weights))
+    store.set_state(OUTCOME_WEIGHTS, project, render_weights(weights))
     assert load_weights(store, project) == weights
     for damaged in ("{", "[]", '{"lessons": {"a": 1}, "shifts": {}}', '{"lessons": {}}'):
-        store.mark(key_of(project), damaged)
+        store.set_state(OUTCOME_WEIGHTS, project, damaged)
         assert load_weights(store, project) == NO_WEIGHTS
 
 

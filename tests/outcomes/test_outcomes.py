@@ -12,9 +12,10 @@ from holdfast import Memory
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change, Outcome
+from holdfast.domain.statefamilies import OUTCOMES_OPEN, OUTCOMES_POSITION
 from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.records import replace
-from holdfast.outcomes.settle import HORIZON, OPEN, POSITION
+from holdfast.outcomes.settle import HORIZON
 from holdfast.ports.store import LogFilter
 from holdfast.testing.builders import make_delivery, make_event, make_lesson
 
@@ -338,7 +339,9 @@ def test_a_session_judged_twice_counts_once(memory: Memory, session: Session) ->
     session.end()
     memory.settle_pending()
     first = outcomes(memory, lesson)
-    memory.parts.store.mark(POSITION, "")  # as for a learner that was killed before it kept how far it came
+    memory.parts.store.set_state(
+        OUTCOMES_POSITION, "", ""
+    )  # as for a learner that was killed before it kept how far it came
     report = memory.settle_pending()
     assert (report.sessions, report.outcomes) == (1, 0)
     assert outcomes(memory, lesson) == first
@@ -348,8 +351,8 @@ def test_a_damaged_mark_loses_nothing(memory: Memory, session: Session) -> None:
     lesson = keep(memory, GETWD)
     session.told(lesson)
     session.edit("src/tides.py", "root = os.Getwd()")
-    memory.parts.store.mark(POSITION, "many")
-    memory.parts.store.mark(OPEN, "{")
+    memory.parts.store.set_state(OUTCOMES_POSITION, "", "many")
+    memory.parts.store.set_state(OUTCOMES_OPEN, "", "{")
     session.end()
     assert verdict(memory, lesson) == "overridden"
 
@@ -376,10 +379,10 @@ class _StaleMarks:
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        self.position = memory.parts.store.mark(POSITION)
+        self.position = memory.parts.store.get_state(OUTCOMES_POSITION)
 
     def settle(self) -> None:
-        self.memory.parts.store.mark(POSITION, self.position)
+        self.memory.parts.store.set_state(OUTCOMES_POSITION, "", self.position)
         self.memory.settle_pending()
 
 

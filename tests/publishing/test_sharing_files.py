@@ -11,6 +11,7 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.lesson import Lesson
+from holdfast.domain.statefamilies import SYNCED
 from holdfast.lean.texts import short_id
 from holdfast.publishing.sharing.sync import Syncing, SyncReport
 
@@ -130,7 +131,7 @@ def test_purging_leaves_a_tombstone_and_no_word(memory: Memory, file: Path) -> N
     memory.purge(memory.lessons()[0].id)
     memory.sync(NOTHING)
     assert "state: forgotten" in file.read_text()
-    assert "gateway" not in memory.parts.store.mark("sharing:" + memory.place.project.id)
+    assert "gateway" not in memory.parts.store.get_state(SYNCED, memory.place.project.id)
 
 
 def test_an_absent_file_ends_nothing(memory: Memory, file: Path) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast import Memory
 from holdfast.domain.lesson import Lesson, in_state
+from holdfast.domain.statefamilies import SYNCED
 from holdfast.domain.vocabulary import STATES
 from holdfast.errors import InvalidValueError, StaleWriteError
 from holdfast.lean.texts import loads
@@ -20,7 +21,7 @@ from holdfast.lessons.ledger import write_change
 from holdfast.publishing.sharing.lessonfile import LessonFile, parse
 from holdfast.publishing.sharing.merge import merge_files
 from holdfast.publishing.sharing.shape import values_of
-from holdfast.publishing.sharing.sync import MARK, Entry, Syncing, SyncReport, sync
+from holdfast.publishing.sharing.sync import Entry, Syncing, SyncReport, sync
 
 RULES = ("Retries are capped at 3", "Ids end with a check digit", "Tides are in metres")
 
@@ -113,7 +114,7 @@ class Machine:
     def shared(self) -> dict[str, dict[str, Any]]:
         """By shared id, what this machine's store says, as a file would say it."""
         store, project = self.memory.parts.store, self.memory.place.project.id
-        entries = [Entry(**entry) for entry in loads(store.mark(MARK + project))["entries"]]
+        entries = [Entry(**entry) for entry in loads(store.get_state(SYNCED, project))["entries"]]
         lessons = {lesson.id: lesson for lesson in self.memory.lessons(states=STATES)}
         ids = {entry.lesson: entry.id for entry in entries}
         return {

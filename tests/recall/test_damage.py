@@ -11,6 +11,7 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
+from holdfast.domain.statefamilies import LEARNED_POSITION
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import HoldfastError
 
@@ -64,7 +65,7 @@ def test_recall_deliveries_and_lists_go_on_without_a_damaged_lesson(database: Pa
 def test_the_learner_goes_on_without_a_damaged_event_and_with_a_damaged_mark(database: Path, project: Path) -> None:
     damage(database, '"text":"what about the tides"')
     with Memory(str(project)) as memory:
-        memory.parts.store.mark("learned_position", "1x")
+        memory.parts.store.set_state(LEARNED_POSITION, "", "1x")
         assert memory.learn_pending().admitted == 1
         assert any("ier 9" in lesson.insight for lesson in memory.lessons())
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from holdfast.domain.statefamilies import EMBEDDER_COVERING, EMBEDDER_RESTING
 from holdfast.errors import EmbedderError
 from holdfast.lean.records import replace
 from holdfast.ports.parts import Parts
 from holdfast.ports.store import LessonFilter
 from holdfast.recall.embed import (
     BATCH,
-    COVERING,
     REST_S,
     Coverage,
     Placed,
@@ -123,7 +123,7 @@ def test_what_was_embedded_before_a_failure_stays(store: SqliteStore) -> None:
 
 
 def vectors_of(store: SqliteStore, embedder: LetterEmbedder) -> int:
-    return store.put_vectors("", {}) - store.put_vectors(embedder.id, {})
+    return store.count_without_vector("") - store.count_without_vector(embedder.id)
 
 
 def test_the_old_embedder_answers_until_every_lesson_has_its_new_vector(store: SqliteStore) -> None:
@@ -164,7 +164,7 @@ def test_old_vectors_left_by_a_run_that_was_killed_are_erased_by_the_next(store:
     embed_pending(parts_with(store, old))
     parts = parts_with(store, new, old)
     embed_pending(parts, 2)
-    store.mark(COVERING, new.id)
+    store.set_state(EMBEDDER_COVERING, "", new.id)
     assert embed_question(parts, "tides").embedder_id == new.id
     assert embed_pending(parts) == 0
     assert vectors_of(store, old) == 0
@@ -197,7 +197,7 @@ def test_a_clock_set_back_does_not_keep_an_embedder_resting(store: SqliteStore) 
     parts = parts_with(store, embedder)
     with pytest.raises(EmbedderError):
         embed_question(parts, "tides")
-    store.mark("embedder_resting:letters#2", "2999-01-01T00:00:00Z the endpoint went away")
+    store.set_state(EMBEDDER_RESTING, "letters#2", "2999-01-01T00:00:00Z the endpoint went away")
     assert embed_question(parts, "tides").embedder_id == embedder.id
 
 

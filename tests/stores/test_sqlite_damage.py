@@ -11,6 +11,7 @@ import pytest
 
 from holdfast.domain.query import Query
 from holdfast.domain.records import Change, Delivery
+from holdfast.domain.statefamilies import LEARNED_POSITION
 from holdfast.errors import HoldfastError, LessonNotFoundError
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
 from holdfast.recall.retrieve import RETRIEVERS
@@ -43,7 +44,7 @@ def fill(path: Path) -> list[str]:
         store.put([next_version(lessons[0], why="measured")], {lessons[0].id: lessons[0].recorded_at})
         store.append_events([make_event(text=f"prompt {n}") for n in range(12)])
         store.record([make_delivery(lesson=lesson.id) for lesson in lessons] + [make_checkpoint()])
-        store.mark("learned_position", "3")
+        store.set_state(LEARNED_POSITION, "", "3")
         return [lesson.id for lesson in store.find(LessonFilter(project=PROJECT))]
 
 
@@ -72,7 +73,7 @@ def test_damaged_rows_are_left_out_of_every_answer_and_counted(tmp_path: Path, d
         with pytest.raises(LessonNotFoundError, match="damaged"):
             store.get([damaged])
         assert len(store.list_recent(Query(project=PROJECT, as_of=START), 50)) == 11
-        store.purge([], START)
+        store.erase_event_texts(START)
         assert [problem.mend for problem in store.check()] == ["holdfast doctor --mend"]
 
 
@@ -112,7 +113,7 @@ def use(store: SqliteStore) -> int:
         lambda: store.find_events(EventFilter()),
         lambda: store.find_records(Delivery, LogFilter()),
         lambda: store.find_records(Change, LogFilter()),
-        lambda: store.mark("learned_position"),
+        lambda: store.get_state(LEARNED_POSITION),
         lambda: store.append_events([make_event()]),
         lambda: store.put([make_lesson()], {}, make_change()),
         store.extent,

@@ -15,6 +15,7 @@ import pytest
 import holdfast
 from holdfast.domain.query import Query
 from holdfast.domain.records import Delivery
+from holdfast.domain.statefamilies import TIDIED
 from holdfast.errors import InvalidValueError, SchemaTooOldError, StoreError
 from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
@@ -74,12 +75,12 @@ def test_what_was_kept_is_there_after_reopening(tmp_path: Path) -> None:
         store.put([lesson], {})
         store.append_events([event])
         store.record([delivery])
-        store.mark("a", "b")
+        store.set_state(TIDIED, "", "b")
     with open_at(tmp_path / "memory.db") as store:
         assert store.get([lesson.id]) == [lesson]
         assert [kept for _, kept in store.find_events(EventFilter())] == [event]
         assert store.find_records(Delivery, LogFilter()) == [delivery]
-        assert store.mark("a") == "b"
+        assert store.get_state(TIDIED) == "b"
 
 
 def test_closing_leaves_one_file_and_the_lock(tmp_path: Path) -> None:

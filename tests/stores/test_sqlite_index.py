@@ -56,7 +56,6 @@ def test_a_file_that_is_no_database_is_moved_aside_and_begun_anew(path: str) -> 
     told: list[str] = []
     with make_index({"path": path}, told.append) as index:
         keep(index, make_outline())
-        assert index.mark("rebuilt")
     assert len(told) == 1
     assert Path(path + ".corrupt").read_bytes().startswith(b"not a database")
 
@@ -103,18 +102,16 @@ def test_a_file_of_a_newer_version_is_left_alone(path: str) -> None:
     assert not os.path.exists(path + ".corrupt")
 
 
-def test_of_many_verdicts_the_oldest_go_and_other_marks_stay(
-    index: SqliteIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_many_verdicts_the_oldest_go_and_nothing_else(index: SqliteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexrows, "PRUNE_EVERY", 16)
     monkeypatch.setattr(indexrows, "VERDICTS_KEPT", 20)
-    index.mark("cursor", "stays")
+    index.put_pairs("edited_together", {}, "stays")
     for n in range(100):
-        index.mark(f"verdict:{n}", "fresh")
-    kept = [n for n in range(100) if index.mark(f"verdict:{n}")]
+        index.keep_verdict(str(n), "fresh")
+    kept = [n for n in range(100) if index.verdict(str(n))]
     assert 20 <= len(kept) <= 36
     assert kept == list(range(100 - len(kept), 100))
-    assert index.mark("cursor") == "stays"
+    assert index.pairs_upto("edited_together") == "stays"
 
 
 def test_outlines_of_former_contents_are_kept_up_to_a_number(

@@ -3,10 +3,20 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from holdfast.domain.statefamilies import (
+    BACKFILLED_ROOTS,
+    COMMITS_READ,
+    LEARNED_POSITION,
+    LESSON_STATES,
+    PLACE,
+    STAGED_SEEN,
+    TRANSCRIPT_READ,
+)
 from holdfast.errors import StaleWriteError
 from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter
@@ -65,8 +75,9 @@ def test_an_older_files_lessons_are_indexed_anew_and_what_cannot_be_read_stays(t
         with store._connection.writing() as sql:
             sql.execute("UPDATE lesson_text SET expanded = ''")
             sql.execute("UPDATE lessons SET doc = '{' WHERE id = ?", (broken.id,))
-            sql.execute("DROP TABLE set_aside")
-            sql.execute("DROP TABLE triggers")
+            for table in ("set_aside", "triggers", "state"):
+                sql.execute(f"DROP TABLE {table}")
+            sql.execute("CREATE TABLE marks (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
             sql.execute("DELETE FROM migrations WHERE number > 1")
             sql.execute("PRAGMA user_version = 1")
     with make({"url": f"sqlite://{path}"}) as store:
@@ -111,8 +122,9 @@ def test_a_database_that_holds_a_rule_twice_is_upgraded_with_both_lessons(tmp_pa
                 "UPDATE lessons SET duplicate_key = ?, doc = ? WHERE id = ?",
                 (duplicate_key(one.insight), document(twin)[1], two.id),
             )
-            sql.execute("DROP TABLE set_aside")
-            sql.execute("DROP TABLE triggers")
+            for table in ("set_aside", "triggers", "state"):
+                sql.execute(f"DROP TABLE {table}")
+            sql.execute("CREATE TABLE marks (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
             sql.execute("DELETE FROM migrations WHERE number > 2")
             sql.execute("PRAGMA user_version = 2")
     with make({"url": f"sqlite://{path}"}) as store:
@@ -122,3 +134,26 @@ def test_a_database_that_holds_a_rule_twice_is_upgraded_with_both_lessons(tmp_pa
         for lesson in (one, twin):
             store.put([next_version(lesson, why="measured")], {lesson.id: lesson.recorded_at})
         assert store.check() == []
+
+
+def test_what_was_kept_by_keys_is_moved_to_families_and_owners(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    older = sqlite3.connect(path, isolation_level=None)
+    for script in scripts()[:4]:
+        schema._apply(older, script.name, str(path))
+    keys = {
+        "learned_position": "12", "staged:g1-a": "none", "states:g1-a:/home/ada/c:d": "[]", "place:/home/ada": "g1-a",
+        "git_history/1:g1-a": "c1 2", "backfill:/home/ada/t.jsonl": "1:2:3", "backfill:roots": "/home/ada",
+        "claim:/": "",
+    }  # fmt: skip
+    older.executemany("INSERT INTO marks VALUES (?, ?)", keys.items())
+    older.close()
+    with make({"url": f"sqlite://{path}"}) as store:
+        states = {
+            (LEARNED_POSITION, ""): "12", (STAGED_SEEN, "g1-a"): "none", (LESSON_STATES, "g1-a:/home/ada/c:d"): "[]",
+            (PLACE, "/home/ada"): "g1-a", (COMMITS_READ, "g1-a"): "c1 2", (BACKFILLED_ROOTS, ""): "/home/ada",
+            (TRANSCRIPT_READ, "/home/ada/t.jsonl"): "1:2:3",
+        }  # fmt: skip
+        assert {key: store.get_state(*key) for key in states} == states
+        assert store._connection.sql.execute("SELECT count(*) FROM state").fetchone() == (len(states),)
+        assert store.expire_states(datetime.now(UTC)) == 0

@@ -11,6 +11,7 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.lesson import Lesson, Validity
 from holdfast.domain.records import Delivery
+from holdfast.domain.statefamilies import AUDIT_DIARY
 from holdfast.domain.vocabulary import STATES
 from holdfast.lean.records import replace
 from holdfast.testing.builders import make_id, make_lesson
@@ -213,7 +214,7 @@ def test_prune_forgets_only_what_nobody_would_miss_and_undo_brings_it_back(harbo
 def test_a_damaged_diary_is_an_empty_one(harbour: Codebase, mark: str) -> None:
     with Memory() as memory:
         lesson = put(memory, "Old and never told", 100)
-        memory.parts.store.mark(f"audit:{memory.place.project.id}", mark)
+        memory.parts.store.set_state(AUDIT_DIARY, memory.place.project.id, mark)
         assert len(memory.audit()) == 1
         memory.put_off(lesson.id)
         assert memory.audit() == []

@@ -17,7 +17,7 @@ import pytest
 from tests.surfaces.terminal import run, start, told, told_json
 
 CANONICAL = (
-    "events", "lessons", "deliveries", "outcomes", "checkpoints", "changes", "change_lessons", "marks", "set_aside",
+    "events", "lessons", "deliveries", "outcomes", "checkpoints", "changes", "change_lessons", "state", "set_aside",
     "migrations", "vectors", "sqlite_sequence",
 )  # fmt: skip
 

@@ -16,6 +16,7 @@ from mcp import Client
 
 from holdfast import Memory
 from holdfast.domain.lesson import Lesson, Triggers
+from holdfast.domain.statefamilies import CLOSED_PROJECTS
 from holdfast.domain.vocabulary import STATES
 from holdfast.lean.records import replace
 from holdfast.surfaces.mcp.opening import MemoryOnce
@@ -278,7 +279,7 @@ def test_a_closed_project_is_seen_from_nowhere_else(quay: Codebase, ferry: Codeb
 def test_damage_opens_no_closed_project(quay: Codebase, ferry: Codebase) -> None:
     told("project", "close", "-C", str(quay.folder))
     with Memory() as memory:
-        memory.parts.store.mark("closed_projects", "{")
+        memory.parts.store.set_state(CLOSED_PROJECTS, "", "{")
     shown = run("recall", "--across", QUESTION)
     assert shown.exit_code == 1
     assert WORD not in shown.stdout.lower()

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.domain.records import Checkpoint
+from holdfast.domain.statefamilies import LEARNED_POSITION
 from holdfast.home.runfiles import LOG_LIMIT, note
-from holdfast.ports.parts import LEARNED_POSITION
 from holdfast.ports.store import EventFilter, LogFilter
 from tests.surfaces.hookcalls import KINDS, Hooks, finish, learners, told, wait_for
 
@@ -291,7 +291,7 @@ def test_a_log_that_cannot_be_written_is_no_failure(tmp_path: Path) -> None:
 
 def learnt(hooks: Hooks) -> bool:
     with hooks.memory() as memory:
-        return bool(memory.parts.store.mark(LEARNED_POSITION)) and not learners(hooks)
+        return bool(memory.parts.store.get_state(LEARNED_POSITION)) and not learners(hooks)
 
 
 def test_a_session_that_ends_is_learnt_from_by_a_process_that_ends(hooks: Hooks) -> None:

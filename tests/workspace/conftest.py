@@ -1,4 +1,4 @@
-"""Real git repositories in a scratch folder, and a workspace that keeps its marks in a dictionary."""
+"""Real git repositories in a scratch folder, and a workspace that keeps its states in a dictionary."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from pathlib import Path
 import pytest
 
 from holdfast.bootstrap import SystemClock
+from holdfast.domain.statefamilies import StateFamily
 from holdfast.workspace.local import LocalWorkspace
 
 
-class Marks(dict[str, str]):
-    """What `Store.mark` promises, in memory."""
+class States(dict[tuple[str, str], str]):
+    """What `StateCells` promises, in memory."""
 
-    def __call__(self, key: str, value: str | None = None) -> str:
-        if value is not None:
-            self[key] = value
-        return self.get(key, "")
+    def get_state(self, family: StateFamily, owner: str = "") -> str:
+        return self.get((family.name, owner), "")
+
+    def set_state(self, family: StateFamily, owner: str, value: str) -> None:
+        self[family.name, owner] = value
 
 
 class Ground:
@@ -26,8 +28,8 @@ class Ground:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.marks = Marks()
-        self.workspace = LocalWorkspace(self.marks, SystemClock(), patience=20)
+        self.states = States()
+        self.workspace = LocalWorkspace(self.states, SystemClock(), patience=20)
 
     def git(self, folder: Path | str, *arguments: str) -> str:
         ran = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)

@@ -207,8 +207,8 @@ def test_an_id_that_the_store_knows_from_elsewhere_has_no_owner_until_the_user_s
         asked.append(project)
         return "/gone/vault"
 
-    claims = Claims(ground.marks, first_folder)
-    workspace = LocalWorkspace(ground.marks, SystemClock(), 20, lambda: claims)
+    claims = Claims(ground.states, first_folder)
+    workspace = LocalWorkspace(ground.states, SystemClock(), 20, lambda: claims)
     mine = declare(ground.repository("mine", REMOTE), ground=ground)
     assert [workspace.locate(str(mine)).claim for _ in range(2)] == ["acme-vault"] * 2
     assert asked == ["acme-vault"]
@@ -218,14 +218,14 @@ def test_an_id_that_the_store_knows_from_elsewhere_has_no_owner_until_the_user_s
 
 def test_an_id_that_was_first_heard_of_in_this_work_tree_is_its_own(ground: Ground) -> None:
     mine = declare(ground.repository("mine", REMOTE), ground=ground)
-    claims = Claims(ground.marks, lambda project: str(mine / "src"))
-    assert LocalWorkspace(ground.marks, SystemClock(), 20, lambda: claims).locate(str(mine)).claim == ""
+    claims = Claims(ground.states, lambda project: str(mine / "src"))
+    assert LocalWorkspace(ground.states, SystemClock(), 20, lambda: claims).locate(str(mine)).claim == ""
 
 
 def test_a_claim_is_reported_once(ground: Ground, vault: Path) -> None:
     reports: list[tuple[str, str]] = []
-    claims = Claims(ground.marks, report=lambda root, declared: reports.append((root, declared)))
-    workspace = LocalWorkspace(ground.marks, SystemClock(), 20, lambda: claims)
+    claims = Claims(ground.states, report=lambda root, declared: reports.append((root, declared)))
+    workspace = LocalWorkspace(ground.states, SystemClock(), 20, lambda: claims)
     hostile = declare(ground.repository("hostile", OTHER), ground=ground)
     for _ in range(3):
         workspace.locate(str(hostile))
@@ -236,14 +236,14 @@ def test_a_claim_is_reported_once(ground: Ground, vault: Path) -> None:
 def test_of_two_repositories_that_are_seen_at_once_one_is_bound(ground: Ground) -> None:
     one = declare(ground.repository("one", REMOTE), ground=ground)
     other = declare(ground.repository("other", OTHER), ground=ground)
-    claims = Claims(ground.marks, turn=lambda: nullcontext(False))
-    busy = LocalWorkspace(ground.marks, SystemClock(), 20, lambda: claims)
+    claims = Claims(ground.states, turn=lambda: nullcontext(False))
+    busy = LocalWorkspace(ground.states, SystemClock(), 20, lambda: claims)
     assert busy.locate(str(one)).claim == "acme-vault"  # somebody else is binding an id just now
 
     def meanwhile() -> nullcontext[bool]:
         ground.workspace.locate(str(other))
         return nullcontext(True)
 
-    raced = LocalWorkspace(ground.marks, SystemClock(), 20, lambda: Claims(ground.marks, turn=meanwhile))
+    raced = LocalWorkspace(ground.states, SystemClock(), 20, lambda: Claims(ground.states, turn=meanwhile))
     assert raced.locate(str(one)).claim == "acme-vault"
     assert ground.id(other) == "acme-vault"

@@ -285,7 +285,7 @@ def test_a_file_named_like_a_revision_is_no_riddle(trap: Trap, name: str) -> Non
     (trap.root / name).write_text("x")
     trap.git("add", "-A")
     trap.git("commit", "-q", "-m", "riddle")
-    trap.ground.marks.clear()
+    trap.ground.states.clear()
     found = trap.ground.workspace.locate(str(trap.root))
     assert found.project.id == before
     assert found.project.root_commit == trap.first

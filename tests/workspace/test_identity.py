@@ -196,7 +196,7 @@ def test_a_moved_folder_keeps_its_id_and_a_new_one_in_its_place_gets_another(gro
     folder.mkdir()
     before = ground.id(folder)
     folder.rename(ground.folder / "moved")
-    if not ground.marks[f"inode:{_inode(ground.folder / 'moved')}"].split("\n")[2]:
+    if not ground.states["inode", _inode(ground.folder / "moved")].split("\n")[2]:
         pytest.skip("this file system does not tell when a folder was made")
     assert ground.id(ground.folder / "moved") == before
     folder.mkdir()
@@ -283,12 +283,12 @@ def test_a_git_that_does_not_answer_in_time_leaves_the_project_unknown(
     slow.write_text("#!/bin/sh\nexec sleep 60\n")
     slow.chmod(0o755)
     path = monkeypatch.setenv("PATH", f"{slow.parent}:/usr/bin:/bin")
-    hasty = LocalWorkspace(ground.marks, SystemClock(), patience=0.2)
+    hasty = LocalWorkspace(ground.states, SystemClock(), patience=0.2)
     with pytest.raises(ProjectUnknownError):
         hasty.locate(str(made))
     monkeypatch.undo()
     assert path is None
-    assert not [key for key in ground.marks if "made" in key]
+    assert not [owner for _, owner in ground.states if "made" in owner]
 
 
 def test_a_known_repository_is_told_without_asking_git(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:

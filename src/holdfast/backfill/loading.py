@@ -1,8 +1,8 @@
 """Transcripts into memory: one file after another, in small transactions, from where the last run stopped.
 
-A mark in the store (`backfill:<path>`) says how far a file was read and whether its sessions were learnt from. Events
-have keys, so reading a stretch twice keeps nothing twice; a little is read again on purpose, for the calls whose
-results come later. A file that does not grow by lines is read whole when its size or time has changed.
+A state of the store says how far a file was read and whether its sessions were learnt from. Events have keys, so
+reading a stretch twice keeps nothing twice; a little is read again on purpose, for the calls whose results come later.
+A file that does not grow by lines is read whole when its size or time has changed.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.backfill.transcriptfiles import unfit
 from holdfast.backfill.transcripts import BATCH, Heard, TranscriptLines
+from holdfast.domain.statefamilies import TRANSCRIPT_READ
 from holdfast.errors import HoldfastError, HostConfigError
 from holdfast.lean.records import replace
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     Taken = Counter[tuple[str, SessionId]]
 
 OVERLAP = 1024 * 1024
-"""Bytes before the mark that are read again when a file has grown."""
+"""Bytes before the cursor that are read again when a file has grown."""
 
 COMPANIONS = ("", "-wal")
 """What is added to a path for the files that hold a part of it."""
@@ -141,35 +142,35 @@ class Backfilling:
         size = os.path.getsize(path)
         with TranscriptLines(path) as probe:
             inode = probe.identity()
-        mark = _Mark.load(self._mark(path), inode, size)
-        if mark.learnt_size == size > 0:
+        cursor = _Cursor.load(self._load_cursor(path), inode, size)
+        if cursor.learnt_size == size > 0:
             self._pass_over(size, advance)
             return
         self.tally.files += 1
-        with TranscriptLines(path, max(0, mark.position - OVERLAP), head=True) as lines:
+        with TranscriptLines(path, max(0, cursor.position - OVERLAP), head=True) as lines:
             session = os.path.basename(path).removesuffix(".jsonl")
             events = self.host.parse_transcript(lines, session, self._new_id())
             taken = Counter[tuple[str, "SessionId"]]()
             start = lines.position
             for _ in self._take_in(events, taken):
                 if self.since is None and taken:
-                    self._mark(path, f"{inode}:{lines.position}:0")
+                    self._keep_cursor(path, f"{inode}:{lines.position}:0")
                 advance(max(0, lines.position - start))
                 start = max(start, lines.position)
             advance(max(0, lines.position - start))
             done = lines.position
         self.tally.bytes += size
-        self._mention_silence(size if mark.position == 0 else 0)
+        self._mention_silence(size if cursor.position == 0 else 0)
         self._learn(taken)
         if taken and self.since is None:
-            self._mark(path, f"{inode}:{done}:{size}")
+            self._keep_cursor(path, f"{inode}:{done}:{size}")
 
     def _read_whole(self, path: str, advance: Callable[[int], None]) -> None:
-        """Marks: `whole:0:` while it is read for the first time or anew, `whole:<stamp>` when it is done."""
+        """Keeps `whole:0` while it is read for the first time or anew, `whole:<stamp>` when it is done."""
         # Sessions whose folder was gone are read when the user says where they belong.
         size, stamp = _size(path), _stamp(path) + self.places.project
-        mark = self._mark(path)
-        if mark == f"whole:{stamp}":
+        kept_stamp = self._load_cursor(path)
+        if kept_stamp == f"whole:{stamp}":
             self._pass_over(size, advance)
             return
         self.tally.files += 1
@@ -177,16 +178,16 @@ class Backfilling:
         fresh: set[SessionId] = set()
         for new in self._take_in(self.host.read_transcript(path, self._new_id()), taken):
             if new and self.since is None and not fresh:
-                self._mark(path, "whole:0")
+                self._keep_cursor(path, "whole:0")
             fresh |= new
         advance(size)
         self.tally.bytes += size
         self._mention_silence(size)
         # Where a run was cut short some sessions are known but were not learnt from.
-        finished_before = mark.startswith("whole:") and mark != "whole:0"
+        finished_before = kept_stamp.startswith("whole:") and kept_stamp != "whole:0"
         self._learn(Counter({k: n for k, n in taken.items() if k[1] in fresh}) if finished_before else taken)
         if taken and self.since is None:
-            self._mark(path, f"whole:{stamp}")
+            self._keep_cursor(path, f"whole:{stamp}")
 
     def _mention_silence(self, size: int) -> None:
         """Count a file of which nothing was read, though something is in it: it may be another host's."""
@@ -263,16 +264,20 @@ class Backfilling:
         self.tally.lessons.update(active=len(learnt.active), waiting=len(learnt.waiting))
         self.tally.failed += [why for why in learnt.failed if why not in self.tally.failed]
 
-    def _mark(self, path: str, value: str | None = None) -> str:
+    def _load_cursor(self, path: str) -> str:
         if self.memory is None:
             return ""
-        return self.memory.parts.store.mark(f"backfill:{os.path.realpath(path)}", value)
+        return self.memory.parts.store.get_state(TRANSCRIPT_READ, os.path.realpath(path))
+
+    def _keep_cursor(self, path: str, value: str) -> None:
+        if self.memory is not None:
+            self.memory.parts.store.set_state(TRANSCRIPT_READ, os.path.realpath(path), value)
 
     def _new_id(self) -> Callable[[], str]:
         return self.memory.parts.clock.new_id if self.memory else (lambda: "-")
 
 
-class _Mark:
+class _Cursor:
     """How far a file was read, and the size it had when its sessions were learnt from (0: not yet)."""
 
     def __init__(self, position: int = 0, learnt_size: int = 0) -> None:
@@ -280,8 +285,8 @@ class _Mark:
         self.learnt_size = learnt_size
 
     @classmethod
-    def load(cls, text: str, inode: str, size: int) -> _Mark:
-        """The mark of that file; at its beginning when the file is another, or shorter, than the marked one."""
+    def load(cls, text: str, inode: str, size: int) -> _Cursor:
+        """The cursor of that file; at its beginning when the file is another, or shorter, than it was kept for."""
         parts = text.split(":")
         if len(parts) != 3 or parts[0] != inode or not (parts[1] + parts[2]).isdecimal() or int(parts[1]) > size:
             return cls()

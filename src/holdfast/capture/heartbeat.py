@@ -6,7 +6,8 @@ from datetime import datetime
 
 from holdfast.domain.records import Delivery
 from holdfast.lean.records import Frozen
-from holdfast.ports.store import EventFilter, LogFilter
+from holdfast.ports.activity import LogFilter
+from holdfast.ports.eventlog import EventFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 
 from holdfast.domain.lesson import in_state
+from holdfast.domain.statefamilies import TIDIED
 from holdfast.lessons.ledger import write_change
-from holdfast.ports.store import LessonFilter
+from holdfast.ports.lessonstore import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.domain.project import Place
     from holdfast.ports.parts import Parts
-
-TIDIED = "tidied"
-"""Mark: the day on which old texts were last looked for."""
-
 
 PROBATION_DAYS = 60
 """A lesson that stayed on probation for so long is retired."""
@@ -36,12 +33,16 @@ def end_probation(parts: Parts, place: Place) -> int:
 def drop_old_texts(parts: Parts) -> int:
     """Drop the texts of events older than the retention window, once a day; returns how many events had one.
 
-    What an event was, of which file or command and how it ended stays. A window of 0 days keeps everything.
+    What an event was, of which file or command and how it ended stays. A window of 0 days keeps every text. States
+    whose days are over go as well.
     """
-    today = parts.clock.now().date().isoformat()
-    if parts.retention_days <= 0 or parts.store.mark(TIDIED) == today:
+    now = parts.clock.now()
+    today = now.date().isoformat()
+    if parts.store.get_state(TIDIED) == today:
         return 0
-    before = parts.clock.now() - timedelta(days=parts.retention_days)
-    dropped = parts.store.purge([], before).get("event_texts", 0)
-    parts.store.mark(TIDIED, today)
+    dropped = 0
+    if parts.retention_days > 0:
+        dropped = parts.store.erase_event_texts(now - timedelta(days=parts.retention_days))
+    parts.store.expire_states(now)
+    parts.store.set_state(TIDIED, "", today)
     return dropped

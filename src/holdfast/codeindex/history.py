@@ -52,19 +52,21 @@ def learn_history(store: IndexStore, root: str) -> bool:
     """
     try:
         head = next(iter_records(root, ["rev-parse", "-q", "--verify", "HEAD"]), "").strip()
-        upto = store.mark("pairs:" + RELATION).partition("@")[0]
+        kept_upto = store.pairs_upto(RELATION)
+        upto = kept_upto.partition("@")[0]
         if not head or upto == head or (upto and _is_ancestor(root, head, upto)):
             return False
         if upto and _is_ancestor(root, upto, head):
             new = list(iter_commits(root, f"{upto}..{head}"))
             if not any(commit.renames for commit in new):
                 newest = max((commit.at_s for commit in new), default=_newest(store))
-                return store.put_pairs(RELATION, weigh(new), f"{head}@{newest}", store.mark("pairs:" + RELATION))
+                return store.add_pairs(RELATION, weigh(new), kept_upto, f"{head}@{newest}")
         commits = list(iter_commits(root, head))
     except OSError:
         return False
     newest = max((commit.at_s for commit in commits), default=EPOCH_S)
-    return store.put_pairs(RELATION, heaviest(weigh(commits)), f"{head}@{newest}")
+    store.put_pairs(RELATION, heaviest(weigh(commits)), f"{head}@{newest}")
+    return True
 
 
 def iter_commits(root: str, revisions: str) -> Iterator[Commit]:
@@ -150,7 +152,7 @@ def together(store: IndexStore, path: str) -> list[tuple[str, float]]:
 
 
 def _newest(store: IndexStore) -> int:
-    at = store.mark("pairs:" + RELATION).partition("@")[2]
+    at = store.pairs_upto(RELATION).partition("@")[2]
     return int(at) if at.isdecimal() else EPOCH_S
 
 

@@ -131,17 +131,25 @@ class LocalCodeIndex:
         store = self._store(place)
         return [] if store is None else neighbours(store, place.root, path)
 
+    def put_pairs(self, place: Place, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> bool:
+        """Keep a relation's weighted pairs of paths in the place of those kept."""
+        store = self._store(place)
+        if store is None:
+            return False
+        store.put_pairs(relation, pairs, upto)
+        return True
+
     def add_pairs(
-        self, place: Place, relation: str, pairs: Mapping[tuple[str, str], float], upto: str, since: str
+        self, place: Place, relation: str, pairs: Mapping[tuple[str, str], float], since: str, upto: str
     ) -> bool:
         """Add weighted pairs of paths to a relation that is complete up to `since`."""
         store = self._store(place)
-        return store is not None and store.put_pairs(relation, pairs, upto, since)
+        return store is not None and store.add_pairs(relation, pairs, since, upto)
 
     def pairs_upto(self, place: Place, relation: str) -> str:
         """What the relation's pairs are complete up to; empty for none."""
         store = self._store(place)
-        return "" if store is None else store.mark("pairs:" + relation)
+        return "" if store is None else store.pairs_upto(relation)
 
     def _judge(self, place: Place, store: IndexStore | None, anchor: Anchor) -> Verdict:
         from holdfast.codeindex.verdict import Judge

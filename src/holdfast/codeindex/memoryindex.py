@@ -20,7 +20,9 @@ class MemoryIndexStore:
         self._outlines: dict[tuple[str, str], Outline] = {}
         self._states: dict[str, dict[str, FileState]] = {}
         self._pairs: dict[str, Mapping[tuple[str, str], float]] = {}
-        self._marks: dict[str, str] = {}
+        self._upto: dict[str, str] = {}
+        self._verdicts: dict[str, str] = {}
+        self._rules = ""
         self._links: dict[str, dict[str, list[Import]]] = {}
         self._by: dict[str, dict[str, list[Symbol]]] = {}
 
@@ -54,10 +56,17 @@ class MemoryIndexStore:
                 self._links.get(root, {}).pop(importer, None)
         self._by.clear()
 
-    def clear(self) -> None:
-        """Forget everything."""
-        for held in (self._outlines, self._states, self._links, self._pairs, self._marks, self._by):
-            held.clear()
+    def rules(self) -> str:
+        """The rules that its outlines were made by."""
+        return self._rules
+
+    def clear(self, rules: str) -> None:
+        """Forget everything; from now on outlines are made by these rules."""
+        for table in (
+            self._outlines, self._states, self._links, self._pairs, self._upto, self._verdicts, self._by,
+        ):  # fmt: skip
+            table.clear()
+        self._rules = rules
 
     def unlinked(self, root: str, limit: int) -> dict[str, list[Import]]:
         """Files whose imports are not resolved yet, with their imports as written."""
@@ -89,16 +98,24 @@ class MemoryIndexStore:
         linked = self._links.get(root, {}).items()
         return sorted(name for name, held in linked if any(one.target == path for one in held))
 
-    def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str, since: str = "") -> bool:
-        """Keep a relation's weighted pairs; with `since` they are added to those complete up to just that."""
-        if since and self.mark(f"pairs:{relation}") != since:
+    def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> None:
+        """Keep a relation's weighted pairs in the place of those kept."""
+        self._pairs[relation] = dict(pairs)
+        self._upto[relation] = upto
+
+    def add_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], since: str, upto: str) -> bool:
+        """Add weighted pairs to those kept, if these are complete up to just `since`."""
+        if self.pairs_upto(relation) != since:
             return False
-        kept = dict(self._pairs.get(relation, {})) if since else {}
+        weights = dict(self._pairs.get(relation, {}))
         for pair, weight in pairs.items():
-            kept[pair] = kept.get(pair, 0.0) + weight
-        self._pairs[relation] = kept
-        self.mark(f"pairs:{relation}", upto)
+            weights[pair] = weights.get(pair, 0.0) + weight
+        self.put_pairs(relation, weights, upto)
         return True
+
+    def pairs_upto(self, relation: str) -> str:
+        """What the relation's pairs are complete up to."""
+        return self._upto.get(relation, "")
 
     def pairs(self, relation: str, path: str) -> list[tuple[str, float]]:
         """The other path and the weight of each pair of that relation, heaviest first."""
@@ -106,11 +123,13 @@ class MemoryIndexStore:
         found = [(a if b == path else b, weight) for (a, b), weight in held.items() if path in (a, b)]
         return sorted(found, key=lambda one: (-one[1], one[0]))
 
-    def mark(self, key: str, value: str | None = None) -> str:
-        """A small named value: sets it when given; returns what is kept now."""
-        if value is not None:
-            self._marks[key] = value
-        return self._marks.get(key, "")
+    def verdict(self, key: str) -> str:
+        """The verdict kept by that key."""
+        return self._verdicts.get(key, "")
+
+    def keep_verdict(self, key: str, verdict: str) -> None:
+        """Keep a verdict in the place of the one kept by that key."""
+        self._verdicts[key] = verdict
 
     def _iter_outlines(self, root: str) -> Iterator[Outline]:
         for path, state in self._states.get(root, {}).items():

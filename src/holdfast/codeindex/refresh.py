@@ -90,9 +90,8 @@ class Refresh:
     def _keep_to_the_rules(self) -> None:
         """Outlines made by other rules than today's are forgotten, all at once: they do not compare."""
         rules = rules_version()
-        if self._store.mark("rules") != rules:
-            self._store.clear()
-            self._store.mark("rules", rules)
+        if self._store.rules() != rules:
+            self._store.clear(rules)
 
     def _take_in(self, paths: Sequence[str], tree: Tree) -> bool:
         """Read and keep the files; False when stopped."""

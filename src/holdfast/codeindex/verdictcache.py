@@ -38,7 +38,7 @@ def load(store: IndexStore | None, workspace: Workspace, place: Place, anchor: A
     if store is None:
         return None
     try:
-        kept = store.mark(_key(anchor, blob)).split(_SEPARATOR)
+        kept = store.verdict(_key(anchor, blob)).split(_SEPARATOR)
     except HoldfastError:
         return None
     if len(kept) != 1 + len(_WRITTEN) + len(_ANCHORED) or kept[0] != place.commit:
@@ -64,13 +64,13 @@ def keep(store: IndexStore | None, place: Place, anchor: Anchor, blob: str, verd
     now = [getattr(verdict.anchor, name) for name in _ANCHORED]
     value = _SEPARATOR.join((place.commit, *written, *now))
     try:
-        store.mark(_key(anchor, blob), value)
+        store.keep_verdict(_key(anchor, blob), value)
     except HoldfastError:
         return
 
 
 def _key(anchor: Anchor, blob: str) -> str:
-    return f"verdict:{RULES}:{_digest(_SEPARATOR.join(map(str, anchor.__dict__.values())))}:{blob}"
+    return f"{RULES}:{_digest(_SEPARATOR.join(map(str, anchor.__dict__.values())))}:{blob}"
 
 
 def _digest(text: str) -> str:

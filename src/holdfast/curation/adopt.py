@@ -17,7 +17,7 @@ from holdfast.errors import InvalidValueError, LessonNotFoundError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.ports.importer import Passage, Skipped
-from holdfast.ports.store import LessonFilter
+from holdfast.ports.lessonstore import LessonFilter
 from holdfast.text.words import duplicate_key
 
 TYPE_CHECKING = False

@@ -12,6 +12,7 @@ from holdfast.curation.forget import blanked
 from holdfast.curation.review import WAITING, accept
 from holdfast.domain.lesson import in_state
 from holdfast.domain.records import Change, Delivery
+from holdfast.domain.statefamilies import AUDIT_DIARY
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.freshness.check import FreshnessCheck
@@ -22,7 +23,8 @@ from holdfast.lessons.crossing import find_recurring
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
 from holdfast.outcomes.settle import for_review
-from holdfast.ports.store import LessonFilter, LogFilter
+from holdfast.ports.activity import LogFilter
+from holdfast.ports.lessonstore import LessonFilter
 from holdfast.text.resemblance import find_pairs
 
 TYPE_CHECKING = False
@@ -49,8 +51,6 @@ WEIGHTS: dict[str, float] = {
     "never told": 1.0, "old": 1.0,
 }  # fmt: skip
 """How much each reason makes a lesson worth a look; a lesson with several has their sum."""
-MARK = "audit:"
-"""The store's mark, before the project's id: how many were shown today, and until when which are not."""
 PRUNED = ("orphaned", "duplicate", "low confidence")
 """Reasons for which `prune` forgets a lesson, where it is old, or was never told, as well."""
 VOUCHING = ("remember", "accept", "confirm", "revise", "edit")
@@ -225,13 +225,13 @@ def _last_told(parts: Parts) -> dict[LessonId, datetime]:
 
 
 class _Diary:
-    """What was decided today, and what is not to be shown for a while: one mark a project."""
+    """What was decided today, and what is not to be shown for a while: one state a project."""
 
     def __init__(self, parts: Parts, place: Place) -> None:
         self._parts = parts
-        self._key = MARK + place.project.id
+        self._project = place.project.id
         self._today = parts.clock.now().date().isoformat()
-        plain = _parse(parts.store.mark(self._key))
+        plain = _parse(parts.store.get_state(AUDIT_DIARY, self._project))
         self.decided_today = plain["decided"] if plain["day"] == self._today else 0
         self._hidden: dict[str, list[str]] = plain["hidden"]
 
@@ -260,11 +260,11 @@ class _Diary:
                 hidden[lesson.id] = entry
             return dumps({"day": self._today, "decided": decided + 1, "hidden": hidden})
 
-        self._parts.store.edit_mark(self._key, edit)
+        self._parts.store.edit_state(AUDIT_DIARY, self._project, edit)
 
 
 def _parse(text: str) -> dict[str, Any]:
-    """The mark's fields; those of an empty one where it cannot be read."""
+    """The diary's fields; those of an empty one where it cannot be read."""
     try:
         plain = loads(text or "{}")
         hidden = {key: list(map(str, value)) for key, value in plain.get("hidden", {}).items()}

@@ -9,7 +9,8 @@ from holdfast.capture.sessionevents import with_outcomes
 from holdfast.domain.records import Checkpoint
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import replace
-from holdfast.ports.store import EventFilter, LogFilter
+from holdfast.ports.activity import LogFilter
+from holdfast.ports.eventlog import EventFilter
 from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import clean
 from holdfast.text.redaction import redact

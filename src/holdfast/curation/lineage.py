@@ -9,7 +9,8 @@ from holdfast.errors import LessonNotFoundError
 from holdfast.lean.records import Frozen
 from holdfast.lean.texts import short_id
 from holdfast.lessons.lookup import resolve
-from holdfast.ports.store import LessonFilter, LogFilter
+from holdfast.ports.activity import LogFilter
+from holdfast.ports.lessonstore import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

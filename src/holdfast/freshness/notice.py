@@ -1,9 +1,9 @@
 """Noticing that a lesson's code changed under a session, and telling the agent once.
 
-What is known of lessons that are not fresh is kept as one mark for each work tree: the state, since when, and who saw
+What is known of lessons that are not fresh is kept as one state for each work tree: the state, since when, and who saw
 it come about. Hooks add what they find out when a file is edited or a lesson is read; a watcher adds what it sees. At
 its next call a session is told of a change that makes something it was shown untrue, twice at most. Lean: every
-delivery reads the mark, which is empty for most.
+delivery reads that state, which is empty for most.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from holdfast.domain.briefing import Ranked, Why
+from holdfast.domain.statefamilies import LESSON_STATES
 from holdfast.domain.vocabulary import FRESHNESSES, Freshness, LessonId
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.plain import from_plain, to_plain
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, loads
-from holdfast.ports.store import LessonFilter
+from holdfast.ports.lessonstore import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,12 +84,12 @@ def load_states(parts: Parts, place: Place) -> States:
 
 def _load_plain(parts: Parts, place: Place) -> dict[LessonId, dict[str, Any]]:
     """The kept states as they are written: most hooks only ask whether there is one."""
-    return _parse_plain(parts.store.mark(_key(place)))
+    return _parse_plain(parts.store.get_state(LESSON_STATES, _owner(place)))
 
 
-def _parse_plain(mark: str) -> dict[LessonId, dict[str, Any]]:
+def _parse_plain(text: str) -> dict[LessonId, dict[str, Any]]:
     try:
-        return {plain["lesson"]: plain for plain in loads(mark or "[]")}
+        return {plain["lesson"]: plain for plain in loads(text or "[]")}
     except (KeyError, TypeError, ValueError):
         return {}
 
@@ -103,20 +104,20 @@ def keep_states(
     now = parts.clock.now()
     news = [KnownState(lesson=lesson, freshness=state, at=now, by=by, agent=agent) for lesson, state in judged.items()]
 
-    def edit(mark: str) -> str:
-        return _with_news(mark, news)
+    def edit(text: str) -> str:
+        return _with_news(text, news)
 
-    mark = parts.store.mark(_key(place))
-    if edit(mark) != mark:
-        parts.store.edit_mark(_key(place), edit)
+    text = parts.store.get_state(LESSON_STATES, _owner(place))
+    if edit(text) != text:
+        parts.store.edit_state(LESSON_STATES, _owner(place), edit)
 
 
-def _with_news(mark: str, news: Iterable[KnownState]) -> str:
-    """The mark with what was just judged; the same text when nothing differs.
+def _with_news(text: str, news: Iterable[KnownState]) -> str:
+    """The kept states with what was just judged; the same text when nothing differs.
 
     A store may keep hundreds of states and every delivery comes here: only those judged become records.
     """
-    known = _parse_plain(mark)
+    known = _parse_plain(text)
     differs = False
     for state in news:
         if state.freshness in SOUND:
@@ -127,7 +128,7 @@ def _with_news(mark: str, news: Iterable[KnownState]) -> str:
         if after is not before:
             differs, known[state.lesson] = True, to_plain(after)
     if not differs:
-        return mark
+        return text
     newest = sorted(known.values(), key=lambda plain: str(plain.get("at")))[-KEPT:]
     return dumps(newest) if newest else ""
 
@@ -177,8 +178,8 @@ def find_news(parts: Parts, place: Place, call: HookCall, told: Sequence[Deliver
     return _first_true(parts, place, sorted(due, key=lambda known: known.at, reverse=True)[:TRIED])
 
 
-def _key(place: Place) -> str:
-    return f"states:{place.project.id}:{place.root}"
+def _owner(place: Place) -> str:
+    return f"{place.project.id}:{place.root}"
 
 
 def _follow(held: KnownState | None, found: KnownState) -> KnownState:

@@ -17,7 +17,8 @@ from holdfast.errors import HoldfastError
 from holdfast.freshness.check import FreshnessCheck, worst
 from holdfast.freshness.notice import FOUND, SWITCHED, WATCHED, keep_states
 from holdfast.lean.records import Frozen, replace
-from holdfast.ports.store import LessonFilter, LogFilter, get_readable
+from holdfast.ports.activity import LogFilter
+from holdfast.ports.lessonstore import LessonFilter, get_readable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

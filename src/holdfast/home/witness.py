@@ -14,7 +14,7 @@ from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import render_instant
 from holdfast.lean.records import Frozen
 from holdfast.lean.texts import dumps, loads
-from holdfast.ports.store import Extent
+from holdfast.ports.storecare import Extent
 
 FILE = "witness.json"
 TALLIES = Extent.fields_

@@ -10,6 +10,7 @@ import os
 from glob import escape, glob
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.domain.statefamilies import RULES_HOSTS
 from holdfast.errors import HoldfastError, HostConfigError, InvalidValueError
 from holdfast.installing import githooks
 from holdfast.installing.hostfiles import followed_inside, set_up
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 SCOPE = "rules"
 """The second word of owners."""
-ASKED_MARK = "rules-hosts:"
-"""The store's mark, before the work tree's root, that names the hosts somebody asked for, a line each; with ` waits`
-while nothing is written for it. One with files that are not in the manifest any more was uninstalled."""
 NEW_MODE = 0o644
 
 
@@ -132,7 +130,7 @@ class RulesDesk:
             except (HoldfastError, OSError) as exc:
                 problems.append(exc if isinstance(exc, HoldfastError) else HostConfigError(f"{change.file}: {exc}"))
         lines = (name if name in self._written_for() else f"{name} waits" for name in plan.asked)
-        self._memory.parts.store.mark(ASKED_MARK + self.root, "\n".join(lines))
+        self._memory.parts.store.set_state(RULES_HOSTS, self.root, "\n".join(lines))
         return plan._replace(problems=tuple(problems))
 
     def _written_for(self) -> set[str]:
@@ -149,9 +147,9 @@ class RulesDesk:
         return name
 
     def _asked(self, named: Sequence[str] = ()) -> tuple[str, ...]:
-        """The hosts that somebody named, before and now."""
+        """The hosts that somebody named, before and now; one whose files are gone from the manifest was uninstalled."""
         written = self._written_for()
-        lines = [line.partition(" ") for line in self._memory.parts.store.mark(ASKED_MARK + self.root).split("\n")]
+        lines = [line.partition(" ") for line in self._memory.parts.store.get_state(RULES_HOSTS, self.root).split("\n")]
         kept = [name for name, _, waits in lines if name in self._hosts and (waits or name in written)]
         return tuple(dict.fromkeys([*kept, *map(self._known, named)]))
 

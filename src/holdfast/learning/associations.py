@@ -47,7 +47,11 @@ def associate(parts: Parts, place: Place) -> int:
         for pair, weight in weigh_pairs([event for _, event in told]).items():
             if weight > before.get(pair, 0.0):
                 added[pair] = added.get(pair, 0.0) + weight - before.get(pair, 0.0)
-    return len(added) if index.add_pairs(place, RELATION, added, str(newest), kept if since else "") else 0
+    if since:
+        is_kept = index.add_pairs(place, RELATION, added, kept, str(newest))
+    else:
+        is_kept = index.put_pairs(place, RELATION, added, str(newest))
+    return len(added) if is_kept else 0
 
 
 def weigh_pairs(window: Iterable[Event]) -> Pairs:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from hashlib import blake2b
 
 from holdfast.domain.lesson import INSTANT, Evidence, Lesson, Provenance, Scope, Triggers, Validity
+from holdfast.domain.statefamilies import COMMAND_COUNTS
 from holdfast.domain.vocabulary import STATES, LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import Frozen, replace
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     Ledger = dict[str, dict[str, list[int]]]
     """Counts by command and session, both as digests: passed, failed, aimed, named."""
 
-COUNTS = "commands:"
-"""Start of the mark that holds a project's counts, as digests and numbers: no words."""
 SESSIONS_KEPT, COMMANDS_KEPT = 60, 120
 LEAST_PASSES = 2
 START_SESSIONS = 2
@@ -121,11 +120,11 @@ def _count(parts: Parts, place: Place, session: SessionId, runs: Sequence[Comman
             counts[_digest(run.line)] = dict(list(sessions.items())[-SESSIONS_KEPT:])
         return dumps(dict(list(counts.items())[-COMMANDS_KEPT:]))
 
-    return _read(parts.store.edit_mark(COUNTS + place.project.id, edit))
+    return _read(parts.store.edit_state(COMMAND_COUNTS, place.project.id, edit))
 
 
 def _read(text: str) -> Ledger:
-    """The counts of a mark; what is damaged is left out."""
+    """The kept counts; what is damaged is left out."""
     try:
         held: Any = loads(text) if text else {}
     except InvalidValueError:

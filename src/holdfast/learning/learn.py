@@ -10,6 +10,7 @@ from hashlib import blake2b
 
 from holdfast.capture.sessionevents import session_events
 from holdfast.domain.lesson import in_state
+from holdfast.domain.statefamilies import DECIDED, LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownError
 from holdfast.lean.records import Frozen, replace
@@ -19,7 +20,7 @@ from holdfast.learning.commandcard import update_cards
 from holdfast.learning.refutation import settle
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import clean
-from holdfast.ports.parts import LEARNED_POSITION, learned_position
+from holdfast.ports.parts import learned_position
 from holdfast.ports.store import EventFilter, LessonFilter
 from holdfast.text.words import duplicate_key
 
@@ -34,16 +35,10 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import ProjectId, SessionId, State
     from holdfast.ports.parts import Parts
 
-DECIDED = "learned:"
-"""Start of the mark that holds what was decided on in a session, as digests and spans: no words."""
 PAGE = 10_000
 OPEN: tuple[State, ...] = ("candidate", "probation", "active")
 """States of a lesson that may still be told."""
 
-BEGUN = "learning_begun"
-"""Mark of the session that is being learnt from and how often that was begun; empty between two sessions."""
-SET_ASIDE = "learning_set_aside"
-"""Mark of the sessions that are not learnt from any more, one a line."""
 ATTEMPTS = 2
 SET_ASIDE_MOST = 100
 
@@ -122,10 +117,10 @@ def _count_commands(
 
 
 def learn_pending(parts: Parts) -> LearnReport:
-    """Learn from every session with events after the mark, each in the place where it last worked.
+    """Learn from every session with events after the position learnt up to, each in the place where it last worked.
 
-    The mark moves session by session, so a run that is ended in the middle loses only the session it was at. A session
-    that was begun twice and never ended is set aside and reported: it must not stop learning from all others.
+    The position moves session by session, so a run that is ended in the middle loses only the session it was at. A
+    session that was begun twice and never ended is set aside and reported: it must not stop learning from all others.
     Sessions whose folder is gone, or is another project now, are passed over.
     """
     waiting, newest = _waiting(parts, learned_position(parts.store))
@@ -138,7 +133,7 @@ def learn_pending(parts: Parts) -> LearnReport:
             reports.append(_learn_guarded(parts, place, session))
         # what was learnt lies before the first event of the sessions that still wait
         reached = waiting[number + 1][3] - 1 if number + 1 < len(waiting) else newest
-        parts.store.mark(LEARNED_POSITION, str(reached))
+        parts.store.set_state(LEARNED_POSITION, "", str(reached))
     reports += [_associate(parts, place) for place in places.values()]
     return _sum(reports)
 
@@ -159,26 +154,26 @@ def _waiting(parts: Parts, after: int) -> tuple[list[tuple[ProjectId, SessionId,
 
 def _learn_guarded(parts: Parts, place: Place, session: SessionId) -> LearnReport:
     """Learn from the session unless it was set aside; what a defect raises is reported like a detector's."""
-    set_aside = parts.store.mark(SET_ASIDE).splitlines()
+    set_aside = parts.store.get_state(LEARNING_SET_ASIDE).splitlines()
     if session in set_aside:
         return LearnReport()
-    begun, _, times = parts.store.mark(BEGUN).rpartition(" ")
+    begun, _, times = parts.store.get_state(LEARNING_BEGUN).rpartition(" ")
     attempt = int(times) + 1 if begun == session else 1
     if attempt > ATTEMPTS:
-        parts.store.mark(SET_ASIDE, "\n".join([*set_aside, session][-SET_ASIDE_MOST:]))
-        parts.store.mark(BEGUN, "")
+        parts.store.set_state(LEARNING_SET_ASIDE, "", "\n".join([*set_aside, session][-SET_ASIDE_MOST:]))
+        parts.store.set_state(LEARNING_BEGUN, "", "")
         return LearnReport(
             failed=(f"session {session} was set aside: learning from it was begun twice and never ended",)
         )
-    parts.store.mark(BEGUN, f"{session} {attempt}")
+    parts.store.set_state(LEARNING_BEGUN, "", f"{session} {attempt}")
     try:
         return learn(parts, place, session)
     except HoldfastError:
         raise
     except Exception as exc:
         return LearnReport(failed=(f"session {session}: {type(exc).__name__}: {exc}",))
-    finally:  # a killed process does not come here, and that is what the mark tells the next one
-        parts.store.mark(BEGUN, "")
+    finally:  # a killed process does not come here, and that is what the state tells the next one
+        parts.store.set_state(LEARNING_BEGUN, "", "")
 
 
 def admit(parts: Parts, place: Place, candidates: Sequence[Candidate], session: SessionId, host: str) -> LearnReport:
@@ -262,10 +257,10 @@ class _Decided:
 
     def __init__(self, parts: Parts, session: SessionId) -> None:
         self._parts = parts
-        self._name = DECIDED + session
+        self._session = session
         self._spans: dict[str, list[tuple[int, int]]] = {}
         self._changed = False
-        for entry in parts.store.mark(self._name).split():
+        for entry in parts.store.get_state(DECIDED, session).split():
             digest, *span = entry.split(":")
             if len(span) == 2 and all(part.isascii() and part.isdigit() for part in span):  # else it is damaged
                 self._spans.setdefault(digest, []).append((int(span[0]), int(span[1])))
@@ -286,7 +281,7 @@ class _Decided:
         """Write it down; the lessons themselves are written before, so that a crash between loses nothing."""
         if self._changed:
             entries = [f"{digest}:{a}:{b}" for digest, spans in self._spans.items() for a, b in spans]
-            self._parts.store.mark(self._name, " ".join(entries))
+            self._parts.store.set_state(DECIDED, self._session, " ".join(entries))
 
 
 def _digest(*words: str) -> str:

@@ -13,6 +13,7 @@ from holdfast.curation.undo import find_latest, undo_latest
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import in_state
 from holdfast.domain.records import Change
+from holdfast.domain.statefamilies import REJUDGED
 from holdfast.domain.vocabulary import EventId
 from holdfast.lean.plain import render_instant
 from holdfast.lean.records import Frozen, replace
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 JUDGE = "statements/"
 """What the id of the detector that goes by words alone begins with; its version follows."""
-REJUDGED = "rejudged:"
-"""Start of the mark `JUDGE RETIRED DEMOTED INSTANT` of a project whose lessons were judged again."""
 VERB = "rejudge"
 JUDGED: tuple[State, ...] = ("active", "probation", "candidate")
 BY_MACHINE = ("learn", "reanchor", "expire", "stage", "merge", "undo", VERB)
@@ -75,14 +74,14 @@ def rejudge(parts: Parts, place: Place, *, dry: bool = False) -> RejudgeReport:
     report = with_retries(step)
     if not dry:
         counts = f"{len(report.retired)} {len(report.demoted)}"
-        parts.store.mark(REJUDGED + place.project.id, f"{judge.id} {counts} {render_instant(parts.clock.now())}")
+        parts.store.set_state(REJUDGED, place.project.id, f"{judge.id} {counts} {render_instant(parts.clock.now())}")
     return report
 
 
 def rejudge_once(parts: Parts, place: Place) -> RejudgeReport | None:
     """As `rejudge`, unless this judge has done so here before; then None."""
     judge = next((detector.id for detector in parts.detectors() if detector.id.startswith(JUDGE)), "")
-    if parts.store.mark(REJUDGED + place.project.id).partition(" ")[0] == judge:
+    if parts.store.get_state(REJUDGED, place.project.id).partition(" ")[0] == judge:
         return None
     return rejudge(parts, place)
 
@@ -94,7 +93,7 @@ def undo_rejudging(parts: Parts, place: Place, *, author: str = "") -> Change:
 
 def last_rejudging(parts: Parts, place: Place) -> tuple[int, int, str]:
     """(lessons retired, lessons put on probation, instant) of the last time; zeros where it was never or taken back."""
-    words = parts.store.mark(REJUDGED + place.project.id).split()
+    words = parts.store.get_state(REJUDGED, place.project.id).split()
     if len(words) != 4 or not (words[1].isdigit() and words[2].isdigit()):
         return 0, 0, ""
     standing = find_latest(parts, place, VERB) is not None

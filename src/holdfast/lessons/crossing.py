@@ -7,13 +7,14 @@ closed project neither happens.
 from __future__ import annotations
 
 from holdfast.domain.lesson import Link, Scope, Validity, in_state, next_instant
+from holdfast.domain.statefamilies import CLOSED_PROJECTS, PROJECT_NAME
 from holdfast.domain.vocabulary import STATES, LessonId, ProjectId
 from holdfast.errors import InvalidValueError, StoreError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, loads, short_id
-from holdfast.lessons.ledger import NAME, with_retries, write_change
+from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
-from holdfast.ports.store import LessonFilter
+from holdfast.ports.lessonstore import LessonFilter
 from holdfast.text.resemblance import find_pairs
 
 TYPE_CHECKING = False
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
     from holdfast.ports.store import Store
 
-CLOSED = "closed_projects"
-"""Mark of the store: a JSON list of projects that others do not see."""
 MOST = 100_000
 
 
@@ -37,7 +36,7 @@ class Recurring(Frozen):
 
 def closed_projects(store: Store) -> frozenset[str]:
     """The projects that others do not see."""
-    return _parse(store.mark(CLOSED))
+    return _parse(store.get_state(CLOSED_PROJECTS))
 
 
 def close_project(parts: Parts, place: Place) -> None:
@@ -76,7 +75,7 @@ def siblings_of(store: Store, project: str) -> list[ProjectId]:
 
 def name_of(store: Store, project: str) -> str:
     """What people call a project: the name it had when its lessons were last changed here, else its id's end."""
-    return store.mark(NAME + project) or f"project {project[-8:]}"
+    return store.get_state(PROJECT_NAME, project) or f"project {project[-8:]}"
 
 
 def find_recurring(parts: Parts, place: Place) -> list[Recurring]:
@@ -150,11 +149,11 @@ def _edit_closed(parts: Parts, *, add: str, remove: str) -> None:
     def edit(text: str) -> str:
         return dumps(sorted((_parse(text) | ({add} if add else set())) - {remove}))
 
-    parts.store.edit_mark(CLOSED, edit)
+    parts.store.edit_state(CLOSED_PROJECTS, "", edit)
 
 
 def _parse(text: str) -> frozenset[str]:
-    """The mark's projects. Raises StoreError for a mark that cannot be read: nothing is to be opened by damage."""
+    """The projects. Raises StoreError where they cannot be read: nothing is to be opened by damage."""
     try:
         names = loads(text or "[]")
     except ValueError:

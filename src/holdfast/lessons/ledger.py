@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from holdfast.domain.lesson import Lesson, next_instant
 from holdfast.domain.records import Change
+from holdfast.domain.statefamilies import LESSONS_CHANGED, PROJECT_NAME
 from holdfast.errors import StaleWriteError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.staged import forget_seen
-
-CHANGED = "lessons_changed"
-"""Mark: not empty while lessons may have changed since an embedder last saw all of them."""
-
-NAME = "project_name:"
-"""Mark, before a project's id: what people call it."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,14 +64,14 @@ def write_change(
     parts.store.put(recorded, expected, change)
     if any(lesson.scope.branch for lesson in recorded):
         forget_seen(parts, place.project.id)
-    _mark_changed(parts)  # an embedder that looked between the mark and the put saw nothing new and took it away
+    _mark_changed(parts)  # an embedder that looked between that and the put saw nothing new and took it away
     return Written(change=change, lessons=recorded)
 
 
 def purge_with_change(parts: Parts, place: Place, lessons: Sequence[LessonId]) -> dict[str, int]:
     """Purge the lessons together with the record that says so; rows erased, by table."""
     change = replace(_change(parts, place, "purge", ()), lessons=tuple(lessons))
-    erased = parts.store.purge(lessons, None, change)
+    erased = parts.store.purge(lessons, change)
     _mark_changed(parts)
     return erased
 
@@ -127,10 +122,8 @@ def _change(parts: Parts, place: Place, verb: str, lessons: Sequence[Lesson], **
 
 
 def _note_name(parts: Parts, place: Place) -> None:
-    if parts.store.mark(NAME + place.project.id) != place.project.name:
-        parts.store.mark(NAME + place.project.id, place.project.name)
+    parts.store.set_state(PROJECT_NAME, place.project.id, place.project.name)
 
 
 def _mark_changed(parts: Parts) -> None:
-    if not parts.store.mark(CHANGED):
-        parts.store.mark(CHANGED, "yes")
+    parts.store.set_state(LESSONS_CHANGED, "", "yes")

@@ -9,7 +9,8 @@ from holdfast.lean.plain import parse_instant
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.staged import hidden_here
-from holdfast.ports.store import LessonFilter, LogFilter
+from holdfast.ports.activity import LogFilter
+from holdfast.ports.lessonstore import LessonFilter
 from holdfast.text.timespan import span_in
 
 TYPE_CHECKING = False

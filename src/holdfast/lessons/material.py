@@ -7,8 +7,8 @@ tool call that hands them to the memory.
 from __future__ import annotations
 
 from holdfast.domain.event import MEMORY_TOOL
+from holdfast.ports.eventlog import EventFilter
 from holdfast.ports.parts import learned_position
-from holdfast.ports.store import EventFilter
 from holdfast.ranking.relevance import stems_of
 from holdfast.text.hidden import folded, without_hidden
 from holdfast.text.speech import MASK, own_words

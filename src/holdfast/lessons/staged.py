@@ -1,12 +1,13 @@
 """Which of the lessons that are staged on branches are seen at a place. Lean: every hook asks.
 
-The answer is kept as a mark of the store, a line for each checkout: its commit, its branch, how closely it was looked
+The answer is kept as a state of the store, a line for each checkout: its commit, its branch, how closely it was looked
 at, and the lessons that are seen. It is worked out anew (`staging.find_seen`) where HEAD has moved since, or where a
 lesson was staged; so a hook asks git once a commit, and only where lessons are staged at all.
 """
 
 from __future__ import annotations
 
+from holdfast.domain.statefamilies import STAGED_SEEN
 from holdfast.errors import StoreError
 
 TYPE_CHECKING = False
@@ -16,9 +17,8 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import LessonId
     from holdfast.ports.parts import Parts
 
-MARK = "staged:"
-"""The store's mark, before the project's id; empty: not known, `none`: no lesson is staged."""
 NONE = "none"
+"""Kept where no lesson is staged; an empty value: not known."""
 LINES = 8
 """Checkouts of which the answer is kept."""
 CLOSE, GLANCE = "close", "glance"
@@ -28,11 +28,10 @@ def seen_here(parts: Parts, place: Place) -> tuple[LessonId, ...] | None:
     """The staged lessons that are seen at the place; None: all of them, since nothing is checked out there."""
     if not (place.commit or place.branch):
         return None
-    name = MARK + place.project.id
-    mark = parts.store.mark(name)
-    if mark == NONE:
+    kept_answers = parts.store.get_state(STAGED_SEEN, place.project.id)
+    if kept_answers == NONE:
         return ()
-    lines = mark.splitlines()
+    lines = kept_answers.splitlines()
     key = f"{place.commit or '-'} {place.branch or '-'}"
     wanted = (CLOSE, GLANCE) if parts.hasty else (CLOSE,)
     for line in lines:
@@ -50,13 +49,13 @@ def seen_here(parts: Parts, place: Place) -> tuple[LessonId, ...] | None:
     return seen
 
 
-def _keep(parts: Parts, place: Place, mark: str, lessons: list[Lesson]) -> None:
-    """Write the mark down, unless another lesson was staged meanwhile; a store that is only read goes without."""
+def _keep(parts: Parts, place: Place, answers: str, lessons: list[Lesson]) -> None:
+    """Write the answers down, unless another lesson was staged meanwhile; a store that is only read goes without."""
     from holdfast.lessons.staging import find_staged
 
     try:
-        parts.store.mark(MARK + place.project.id, mark)
-        if find_staged(parts, place) != lessons:  # who staged it may have cleared the mark before we wrote it
+        parts.store.set_state(STAGED_SEEN, place.project.id, answers)
+        if find_staged(parts, place) != lessons:  # who staged it may have cleared them before we wrote them
             forget_seen(parts, place.project.id)
     except StoreError:
         return
@@ -65,7 +64,7 @@ def _keep(parts: Parts, place: Place, mark: str, lessons: list[Lesson]) -> None:
 def hidden_here(parts: Parts, place: Place) -> frozenset[LessonId]:
     """The staged lessons that are not seen at the place."""
     seen = seen_here(parts, place)
-    if seen is None or parts.store.mark(MARK + place.project.id) == NONE:
+    if seen is None or parts.store.get_state(STAGED_SEEN, place.project.id) == NONE:
         return frozenset()
     from holdfast.lessons.staging import find_staged
 
@@ -74,4 +73,4 @@ def hidden_here(parts: Parts, place: Place) -> frozenset[LessonId]:
 
 def forget_seen(parts: Parts, project: str) -> None:
     """Have the answers of a project worked out anew: a lesson was staged."""
-    parts.store.mark(MARK + project, "")
+    parts.store.set_state(STAGED_SEEN, project, "")

@@ -8,13 +8,14 @@ anchored to. Where that cannot be told, a lesson is seen rather than hidden (ADR
 from __future__ import annotations
 
 from holdfast.domain.lesson import Lesson
+from holdfast.domain.statefamilies import STAGED_SEEN, STAGED_SETTLED
 from holdfast.domain.vocabulary import LessonId
 from holdfast.lean.plain import render_instant
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps
 from holdfast.lessons.ledger import with_retries, write_change
-from holdfast.lessons.staged import MARK, NONE
-from holdfast.ports.store import LessonFilter
+from holdfast.lessons.staged import NONE
+from holdfast.ports.lessonstore import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 STAGED_AT_MOST = 2_000
 PATCHES_AT_MOST = 20
 """Staged lessons, the newest, whose commits' patches are looked for where HEAD has moved."""
-SETTLED = "staged_settled:"
-"""The store's mark, before the project's id, with what was looked at when staged lessons were settled last."""
 UNANCHORED = ("decision",)
 """Kinds that are staged even without an anchor, unless a person stated them."""
 
@@ -209,13 +208,13 @@ def settle(parts: Parts, place: Place) -> Change | None:
     """
 
     def step() -> Change | None:
-        staged = find_staged(parts, place) if parts.store.mark(MARK + place.project.id) != NONE else []
+        staged = find_staged(parts, place) if parts.store.get_state(STAGED_SEEN, place.project.id) != NONE else []
         branches = parts.workspace.branches(place)
         lines = branches.main_commits() if staged else None
         if not lines:
             return None
         state = _state(branches, staged, lines)
-        if parts.store.mark(SETTLED + place.project.id) == state:
+        if parts.store.get_state(STAGED_SETTLED, place.project.id) == state:
             return None
         expected = {lesson.id: lesson.recorded_at for lesson in staged}
         merged: list[Lesson] = []
@@ -231,7 +230,7 @@ def settle(parts: Parts, place: Place) -> Change | None:
             known = {lesson.id: expected[lesson.id] for lesson in merged}
             names = sorted({lesson.scope.branch for lesson in staged if lesson.id in known})
             change = write_change(parts, place, "merge", merged, known, summary=", ".join(names)).change
-        parts.store.mark(SETTLED + place.project.id, state)
+        parts.store.set_state(STAGED_SETTLED, place.project.id, state)
         return change
 
     return with_retries(step)

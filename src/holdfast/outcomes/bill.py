@@ -6,7 +6,8 @@ from holdfast.domain.records import Delivery, Outcome
 from holdfast.domain.vocabulary import STATES, SessionId
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.records import Frozen
-from holdfast.ports.store import LessonFilter, LogFilter
+from holdfast.ports.activity import LogFilter
+from holdfast.ports.lessonstore import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

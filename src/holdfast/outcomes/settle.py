@@ -12,6 +12,7 @@ from datetime import timedelta
 from holdfast.capture.sessionevents import session_events
 from holdfast.domain.lesson import in_state, next_instant
 from holdfast.domain.records import Change, Delivery, Outcome
+from holdfast.domain.statefamilies import OUTCOME_WEIGHTS, OUTCOMES_OPEN, OUTCOMES_POSITION
 from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
 from holdfast.errors import HoldfastError, LessonNotFoundError
 from holdfast.lean.records import Frozen
@@ -22,8 +23,10 @@ from holdfast.outcomes.judge import Judged, Sayings, complaints, judge
 from holdfast.outcomes.missed import Library, needs_of
 from holdfast.outcomes.standing import Standing, since_of, standing_of
 from holdfast.outcomes.story import Story
-from holdfast.outcomes.weights import key_of, render_weights, weights_of
-from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
+from holdfast.outcomes.weights import render_weights, weights_of
+from holdfast.ports.activity import LogFilter
+from holdfast.ports.eventlog import EventFilter
+from holdfast.ports.lessonstore import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,10 +40,6 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 JUDGE = "judge/1"
-POSITION = "outcomes_position"
-"""Mark: every event up to that position belongs to a session that was judged or is among the open ones."""
-OPEN = "outcomes_open"
-"""Mark: the sessions that are not over, or have deliveries whose horizon is not there yet, as a JSON list."""
 OPEN_MOST = 500
 HORIZON = 200
 """Events after a delivery by which it is judged."""
@@ -94,11 +93,11 @@ def settle_pending(parts: Parts) -> SettleReport:
         if not is_over:
             open_now.append(one)
     for project, (cwd, lessons) in touched.items():
-        parts.store.mark(key_of(project), _weights_text(parts, project))
+        parts.store.set_state(OUTCOME_WEIGHTS, project, _weights_text(parts, project))
         moved += move_at(parts, cwd, project, sorted(lessons))
     # kept last: a learner that is killed before judges the same sessions again, which counts once
     _keep_open(parts, waiting, open_now)
-    parts.store.mark(POSITION, str(newest))
+    parts.store.set_state(OUTCOMES_POSITION, "", str(newest))
     return SettleReport(sessions=count, outcomes=outcomes, moved=tuple(moved), failed=tuple(failed))
 
 
@@ -140,7 +139,7 @@ def move(parts: Parts, place: Place, lessons: Iterable[LessonId]) -> list[Lesson
 
 def refresh(parts: Parts, place: Place, lesson: LessonId) -> None:
     """After a statement about a lesson: move it, and compute the project's weights anew."""
-    parts.store.mark(key_of(place.project.id), _weights_text(parts, place.project.id))
+    parts.store.set_state(OUTCOME_WEIGHTS, place.project.id, _weights_text(parts, place.project.id))
     move(parts, place, [lesson])
 
 
@@ -293,9 +292,9 @@ def _weights_text(parts: Parts, project: ProjectId) -> str:
 
 def _waiting(parts: Parts) -> tuple[list[_Open], int]:
     """The sessions to look at, in the order in which they were first heard of, and the last event's position."""
-    mark = parts.store.mark(POSITION)
-    newest = int(mark) if mark.isascii() and mark.isdigit() else 0
-    sessions = {(one.project, one.session): one for one in _load_open(parts.store.mark(OPEN))}
+    position = parts.store.get_state(OUTCOMES_POSITION)
+    newest = int(position) if position.isascii() and position.isdigit() else 0
+    sessions = {(one.project, one.session): one for one in _load_open(parts.store.get_state(OUTCOMES_OPEN))}
     while page := parts.store.find_events(EventFilter(after=newest, limit=PAGE)):
         newest = page[-1][0]
         for _, event in page:
@@ -303,9 +302,9 @@ def _waiting(parts: Parts) -> tuple[list[_Open], int]:
     return list(sessions.values()), newest
 
 
-def _load_open(mark: str) -> list[_Open]:
+def _load_open(text: str) -> list[_Open]:
     try:
-        return [_Open(project=project, session=session, cwd=cwd) for project, session, cwd in loads(mark or "[]")]
+        return [_Open(project=project, session=session, cwd=cwd) for project, session, cwd in loads(text or "[]")]
     except (TypeError, ValueError):
         return []  # not as we write it: its sessions come back with their next event
 
@@ -314,9 +313,9 @@ def _keep_open(parts: Parts, judged: Sequence[_Open], still_open: Sequence[_Open
     """Keep the sessions that are still open, and those that another learner has added meanwhile."""
     done = {(one.project, one.session) for one in judged}
 
-    def edit(mark: str) -> str:
-        others = [one for one in _load_open(mark) if (one.project, one.session) not in done]
+    def edit(text: str) -> str:
+        others = [one for one in _load_open(text) if (one.project, one.session) not in done]
         kept = [*others, *still_open][-OPEN_MOST:]
         return dumps([[one.project, one.session, one.cwd] for one in kept]) if kept else ""
 
-    parts.store.edit_mark(OPEN, edit)
+    parts.store.edit_state(OUTCOMES_OPEN, "", edit)

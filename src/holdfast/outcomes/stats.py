@@ -10,7 +10,8 @@ from holdfast.domain.records import Delivery, Outcome
 from holdfast.domain.vocabulary import LessonId, LessonKind, ProjectId
 from holdfast.lean.records import Frozen
 from holdfast.outcomes.estimate import Difference, Share, difference_of, pairs_by_session, share_of
-from holdfast.ports.store import LessonFilter, LogFilter
+from holdfast.ports.activity import LogFilter
+from holdfast.ports.lessonstore import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

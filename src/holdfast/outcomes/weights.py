@@ -7,6 +7,7 @@ every delivery reads it, and it is empty for most projects, so nothing here is i
 
 from __future__ import annotations
 
+from holdfast.domain.statefamilies import OUTCOME_WEIGHTS
 from holdfast.errors import StoreError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, loads
@@ -83,25 +84,20 @@ NO_WEIGHTS = Weights(lessons={}, shifts={})
 def load_weights(store: Store, project: ProjectId) -> Weights:
     """The project's weights; none where there are none or they cannot be read: a delivery goes without."""
     try:
-        mark = store.mark(key_of(project))
+        text = store.get_state(OUTCOME_WEIGHTS, project)
     except StoreError:
         return NO_WEIGHTS
-    if not mark:
+    if not text:
         return NO_WEIGHTS
     try:
-        plain = loads(mark)
+        plain = loads(text)
         return Weights(lessons=_numbers_in(plain["lessons"]), shifts=_numbers_in({"": plain["shifts"]})[""])
     except (AttributeError, KeyError, TypeError, ValueError):
         return NO_WEIGHTS
 
 
-def key_of(project: ProjectId) -> str:
-    """The mark's name."""
-    return f"outcome_weights:{project}"
-
-
 def render_weights(weights: Weights) -> str:
-    """The mark's text; empty when every factor and shift is one."""
+    """The state's text; empty when every factor and shift is one."""
     if not weights.lessons and not weights.shifts:
         return ""
     return dumps({"lessons": weights.lessons, "shifts": weights.shifts})

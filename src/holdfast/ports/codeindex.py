@@ -52,13 +52,16 @@ class CodeIndex(Protocol):
         """Files linked to the file, closest first: imports both ways, two hops, decayed; and edited together."""
         ...
 
+    def put_pairs(self, place: Place, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> bool:
+        """Keep a relation's weighted pairs of paths in the place of those kept; False when there is no index."""
+        ...
+
     def add_pairs(
-        self, place: Place, relation: str, pairs: Mapping[tuple[str, str], float], upto: str, since: str
+        self, place: Place, relation: str, pairs: Mapping[tuple[str, str], float], since: str, upto: str
     ) -> bool:
         """Add weighted pairs of paths to a relation that is complete up to `since`; then it is up to `upto`.
 
-        With an empty `since` they replace what is kept. False, and nothing is kept, when it is complete up to
-        something else, or there is no index.
+        False, and nothing is kept, when it is complete up to something else, or there is no index.
         """
         ...
 

@@ -48,8 +48,12 @@ class IndexStore(Protocol):
         """Forget paths that are gone; outlines nothing refers to go too. Files that imported them are `unlinked`."""
         ...
 
-    def clear(self) -> None:
-        """Forget everything: outlines made by other rules are not to be mixed with new ones."""
+    def rules(self) -> str:
+        """The rules that its outlines were made by, as `clear` was told; empty for a new index."""
+        ...
+
+    def clear(self, rules: str) -> None:
+        """Forget everything. From now on outlines are made by these rules: others are not to be mixed with them."""
         ...
 
     def unlinked(self, root: str, limit: int) -> dict[str, list[Import]]:
@@ -72,18 +76,32 @@ class IndexStore(Protocol):
         """Files that import the file."""
         ...
 
-    def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str, since: str = "") -> bool:
-        """Keep a relation's weighted pairs of paths (edited_together, read_before), complete up to that commit.
+    def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> None:
+        """Keep a relation's weighted pairs of paths (edited_together, read_before) in the place of those kept.
 
-        They replace those kept; with `since` they are added to them, if they are complete up to just that (False
-        otherwise: nothing was kept). What they are complete up to is the mark `pairs:<relation>`.
+        `upto` is what they are complete up to: a commit, a position.
         """
+        ...
+
+    def add_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], since: str, upto: str) -> bool:
+        """Add weighted pairs to those kept, if these are complete up to just `since`; then they are up to `upto`.
+
+        False, and nothing is kept, when they are complete up to something else.
+        """
+        ...
+
+    def pairs_upto(self, relation: str) -> str:
+        """What the relation's pairs are complete up to; empty for none."""
         ...
 
     def pairs(self, relation: str, path: str) -> list[tuple[str, float]]:
         """The other path and the weight of each pair of that relation, either way round, heaviest first."""
         ...
 
-    def mark(self, key: str, value: str | None = None) -> str:
-        """A small named value (cursors, cached verdicts): sets it when given; returns what is kept now."""
+    def verdict(self, key: str) -> str:
+        """The verdict kept by that key; empty for none."""
+        ...
+
+    def keep_verdict(self, key: str, verdict: str) -> None:
+        """Keep a verdict in the place of the one kept by that key; the oldest go when there are many."""
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.domain.statefamilies import LEARNED_POSITION
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import Frozen
 
@@ -41,14 +42,10 @@ def no_lesson_files(place: Place) -> LessonFiles:
     raise InvalidValueError(f"no lesson files in {place.root}")
 
 
-LEARNED_POSITION = "learned_position"
-"""Mark of the store: every event up to that position has been learnt from."""
-
-
 def learned_position(store: Store) -> int:
     """The position up to which events were learnt from; 0, so all are looked at again, where the mark is damaged."""
-    mark = store.mark(LEARNED_POSITION)
-    return int(mark) if mark.isascii() and mark.isdigit() else 0
+    position = store.get_state(LEARNED_POSITION)
+    return int(position) if position.isascii() and position.isdigit() else 0
 
 
 class Parts(Frozen):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from holdfast.domain.statefamilies import EMBEDDER_COVERING, EMBEDDER_FAILED, EMBEDDER_RESTING, LESSONS_CHANGED
 from holdfast.errors import EmbedderError, HoldfastError, InvalidValueError, LessonNotFoundError, StoreError
 from holdfast.lean.plain import parse_instant, render_instant
 from holdfast.lean.records import Frozen
-from holdfast.lessons.ledger import CHANGED
-from holdfast.ports.store import LessonFilter
+from holdfast.ports.lessonstore import LessonFilter
 from holdfast.text.redaction import redact
 
 TYPE_CHECKING = False
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from holdfast.domain.lesson import Lesson
+    from holdfast.domain.statefamilies import StateFamily
     from holdfast.ports.embedder import Embedder
     from holdfast.ports.parts import Parts
 
@@ -30,13 +31,6 @@ REST_S = 30.0
 """How long an embedder that failed a question is not asked another: recall does not wait for it each time."""
 PROBE = "why do the login tests fail near midnight?"
 """What an embedder is tried with."""
-
-COVERING = "embedder_covering"
-"""Mark: id of the embedder that every lesson had a vector of."""
-FAILED = "embedder_failed"
-"""Mark: when embedding lessons failed last, and why; empty once it went well again."""
-RESTING = "embedder_resting:"
-"""Mark, with the embedder's id after it: when it failed a question, and why."""
 
 
 class Placed(Frozen):
@@ -76,18 +70,18 @@ def embed_pending(parts: Parts, limit: int = 1_000, kept: Callable[[int], None] 
         embedder = parts.embedder()
         if embedder is None:
             return 0
-        _keep(parts, CHANGED, "")  # before the look: what changes during it is looked for again
+        _keep(parts, LESSONS_CHANGED, "", "")  # before the look: what changes during it is looked for again
         pending = parts.store.find(LessonFilter(all_projects=True, without_vector=embedder.id, limit=limit))
         done = sum(_embed(parts, embedder, batch, kept) for batch in _batches(pending))
     except EmbedderError as exc:
-        _keep(parts, FAILED, _dated(parts, exc))
-        _keep(parts, CHANGED, "yes")
+        _keep(parts, EMBEDDER_FAILED, "", _dated(parts, exc))
+        _keep(parts, LESSONS_CHANGED, "", "yes")
         raise
-    _keep(parts, FAILED, "")
+    _keep(parts, EMBEDDER_FAILED, "", "")
     if len(pending) < limit:
         _settle(parts, embedder)
     else:
-        _keep(parts, CHANGED, "yes")  # more wait
+        _keep(parts, LESSONS_CHANGED, "", "yes")  # more wait
     return done
 
 
@@ -112,7 +106,7 @@ def probe(parts: Parts) -> Embedder | None:
     embedder = parts.embedder()
     if embedder is not None:
         embedder.embed_query(PROBE)
-        _keep(parts, RESTING + embedder.id, "")
+        _keep(parts, EMBEDDER_RESTING, embedder.id, "")
     return embedder
 
 
@@ -122,14 +116,14 @@ def coverage(parts: Parts) -> Coverage:
         embedder = parts.embedder()
     except HoldfastError:
         embedder = None
-    lessons = parts.store.put_vectors("", {})
+    lessons = parts.store.count_without_vector("")
     if embedder is None:
-        return Coverage(lessons=lessons, failed=parts.store.mark(FAILED))
+        return Coverage(lessons=lessons, failed=parts.store.get_state(EMBEDDER_FAILED))
     return Coverage(
         lessons=lessons,
-        embedded=lessons - parts.store.put_vectors(embedder.id, {}),
+        embedded=lessons - parts.store.count_without_vector(embedder.id),
         answering=(_former(parts, embedder) or embedder).id,
-        failed=parts.store.mark(FAILED),
+        failed=parts.store.get_state(EMBEDDER_FAILED),
     )
 
 
@@ -163,16 +157,16 @@ def _unchanged(parts: Parts, batch: Sequence[Lesson]) -> set[str]:
 
 def _settle(parts: Parts, embedder: Embedder) -> None:
     """Once no lesson waits, this embedder answers; only then do the vectors of others go."""
-    if parts.store.mark(COVERING) != embedder.id:
-        if parts.store.put_vectors(embedder.id, {}):
+    if parts.store.get_state(EMBEDDER_COVERING) != embedder.id:
+        if parts.store.count_without_vector(embedder.id):
             return
-        parts.store.mark(COVERING, embedder.id)
-    parts.store.put_vectors(embedder.id, {}, True)
+        parts.store.set_state(EMBEDDER_COVERING, "", embedder.id)
+    parts.store.drop_other_vectors(embedder.id)
 
 
 def _former(parts: Parts, wanted: Embedder) -> Embedder | None:
     """The embedder whose vectors still answer; None when that is the wanted one, or it cannot be made any more."""
-    covering = parts.store.mark(COVERING)
+    covering = parts.store.get_state(EMBEDDER_COVERING)
     return parts.former(covering) if covering and covering != wanted.id else None
 
 
@@ -180,7 +174,7 @@ def _catch_up(parts: Parts, wanted: Embedder) -> None:
     """Let an embedder of this machine that has not seen every lesson see a batch more, where no host waits."""
     if not getattr(wanted, "is_local", False) or parts.hasty:
         return
-    if parts.store.mark(COVERING) == wanted.id and not parts.store.mark(CHANGED):
+    if parts.store.get_state(EMBEDDER_COVERING) == wanted.id and not parts.store.get_state(LESSONS_CHANGED):
         return
     try:
         embed_pending(parts, BATCH)
@@ -189,9 +183,9 @@ def _catch_up(parts: Parts, wanted: Embedder) -> None:
 
 
 def _missing(parts: Parts, wanted: Embedder) -> str:
-    if parts.store.mark(COVERING) == wanted.id:
+    if parts.store.get_state(EMBEDDER_COVERING) == wanted.id:
         return ""
-    waiting = parts.store.put_vectors(wanted.id, {})
+    waiting = parts.store.count_without_vector(wanted.id)
     return f"lessons without a vector of {wanted.id} yet: {waiting}" if waiting else ""
 
 
@@ -200,12 +194,12 @@ def _ask(parts: Parts, embedder: Embedder, text: str) -> tuple[float, ...]:
     try:
         return tuple(embedder.embed_query(text))
     except EmbedderError as exc:
-        _keep(parts, RESTING + embedder.id, _dated(parts, exc))
+        _keep(parts, EMBEDDER_RESTING, embedder.id, _dated(parts, exc))
         raise
 
 
 def _require_rested(parts: Parts, embedder: Embedder) -> None:
-    at, _, why = parts.store.mark(RESTING + embedder.id).partition(" ")
+    at, _, why = parts.store.get_state(EMBEDDER_RESTING, embedder.id).partition(" ")
     try:
         left_s = REST_S - (parts.clock.now() - parse_instant(at)).total_seconds() if at else 0.0
     except InvalidValueError:
@@ -218,6 +212,6 @@ def _dated(parts: Parts, exc: EmbedderError) -> str:
     return f"{render_instant(parts.clock.now())} {redact(str(exc))}"
 
 
-def _keep(parts: Parts, key: str, value: str) -> None:
+def _keep(parts: Parts, family: StateFamily, owner: str, value: str) -> None:
     with suppress(StoreError):  # busy or read-only: what failed is raised all the same
-        parts.store.mark(key, value)
+        parts.store.set_state(family, owner, value)

@@ -9,7 +9,7 @@ from holdfast.errors import EmbedderError, InvalidValueError, LessonNotFoundErro
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.staged import seen_here
-from holdfast.ports.store import damage_words, get_readable
+from holdfast.ports.lessonstore import damage_words, get_readable
 from holdfast.ranking.aim import Aim, task_of
 from holdfast.ranking.bar import (
     UNKNOWN,

@@ -1,8 +1,9 @@
-"""The store's contract: vectors, the log, marks, purging and checking."""
+"""The store's contract: vectors, the log, states, purging and checking."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -10,6 +11,16 @@ import pytest
 from holdfast.domain.lesson import Evidence, Provenance, in_state
 from holdfast.domain.query import Query
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
+from holdfast.domain.statefamilies import (
+    DECIDED,
+    FAMILIES,
+    LESSON_STATES,
+    OUTCOME_WEIGHTS,
+    PLACE,
+    STAGED_SEEN,
+    SYNCED,
+    TIDIED,
+)
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.records import replace
@@ -82,20 +93,21 @@ class VectorContract:
         assert self.near(store, (1, 0, 0)) == [lesson.id]
         assert store.find(LessonFilter(project=PROJECT, without_vector=EMBEDDER)) == []
 
-    def test_asked_with_no_vectors_it_tells_how_many_lessons_wait_for_one(self, store: Store) -> None:
+    def test_lessons_without_a_vector_of_an_embedder_are_counted(self, store: Store) -> None:
         reachable(store), reachable(store)
         bare = make_lesson(project="elsewhere")
         store.put([bare, make_lesson(state="forgotten")], {})
-        assert (store.put_vectors(EMBEDDER, {}), store.put_vectors("other", {})) == (1, 3)
-        assert store.put_vectors(EMBEDDER, {bare.id: (1.0, 0.0, 0.0)}) == 0
-        assert store.put_vectors(EMBEDDER, {}) == 0
+        assert [store.count_without_vector(name) for name in (EMBEDDER, "other", "")] == [1, 3, 3]
+        store.put_vectors(EMBEDDER, {bare.id: (1.0, 0.0, 0.0)})
+        assert store.count_without_vector(EMBEDDER) == 0
 
     def test_vectors_of_other_embedders_can_be_erased(self, store: Store) -> None:
         lesson = reachable(store)
         store.put_vectors("a", {lesson.id: (0.0, 1.0, 0.0)})
-        store.put_vectors("z", {lesson.id: (0.0, 1.0, 0.0)}, True)
+        store.put_vectors("z", {lesson.id: (0.0, 1.0, 0.0)})
+        store.drop_other_vectors("z")
         assert found(store, "match_vector", vector=(0.0, 1.0, 0.0), embedder_id="z") == [lesson.id]
-        assert [store.put_vectors(name, {}) for name in ("a", EMBEDDER, "z")] == [1, 1, 0]
+        assert [store.count_without_vector(name) for name in ("a", EMBEDDER, "z")] == [1, 1, 0]
         assert self.near(store, (1, 0, 0)) == []
 
     def test_a_vector_of_an_unknown_lesson_is_skipped(self, store: Store) -> None:
@@ -105,7 +117,7 @@ class VectorContract:
 
 
 class LogContract:
-    """The log and marks."""
+    """The log."""
 
     def test_log_records_come_back_whole_newest_first(self, store: Store) -> None:
         make: Any
@@ -157,26 +169,65 @@ class LogContract:
         store.record([make_delivery(trigger="a\0b\ud800")])
         assert store.find_records(Delivery, LogFilter())[0].trigger == "a\ufffdb\ufffd"
 
-    def test_a_mark_is_empty_until_it_is_set(self, store: Store) -> None:
-        assert store.mark("seen") == ""
-        assert store.mark("seen", "1") == "1"
-        assert store.mark("seen", "2") == "2"
-        assert store.mark("seen") == "2"
-        assert store.mark("seen", "") == ""
-        assert store.mark("seen") == ""
-        assert store.mark("k\0\ud800", "v\0") == "v\ufffd"
-        assert store.mark("k\0\ud800") == "v\ufffd"
 
-    def test_a_mark_is_edited_from_what_it_is(self, store: Store) -> None:
-        assert store.edit_mark("seen", lambda value: value + "a") == "a"
-        assert store.edit_mark("seen", lambda value: value + "b\0") == "ab\ufffd"
-        assert store.mark("seen") == "ab\ufffd"
+class StateContract:
+    """What Holdfast keeps about its own work."""
+
+    def test_a_state_is_empty_until_it_is_set(self, store: Store) -> None:
+        assert store.get_state(PLACE, "/a") == ""
+        for value in ("1", "2", "2", ""):
+            store.set_state(PLACE, "/a", value)
+            assert store.get_state(PLACE, "/a") == value
+        store.set_state(PLACE, "k\0\ud800", "v\0")
+        assert store.get_state(PLACE, "k\0\ud800") == "v\ufffd"
+
+    def test_a_state_belongs_to_its_family_and_owner(self, store: Store) -> None:
+        store.set_state(PLACE, "a", "1")
+        store.set_state(PLACE, "b", "2")
+        store.set_state(DECIDED, "a", "3")
+        store.set_state(TIDIED, "", "4")
+        assert [store.get_state(PLACE, owner) for owner in ("a", "b", "", "A")] == ["1", "2", "", ""]
+        assert (store.get_state(DECIDED, "a"), store.get_state(TIDIED)) == ("3", "4")
+
+    def test_a_state_is_edited_from_what_it_is(self, store: Store) -> None:
+        assert store.edit_state(TIDIED, "", lambda value: value + "a") == "a"
+        assert store.edit_state(TIDIED, "", lambda value: value + "b\0") == "ab\ufffd"
+        assert store.get_state(TIDIED) == "ab\ufffd"
+        assert store.edit_state(TIDIED, "", lambda value: "") == store.get_state(TIDIED) == ""
 
     def test_an_edit_that_fails_changes_nothing(self, store: Store) -> None:
-        store.mark("seen", "1")
+        store.set_state(TIDIED, "", "1")
         with pytest.raises(ZeroDivisionError):
-            store.edit_mark("seen", lambda value: str(1 // 0))
-        assert store.mark("seen", "2") == "2"
+            store.edit_state(TIDIED, "", lambda value: str(1 // 0))
+        assert store.get_state(TIDIED) == "1"
+
+    def test_states_go_when_their_days_are_over(self, store: Store) -> None:
+        now = datetime.now(UTC)
+        for family in FAMILIES:
+            store.set_state(family, "x", "kept")
+        assert store.expire_states(now) == 0
+        for day in sorted({family.kept_days for family in FAMILIES if family.kept_days}):
+            due = [family for family in FAMILIES if family.kept_days == day]
+            assert store.expire_states(now + timedelta(days=day) - timedelta(minutes=1)) == 0
+            assert store.expire_states(now + timedelta(days=day) + timedelta(hours=1)) == len(due)
+        assert {family for family in FAMILIES if store.get_state(family, "x")} == {
+            family for family in FAMILIES if not family.kept_days
+        }
+
+    def test_a_purged_lesson_is_named_by_no_state_that_names_lessons(self, store: Store) -> None:
+        lesson, stays = reachable(store), reachable(store)
+        store.set_state(LESSON_STATES, "a", f'[{{"lesson":"{lesson.id}","at":"1"}},{{"lesson":"{stays.id}","at":"2"}}]')
+        store.set_state(OUTCOME_WEIGHTS, "a", f'{{"lessons":{{"{lesson.id}":{{}},"{stays.id}":{{}}}},"shifts":{{}}}}')
+        store.set_state(STAGED_SEEN, "a", f"c1 main close {lesson.id} {stays.id}")
+        store.set_state(STAGED_SEEN, "b", f"c1 main close {stays.id}")
+        store.set_state(SYNCED, "a", f'{{"entries":["{lesson.id}"]}}')
+        assert store.purge([lesson.id])["state"] == 3
+        assert store.get_state(LESSON_STATES, "a") == f'[{{"lesson":"{stays.id}","at":"2"}}]'
+        assert store.get_state(OUTCOME_WEIGHTS, "a") == f'{{"lessons":{{"{stays.id}":{{}}}},"shifts":{{}}}}'
+        assert (store.get_state(STAGED_SEEN, "a"), store.get_state(STAGED_SEEN, "b")) == (
+            "", f"c1 main close {stays.id}",
+        )  # fmt: skip
+        assert lesson.id in store.get_state(SYNCED, "a"), "else its file would be taken in again"
 
 
 class PurgeContract:
@@ -205,7 +256,7 @@ class PurgeContract:
 
     def test_a_purge_and_its_change_are_written_together(self, store: Store) -> None:
         lesson, change = reachable(store), make_change(verb="purge")
-        store.purge([lesson.id], None, change)
+        store.purge([lesson.id], change)
         assert store.find_records(Change, LogFilter()) == [change]
 
     def test_the_events_a_purged_lesson_quotes_lose_their_texts(self, store: Store) -> None:
@@ -218,6 +269,14 @@ class PurgeContract:
         store.purge([lesson.id])
         texts = [event.text for _, event in store.find_events(EventFilter())]
         assert texts == ["", "[purged], noted", "Pier 9 is closed"]
+
+    def test_old_events_lose_their_texts_and_stay_known(self, store: Store) -> None:
+        old, new = make_event(at=START, text="Pier 9", files=("a.py",)), make_event(at=minutes(9), text="Pier 8")
+        silent = make_event(kind="file_edit", text="", at=START)
+        store.append_events([old, new, silent])
+        assert store.erase_event_texts(minutes(9)) == 1
+        assert store.erase_event_texts(minutes(9)) == 0
+        assert [event for _, event in store.find_events(EventFilter())] == [replace(old, text=""), new, silent]
 
     def test_outcomes_of_other_lessons_lose_the_words_of_a_purged_one(self, store: Store) -> None:
         rule = "Pier 9 is closed to all ships."

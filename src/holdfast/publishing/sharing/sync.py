@@ -7,7 +7,7 @@ change to a lesson that counts here waits until a person accepts it.
 
 A file that is not there says nothing: another branch may be checked out. Only a tombstone ends a lesson.
 
-What was synced is one mark a project: ids, places, digests; no word of a lesson.
+What was synced is one state a project: ids, places, digests; no word of a lesson.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from holdfast.curation.conflicts import count_conflicts
 from holdfast.curation.remember import same_rule
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
+from holdfast.domain.statefamilies import SYNCED
 from holdfast.domain.vocabulary import LIVING, STATES, TRANSITIONS, LessonId
 from holdfast.errors import HoldfastError, InvalidValueError, StaleWriteError
 from holdfast.lean.plain import render_instant
@@ -52,8 +53,6 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
     from holdfast.publishing.sharing.document import Stamp
 
-MARK = "sharing:"
-"""The store's mark, before the project's id, with what was synced."""
 FOLDER = ".holdfast/lessons"
 VERSION = 1
 PAGE = 1_000
@@ -177,11 +176,11 @@ class _Run:
         self.by_user: frozenset[str] | None = None
         self._locals: dict[LessonId, LessonId] = {}
         self.staging = SharedStaging(parts, place, FOLDER)
-        self.state = _load(parts.store.mark(MARK + place.project.id))
+        self.state = _load(parts.store.get_state(SYNCED, place.project.id))
         self.roots: dict[str, dict[str, str]] = self.state["roots"]
 
     def go(self) -> SyncReport:
-        """Plan, then write the store, the files and the mark, in this order: a crash in between loses nothing."""
+        """Plan, then write the store, the files and the state, in this order: a crash in between loses nothing."""
         known = self.roots.get(self.place.root, {})
         found = dict(self.files.find())
         extent = self.parts.store.extent()
@@ -371,7 +370,7 @@ class _Run:
         draft = new_lesson(file.document, self.place.project.id, self._local_ids(), now, self._state(file, path))
         draft = self.staging.stage(draft, path)
         self._load_all()
-        if draft.id in self.lessons:  # it was taken in before the mark was lost
+        if draft.id in self.lessons:  # it was taken in before the state was lost
             return self.lessons[draft.id]
         rule = same_rule(draft)
         if not self.rules:
@@ -535,7 +534,8 @@ class _Run:
         if self.how.take_only:  # what our edits ask of files is still to be written
             extent = replace(extent, versions=-1)
         entries = [self._dated(entry) for entry in self.entries.values()]
-        self.parts.store.mark(MARK + self.place.project.id, _dump(entries, roots, [extent.versions, extent.lessons]))
+        state = _dump(entries, roots, [extent.versions, extent.lessons])
+        self.parts.store.set_state(SYNCED, self.place.project.id, state)
 
     def _dated(self, entry: Entry) -> Entry:
         lesson = self.lessons.get(entry.lesson)
@@ -589,7 +589,7 @@ def _unchanged(entries: Sequence[dict[str, Any]], found: Mapping[str, str]) -> S
 
 
 def _load(text: str) -> dict[str, Any]:
-    """The mark's entries, files and extent; of a mark that cannot be read nothing, and all is compared anew."""
+    """The state's entries, files and extent; of one that cannot be read nothing, and all is compared anew."""
     try:
         held = loads(text) if text else {}
         if held.get("version") == VERSION:

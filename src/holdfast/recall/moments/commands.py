@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
 from holdfast.lean.records import replace
-from holdfast.ports.store import get_readable
+from holdfast.ports.lessonstore import get_readable
 from holdfast.recall.moments.files import TRIGGER, TRIGGER_LINES, trigger_picks
 from holdfast.recall.moments.start import grouped
 from holdfast.recall.moments.turn import Pick, as_found
@@ -109,7 +109,7 @@ def _left_out(turn: Turn) -> list[Pick]:
 
 
 def _edits_code_alone(turn: Turn) -> bool:
-    from holdfast.ports.store import EventFilter
+    from holdfast.ports.eventlog import EventFilter
 
     where = EventFilter(project=turn.place.project.id, session=turn.call.session, last=EDITS_READ)
     events = (event for _, event in turn.parts.store.find_events(where) if event.kind == "file_edit")

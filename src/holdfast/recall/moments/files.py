@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
 from holdfast.lean.records import replace
-from holdfast.ports.store import get_readable
+from holdfast.ports.lessonstore import get_readable
 from holdfast.ranking.bar import is_decisive
 from holdfast.ranking.pushing import agrees, worth_here
 from holdfast.ranking.retrievers import score_triggers

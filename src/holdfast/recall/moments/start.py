@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.records import Outcome
-from holdfast.ports.store import LogFilter, get_readable
+from holdfast.ports.activity import LogFilter
+from holdfast.ports.lessonstore import get_readable
 from holdfast.ranking.bar import is_decisive
 from holdfast.recall.moments.turn import Pick, as_found
 from holdfast.recall.retrieve import draw

@@ -5,8 +5,9 @@ It costs the user a turn of the agent, so it is off until the user switches it o
 
 from __future__ import annotations
 
+from holdfast.domain.statefamilies import WRAPPED_UP
 from holdfast.lean.texts import dumps
-from holdfast.ports.store import EventFilter
+from holdfast.ports.eventlog import EventFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import SessionId
     from holdfast.ports.parts import Parts
 
-ASKED = "wrapped_up:"
-"""Start of the mark of a session whose agent was asked."""
 LEAST_PROMPTS, LEAST_FILES = 2, 3
 """What a person said and files that were edited, from which a session was real work."""
 EVENTS_READ = 2_000
@@ -32,14 +31,14 @@ def ask_to_wrap_up(parts: Parts, place: Place, call: HookCall) -> str:
     profile = parts.host(call.host).profile
     if call.name != profile.stop_hook or not profile.stop_reply or call.agent or not call.session:
         return ""
-    if parts.store.mark(ASKED + call.session) or not _is_real_work(parts, place, call.session):
+    if parts.store.get_state(WRAPPED_UP, call.session) or not _is_real_work(parts, place, call.session):
         return ""
     return profile.stop_reply.replace("{reason}", dumps(REQUEST))
 
 
 def note_asked(parts: Parts, session: SessionId) -> None:
     """Write down that the agent of the session was asked."""
-    parts.store.mark(ASKED + session, "yes")
+    parts.store.set_state(WRAPPED_UP, session, "yes")
 
 
 def _is_real_work(parts: Parts, place: Place, session: SessionId) -> bool:

@@ -40,7 +40,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SCHEMA = 4
+SCHEMA = 5
 """Number of the newest migration: what `PRAGMA user_version` says of a file this code can use."""
 LONGEST_NAP_S = 0.004
 OPEN = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import re
-
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
 from holdfast.errors import InvalidValueError
-from holdfast.lean.records import Frozen
 from holdfast.lean.texts import dumps, loads
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.rows import DAMAGED, clean, document, record_of
+from holdfast.stores.sqlite.states import forget_lesson
+from holdfast.text.purging import RAW, Purging
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
 _BY_ROW = {"anchors": "lesson", "tokens": "lesson", "triggers": "lesson", "vectors": "lesson", "lesson_text": "rowid"}
-PURGED = "[purged]"
-"""Stands where a sentence was."""
-SHORTEST_SENTENCE = 12
-"""Characters of a sentence that is looked for elsewhere: shorter ones stand in many texts that say something else."""
-RAW = ("text", "old", "new")
-"""Fields of an event that hold what was said and written, as opposed to what was done to which file."""
 _BY_ID = ("deliveries", "outcomes", "change_lessons")
 
 
@@ -34,7 +27,7 @@ def purge(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
     That an event happened stays known, its words do not: see `_drop_words`. A change that names other lessons too
     keeps those and loses its summary. Links of other lessons to an erased id stay: an id says nothing.
     """
-    erased = _drop_words(sql, _words_of(sql, ids))
+    erased = _drop_words(sql, Purging(_versions(sql, ids)))
 
     def count(table: str, cursor: sqlite3.Cursor) -> None:
         erased[table] = erased.get(table, 0) + max(0, cursor.rowcount)
@@ -49,72 +42,35 @@ def purge(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
         erased["changes"] = erased.get("changes", 0) + _purge_changes(sql, id_)
         for table in _BY_ID:
             count(table, sql.execute(f"DELETE FROM {table} WHERE lesson = ?", (id_,)))
+        erased["state"] = erased.get("state", 0) + (forget_lesson(sql, id_) if id_ else 0)
     if erased.get("lessons"):
         # deleted text, also of versions closed long ago, stays in the index's segments until they are merged
         sql.execute("INSERT INTO lesson_text (lesson_text) VALUES ('optimize')")
     return {table: rows for table, rows in erased.items() if rows}
 
 
-class Words(Frozen):
-    """What lessons rest on, as their versions tell."""
-
-    sessions: frozenset[str]
-    events: frozenset[str]
-    """Ids of the events that are quoted."""
-    sentences: tuple[str, ...]
-    """The quotes and the rules themselves, longest first."""
-
-
-def _words_of(sql: sqlite3.Connection, ids: Sequence[str]) -> Words:
-    sessions: set[str] = set()
-    events: set[str] = set()
-    sentences: set[str] = set()
+def _versions(sql: sqlite3.Connection, ids: Sequence[str]) -> Iterator[Lesson]:
+    """Every version of the lessons that can be read."""
     for id_ in dict.fromkeys(map(clean, ids)):
         for (doc,) in sql.execute("SELECT doc FROM lessons WHERE id = ?", (id_,)):
             try:
-                lesson = record_of(Lesson, doc)
+                yield record_of(Lesson, doc)
             except DAMAGED:
                 continue
-            sessions |= {lesson.provenance.session, *lesson.sessions_seen}
-            events |= {span.event for span in lesson.provenance.evidence}
-            sentences |= {lesson.insight, *(span.quote for span in lesson.provenance.evidence)}
-    telling = (sentence for sentence in sentences if len(sentence) >= SHORTEST_SENTENCE)
-    return Words(
-        sessions=frozenset(sessions - {""}),
-        events=frozenset(events),
-        sentences=tuple(sorted(telling, key=lambda sentence: (-len(sentence), sentence))),
-    )
 
 
-def _drop_words(sql: sqlite3.Connection, words: Words) -> dict[str, int]:
-    """Empty the events that lessons quote, and take their sentences out of what else their sessions left.
-
-    Returns rows changed, by what was in them.
-    """
+def _drop_words(sql: sqlite3.Connection, purging: Purging) -> dict[str, int]:
+    """Take the lessons' words out of what their sessions left; returns rows changed, by what was in them."""
     changed = {"event_texts": 0, "checkpoint_texts": 0, "delivery_triggers": 0, "outcome_notes": 0}
-    emptied: list[str] = []
-    sentences = _pattern(words.sentences)
-    for session in sorted(words.sessions):
+    for session in purging.sessions:
         for position, doc in _documents(sql, "events", session):
-            quoted = doc.get("id") in words.events
-            if quoted:
-                emptied += [str(doc[name]) for name in RAW if name in doc]
-                after = {name: value for name, value in doc.items() if name not in RAW}
-            else:
-                after = {name: _without(value, sentences) for name, value in doc.items()}
-            changed["event_texts"] += _rewrite(sql, "events", position, doc, after)
+            changed["event_texts"] += _rewrite(sql, "events", position, doc, purging.event(doc))
         for position, doc in _documents(sql, "checkpoints", session):
-            after = {name: _without(value, sentences) for name, value in doc.items()}
-            changed["checkpoint_texts"] += _rewrite(sql, "checkpoints", position, doc, after)
+            changed["checkpoint_texts"] += _rewrite(sql, "checkpoints", position, doc, purging.checkpoint(doc))
         for table, name in (("deliveries", "trigger"), ("outcomes", "trigger"), ("outcomes", "note")):
+            counted = "delivery_triggers" if table == "deliveries" else "outcome_notes"
             for position, doc in _documents(sql, table, session):
-                text = str(doc.get(name, ""))
-                begun = " ".join(text.rstrip("…").split())
-                sources = (" ".join(source.split()) for source in (*emptied, *words.sentences))
-                is_said = len(begun) >= SHORTEST_SENTENCE and any(begun in source for source in sources)
-                after = {**doc, name: PURGED if is_said else _without(text, sentences)}
-                counted = "delivery_triggers" if table == "deliveries" else "outcome_notes"
-                changed[counted] += _rewrite(sql, table, position, doc, after) if text else 0
+                changed[counted] += _rewrite(sql, table, position, doc, purging.mention(doc, name))
     return changed
 
 
@@ -134,20 +90,6 @@ def _rewrite(sql: sqlite3.Connection, table: str, position: int, before: dict[st
     if after == before:
         return 0
     return sql.execute(f"UPDATE {table} SET doc = ? WHERE position = ?", (dumps(after), position)).rowcount
-
-
-def _pattern(sentences: Sequence[str]) -> re.Pattern[str]:
-    """What finds the sentences: in any case, with any white space, with or without their full stop."""
-    bare = (sentence.strip().rstrip(".!?…;,: ") for sentence in sentences)
-    spelt = [r"\s+".join(map(re.escape, text.split())) for text in bare if text]
-    return re.compile("|".join(spelt) or r"(?!)", re.IGNORECASE)
-
-
-def _without(value: Any, sentences: re.Pattern[str]) -> Any:
-    """A value of a document with PURGED in the place of each sentence."""
-    if isinstance(value, str):
-        return sentences.sub(PURGED, value)
-    return [_without(item, sentences) for item in value] if isinstance(value, list) else value
 
 
 def drop_texts(sql: sqlite3.Connection, before: str) -> int:

@@ -1,8 +1,8 @@
 """`SqliteIndex`: the IndexStore port on one SQLite file a project, beside the memory and never in it.
 
 Invariants: a call is one transaction; everything here can be made again from the work tree. So a file that is not
-sound is moved aside and begun anew instead of being reported, and what was wrong is told to `tell` and kept as the mark
-`rebuilt`. Lean: a hook reads cached verdicts here.
+sound is moved aside and begun anew instead of being reported, and what was wrong is told to `tell`. Lean: a hook reads
+cached verdicts here.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from holdfast.errors import InvalidValueError, StoreCorruptError
 from holdfast.ports.indexstore import FileState
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.indexrows import (
+    RULES,
+    UPTO,
+    VERDICT,
+    add_pairs,
     import_of,
     last_name,
     link_rows,
@@ -21,8 +25,9 @@ from holdfast.stores.sqlite.indexrows import (
     outline_ids,
     put_files,
     put_outlines,
+    put_value,
+    read_value,
     root_id,
-    set_mark,
     sweep,
 )
 from holdfast.stores.sqlite.rows import clean
@@ -128,12 +133,17 @@ class SqliteIndex:
 
         self._write(write)
 
-    def clear(self) -> None:
-        """Forget everything."""
+    def rules(self) -> str:
+        """The rules that its outlines were made by."""
+        return self._value(RULES)
+
+    def clear(self, rules: str) -> None:
+        """Forget everything; from now on outlines are made by these rules."""
 
         def write(sql: sqlite3.Connection) -> None:
             for table in ("symbols", "imports", "outlines", "files", "links", "roots", "pairs", "marks"):
                 sql.execute(f"DELETE FROM {table}")
+            put_value(sql, RULES, clean(rules))
 
         self._write(write)
 
@@ -206,23 +216,31 @@ class SqliteIndex:
 
         self._write(write)
 
-    def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str, since: str = "") -> bool:
-        """Keep a relation's weighted pairs, complete up to that commit."""
+    def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> None:
+        """Keep a relation's weighted pairs in the place of those kept."""
+
+        def write(sql: sqlite3.Connection) -> None:
+            sql.execute("DELETE FROM pairs WHERE relation = ?", (relation,))
+            add_pairs(sql, relation, pairs)
+            put_value(sql, UPTO + relation, upto)
+
+        self._write(write)
+
+    def add_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], since: str, upto: str) -> bool:
+        """Add weighted pairs to those kept, if these are complete up to just `since`."""
 
         def write(sql: sqlite3.Connection) -> bool:
-            kept = sql.execute("SELECT value FROM marks WHERE key = ?", ("pairs:" + relation,)).fetchone()
-            if since and (kept is None or kept[0] != since):
+            if read_value(sql, UPTO + relation) != since:
                 return False
-            if not since:
-                sql.execute("DELETE FROM pairs WHERE relation = ?", (relation,))
-            sql.executemany(
-                "INSERT INTO pairs VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = weight + excluded.weight",
-                ((relation, clean(one), clean(other), weight) for (one, other), weight in pairs.items()),
-            )
-            set_mark(sql, "pairs:" + relation, upto)
+            add_pairs(sql, relation, pairs)
+            put_value(sql, UPTO + relation, upto)
             return True
 
         return self._write(write)
+
+    def pairs_upto(self, relation: str) -> str:
+        """What the relation's pairs are complete up to."""
+        return self._value(UPTO + relation)
 
     def pairs(self, relation: str, path: str) -> list[tuple[str, float]]:
         """The other path and the weight of each pair of that relation, either way round, heaviest first."""
@@ -234,16 +252,17 @@ class SqliteIndex:
         )
         return self._read(lambda sql: sql.execute(query, (relation, clean(path))).fetchall())
 
-    def mark(self, key: str, value: str | None = None) -> str:
-        """A small named value: sets it when given; returns what is kept now. The oldest verdicts go when many."""
-        key = clean(key)
-        row = self._read(lambda sql: sql.execute("SELECT value FROM marks WHERE key = ?", (key,)).fetchone())
-        kept: str = row[0] if row else ""
-        if value is None or clean(value) == kept:
-            return kept
-        text = clean(value)
-        self._write(lambda sql: set_mark(sql, key, text))
-        return text
+    def verdict(self, key: str) -> str:
+        """The verdict kept by that key."""
+        return self._value(VERDICT + clean(key))
+
+    def keep_verdict(self, key: str, verdict: str) -> None:
+        """Keep a verdict; the oldest go when there are many."""
+        if self.verdict(key) != clean(verdict):
+            self._write(lambda sql: put_value(sql, VERDICT + clean(key), clean(verdict)))
+
+    def _value(self, key: str) -> str:
+        return self._read(lambda sql: read_value(sql, key))
 
     def _open(self) -> None:
         self._connection.open()
@@ -279,10 +298,8 @@ class SqliteIndex:
         finally:
             self._connection.unlock()
         self._open()
-        if ours:
-            self.mark("rebuilt", str(why))
-            if self._tell is not None:
-                self._tell(f"code index moved aside to {self.path}.corrupt and begun anew: {why}")
+        if ours and self._tell is not None:
+            self._tell(f"code index moved aside to {self.path}.corrupt and begun anew: {why}")
 
 
 def _inode(path: str) -> int:

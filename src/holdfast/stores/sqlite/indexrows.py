@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from holdfast.ports.indexstore import FileState
     from holdfast.stores.sqlite.driver import sqlite3
 
-VERDICT = "verdict:"
+RULES, UPTO, VERDICT = "rules", "pairs:", "verdict:"
+"""Keys of the table `marks`, the last two with a relation or a verdict's own key behind them."""
 VERDICTS_KEPT = 20_000
 PRUNE_EVERY = 1_024
 SPARE_OUTLINES = 4_000
@@ -162,8 +163,22 @@ def _sweep_spare(sql: sqlite3.Connection) -> None:
         sweep(sql, {number for (number,) in sql.execute(spare, (SPARE_OUTLINES // 2,))})
 
 
-def set_mark(sql: sqlite3.Connection, key: str, value: str) -> None:
-    """Write a mark; now and then the oldest verdicts go."""
+def add_pairs(sql: sqlite3.Connection, relation: str, pairs: Mapping[tuple[str, str], float]) -> None:
+    """Add the weights to those kept."""
+    sql.executemany(
+        "INSERT INTO pairs VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = weight + excluded.weight",
+        ((relation, clean(path), clean(other), weight) for (path, other), weight in pairs.items()),
+    )
+
+
+def read_value(sql: sqlite3.Connection, key: str) -> str:
+    """The value kept by that key; empty for none."""
+    row = sql.execute("SELECT value FROM marks WHERE key = ?", (key,)).fetchone()
+    return row[0] if row else ""
+
+
+def put_value(sql: sqlite3.Connection, key: str, value: str) -> None:
+    """Keep a value; now and then the oldest verdicts go."""
     number = sql.execute("INSERT OR REPLACE INTO marks (key, value) VALUES (?, ?)", (key, value)).lastrowid or 0
     if number % PRUNE_EVERY == 0:
         sql.execute(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.errors import StoreCorruptError
-from holdfast.ports.store import Problem
+from holdfast.ports.storecare import Problem
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.damage import find_damaged
 from holdfast.stores.sqlite.derived import SEARCHABLE

@@ -7,8 +7,9 @@ lesson; indexes hold current versions only, and a search about the past rebuilds
 
 from __future__ import annotations
 
+import time
+
 from holdfast.lean.plain import render_instant
-from holdfast.ports.store import Extent
 from holdfast.stores.sqlite import eventlog, lessons
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.rows import LeftOut, clean
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
     from holdfast.domain.event import Event
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.records import Change
+    from holdfast.domain.statefamilies import StateFamily
     from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.store import EventFilter, L, LessonFilter, LogFilter, LogRecord, Problem
+    from holdfast.ports.activity import L, LogFilter, LogRecord
+    from holdfast.ports.eventlog import EventFilter
+    from holdfast.ports.lessonstore import LessonFilter
+    from holdfast.ports.storecare import Extent, Problem
 
 
 class SqliteStore(SqliteSearch):
@@ -90,51 +95,74 @@ class SqliteStore(SqliteSearch):
         with self._connection.reading() as sql:
             return eventlog.find_records(sql, kind, where, self._left_out)
 
-    def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]], only: bool = False) -> int:
-        """Keep unit vectors of lessons' current versions, an id without one skipped; asked with none, how many wait."""
-        from holdfast.stores.sqlite.vectors import count_waiting, erase_others, write
+    def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
+        """Keep unit vectors of lessons' current versions, an id without one skipped."""
+        from holdfast.stores.sqlite.vectors import write
 
-        if vectors:
-            with self._connection.writing() as sql:
-                write(sql, embedder_id, vectors)
-        while only and erase_others(self._connection, embedder_id):
-            pass
-        if vectors:
-            return 0
+        with self._connection.writing() as sql:
+            write(sql, embedder_id, vectors)
+
+    def count_without_vector(self, embedder_id: str) -> int:
+        """How many lessons have no vector of that embedder."""
+        from holdfast.stores.sqlite.vectors import count_waiting
+
         with self._connection.reading() as sql:
             return count_waiting(sql, embedder_id, self._left_out)
 
-    def mark(self, key: str, value: str | None = None) -> str:
-        """A small named value: sets it when given; returns what is kept now, or an empty string."""
+    def drop_other_vectors(self, embedder_id: str) -> None:
+        """Erase the vectors of every other embedder, a few in each transaction."""
+        from holdfast.stores.sqlite.vectors import erase_others
+
+        while erase_others(self._connection, embedder_id):
+            pass
+
+    def get_state(self, family: StateFamily, owner: str = "") -> str:
+        """The owner's value; empty for none."""
         with self._connection.reading() as sql:
-            kept = _read_mark(sql, key)
-        if value is None or value == kept:
-            return kept
-        with self._connection.writing() as sql:
-            return _write_mark(sql, key, value)
+            return _read_state(sql, family, owner)
 
-    def edit_mark(self, key: str, edit: Callable[[str], str]) -> str:
-        """Set a mark to what `edit` makes of its value; nobody else writes in between."""
-        with self._connection.writing() as sql:
-            kept = _read_mark(sql, key)
-            value = edit(kept)
-            return kept if value == kept else _write_mark(sql, key, value)
+    def set_state(self, family: StateFamily, owner: str, value: str) -> None:
+        """Keep a value in the place of the owner's; nothing is written where it is the same."""
+        value = clean(value)
+        if self.get_state(family, owner) != value:
+            with self._connection.writing() as sql:
+                _write_state(sql, family, owner, value)
 
-    def purge(
-        self, ids: Sequence[LessonId], events_before: datetime | None = None, change: Change | None = None
-    ) -> dict[str, int]:
-        """Erase the lessons and all that derives from them, and old events' texts; rows erased by table."""
-        from holdfast.stores.sqlite.erase import drop_texts, flush, purge
+    def edit_state(self, family: StateFamily, owner: str, edit: Callable[[str], str]) -> str:
+        """Set a value to what `edit` makes of it; nobody else writes in between."""
+        with self._connection.writing() as sql:
+            before = _read_state(sql, family, owner)
+            value = clean(edit(before))
+            if value != before:
+                _write_state(sql, family, owner, value)
+            return value
+
+    def expire_states(self, now: datetime) -> int:
+        """Erase the values whose family's days are over by then; returns how many."""
+        from holdfast.stores.sqlite.states import expire
+
+        with self._connection.writing() as sql:
+            return expire(sql, now)
+
+    def purge(self, ids: Sequence[LessonId], change: Change | None = None) -> dict[str, int]:
+        """Erase the lessons and all that derives from them; rows erased by table."""
+        from holdfast.stores.sqlite.erase import flush, purge
 
         with self._connection.writing(durable=True) as sql:
             erased = purge(sql, ids)
-            texts = drop_texts(sql, render_instant(events_before)) if events_before else 0
             if change is not None:
                 eventlog.put_change(sql, change)
-        if texts:
-            erased["event_texts"] = texts + erased.get("event_texts", 0)
         flush(self._connection)
         return erased
+
+    def erase_event_texts(self, before: datetime) -> int:
+        """Erase the raw texts of events that happened before that instant; returns how many events had any."""
+        from holdfast.stores.sqlite.erase import drop_texts, flush
+
+        with self._connection.writing(durable=True) as sql:
+            count = drop_texts(sql, render_instant(before))
+        flush(self._connection)
+        return count
 
     def check(self) -> list[Problem]:
         """What is wrong with the file; empty when sound. Changes nothing."""
@@ -157,6 +185,8 @@ class SqliteStore(SqliteSearch):
 
     def extent(self) -> Extent:
         """How much there is and ever was."""
+        from holdfast.ports.storecare import Extent
+
         with self._connection.reading() as sql:
             (current,) = sql.execute(
                 "SELECT count(*) FROM lessons WHERE retracted_at IS NULL AND state <> 'forgotten'"
@@ -181,12 +211,15 @@ class SqliteStore(SqliteSearch):
         self._left_out = LeftOut()
 
 
-def _read_mark(sql: sqlite3.Connection, key: str) -> str:
-    row = sql.execute("SELECT value FROM marks WHERE key = ?", (clean(key),)).fetchone()
+def _read_state(sql: sqlite3.Connection, family: StateFamily, owner: str) -> str:
+    row = sql.execute("SELECT value FROM state WHERE family = ? AND owner = ?", (family.name, clean(owner))).fetchone()
     return row[0] if row else ""
 
 
-def _write_mark(sql: sqlite3.Connection, key: str, value: str) -> str:
-    value = clean(value)
-    sql.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (clean(key), value))
-    return value
+def _write_state(sql: sqlite3.Connection, family: StateFamily, owner: str, value: str) -> None:
+    """Keep the value, with the time; an empty one is kept no more."""
+    if value:
+        row = (family.name, clean(owner), value, time.time_ns() // 1000)
+        sql.execute("INSERT OR REPLACE INTO state (family, owner, value, updated_at) VALUES (?, ?, ?, ?)", row)
+    else:
+        sql.execute("DELETE FROM state WHERE family = ? AND owner = ?", (family.name, clean(owner)))

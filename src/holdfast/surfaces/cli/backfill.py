@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.backfill.transcriptfiles import work_tree
+from holdfast.domain.statefamilies import BACKFILLED_ROOTS
 from holdfast.errors import InvalidValueError
 from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli.call import (
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     from holdfast.service.memory import Memory
 
 INTERRUPTED = 130
-
-ROOTS_MARK = "backfill:roots"
-"""The mark that holds the projects of earlier runs: some hosts keep transcripts inside projects."""
 
 ROOTS_LIMIT = 1_000
 
@@ -259,14 +257,14 @@ class _Run:
         return True
 
     def _roots(self) -> list[str]:
-        """The projects of this run and of earlier ones, which are kept for the next one."""
+        """The projects of this run and of earlier ones, kept for the next: some hosts keep transcripts in projects."""
         roots = sorted({work_tree(folder) for folder in self.places.folders})
         memory: Memory | None = self.places.memory
         if memory is None:
             return roots
-        known = dict.fromkeys([*roots, *memory.parts.store.mark(ROOTS_MARK).split("\n")])
+        known = dict.fromkeys([*roots, *memory.parts.store.get_state(BACKFILLED_ROOTS).split("\n")])
         roots = [root for root in known if root and os.path.isdir(root)][:ROOTS_LIMIT]
-        memory.parts.store.mark(ROOTS_MARK, "\n".join(roots))
+        memory.parts.store.set_state(BACKFILLED_ROOTS, "", "\n".join(roots))
         return roots
 
 

@@ -230,13 +230,13 @@ def _keep(memory: Memory, chosen: dict[str, str | int]) -> None:
 
 def _answers(memory: Memory) -> bool:
     """Whether every lesson had a vector of the embedder in use, so that it can answer for the next one."""
-    from holdfast.recall.embed import COVERING
+    from holdfast.domain.statefamilies import EMBEDDER_COVERING
 
     try:
         used = memory.parts.embedder()
     except HoldfastError:
         return False
-    return used is not None and memory.parts.store.mark(COVERING) == used.id
+    return used is not None and memory.parts.store.get_state(EMBEDDER_COVERING) == used.id
 
 
 def _embed(memory: Memory, wait: bool) -> None:

@@ -11,8 +11,8 @@ import sys
 import time
 
 from holdfast.errors import SchemaTooOldError, StoreError
+from holdfast.ports.eventlog import EventFilter
 from holdfast.ports.parts import learned_position
-from holdfast.ports.store import EventFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

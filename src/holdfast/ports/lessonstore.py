@@ -1,0 +1,98 @@
+"""LessonStore: lessons and every version of them."""
+
+from __future__ import annotations
+
+from holdfast.domain.vocabulary import LessonId, LessonKind, ProjectId, State
+from holdfast.errors import LessonNotFoundError
+from holdfast.lean.records import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from typing import Protocol
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.records import Change
+    from holdfast.ports.storecare import StoreCare
+else:
+    Protocol = object
+
+
+class LessonFilter(Frozen):
+    """Which lessons, newest first; all given conditions hold together."""
+
+    project: ProjectId = ""  # type: ignore[assignment]
+    """Lessons of this project and of the user; empty with all_projects false: the user's own."""
+    all_projects: bool = False
+    states: tuple[State, ...] = ()
+    """Empty: every state but forgotten."""
+    kinds: tuple[LessonKind, ...] = ()
+    id_suffix: str = ""
+    """The end of an id, as people type it."""
+    topic_key: str = ""
+    duplicate_key: str = ""
+    """`text.words.duplicate_key` of the insight: normalised words; equal keys may be duplicates."""
+    path: str = ""
+    """Anchored to this file."""
+    staged: bool = False
+    """Only those staged on a branch."""
+    without_vector: str = ""
+    """Lessons that have no vector of this embedder yet."""
+    as_of: datetime | None = None
+    limit: int = 1_000
+    offset: int = 0
+
+
+class LessonStore(Protocol):
+    """Lessons as versions: a version is closed by its successor and never edited."""
+
+    def put(
+        self,
+        lessons: Sequence[Lesson],
+        expected: Mapping[LessonId, datetime | None],
+        change: Change | None = None,
+    ) -> None:
+        """Write a version of each lesson and the record of the change, all in one transaction.
+
+        `expected` maps an id to the `recorded_at` of the version it replaces (None: there is none). That version is
+        closed at the new one's `recorded_at`. A change whose id is kept already replaces the record of that id, so
+        that a long import can extend its one record batch by batch.
+
+        Raises StaleWriteError, writing nothing, when the expected version is not the current one, and when a lesson
+        with a new id states the rule of another living lesson: candidate, active or quarantined, of the same scope
+        level, project and kind, with an equal `text.words.duplicate_key`. Later versions of a known lesson are
+        not compared: a lesson that is brought back may state what another one says by now.
+        """
+        ...
+
+    def get(self, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
+        """The lessons in the order asked, as known at that instant.
+
+        Raises LessonNotFoundError for an unknown id, and for a lesson whose row is damaged.
+        """
+        ...
+
+    def find(self, where: LessonFilter) -> list[Lesson]:
+        """Lessons that fit, newest first, ties by id."""
+        ...
+
+
+def get_readable(lessons: LessonStore, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
+    """Those of the lessons that can be read, in the order asked: one that is damaged or was erased is no error."""
+    try:
+        return lessons.get(ids, as_of)
+    except LessonNotFoundError:
+        readable: list[Lesson] = []
+        for id_ in ids:
+            try:
+                readable += lessons.get([id_], as_of)
+            except LessonNotFoundError:
+                continue
+        return readable
+
+
+def damage_words(care: StoreCare) -> str:
+    """What a reader has to know of rows that were left out; empty for none."""
+    count = care.left_out()
+    return f"{count} damaged {'row' if count == 1 else 'rows'} left out: holdfast doctor" if count else ""

@@ -1,0 +1,44 @@
+"""Rows of the table `state`: which of them go, and what is taken out of them."""
+
+from __future__ import annotations
+
+from holdfast.domain.statefamilies import FAMILIES, without_lesson
+from holdfast.stores.sqlite.rows import micros
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from datetime import datetime
+
+DAY = 86_400_000_000
+"""Microseconds."""
+
+
+def expire(sql: sqlite3.Connection, now: datetime) -> int:
+    """Erase the values whose days are over; returns how many."""
+    return sum(
+        sql.execute(
+            "DELETE FROM state WHERE family = ? AND updated_at < ?",
+            (family.name, micros(now) - family.kept_days * DAY),
+        ).rowcount
+        for family in FAMILIES
+        if family.kept_days
+    )
+
+
+def forget_lesson(sql: sqlite3.Connection, lesson: str) -> int:
+    """Take a purged lesson out of the values that name lessons; returns how many did."""
+    count = 0
+    for family in FAMILIES:
+        if family.names_lessons:
+            rows = sql.execute(
+                "SELECT owner, value FROM state WHERE family = ? AND instr(value, ?)", (family.name, lesson)
+            ).fetchall()
+            for owner, value in rows:
+                rest = without_lesson(value, lesson)
+                if rest != value:
+                    sql.execute("UPDATE state SET value = ? WHERE family = ? AND owner = ?", (rest, family.name, owner))
+                    count += 1
+    if count:
+        sql.execute("DELETE FROM state WHERE value = ''")
+    return count

@@ -1,0 +1,76 @@
+"""What is taken out of the records around a lesson that is purged: its rule and quotes, and what it rests on.
+
+A store hands over the records of the sessions as plain values and keeps what comes back.
+"""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from holdfast.domain.lesson import Lesson
+
+    Plain = dict[str, Any]
+
+PURGED = "[purged]"
+"""Stands where a sentence was."""
+SHORTEST_SENTENCE = 12
+"""Characters of a sentence that is looked for elsewhere: shorter ones stand in many texts that say something else."""
+RAW = ("text", "old", "new")
+"""Fields of an event that hold what was said and written, as opposed to what was done to which file."""
+
+
+class Purging:
+    """The words of some lessons, in all their versions, and records without them. Events come first."""
+
+    def __init__(self, versions: Iterable[Lesson]) -> None:
+        sessions: set[str] = set()
+        sentences: set[str] = set()
+        self._quoted_events: set[str] = set()
+        for lesson in versions:
+            sessions |= {lesson.provenance.session, *lesson.sessions_seen}
+            self._quoted_events |= {span.event for span in lesson.provenance.evidence}
+            sentences |= {lesson.insight, *(span.quote for span in lesson.provenance.evidence)}
+        self.sessions = sorted(sessions - {""})
+        """The sessions that the lessons were seen in, whose records are to be gone through."""
+        telling = (sentence for sentence in sentences if len(sentence) >= SHORTEST_SENTENCE)
+        self._sentences = sorted(telling, key=lambda sentence: (-len(sentence), sentence))
+        self._pattern = _pattern(self._sentences)
+        self._emptied: list[str] = []
+
+    def event(self, plain: Plain) -> Plain:
+        """The event without its raw texts when a lesson quotes it, else without the lessons' sentences."""
+        if plain.get("id") in self._quoted_events:
+            self._emptied += [str(plain[name]) for name in RAW if name in plain]
+            return {name: value for name, value in plain.items() if name not in RAW}
+        return self.checkpoint(plain)
+
+    def checkpoint(self, plain: Plain) -> Plain:
+        """The record without the lessons' sentences in any field."""
+        return {name: self._without(value) for name, value in plain.items()}
+
+    def mention(self, plain: Plain, name: str) -> Plain:
+        """The record with PURGED in the field when it begins what was erased, else without the lessons' sentences."""
+        text = str(plain.get(name, ""))
+        if not text:
+            return plain
+        begun = " ".join(text.rstrip("…").split())
+        sources = (" ".join(source.split()) for source in (*self._emptied, *self._sentences))
+        is_said = len(begun) >= SHORTEST_SENTENCE and any(begun in source for source in sources)
+        return {**plain, name: PURGED if is_said else self._without(text)}
+
+    def _without(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._pattern.sub(PURGED, value)
+        return [self._without(item) for item in value] if isinstance(value, list) else value
+
+
+def _pattern(sentences: Sequence[str]) -> re.Pattern[str]:
+    """What finds the sentences: in any case, with any white space, with or without their full stop."""
+    bare = (sentence.strip().rstrip(".!?…;,: ") for sentence in sentences)
+    spelt = [r"\s+".join(map(re.escape, text.split())) for text in bare if text]
+    return re.compile("|".join(spelt) or r"(?!)", re.IGNORECASE)
