@@ -22,7 +22,7 @@ from mcp_types import TextContent
 from player import Player, load_story
 
 from holdfast import Memory
-from holdfast.runfiles import LearningTurn
+from holdfast.home.runfiles import LearningTurn
 from holdfast.settings import Settings, load_settings, socket_folder
 from holdfast.surfaces.hooks.handover import has_leftovers, is_left_waiting
 from tests.e2e.conftest import PYTHON, ROOT, Machine
