@@ -37,22 +37,6 @@ else:
     LessonKind = MemoryType = EventKind = Trust = State = Freshness = str
     LinkKind = ScopeLevel = Moment = Verdict = str
 
-MEMORY_TYPES: dict[LessonKind, MemoryType] = {
-    "decision": "semantic",
-    "constraint": "semantic",
-    "convention": "semantic",
-    "bug_cause": "semantic",
-    "preference": "semantic",
-    "tooling": "procedural",
-    "fix": "procedural",
-    "failed_approach": "episodic",
-    "exploration": "episodic",
-    "checkpoint": "episodic",
-}
-"""What each kind of lesson remembers: what is true, how to do it, or what happened."""
-
-LESSON_KINDS: tuple[LessonKind, ...] = tuple(MEMORY_TYPES)
-
 EVENT_KINDS: tuple[EventKind, ...] = (
     "session_start", "prompt", "reply", "tool_use", "tool_result", "tool_failure",
     "file_edit", "compaction", "session_end", "commit",

@@ -7,6 +7,7 @@ anchored to. Where that cannot be told, a lesson is seen rather than hidden (ADR
 
 from __future__ import annotations
 
+from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import LessonId
 from holdfast.lean.plain import render_instant
@@ -32,8 +33,6 @@ PATCHES_AT_MOST = 20
 """Staged lessons, the newest, whose commits' patches are looked for where HEAD has moved."""
 SETTLED = "staged_settled:"
 """The store's mark, before the project's id, with what was looked at when staged lessons were settled last."""
-UNANCHORED = ("decision",)
-"""Kinds that are staged even without an anchor, unless a person stated them."""
 
 
 class Staged(Frozen):
@@ -120,7 +119,7 @@ def _scope_on(place: Place, branches: Branches, scope: Scope, branch: str) -> Sc
 def _is_of_branch(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[str]) -> bool:
     """Whether the main line has not what the lesson is about; false where that cannot be told."""
     if not lesson.paths:
-        return lesson.kind in UNANCHORED and lesson.trust != "person"
+        return profile_of(lesson.kind).is_staged_unanchored and lesson.trust != "person"
     return all(_has_anchors(parts, branches, line, lesson) is False for line in lines)
 
 

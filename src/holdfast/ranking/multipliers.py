@@ -7,6 +7,7 @@ from questions that share few of them, and gave nothing elsewhere.
 
 from __future__ import annotations
 
+from holdfast.domain.kinds import profile_of
 from holdfast.ranking.aim import Aim
 
 TYPE_CHECKING = False
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.vocabulary import Freshness, LessonKind, Trust
+    from holdfast.domain.vocabulary import Freshness, Trust
 
 RANGES: dict[str, tuple[float, float]] = {
     "freshness": (0.6, 1.0),
@@ -51,14 +52,6 @@ REWRITTEN = 0.5
 """The share of changed tokens from which on it is the least."""
 TRUST: dict[Trust, float] = {"person": 1.04, "verified": 1.03, "agent": 1.0, "repository": 0.96, "tool": 0.92}
 
-HALF_LIFE_DAYS: dict[LessonKind, float] = {
-    "decision": 720, "constraint": 720, "convention": 720, "preference": 720,
-    "bug_cause": 360, "tooling": 240, "fix": 240, "failed_approach": 180,
-    "exploration": 60, "checkpoint": 14,
-}  # fmt: skip
-"""Days until half of a lesson's recency is gone: rules age slower than what happened."""
-
-
 NO_AIM = Aim()
 
 
@@ -86,7 +79,7 @@ def recency(lesson: Lesson, now: datetime) -> float:
     if lesson.pinned:
         return 1.0
     age_days = max(0.0, (now - lesson.recorded_at).total_seconds() / 86_400)
-    return float(0.5 ** (age_days / HALF_LIFE_DAYS[lesson.kind]))
+    return float(0.5 ** (age_days / profile_of(lesson.kind).half_life_days))
 
 
 def _of_code(freshness: Freshness, share: float) -> float:

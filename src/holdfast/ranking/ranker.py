@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from math import exp, log, log1p
 
-from holdfast.ranking.multipliers import HALF_LIFE_DAYS
+from holdfast.domain.kinds import profile_of
 from holdfast.ranking.relevance import stems_of
 
 TYPE_CHECKING = False
@@ -100,7 +100,7 @@ def features(
         raw("vector"),
         raw("exact"),
         log1p(len(lesson.paths)),
-        log1p(AGE_SCALE * age_days / HALF_LIFE_DAYS[lesson.kind]),
+        log1p(AGE_SCALE * age_days / profile_of(lesson.kind).half_life_days),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
+from holdfast.domain.kinds import profile_of
 from holdfast.ranking.names import TELLING
 from holdfast.ranking.pushing import is_about, is_plainly_about, relevance_of
 from holdfast.recall.moments.turn import Pick
@@ -79,7 +80,9 @@ def _picks(turn: Turn) -> list[Pick]:
     words = own_words(turn.call.prompt)
     if not words.strip():
         return []
-    found = [one for one in candidates(turn, words) if one.lesson.kind != "exploration" or one.lesson.pinned]
+    found = [
+        one for one in candidates(turn, words) if one.lesson.pinned or profile_of(one.lesson.kind).is_told_at_prompt
+    ]
     shift = turn.weights().shift("prompt")
     return [
         Pick(found=one)
