@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from holdfast.domain.vocabulary import Moment
+from holdfast.domain.moments import CHANNELS
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.lean.records import Frozen
 from holdfast.lean.texts import file_of, file_url
@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-CHANNELS: tuple[Moment, ...] = (
-    "session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction",
-)  # fmt: skip
-"""Deliveries that can each be switched off under `[deliver]`."""
+    from holdfast.domain.vocabulary import Moment
 
 HOST_FOLDERS = (
     ("claude-code", "CLAUDE_CONFIG_DIR"), ("codex", "CODEX_HOME"), ("copilot-cli", "COPILOT_HOME"),

@@ -51,17 +51,6 @@ REVIEW = "review"
 FRESHNESSES: tuple[Freshness, ...] = ("unanchored", "fresh", "moved", "unverified", "drifted", "changed", "orphaned")
 """What became of the code behind a lesson, the worst last. Without an anchor there is no code to be fresh."""
 
-MOMENT_BUDGETS: dict[Moment, int] = {
-    "session_start": 600,
-    "prompt": 400,
-    "before_file": 300,
-    "before_command": 200,
-    "after_failure": 300,
-    "after_compaction": 600,
-    "on_demand": 2000,
-}
-"""Tokens a delivery may cost at each moment."""
-
 TRANSITIONS: dict[State, tuple[State, ...]] = {
     "candidate": ("probation", "active", "quarantined", "retired", "superseded", "forgotten"),
     "probation": ("active", "quarantined", "retired", "superseded", "forgotten"),

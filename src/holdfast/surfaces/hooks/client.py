@@ -40,9 +40,6 @@ ANY, NAMELESS = "any", "codex"
 PLAIN = "--plain"
 """Argument after the host's name, for a host that hands whatever we print to the model: silence is no output."""
 
-PATIENT_MOMENTS = ("session_start", "after_compaction", "prompt")
-"""Moments at which a late answer is better than none: what is not said then is not said for long."""
-
 
 def main(arguments: Sequence[str]) -> None:
     """Answer the hook on stdin and leave the process with exit status 0."""
@@ -108,6 +105,7 @@ class _Hook:
         """Answer in this process. `again`: a server was too slow."""
         _load_c_halves()
         from holdfast.bootstrap import Memory
+        from holdfast.domain.moments import PATIENT_MOMENTS
         from holdfast.lean.texts import loads
         from holdfast.service.hook import attend, parse
 
