@@ -66,6 +66,7 @@ docs: $(DEV) ## Regenerate the generated pages
 	$(BIN)/python scripts/render_hosts_docs.py
 	$(BIN)/python scripts/render_mcp_offers.py
 	$(BIN)/python scripts/render_map.py
+	$(BIN)/python scripts/render_host_marks.py
 
 plugins: $(DEV) ## Build the packages that hosts know into dist/plugins
 	$(BIN)/python scripts/build_plugins.py

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from holdfast import plugins
 from holdfast.bootstrap import load_host
+from holdfast.domain.moments import CHANNELS, MOMENT_PROFILES
 from holdfast.ports.host import Host, RulesTarget
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,14 +24,7 @@ from tests.hosts_live.story import COLUMNS  # noqa: E402
 RESULTS = ROOT / "tests" / "hosts_live" / "results.json"
 Live = dict[str, dict[str, str]]
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "hosts.md"
-MOMENTS = {
-    "session_start": "start",
-    "prompt": "prompt",
-    "before_file": "file",
-    "before_command": "command",
-    "after_failure": "failure",
-    "after_compaction": "compaction",
-}
+MOMENTS = {moment: MOMENT_PROFILES[moment].label for moment in CHANNELS}
 HEAD = """# Hosts
 
 Made from the adapters by `scripts/render_hosts_docs.py`; edit those, not this file. `holdfast setup --list` prints the

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.domain.moments import CHANNELS
 from holdfast.errors import InvalidValueError
-from holdfast.settings import CHANNELS, Settings, load_settings
+from holdfast.settings import Settings, load_settings
 
 
 def load(home: Path, text: str | None = None, **env: str) -> Settings:

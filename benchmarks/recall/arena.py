@@ -16,8 +16,9 @@ from holdfast.bootstrap import Memory
 from holdfast.curation.remember import same_rule
 from holdfast.domain.briefing import Briefing, Ranked
 from holdfast.domain.lesson import INSIGHT_LIMIT, Anchor, Lesson, Link, Provenance, Scope, Validity
+from holdfast.domain.moments import MOMENT_PROFILES
 from holdfast.domain.query import Query
-from holdfast.domain.vocabulary import MOMENT_BUDGETS, LessonId, Moment
+from holdfast.domain.vocabulary import LessonId, Moment
 from holdfast.lean.records import replace
 from holdfast.lean.texts import uuid7
 from holdfast.recall import ask as asking
@@ -119,7 +120,7 @@ class Arena:
 
     def deliver(self, ask: Ask, limit: int, moment: Moment = "on_demand", budget: int = 0) -> Briefing:
         """What is delivered at that moment, within its budget unless another one is given."""
-        tokens = budget or MOMENT_BUDGETS[moment]
+        tokens = budget or MOMENT_PROFILES[moment].budget_tokens
         self.stand_at(ask)
         return asking.ask(self.parts, self.place, self.query(ask), limit=limit, budget_tokens=tokens, moment=moment)
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import sys
 
-from holdfast.domain.vocabulary import Moment
+from holdfast.domain.moments import CHANNELS
 from holdfast.errors import EmbedderError, InvalidValueError
+from holdfast.lean.hostmarks import FOLDER_VARIABLES, SESSION_VARIABLES, STARTED_VARIABLES
 from holdfast.lean.records import Frozen
 from holdfast.lean.texts import file_of, file_url
 
@@ -18,16 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-CHANNELS: tuple[Moment, ...] = (
-    "session_start", "prompt", "before_file", "before_command", "after_failure", "after_compaction",
-)  # fmt: skip
-"""Deliveries that can each be switched off under `[deliver]`."""
-
-HOST_FOLDERS = (
-    ("claude-code", "CLAUDE_CONFIG_DIR"), ("codex", "CODEX_HOME"), ("copilot-cli", "COPILOT_HOME"),
-    ("continue-dev", "CONTINUE_GLOBAL_DIR"), ("junie", "JUNIE_HOME"),
-)  # fmt: skip
-"""Hosts and the variables that move the folder they keep their files in."""
+    from holdfast.domain.vocabulary import Moment
 
 DEFAULT_EMBEDDER = "static"
 """The embedder where none is configured; empty: none. docs/explanation/static-embedder.md holds the figures for it."""
@@ -75,7 +67,7 @@ class Settings(Frozen):
     holdout: float = DEFAULT_HOLDOUT
     """Share of deliveries, 0 to 0.5, that are withheld at random, to learn what happens without them."""
     host_folders: tuple[tuple[str, str], ...] = ()
-    """Hosts that were told to keep their files elsewhere than usual, and where: see HOST_FOLDERS."""
+    """Hosts that were told to keep their files elsewhere than usual, and where: see `lean/hostmarks`."""
 
     @property
     def config_path(self) -> str:
@@ -214,7 +206,7 @@ def _settings(home: str, user_home: str, env: Mapping[str, str], file: dict[str,
         wrap_up=not off and take(file, "wrap_up", bool, False),
         hook_deadline_ms=min(500, take(file, "hook_deadline_ms", int, 500)),
         holdout=_holdout(env, take(take(file, "outcomes", dict, {}), "holdout", (int, float), DEFAULT_HOLDOUT), name),
-        host_folders=tuple((host, env[name]) for host, name in HOST_FOLDERS if env.get(name)),
+        host_folders=tuple((host, env[name]) for host, name in FOLDER_VARIABLES if env.get(name)),
     )
 
 
@@ -236,23 +228,16 @@ def _options(table: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple((key, str(value)) for key, value in sorted(table.items()) if key != "name")
 
 
-HOST_MARKS = (
-    ("COPILOT_CLI", "copilot-cli"), ("CURSOR_VERSION", "cursor"), ("GEMINI_SESSION_ID", "gemini-cli"),
-    ("DEVIN_PROJECT_DIR", "devin-cli"), ("ANTIGRAVITY_CONVERSATION_ID", "antigravity"), ("CLAUDECODE", "claude-code"),
-)  # fmt: skip
-"""Variables by which hosts mark what they start, the host that is started inside of another before that one."""
-
-
 def calling_host(environ: Mapping[str, str] | None = None) -> str:
     """The host that started this process, as its environment tells; empty when it does not."""
     env = os.environ if environ is None else environ
-    return next((host for name, host in HOST_MARKS if env.get(name)), "")
+    return next((host for name, host in STARTED_VARIABLES if env.get(name)), "")
 
 
 def host_session(environ: Mapping[str, str] | None = None) -> tuple[str, str]:
     """Host and session an MCP server was started for, as the host's environment tells; ("mcp", "") when it does not."""
-    session = (os.environ if environ is None else environ).get("CLAUDE_CODE_SESSION_ID", "")
-    return ("claude-code", session) if session else ("mcp", "")
+    env = os.environ if environ is None else environ
+    return next(((host, env[name]) for name, host in SESSION_VARIABLES if env.get(name)), ("mcp", ""))
 
 
 def read_secret(variable: str) -> str:

@@ -72,9 +72,9 @@ class Machine:
         for signal in (signals.SIGTERM, signals.SIGKILL):
             until = time.monotonic() + BACKGROUND_S
             while (running := list(self._background())) and time.monotonic() < until:
-                for process in running:
+                for pid in running:
                     with suppress(ProcessLookupError):
-                        os.kill(process, signal)
+                        os.kill(pid, signal)
                 time.sleep(0.2)
 
     def _background(self) -> Iterator[int]:

@@ -9,7 +9,8 @@ import pytest
 from holdfast import Briefing, Memory
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Anchor, Lesson
-from holdfast.domain.vocabulary import MOMENT_BUDGETS, SessionId
+from holdfast.domain.moments import MOMENT_PROFILES
+from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import StoreCorruptError
 from holdfast.lean.records import replace
 from holdfast.recall.inject import inject
@@ -212,7 +213,7 @@ def test_no_delivery_exceeds_its_lines_or_the_moments_budget(memory: Memory, pro
     )
     assert found.text
     assert len(found.items) <= {"prompt": 1, "before_file": 3}.get(moment, 6)
-    assert count_tokens(found.text) == found.tokens <= MOMENT_BUDGETS[moment]  # type: ignore[index]
+    assert count_tokens(found.text) == found.tokens <= MOMENT_PROFILES[moment].budget_tokens  # type: ignore[index]
 
 
 def test_every_delivery_is_logged_with_its_reason_and_trigger(memory: Memory) -> None:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from holdfast import plugins
 from holdfast.domain.event import Event
+from holdfast.domain.kinds import profile_of
 from holdfast.domain.vocabulary import TRUSTS
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import replace
@@ -186,7 +187,11 @@ def _with_kind(passage: Passage) -> Passage:
         return passage
     said = Event(id="", session="", host="", kind="prompt", at=EPOCH, key="said", text=passage.insight)  # type: ignore[arg-type]
     stated = _statements().detect([said])
-    sure = stated and stated[0].confidence >= TELLING and (stated[0].kind != "preference" or passage.scope == "user")
+    sure = (
+        stated
+        and stated[0].confidence >= TELLING
+        and (passage.scope == "user" or not profile_of(stated[0].kind).is_personal)
+    )
     return replace(passage, kind=stated[0].kind if sure else passage.usual_kind)
 
 

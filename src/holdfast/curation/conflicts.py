@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson, Link, in_state, next_instant
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import TRUSTS
@@ -232,7 +233,7 @@ def _comparable(one: Lesson, other: Lesson) -> bool:
 def _differ_in_taste(one: Lesson, other: Lesson) -> bool:
     """Two persons prefer opposite things: neither is wrong."""
     mine, theirs = one.provenance.person, other.provenance.person
-    return one.kind == other.kind == "preference" and bool(mine and theirs and mine != theirs)
+    return one.kind == other.kind and profile_of(one.kind).is_personal and bool(mine and theirs and mine != theirs)
 
 
 def _link(lesson: Lesson, target: LessonId) -> Link | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
+from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.symbol import Verdict
 from holdfast.domain.vocabulary import Freshness
@@ -16,7 +17,6 @@ from holdfast.outcomes.settle import standing_now
 from holdfast.outcomes.standing import Standing
 from holdfast.outcomes.weights import load_weights
 from holdfast.ranking.multipliers import multipliers
-from holdfast.ranking.tuning import HALF_LIFE_DAYS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +81,11 @@ def explain(parts: Parts, place: Place, ref: str) -> Explanation:
 def _decay(lesson: Lesson, now: datetime) -> Decay:
     factor = dict(multipliers(lesson, "unanchored", now))["recency"]
     age_days = max(0.0, (now - lesson.recorded_at).total_seconds() / 86_400)
-    return Decay(age_days=age_days, half_life_days=0.0 if lesson.pinned else HALF_LIFE_DAYS[lesson.kind], factor=factor)
+    return Decay(
+        age_days=age_days,
+        half_life_days=0.0 if lesson.pinned else profile_of(lesson.kind).half_life_days,
+        factor=factor,
+    )
 
 
 def _subject(parts: Parts, place: Place, anchor: Anchor, verdict: Verdict) -> AnchorState:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from holdfast.domain.kinds import profile_of
 from holdfast.domain.vocabulary import (
-    LESSON_KINDS,
-    MEMORY_TYPES,
     STATES,
     TRANSITIONS,
     TRUSTS,
@@ -195,7 +194,7 @@ class Lesson(
 
     def check(self) -> None:
         """Words are of their sets, texts of their lengths, numbers of their ranges, times in order."""
-        _require(self.kind in LESSON_KINDS, f"unknown kind {self.kind!r}", f"one of {', '.join(LESSON_KINDS)}")
+        profile_of(self.kind)
         _require(self.trust in TRUSTS, f"unknown trust {self.trust!r}")
         _require(self.state in STATES, f"unknown state {self.state!r}")
         _require(0 < len(self.title) <= TITLE_LIMIT, f"a title has 1 to {TITLE_LIMIT} characters")
@@ -211,7 +210,7 @@ class Lesson(
     @property
     def memory_type(self) -> MemoryType:
         """Semantic, procedural or episodic: it follows from the kind."""
-        return MEMORY_TYPES[self.kind]
+        return profile_of(self.kind).memory_type
 
     @property
     def paths(self) -> tuple[str, ...]:

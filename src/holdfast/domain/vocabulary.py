@@ -37,22 +37,6 @@ else:
     LessonKind = MemoryType = EventKind = Trust = State = Freshness = str
     LinkKind = ScopeLevel = Moment = Verdict = str
 
-MEMORY_TYPES: dict[LessonKind, MemoryType] = {
-    "decision": "semantic",
-    "constraint": "semantic",
-    "convention": "semantic",
-    "bug_cause": "semantic",
-    "preference": "semantic",
-    "tooling": "procedural",
-    "fix": "procedural",
-    "failed_approach": "episodic",
-    "exploration": "episodic",
-    "checkpoint": "episodic",
-}
-"""What each kind of lesson remembers: what is true, how to do it, or what happened."""
-
-LESSON_KINDS: tuple[LessonKind, ...] = tuple(MEMORY_TYPES)
-
 EVENT_KINDS: tuple[EventKind, ...] = (
     "session_start", "prompt", "reply", "tool_use", "tool_result", "tool_failure",
     "file_edit", "compaction", "session_end", "commit",
@@ -66,17 +50,6 @@ REVIEW = "review"
 
 FRESHNESSES: tuple[Freshness, ...] = ("unanchored", "fresh", "moved", "unverified", "drifted", "changed", "orphaned")
 """What became of the code behind a lesson, the worst last. Without an anchor there is no code to be fresh."""
-
-MOMENT_BUDGETS: dict[Moment, int] = {
-    "session_start": 600,
-    "prompt": 400,
-    "before_file": 300,
-    "before_command": 200,
-    "after_failure": 300,
-    "after_compaction": 600,
-    "on_demand": 2000,
-}
-"""Tokens a delivery may cost at each moment."""
 
 TRANSITIONS: dict[State, tuple[State, ...]] = {
     "candidate": ("probation", "active", "quarantined", "retired", "superseded", "forgotten"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from holdfast.domain.briefing import Ranked, Why
+from holdfast.domain.moments import PARTICULAR_MOMENTS
 from holdfast.domain.statefamilies import LESSON_STATES
 from holdfast.domain.vocabulary import FRESHNESSES, Freshness, LessonId
 from holdfast.errors import LessonNotFoundError
@@ -41,7 +42,6 @@ WORSE = ("drifted", "changed", "orphaned")
 FOUND, WATCHED, SWITCHED = "", "watch", "checkout"
 """Who saw a state come about, where it was no session: nobody, a watcher, a watcher while HEAD moved."""
 
-NOTICED_MOMENTS = ("prompt", "before_file", "before_command", "after_failure")
 SAME_EDIT = timedelta(seconds=30)
 """A watcher may be quicker than the hook that knows whose edit it was."""
 KEPT = 500
@@ -164,7 +164,7 @@ def find_news(parts: Parts, place: Place, call: HookCall, told: Sequence[Deliver
 
     Before a file, lessons about it that the agent was shown are judged again: they are not shown twice.
     """
-    if call.moment not in NOTICED_MOMENTS:
+    if call.moment not in PARTICULAR_MOMENTS:
         return None
     if call.moment == "before_file" and told:
         states = _look_again(parts, place, call, told, load_states(parts, place))

@@ -11,7 +11,7 @@ import os
 
 from holdfast.hosts._shared.folders import settings_folder
 from holdfast.hosts._shared.mcpclient import McpClient
-from holdfast.ports.host import HostProfile
+from holdfast.ports.host import HostMarks, HostProfile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class ClaudeDesktop(McpClient):
                 "Claude Desktop reads no rules files: lessons come through the MCP tools and prompts alone.",
                 "Quit Claude Desktop and start it again: it reads its servers when it starts.",
             ),
+            marks=HostMarks(client_names=("claude-ai",)),
             sources=("modelcontextprotocol.io/docs/develop/connect-local-servers, 2026-11-21", "not run"),
         )
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from holdfast.capture.sessionevents import session_events
 from holdfast.curation.conflicts import settle_saved
+from holdfast.domain.kinds import family_of, profile_of
 from holdfast.domain.lesson import (
     INSIGHT_LIMIT,
     TITLE_LIMIT,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from holdfast.domain.candidate import Candidate
     from holdfast.domain.event import Event
     from holdfast.domain.project import Place
-    from holdfast.domain.vocabulary import EventId, LessonKind, SessionId, State, Trust
+    from holdfast.domain.vocabulary import EventId, SessionId, State, Trust
     from holdfast.ports.branches import Branches
     from holdfast.ports.parts import Parts
 
@@ -78,13 +79,6 @@ LEAST_NAMED, DISTINCTIVE = 3, 6
 """Telling words from which a sentence is not one that agents say everywhere, with and without a name of the code."""
 SHARED_WORDS = 0.4
 """Least share of words in common before two rules are compared closely."""
-
-
-FAMILIES: dict[LessonKind, str] = {
-    "decision": "rule", "constraint": "rule", "convention": "rule", "preference": "rule", "tooling": "rule",
-    "bug_cause": "cause", "fix": "cause",
-}  # fmt: skip
-"""Kinds that detectors may give to the same words."""
 
 
 class Source(Frozen):
@@ -142,7 +136,7 @@ class Admission:
 
     def _is_told(self, candidate: Candidate) -> bool:
         """A surer find of another detector rests on the same words: one span of text is one lesson of a family."""
-        family, name = FAMILIES.get(candidate.kind, candidate.kind), candidate.detector
+        family, name = family_of(candidate.kind), candidate.detector
         first = candidate.evidence[0] if candidate.evidence else None
         told = first is not None and any(
             (event, of) == (first.event, family) and by != name and max(start, first.start) < min(end, first.end)
@@ -412,7 +406,7 @@ def _persons(known: Provenance, draft: Provenance) -> dict[str, str]:
 
 def _differ_in_taste(lesson: Lesson, draft: Lesson) -> bool:
     """Two persons prefer opposite things: neither is wrong."""
-    if not lesson.kind == draft.kind == "preference":
+    if not (lesson.kind == draft.kind and profile_of(draft.kind).is_personal):
         return False
     one, other = lesson.provenance.person, draft.provenance.person
     return bool(one and other and one != other)
@@ -444,7 +438,7 @@ def _quotes_the_same(lesson: Lesson, draft: Lesson) -> bool:
     one, other = lesson.provenance, draft.provenance
     if not other.evidence or one.detector.partition("/")[0] == other.detector.partition("/")[0]:
         return False
-    if FAMILIES.get(lesson.kind, lesson.kind) != FAMILIES.get(draft.kind, draft.kind):
+    if family_of(lesson.kind) != family_of(draft.kind):
         return False
     first = other.evidence[0]
     spans = [span for span in one.evidence if span.event == first.event]
@@ -462,7 +456,7 @@ def _same_failure(lesson: Lesson, draft: Lesson) -> bool:
     """Both tell how one failure of one command was cured; of a repair the cure must be the same too."""
     if (lesson.kind, lesson.command) != (draft.kind, draft.command):
         return False
-    if draft.kind == "tooling":
+    if profile_of(draft.kind).tells_command:
         return bool(draft.command) and lesson.title == draft.title
     signed = bool(draft.error_signature) and lesson.error_signature == draft.error_signature
     return signed and lesson.how == draft.how and set(lesson.paths) == set(draft.paths)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.records import Change, Delivery, Outcome
-from holdfast.domain.vocabulary import LESSON_KINDS, STATES, TRUSTS, LessonId, SessionId
+from holdfast.domain.vocabulary import STATES, TRUSTS, LessonId, SessionId
 from holdfast.errors import AmbiguousIdError, InvalidValueError, LessonNotFoundError
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.records import Frozen, replace

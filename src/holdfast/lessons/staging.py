@@ -7,6 +7,7 @@ anchored to. Where that cannot be told, a lesson is seen rather than hidden (ADR
 
 from __future__ import annotations
 
+from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.statefamilies import STAGED_SEEN, STAGED_SETTLED
 from holdfast.domain.vocabulary import LessonId
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 STAGED_AT_MOST = 2_000
 PATCHES_AT_MOST = 20
 """Staged lessons, the newest, whose commits' patches are looked for where HEAD has moved."""
-UNANCHORED = ("decision",)
-"""Kinds that are staged even without an anchor, unless a person stated them."""
 
 
 class Staged(Frozen):
@@ -119,7 +118,7 @@ def _scope_on(place: Place, branches: Branches, scope: Scope, branch: str) -> Sc
 def _is_of_branch(parts: Parts, branches: Branches, lesson: Lesson, lines: Sequence[str]) -> bool:
     """Whether the main line has not what the lesson is about; false where that cannot be told."""
     if not lesson.paths:
-        return lesson.kind in UNANCHORED and lesson.trust != "person"
+        return profile_of(lesson.kind).is_staged_unanchored and lesson.trust != "person"
     return all(_has_anchors(parts, branches, line, lesson) is False for line in lines)
 
 

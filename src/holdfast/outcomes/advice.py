@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
-from holdfast.domain.vocabulary import LessonKind
+from holdfast.domain.kinds import profile_of
 from holdfast.lean.records import Frozen
-from holdfast.text.occasions import STANDING_KINDS, habit_of, lint_languages, linters_in
+from holdfast.text.occasions import habit_of, lint_languages, linters_in
 from holdfast.text.signature import command_target
 
 TYPE_CHECKING = False
@@ -25,8 +25,6 @@ MOST_NAMES = 24
 """Names of one lesson that are looked for; an imported page has hundreds."""
 TESTS, TEST_FIRST, ELSEWHERE = "tests with the change", "failing test first", "look elsewhere too"
 """Habits of which a session's actions show whether they were kept."""
-FAILURE_KINDS: tuple[LessonKind, ...] = ("fix", "bug_cause", "failed_approach", "tooling")
-"""Kinds of which a command names the failing one."""
 
 _CODE = re.compile(
     r"`(?P<quoted>[^`\n]{2,120})`"
@@ -93,6 +91,7 @@ class Advice(Frozen):
 
 def advice_of(lesson: Lesson) -> Advice:
     """Everything in the lesson that actions can be compared with."""
+    profile = profile_of(lesson.kind)
     sayings = dict.fromkeys((lesson.title, lesson.insight, lesson.how))
     text = "\n".join(filter(None, sayings))
     names: dict[str, bool] = {}
@@ -100,7 +99,7 @@ def advice_of(lesson: Lesson) -> Advice:
     for name, affirmed, is_demand in _names_in(text):
         names.setdefault(name, affirmed)
         ordered |= {name} if is_demand else set()
-    habit = habit_of(lesson.insight) if lesson.kind in STANDING_KINDS else ""
+    habit = habit_of(lesson.insight) if profile.may_stand else ""
     listed = list(names.items())[:MOST_NAMES]
     commands = [(name, affirmed) for name, affirmed in listed if _is_command(name)]
     paths = [name for name, _ in listed if _PATH.match(name) and not _is_call(name)]
@@ -117,7 +116,7 @@ def advice_of(lesson: Lesson) -> Advice:
         linters=linters_in(text) if lint_languages(lesson) else (),
         is_order=bool(habit) or bool(_ORDER.search(text)),
         signature=lesson.error_signature,
-        failing=lesson.command if lesson.kind in FAILURE_KINDS else "",
+        failing=lesson.command if profile.names_failure else "",
     )
 
 

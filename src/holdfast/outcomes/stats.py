@@ -6,6 +6,7 @@ did what it says anyway, and the share in which its failure came, with and witho
 
 from __future__ import annotations
 
+from holdfast.domain.kinds import profile_of
 from holdfast.domain.records import Delivery, Outcome
 from holdfast.domain.vocabulary import LessonId, LessonKind, ProjectId
 from holdfast.lean.records import Frozen
@@ -22,11 +23,6 @@ if TYPE_CHECKING:
 
 LOG_MOST = 1_000_000
 ALL = "all projects"
-MINUTES: dict[LessonKind, float] = {
-    "fix": 4, "bug_cause": 6, "failed_approach": 6, "tooling": 3, "exploration": 3, "constraint": 3, "decision": 3,
-    "convention": 2, "preference": 1, "checkpoint": 0,
-}  # fmt: skip
-"""Minutes of finding out again that one heeded lesson is taken to spare: a stated assumption, not a measurement."""
 LEAST_WITHHELD = 10
 """Withheld lessons that were judged, from which the estimate of minutes leaves out what is done without telling."""
 JUDGED = ("heeded", "ignored", "overridden", "failed", "unclear")
@@ -59,7 +55,7 @@ class Stats(Frozen):
     effect_on_failures: Difference = Difference()
     """Share of failures with the lesson less that without it: below nought where telling spares them."""
     minutes_spared: float = 0.0
-    """By MINUTES for each heeded lesson, less what is heeded without telling where enough was withheld to know."""
+    """By the minutes of each heeded lesson's kind, less what is heeded without telling where enough was withheld."""
     weeks: tuple[tuple[str, int, int], ...] = ()
     """(Monday, told, heeded) of each week, oldest first."""
 
@@ -135,7 +131,7 @@ def _pairs(outcomes: Iterable[Outcome], verdict: str) -> list[tuple[int, int]]:
 
 def _minutes(told: Sequence[Outcome], without: Sequence[Outcome], kinds: dict[LessonId, LessonKind]) -> float:
     heeded = [one for one in told if one.verdict == "heeded"]
-    minutes = sum(MINUTES[kinds[one.lesson]] for one in heeded if one.lesson in kinds)
+    minutes = sum(profile_of(kinds[one.lesson]).rediscovery_minutes for one in heeded if one.lesson in kinds)
     if len(without) >= LEAST_WITHHELD and heeded:
         anyway = sum(one.verdict == "heeded" for one in without) / len(without)
         minutes *= max(0.0, 1 - anyway * len(told) / len(heeded))

@@ -126,6 +126,70 @@ class Headless(Frozen):
     """The option before the model's name."""
 
 
+class HostMarks(Frozen):
+    """How a host is told before its adapter is loaded: `scripts/render_host_marks.py` makes `lean/hostmarks` of it."""
+
+    started: str = ""
+    """A variable that it sets for what it starts."""
+    started_rank: int = 0
+    """Where the variables of several hosts are set: the lowest rank is the host that was started inside the others."""
+    session: str = ""
+    """A variable with the session's id that it sets for the MCP servers it starts."""
+    folder: str = ""
+    """The variable that moves the folder it keeps its files in."""
+    client_names: tuple[str, ...] = ()
+    """How the names begin by which its MCP client introduces itself, beside the host's own."""
+    is_unmarked: bool = False
+    """It runs packages that serve several hosts, and marks nothing: where no other mark is found, it is this one."""
+    is_imitated: bool = False
+    """Other hosts run the hooks in its files too, and have hooks of their own."""
+
+
+class HostPackage(Frozen):
+    """The plug-in package that is built for the host."""
+
+    layout: str
+    """`plugin`: commands, skills, hooks and server in one folder; `extension`: the same, commands as TOML."""
+    manifest: str
+    """The manifest's file."""
+    marketplace: str = ""
+    """A file beside the package that offers it as a local marketplace; empty: none is built."""
+    hooks: tuple[tuple[Any, ...], ...]
+    """Those that setup registers: (hook, matcher, keys) or, with `flat`, (hook, keys)."""
+    hook_host: str
+    """What the hook's command says which host calls: its name, or `any` where others run the package too."""
+    flat: bool = False
+    """A hook is one object, without groups and matchers."""
+    plain_exit: bool = False
+    """The command is one for sh and PowerShell alike; otherwise Windows has keys of its own."""
+
+
+class HookApproval(Frozen):
+    """One of our hooks as a host sees it that runs only approved ones."""
+
+    key: str
+    digest: str
+    state: str
+    """trusted, untrusted or modified."""
+
+
+class Approvals(Protocol):
+    """A host's approvals of hooks: it skips a hook, without a word, until its user has approved that very command."""
+
+    title: str
+    """What its users call the host."""
+    by_hand: str
+    """How a user approves."""
+
+    def find(self) -> Sequence[HookApproval]:
+        """Our hooks in the user's file, asked of the host. Raises HostConfigError when it does not answer."""
+        ...
+
+    def plan(self, hooks: Sequence[HookApproval]) -> Sequence[ConfigEdit]:
+        """The edits that approve these hooks, as the host writes them when its user does."""
+        ...
+
+
 class HostProfile(Frozen):
     """What a host can do and where: its row of `setup --list` and of docs/reference/hosts.md."""
 
@@ -157,6 +221,14 @@ class HostProfile(Frozen):
     """Its hook, by its own name, whose answer can let the agent go on when it stops; empty: it has none."""
     stop_reply: str = ""
     """That answer, JSON with `{reason}` where the reason stands as a JSON text."""
+    marks: HostMarks = HostMarks()
+    """How it is told before its adapter is loaded."""
+    context_file: str = ""
+    """The file with standing rules whose whole text it puts into every context; empty: another host's, or none."""
+    instructions_tokens: int = 0
+    """Most tokens of a brief in the MCP server's instructions, where it cuts them; 0: no limit is known."""
+    package: HostPackage | None = None
+    """The plug-in package that is built for it."""
     package_records: tuple[tuple[str, str], ...] = ()
     """Files under the user's home, and what stands in one when our plug-in package is installed in the host."""
     notes: tuple[str, ...] = ()
@@ -173,6 +245,10 @@ class Host(Protocol):
     @property
     def profile(self) -> HostProfile:
         """What the host can do and where."""
+        ...
+
+    def approvals(self, home: str) -> Approvals | None:
+        """Its approvals of hooks; None for a host that runs what is in its files."""
         ...
 
     def find(self, home: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from holdfast.domain.kinds import profile_of
 from holdfast.domain.records import Change
 from holdfast.errors import InvalidValueError, LessonNotFoundError
 from holdfast.lean.records import Frozen, replace
@@ -193,7 +194,7 @@ def _from_memory(parts: Parts, place: Place, begun: datetime | None) -> tuple[li
     rows: list[Row] = []
     waiting = 0
     for lesson in lessons:
-        if lesson.private or lesson.scope.project != place.project.id or lesson.kind == "checkpoint":
+        if lesson.private or lesson.scope.project != place.project.id or profile_of(lesson.kind).is_working_state:
             continue
         if not own.has(lesson):
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.domain.vocabulary import LESSON_KINDS
+from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.lean.texts import short_id
 
 TYPE_CHECKING = False

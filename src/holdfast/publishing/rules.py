@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from hashlib import sha256
 from math import inf
 
+from holdfast.domain.kinds import KIND_PROFILES, profile_of
 from holdfast.domain.lesson import INSIGHT_LIMIT, Lesson
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.verify import EVERY
@@ -41,14 +42,12 @@ if TYPE_CHECKING:
 
     from holdfast.domain.project import Place
     from holdfast.domain.symbol import Verdict
-    from holdfast.domain.vocabulary import LessonId, LessonKind
+    from holdfast.domain.vocabulary import LessonId
     from holdfast.outcomes.standing import Standing
     from holdfast.ports.parts import Parts
 
-KINDS: tuple[LessonKind, ...] = (
-    "constraint", "decision", "convention", "preference", "tooling", "failed_approach", "bug_cause", "fix",
-)  # fmt: skip
-"""Kinds of lessons that are rules to whoever works here, in the order they are written."""
+KINDS = tuple(kind for kind, profile in KIND_PROFILES.items() if profile.rules_order)
+"""Kinds of lessons that are rules to whoever works here."""
 ALWAYS_TOKENS, SCOPED_TOKENS = 1_000, 600
 """Most tokens of a text that is always read, and of a file for one folder."""
 SCOPES_MOST = 10
@@ -271,7 +270,7 @@ def _fit(entries: Sequence[_Entry], tokens: int, chars: int = 0) -> list[_Entry]
         if spent + entry.tokens <= tokens and (not chars or longer <= chars):
             taken.append(entry)
             spent, length = spent + entry.tokens, longer
-    return sorted(taken, key=lambda entry: (KINDS.index(entry.lesson.kind), entry.lesson.id))
+    return sorted(taken, key=lambda entry: (profile_of(entry.lesson.kind).rules_order, entry.lesson.id))
 
 
 def _text(title: str, taken: Sequence[_Entry]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from hashlib import sha256
 from math import inf
 
+from holdfast.domain.kinds import KIND_PROFILES, profile_of
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Outcome
 from holdfast.freshness.check import FreshnessCheck, worst
@@ -25,12 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from holdfast.domain.project import Place
-    from holdfast.domain.vocabulary import LessonId, LessonKind
+    from holdfast.domain.vocabulary import LessonId
     from holdfast.ports.parts import Parts
 
-KINDS: tuple[LessonKind, ...] = ("convention", "tooling", "fix", "failed_approach")
-"""Kinds of lessons that say how to do something, in the order they are written."""
-PITFALLS = ("failed_approach",)
+KINDS = tuple(kind for kind, profile in KIND_PROFILES.items() if profile.skill_order)
+"""Kinds of lessons that say how to do something."""
 SESSIONS, SESSIONS_ALONE = 2, 3
 """Sessions behind a subject of several lessons, and behind one of a single lesson."""
 LESSONS_MOST = 20
@@ -161,7 +161,7 @@ _VERBS = {"command": "Running", "file": "Working on", "folder": "Working in"}
 
 def _skill(subject: _Subject, names: set[str], place: Place) -> Skill:
     most = sorted(subject.met, key=lambda one: -len(one.sessions))[:LESSONS_MOST]
-    met = sorted(most, key=lambda one: KINDS.index(one.lesson.kind))
+    met = sorted(most, key=lambda one: profile_of(one.lesson.kind).skill_order)
     subject = _Subject(kind=subject.kind, key=subject.key, met=tuple(met))
     name = _name(subject, names)
     description = _description(subject)
@@ -208,8 +208,8 @@ def _body(subject: _Subject) -> Iterator[str]:
     yield "Recorded in earlier sessions on this code, quoted as notes; `holdfast show ID` tells where one comes from."
     yield from ("", "## When to use", "")
     yield from (f"- {line}" for line in _when(subject))
-    steps = [one for one in subject.met if one.lesson.kind not in PITFALLS]
-    pitfalls = [one for one in subject.met if one.lesson.kind in PITFALLS]
+    steps = [one for one in subject.met if not profile_of(one.lesson.kind).is_pitfall]
+    pitfalls = [one for one in subject.met if profile_of(one.lesson.kind).is_pitfall]
     if steps:
         yield from ("", "## Steps", "")
         yield from (f"{number}. {_line(one)}" for number, one in enumerate(steps, start=1))

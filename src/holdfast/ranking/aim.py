@@ -5,6 +5,7 @@ Both only shift which of several fitting lessons come first (see `multipliers`),
 
 from __future__ import annotations
 
+from holdfast.domain.kinds import KIND_PROFILES, profile_of
 from holdfast.lean.records import Frozen
 from holdfast.ranking.tuning import AIM_CHARACTERS
 from holdfast.text.words import STOP_WORDS, word_set
@@ -30,17 +31,6 @@ TASKS: dict[str, frozenset[str]] = {
 }
 """Words that tell a task, the surest tasks first."""
 
-KINDS_FIRST: dict[str, frozenset[LessonKind]] = {
-    "fix": frozenset(("bug_cause", "fix", "failed_approach")),
-    "test": frozenset(("tooling", "convention", "fix")),
-    "refactor": frozenset(("constraint", "decision", "convention")),
-    "review": frozenset(("convention", "constraint", "preference")),
-    "operate": frozenset(("tooling", "constraint", "fix")),
-    "feature": frozenset(("decision", "constraint", "convention")),
-}
-"""Kinds of lessons that a task asks for first."""
-
-
 ASKING = STOP_WORDS | word_set(
     "learn learnt learned decide decided decision decisions lesson lessons know known happen happened work worked "
     "change changed remember memory find found discover discovered"
@@ -57,7 +47,7 @@ class Aim(Frozen):
 
     def is_for(self, lesson: Lesson) -> bool:
         """Whether the lesson is of a kind that the task asks for first."""
-        return lesson.kind in KINDS_FIRST.get(self.task, ())
+        return self.task in profile_of(lesson.kind).tasks
 
     def names_time_of(self, lesson: Lesson) -> bool:
         """Whether the lesson was learnt in the time the question names."""
@@ -83,43 +73,36 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(raw.strip(".,;:!?()\"'`*").lower() for raw in text.split())
 
 
-KIND_QUESTIONS: tuple[tuple[tuple[LessonKind, ...], tuple[str, ...]], ...] = (
-    (
-        ("failed_approach", "bug_cause", "fix"),
-        ("what failed before", "what has failed before", "what went wrong before", "what did not work", "failed before",
-         "what didn't work", "what was tried", "what did we try", "what have we tried", "failed approaches",
-         "failed attempts", "known failures", "what failed", "dead ends"),
+KIND_QUESTIONS: dict[str, tuple[str, ...]] = {
+    "failures": (
+        "what failed before", "what has failed before", "what went wrong before", "what did not work", "failed before",
+        "what didn't work", "what was tried", "what did we try", "what have we tried", "failed approaches",
+        "failed attempts", "known failures", "what failed", "dead ends",
     ),
-    (
-        ("constraint",),
-        ("which constraints", "what constraints", "any constraints", "constraints", "what must i not",
-         "what is forbidden", "what is not allowed", "which limits"),
+    "constraints": (
+        "which constraints", "what constraints", "any constraints", "constraints", "what must i not",
+        "what is forbidden", "what is not allowed", "which limits",
     ),
-    (
-        ("decision",),
-        ("what did we decide", "what was decided", "what have we decided", "which decisions", "what decisions",
-         "any decisions", "why did we choose", "why did we decide", "decisions"),
+    "decisions": (
+        "what did we decide", "what was decided", "what have we decided", "which decisions", "what decisions",
+        "any decisions", "why did we choose", "why did we decide", "decisions",
     ),
-    (
-        ("preference",),
-        ("any preferences", "which preferences", "what preferences", "what does the user prefer", "preferences",
-         "what do i prefer", "what are my preferences"),
+    "preferences": (
+        "any preferences", "which preferences", "what preferences", "what does the user prefer", "preferences",
+        "what do i prefer", "what are my preferences",
     ),
-    (
-        ("convention", "preference"),
-        ("which conventions", "what conventions", "any conventions", "conventions", "which rules", "what rules",
-         "any rules", "style rules"),
+    "conventions": (
+        "which conventions", "what conventions", "any conventions", "conventions", "which rules", "what rules",
+        "any rules", "style rules",
     ),
-    (
-        ("bug_cause", "fix"),
-        ("what caused", "known bugs", "which bugs", "any bugs", "root causes", "root cause"),
+    "causes": (
+        "what caused", "known bugs", "which bugs", "any bugs", "root causes", "root cause",
     ),
-    (
-        ("tooling",),
-        ("which commands", "what commands", "which tools", "what tools", "tooling"),
+    "commands": (
+        "which commands", "what commands", "which tools", "what tools", "tooling",
     ),
-)  # fmt: skip
-"""How a question for a kind of lesson begins, the longest wordings of a kind first."""
+}  # fmt: skip
+"""How a question for lessons of some kinds begins, by its name; the longest wordings first."""
 _JOINING = word_set(
     "about with for on of in to the a an regarding concerning do does did we i you have are there is was were any be"
 )
@@ -133,11 +116,12 @@ def kinds_asked(text: str) -> tuple[tuple[LessonKind, ...], str]:
     plain = " ".join(text.lower().replace("\u2019", "'").split())
     if not plain or len(plain) > AIM_CHARACTERS:
         return (), ""
-    for kinds, wordings in KIND_QUESTIONS:
+    for question, wordings in KIND_QUESTIONS.items():
         for wording in wordings:
             if plain.startswith(wording) and not plain[len(wording) : len(wording) + 1].isalnum():
                 start = len(wording)
                 rest = " ".join(text.split())[start:].strip(" ?!.:,")
+                kinds = tuple(kind for kind, profile in KIND_PROFILES.items() if question in profile.questions)
                 return kinds, _without_joining(rest)
     return (), ""
 

@@ -7,8 +7,9 @@ from questions that share few of them, and gave nothing elsewhere.
 
 from __future__ import annotations
 
+from holdfast.domain.kinds import profile_of
 from holdfast.ranking.aim import Aim
-from holdfast.ranking.tuning import FRESHNESS, HALF_LIFE_DAYS, MILD, RANGES, REWRITTEN, TRUST
+from holdfast.ranking.tuning import FRESHNESS, MILD, RANGES, REWRITTEN, TRUST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def recency(lesson: Lesson, now: datetime) -> float:
     if lesson.pinned:
         return 1.0
     age_days = max(0.0, (now - lesson.recorded_at).total_seconds() / 86_400)
-    return float(0.5 ** (age_days / HALF_LIFE_DAYS[lesson.kind]))
+    return float(0.5 ** (age_days / profile_of(lesson.kind).half_life_days))
 
 
 def _of_code(freshness: Freshness, share: float) -> float:

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from math import exp, log, log1p
 
+from holdfast.domain.kinds import profile_of
 from holdfast.ranking.relevance import stems_of
 from holdfast.ranking.tuning import (
     AGE_SCALE,
-    HALF_LIFE_DAYS,
     HEAD_CHARACTERS,
     RANK_OFFSET,
     RANKED_ANCHORED,
@@ -87,7 +87,7 @@ def features(
         raw("vector"),
         raw("exact"),
         log1p(len(lesson.paths)),
-        log1p(AGE_SCALE * age_days / HALF_LIFE_DAYS[lesson.kind]),
+        log1p(AGE_SCALE * age_days / profile_of(lesson.kind).half_life_days),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.domain.vocabulary import Freshness, LessonKind, Trust
+    from holdfast.domain.vocabulary import Freshness, Trust
     from holdfast.ports.search import NameRelation, PathRelation, TokenSource, TriggerKind
 
 # Retrievers: what a fact is worth (`retrievers`)
@@ -178,12 +178,6 @@ REWRITTEN = 0.5
 """The share of changed tokens from which on it is the least."""
 TRUST: dict[Trust, float] = {"person": 1.04, "verified": 1.03, "agent": 1.0, "repository": 0.96, "tool": 0.92}
 """Multiplier by who said it."""
-HALF_LIFE_DAYS: dict[LessonKind, float] = {
-    "decision": 720, "constraint": 720, "convention": 720, "preference": 720,
-    "bug_cause": 360, "tooling": 240, "fix": 240, "failed_approach": 180,
-    "exploration": 60, "checkpoint": 14,
-}  # fmt: skip
-"""Days until half of a lesson's recency is gone: rules age slower than what happened."""
 
 # Diversity (`diversify`)
 

@@ -6,6 +6,7 @@ executable file not found in $PATH`. The class says which failure it is, and the
 
 from __future__ import annotations
 
+from holdfast.domain.kinds import profile_of
 from holdfast.lean.records import Frozen
 from holdfast.text.shell import Words
 from holdfast.text.signature import alike, command_target, error_signature
@@ -39,8 +40,6 @@ CLASSES: dict[str, tuple[str, ...]] = {
 """How each class of failures is worded, in lower case; the most particular class first."""
 SUBJECTLESS = ("protected branch",)
 """Classes that are one failure, whatever it is about."""
-CLASS_KINDS = ("fix", "bug_cause", "failed_approach", "tooling", "constraint", "convention")
-"""Kinds of lessons whose own words may name a class, where they have no signature."""
 TAIL_LINES, LINE_LIMIT, WORDS_LIMIT = 60, 400, 300
 """Lines from the end of an output in which a class is looked for, and characters of a line and of the words."""
 
@@ -94,7 +93,7 @@ def answers_failure(failure: Failure, lesson: Lesson) -> bool:
     stored = lesson.error_signature
     if stored and failure.signature and alike(failure.signature, stored):
         return True
-    if not failure.kind or not (stored or lesson.kind in CLASS_KINDS):
+    if not failure.kind or not (stored or profile_of(lesson.kind).tells_failure_class):
         return False
     text = stored or f"{lesson.title}. {lesson.insight}"
     kind, line = classify(text)

@@ -10,6 +10,7 @@ No regular expressions: a hook imports this.
 
 from __future__ import annotations
 
+from holdfast.domain.kinds import profile_of
 from holdfast.text.shell import simple_commands
 from holdfast.text.words import word_set
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.vocabulary import LessonKind, Trust
 
-STANDING_KINDS = ("preference", "convention")
-HOW_TO_KINDS = ("tooling", "convention", "constraint", "preference", "fix", "failed_approach")
-"""Kinds of lessons that say how something is run or written, rather than how it came about."""
 COMMAND_KINDS = ("test", "lint", "commit", "pr", "review")
 """Kinds of commands that have an occasion of their own."""
 CARDS = "commands/"
@@ -103,8 +101,8 @@ def is_standing(lesson: Lesson) -> bool:
 
 
 def is_standing_rule(kind: LessonKind, trust: Trust, insight: str) -> bool:
-    """Whether a person said it as a preference or a convention, without the name of a piece of code, for all times."""
-    if kind not in STANDING_KINDS or trust != "person" or names_code(insight):
+    """Whether a person said it for all times, as a kind that may stand, without the name of a piece of code."""
+    if not profile_of(kind).may_stand or trust != "person" or names_code(insight):
         return False
     words = list(plain_words(insight))
     return "also" not in words[:3] and not any(times in " ".join(words) for times in _OF_THE_MOMENT)
@@ -130,7 +128,7 @@ def language_of(path: str) -> str:
 
 def lint_languages(lesson: Lesson) -> frozenset[str]:
     """The languages whose linters the lesson is about; empty for one that is about no linter."""
-    if lesson.kind not in HOW_TO_KINDS:
+    if not profile_of(lesson.kind).is_instruction:
         return frozenset()
     text = f"{lesson.title} {lesson.insight}"
     named = frozenset(LINTERS[linter] for linter in linters_in(text))
@@ -159,7 +157,7 @@ def group_keys(lesson: Lesson) -> frozenset[str]:
             return frozenset(f"linter {name}" for name in single)
     if lesson.topic_key.startswith(CARDS):
         return frozenset({lesson.topic_key})
-    if lesson.kind in STANDING_KINDS and (habit := habit_of(lesson.insight)):
+    if profile_of(lesson.kind).may_stand and (habit := habit_of(lesson.insight)):
         return frozenset({f"habit {habit}"})
     commands = how_to_commands(lesson)
     if commands:
@@ -169,10 +167,11 @@ def group_keys(lesson: Lesson) -> frozenset[str]:
 
 def how_to_commands(lesson: Lesson) -> tuple[str, ...]:
     """The commands that a lesson on tooling tells to run; the first is the one it is about."""
-    if lesson.kind not in HOW_TO_KINDS:
+    profile = profile_of(lesson.kind)
+    if not profile.is_instruction:
         return ()
-    told = (lesson.command, *lesson.when.commands) if lesson.kind == "tooling" else lesson.when.commands
-    return tuple(dict.fromkeys(filter(None, told)))
+    commands = (lesson.command, *lesson.when.commands) if profile.tells_command else lesson.when.commands
+    return tuple(dict.fromkeys(filter(None, commands)))
 
 
 def command_kinds(line: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ No regular expressions: a hook imports this.
 
 from __future__ import annotations
 
+from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Triggers
 from holdfast.text.occasions import is_standing_rule, language_of, names_code
 from holdfast.text.words import word_set
@@ -48,13 +49,13 @@ _WRITING = word_set(
     """
 )
 """Words of a clause about text that code holds."""
-FORBIDDING = ("constraint", "convention", "preference", "tooling", "failed_approach", "fix")
-"""Kinds of lessons that say what not to do; others tell how something is, in the same words."""
 _PLACEHOLDERS = ("<", "…", "...", "{", "$")
 
 
 def derive_triggers(kind: LessonKind, trust: Trust, insight: str, how: str = "") -> Triggers:
     """When a lesson of these words is to be told."""
+    profile = profile_of(kind)
+    may_forbid_text = profile.may_forbid_text and trust == "person"
     commands: dict[str, None] = {}
     literals: dict[str, None] = {}
     for clause in _clauses(f"{insight}\n{how}"):
@@ -63,11 +64,11 @@ def derive_triggers(kind: LessonKind, trust: Trust, insight: str, how: str = "")
             command = beginning_of(piece)
             if command:
                 commands[command] = None
-        if denied and kind in FORBIDDING:
+        if denied and profile.is_instruction:
             literals.update(dict.fromkeys(_forbidden(clause, denied)))
-        elif denied and kind == "decision" and trust == "person":
+        elif denied and may_forbid_text:
             literals.update(dict.fromkeys(_forbidden_text(clause, denied)))
-        if denied and kind in FORBIDDING and not any(map(beginning_of, _quoted(clause))):
+        if denied and profile.is_instruction and not any(map(beginning_of, _quoted(clause))):
             # Beside a command a flag is that command's: for another one it may be right.
             literals.update(dict.fromkeys(_flags(denied)))
     return Triggers(

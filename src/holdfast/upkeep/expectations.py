@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.domain.moments import MOMENT_PROFILES
 from holdfast.lean.records import Frozen
 
 TYPE_CHECKING = False
@@ -9,7 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-MOMENTS = ("edit", "read", "prompt", "command", "failure", "ask", "start")
+    from holdfast.domain.vocabulary import Moment
+
+MOMENTS: dict[str, Moment] = {
+    name: moment for moment, profile in MOMENT_PROFILES.items() for name in profile.check_names
+}
 """What an agent is about to do, or has just met; each check names exactly one."""
 KEYS = (*MOMENTS, "name", "deliver", "never", "top", "tokens", "nothing", "replaces")
 DEFAULT_TOP = 3

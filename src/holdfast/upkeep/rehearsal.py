@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
+from holdfast.domain.moments import CHANNELS, MOMENT_PROFILES
 from holdfast.domain.vocabulary import EventId, LessonId, SessionId
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
 from holdfast.ports.host import HostProfile
 from holdfast.publishing.sharing.document import shared_id
 from holdfast.service.memory import Memory
+from holdfast.upkeep.expectations import MOMENTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,16 +22,12 @@ if TYPE_CHECKING:
 
     from holdfast.domain.briefing import Briefing, Ranked
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.vocabulary import EventKind, Moment, State
+    from holdfast.domain.vocabulary import State
     from holdfast.ports.host import Host
     from holdfast.upkeep.expectations import Expectation
 
 ANY_HOST = "check"
 """Stands in for a host's name where none is chosen."""
-HOOK_MOMENTS: dict[str, Moment] = {
-    "edit": "before_file", "read": "before_file", "prompt": "prompt", "command": "before_command",
-    "failure": "after_failure", "start": "session_start",
-}  # fmt: skip
 TOLD_STATES: tuple[State, ...] = ("active", "probation")
 MOST_LESSONS = 100_000
 
@@ -38,7 +36,7 @@ class AnyHost:
     """A host that can be told something at every moment, and that reads no rules files."""
 
     name = ANY_HOST
-    profile = HostProfile(title="any host", moments=tuple(HOOK_MOMENTS.values()))
+    profile = HostProfile(title="any host", moments=CHANNELS)
 
 
 class Told(Frozen):
@@ -93,7 +91,7 @@ def rehearse(memory: Memory, expectations: Sequence[Expectation], host: str = ""
 
 
 def _play(memory: Memory, expectation: Expectation, host: str) -> Briefing:
-    if expectation.moment == "ask":
+    if MOMENTS[expectation.moment] == "on_demand":
         return memory.recall(expectation.subject, limit=max(expectation.top, 3))
     call = _call(memory, expectation, host)
     memory.observe(call)
@@ -103,31 +101,31 @@ def _play(memory: Memory, expectation: Expectation, host: str) -> Briefing:
 def _call(memory: Memory, expectation: Expectation, host: str) -> HookCall:
     clock, place = memory.parts.clock, memory.place
     session = SessionId(clock.new_id())
-    subject, moment = expectation.subject, expectation.moment
-    path = f"{place.root}/{subject}" if moment in ("edit", "read") else ""
-    kinds: dict[str, EventKind] = {"start": "session_start", "prompt": "prompt", "failure": "tool_failure"}
+    subject, name = expectation.subject, expectation.moment
+    moment = MOMENTS[name]
+    event_kind = MOMENT_PROFILES[moment].event_kind
     events: tuple[Event, ...] = ()
-    if moment in kinds:
+    if event_kind is not None:
         made = EventId(clock.new_id())
         events = (
             Event(
-                id=made, session=session, host=host, kind=kinds[moment], at=clock.now(), key=made, cwd=place.root,
-                text=subject, text_length=len(subject), trust="tool" if moment == "failure" else "person",
+                id=made, session=session, host=host, kind=event_kind, at=clock.now(), key=made, cwd=place.root,
+                text=subject, text_length=len(subject), trust="tool" if moment == "after_failure" else "person",
             ),
         )  # fmt: skip
     return HookCall(
         host=host,
-        name=moment,
+        name=name,
         session=session,
         cwd=place.root,
         events=events,
-        moment=HOOK_MOMENTS[moment],
+        moment=moment,
         prompt=subject if moment == "prompt" else "",
-        paths=(path,) if path else (),
-        edits=moment == "edit",
+        paths=(f"{place.root}/{subject}",) if moment == "before_file" else (),
+        edits=name == "edit",
         excerpts=(expectation.replaces,) if expectation.replaces else (),
-        command=subject if moment == "command" else "",
-        error=subject if moment == "failure" else "",
+        command=subject if moment == "before_command" else "",
+        error=subject if moment == "after_failure" else "",
     )
 
 

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.bootstrap import Memory, open_store
+from holdfast.domain.moments import CHANNELS
 from holdfast.lean.records import replace
 from holdfast.lean.texts import file_url
-from holdfast.settings import CHANNELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

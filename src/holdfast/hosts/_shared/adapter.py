@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.event import Event
     from holdfast.domain.hookcall import HookCall
+    from holdfast.ports.host import Approvals
 
 
 ANY_TEXT = Briefing(text="text")
@@ -52,6 +53,10 @@ class Adapter:
         """The folder it was told to use, else the first of its folders; of these, the first that is there."""
         paths = (self._config_dir, *(os.path.join(home, *folder.split("/")) for folder in self.folders))
         return next((path for path in paths if os.path.exists(path)), "")
+
+    def approvals(self, home: str) -> Approvals | None:
+        """Its approvals of hooks; None for a host that runs what is in its files."""
+        return None
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload in Claude Code's shape; the answer still goes by the host's own name of the hook."""

@@ -49,7 +49,7 @@ class Antigravity(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Antigravity can do and where."""
-        from holdfast.ports.host import HostProfile, RulesTarget
+        from holdfast.ports.host import HostMarks, HostProfile, RulesTarget
 
         return HostProfile(
             title="Google Antigravity",
@@ -69,6 +69,7 @@ class Antigravity(Adapter):
                 ),
                 RulesTarget(file="AGENTS.md"),
             ),
+            marks=HostMarks(started="ANTIGRAVITY_CONVERSATION_ID", started_rank=5),
             sources=("adapters of others verified on agy 1.2, 2026-11-21", "not run"),
         )
 

@@ -12,12 +12,31 @@ import os
 
 from holdfast.hosts._shared.adapter import check_scope
 from holdfast.hosts._shared.programs import hook_command, hook_edit, server_edit
-from holdfast.ports.host import Headless, HostProfile, InstallPlan, RulesTarget
+from holdfast.ports.host import Headless, HostMarks, HostPackage, HostProfile, InstallPlan, RulesTarget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
+
+HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("SessionStart", "startup|resume|clear|compact|fork", {"timeout": 10}),
+    ("UserPromptSubmit", "", {"timeout": 5}),
+    ("PreToolUse", "Read|Edit|Write|MultiEdit|NotebookEdit|Bash", {"timeout": 5}),
+    ("PostToolUse", "*", {"timeout": 30, "async": True}),
+    ("PostToolUseFailure", "*", {"timeout": 5}),
+    ("PreCompact", "", {"timeout": 10}),
+    ("Stop", "", {"timeout": 10}),
+    ("SubagentStart", "", {"timeout": 5}),
+    ("SubagentStop", "", {"timeout": 10}),
+    ("SessionEnd", "", {}),
+)
+"""Hook, matcher and handler keys; timeouts are seconds.
+
+`async` only where nothing is delivered and more is sure to follow: a headless run ends at once after Stop and kills
+what still runs in the background (seen with 2.1.329). SessionEnd states no timeout: one would stretch the 1.5 s that
+Claude Code waits when it is closed.
+"""
 
 PROFILE = HostProfile(
     title="Claude Code",
@@ -63,28 +82,25 @@ PROFILE = HostProfile(
         RulesTarget(file=".claude/rules/holdfast-{slug}.md", front_matter="---\npaths: {globs}\n---\n", globs="list"),
     ),
     reads=("AGENTS.md",),
+    marks=HostMarks(
+        started="CLAUDECODE",
+        started_rank=6,
+        session="CLAUDE_CODE_SESSION_ID",
+        folder="CLAUDE_CONFIG_DIR",
+        is_imitated=True,
+    ),
+    context_file="CLAUDE.md",
+    instructions_tokens=270,  # it cuts instructions at 2,048 bytes since 2.1.84; what our own words leave of that
+    package=HostPackage(
+        layout="plugin",
+        manifest=".claude-plugin/plugin.json",
+        marketplace=".claude-plugin/marketplace.json",
+        hooks=HOOKS,
+        hook_host="any",
+    ),
     package_records=((".claude/plugins/installed_plugins.json", '"holdfast@'),),
     sources=("Claude Code 2.1.329 and Agent SDK 0.3.329, hooks recorded, 2026-11-21",),
 )
-
-HOOKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("SessionStart", "startup|resume|clear|compact|fork", {"timeout": 10}),
-    ("UserPromptSubmit", "", {"timeout": 5}),
-    ("PreToolUse", "Read|Edit|Write|MultiEdit|NotebookEdit|Bash", {"timeout": 5}),
-    ("PostToolUse", "*", {"timeout": 30, "async": True}),
-    ("PostToolUseFailure", "*", {"timeout": 5}),
-    ("PreCompact", "", {"timeout": 10}),
-    ("Stop", "", {"timeout": 10}),
-    ("SubagentStart", "", {"timeout": 5}),
-    ("SubagentStop", "", {"timeout": 10}),
-    ("SessionEnd", "", {}),
-)
-"""Hook, matcher and handler keys; timeouts are seconds.
-
-`async` only where nothing is delivered and more is sure to follow: a headless run ends at once after Stop and kills
-what still runs in the background (seen with 2.1.329). SessionEnd states no timeout: one would stretch the 1.5 s that
-Claude Code waits when it is closed.
-"""
 
 
 def plan_install(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.briefing import Briefing
     from holdfast.domain.hookcall import HookCall
-    from holdfast.ports.host import Host, HostProfile, InstallPlan
+    from holdfast.ports.host import Approvals, Host, HostProfile, InstallPlan
 
 TAKES_CONTEXT = frozenset({"SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"})
 
@@ -55,7 +55,7 @@ class Codex(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Codex can do and where."""
-        from holdfast.ports.host import Headless, HostProfile, RulesTarget
+        from holdfast.ports.host import Headless, HostMarks, HostPackage, HostProfile, RulesTarget
 
         return HostProfile(
             title="OpenAI Codex",
@@ -88,9 +88,19 @@ class Codex(Adapter):
                 ('{"id":"', '"timestamp":"', '"instructions":', '"git":'),
             ),
             rules=(RulesTarget(file="AGENTS.md", limit_chars=32 * 1024),),
+            marks=HostMarks(folder="CODEX_HOME", is_unmarked=True),
+            context_file="AGENTS.md",
+            # Codex 0.169.0 has keys of its own for Windows, which others pass over (Claude Code 2.1.330 does).
+            package=HostPackage(layout="plugin", manifest=".codex-plugin/plugin.json", hooks=HOOKS, hook_host="codex"),
             notes=("Codex skips a hook until it is trusted: type /hooks in Codex and approve Holdfast's.",),
             sources=("developers.openai.com/codex/hooks, 2026-11-21",),
         )
+
+    def approvals(self, home: str) -> Approvals:
+        """Codex runs approved hooks alone."""
+        from holdfast.hosts.codex.approvals import CodexApprovals
+
+        return CodexApprovals(self.root(home), home)
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload with a patch as a patch, and a command that failed as a failure."""

@@ -12,7 +12,7 @@ import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
 from holdfast.hosts._shared.programs import OUR_MARKS, SERVER_NAME, server_words
-from holdfast.ports.host import ConfigEdit, HostProfile, InstallPlan, OwnFile, RulesTarget
+from holdfast.ports.host import ConfigEdit, HostMarks, HostProfile, InstallPlan, OwnFile, RulesTarget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class Continue(Adapter):
                 "Continue has no hooks: lessons come through MCP tools (agent mode only) and `holdfast rules sync`; "
                 "`holdfast backfill` learns from its sessions.",
             ),
+            marks=HostMarks(folder="CONTINUE_GLOBAL_DIR", client_names=("continue-client",)),
             sources=("docs.continue.dev, MCP and rules, 2026-11-21",),
         )
 

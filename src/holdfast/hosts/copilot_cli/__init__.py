@@ -66,7 +66,7 @@ class CopilotCli(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Copilot CLI can do and where."""
-        from holdfast.ports.host import Headless, HostProfile, RulesTarget
+        from holdfast.ports.host import Headless, HostMarks, HostProfile, RulesTarget
 
         return HostProfile(
             title="GitHub Copilot CLI",
@@ -102,6 +102,13 @@ class CopilotCli(Adapter):
             ),
             reads=("CLAUDE.md", "GEMINI.md", ".claude/rules/*.md"),
             notes=("Copilot's cloud agent reads neither: it takes hooks from .github/hooks only.",),
+            marks=HostMarks(
+                started="COPILOT_CLI",
+                started_rank=1,
+                folder="COPILOT_HOME",
+                client_names=("github-copilot",),
+            ),
+            context_file=".github/copilot-instructions.md",
             sources=("docs.github.com, hooks reference, 2026-11-21",),
         )
 

@@ -64,7 +64,7 @@ class Cursor(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Cursor can do and where."""
-        from holdfast.ports.host import Headless, HostProfile, RulesTarget
+        from holdfast.ports.host import Headless, HostMarks, HostPackage, HostProfile, RulesTarget
 
         return HostProfile(
             title="Cursor",
@@ -87,6 +87,11 @@ class Cursor(Adapter):
             ),
             reads=("CLAUDE.md",),
             notes=("Approve the MCP server when Cursor asks. `cursor-agent -p` fires fewer hooks than the editor.",),
+            marks=HostMarks(started="CURSOR_VERSION", started_rank=2),
+            # It goes on after any exit code but 2, and puts a here-document or a pipe around the command.
+            package=HostPackage(
+                layout="plugin", manifest=".cursor-plugin/plugin.json", hooks=HOOKS, hook_host="cursor", flat=True
+            ),
             sources=("@cursor/sdk 1.0.32, 2026-11-21", "cursor.com/docs/hooks, 2026-11-21", "not run"),
         )
 

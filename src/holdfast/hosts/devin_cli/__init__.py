@@ -54,7 +54,7 @@ class DevinCli(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Devin CLI can do and where."""
-        from holdfast.ports.host import HostProfile, RulesTarget
+        from holdfast.ports.host import HostMarks, HostProfile, RulesTarget
 
         return HostProfile(
             title="Devin CLI",
@@ -74,6 +74,7 @@ class DevinCli(Adapter):
                 RulesTarget(file="AGENTS.md"),
             ),
             reads=(".windsurf/rules/*.md",),
+            marks=HostMarks(started="DEVIN_PROJECT_DIR", started_rank=4, client_names=("devin",)),
             sources=("docs.devin.ai, hooks and MCP, 2026-11-21", "not run"),
         )
 

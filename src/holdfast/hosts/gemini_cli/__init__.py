@@ -61,7 +61,7 @@ class GeminiCli(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Gemini CLI can do and where."""
-        from holdfast.ports.host import Headless, HostProfile, RulesTarget
+        from holdfast.ports.host import Headless, HostMarks, HostPackage, HostProfile, RulesTarget
 
         return HostProfile(
             title="Gemini CLI",
@@ -92,6 +92,15 @@ class GeminiCli(Adapter):
             transcript_marks=(('{"sessionId":"', '"projectHash":"'),),
             rules=(RulesTarget(file="GEMINI.md"),),
             notes=("A file's lessons come when it has been read: Gemini CLI takes nothing before a tool runs.",),
+            marks=HostMarks(started="GEMINI_SESSION_ID", started_rank=3),
+            context_file="GEMINI.md",
+            package=HostPackage(
+                layout="extension",
+                manifest="gemini-extension.json",
+                hooks=HOOKS,
+                hook_host="gemini-cli",
+                plain_exit=True,  # it has no keys of its own for Windows
+            ),
             sources=("the documentation bundled with Gemini CLI 0.61.0",),
         )
 

@@ -53,7 +53,7 @@ class Junie(Adapter):
     @property
     def profile(self) -> HostProfile:
         """What Junie can do and where."""
-        from holdfast.ports.host import HostProfile, RulesTarget
+        from holdfast.ports.host import HostMarks, HostProfile, RulesTarget
 
         return HostProfile(
             title="JetBrains Junie",
@@ -66,6 +66,7 @@ class Junie(Adapter):
             transcript_marks=(('{"kind":"UserPromptEvent"', '"prompt":'),),
             rules=(RulesTarget(file=".junie/guidelines.md", first_of=GUIDELINES),),
             notes=("Junie tells hooks nothing of what a tool answered: failures are read from its transcripts.",),
+            marks=HostMarks(folder="JUNIE_HOME"),
             sources=("junie.jetbrains.com/docs/junie-cli-hooks.html, 2026-11-21", "not run"),
         )
 

@@ -11,7 +11,7 @@ import os
 
 from holdfast.hosts._shared.folders import first_there, settings_folder
 from holdfast.hosts._shared.mcpclient import McpClient
-from holdfast.ports.host import HostProfile, RulesTarget
+from holdfast.ports.host import HostMarks, HostProfile, RulesTarget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class VsCode(McpClient):
             notes=(
                 "No hooks here yet: lessons come through the MCP tools (agent mode only) and `holdfast rules sync`.",
             ),
+            marks=HostMarks(client_names=("visual-studio-code",)),
             sources=("code.visualstudio.com/docs/copilot/reference/mcp-configuration, 2026-11-21", "not run"),
         )
 

@@ -10,8 +10,9 @@ import json
 import re
 
 from holdfast.domain.candidate import Candidate
+from holdfast.domain.kinds import KIND_PROFILES
 from holdfast.domain.lesson import Evidence, Link, Triggers
-from holdfast.domain.vocabulary import LESSON_KINDS, LessonId
+from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import InvalidValueError, ModelError
 from holdfast.lean.records import Frozen
 from holdfast.text.window import spoken
@@ -36,7 +37,7 @@ SHORTEST_LITERAL = 3
 KNOWN_LIMIT = 12
 """Known lessons that the model is shown."""
 WORK = ("fix", "feature", "refactor", "test", "review", "operate")
-KINDS = tuple(kind for kind in LESSON_KINDS if kind != "checkpoint")
+KINDS = tuple(kind for kind, profile in KIND_PROFILES.items() if not profile.is_working_state)
 USER_CONFIDENCE, AGENT_CONFIDENCE = 0.8, 0.6
 
 _BLANK = re.compile(r"\s+")

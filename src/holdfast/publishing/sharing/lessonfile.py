@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 
+from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.lesson import INSIGHT_LIMIT, TITLE_LIMIT, title_of
-from holdfast.domain.vocabulary import LESSON_KINDS, TRUSTS, LessonId
+from holdfast.domain.vocabulary import TRUSTS, LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import parse_instant, render_instant
 from holdfast.lean.records import Frozen

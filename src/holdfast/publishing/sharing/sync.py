@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from holdfast.curation.conflicts import count_conflicts
 from holdfast.curation.remember import same_rule
+from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
 from holdfast.domain.statefamilies import SYNCED
@@ -145,7 +146,7 @@ def reason_against(lesson: Lesson, place: Place) -> str:
         return "it is your own, for all projects"
     if lesson.scope.project != place.project.id:
         return "it is of another project"
-    if lesson.kind == "checkpoint":
+    if profile_of(lesson.kind).is_working_state:
         return "it is a checkpoint"
     if lesson.state != "active":
         return f"it is not active but {lesson.state}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
+from holdfast.domain.kinds import profile_of
 from holdfast.lean.records import replace
 from holdfast.ports.lessonstore import get_readable
 from holdfast.recall.moments.files import TRIGGER, TRIGGER_LINES, trigger_picks
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 LINES, SESSION_LINES = 1, 4
 """Lessons about one command, and about all commands of a session."""
-KNOWN_FAILURES = (
-    "fix", "bug_cause", "failed_approach", "tooling", "constraint", "convention", "preference", "exploration",
-)  # fmt: skip
 ENDINGS = ("commit", "pr")
 """Kinds of commands by which work is handed in."""
 TESTS = "tests with the change"
@@ -76,7 +74,11 @@ def _known(turn: Turn, target: str) -> list[Pick]:
 
     def about_it(found: Found) -> bool:
         lesson = found.lesson
-        return lesson.kind in KNOWN_FAILURES and lesson.command == target and not lesson.topic_key.startswith(CARDS)
+        return (
+            profile_of(lesson.kind).is_told_at_command
+            and lesson.command == target
+            and not lesson.topic_key.startswith(CARDS)
+        )
 
     drawn = draw(turn.parts, turn.query(command=turn.call.command), ("exact",), admit=about_it)
     turn.degraded = drawn.degraded

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
+from holdfast.domain.kinds import profile_of
 from holdfast.ranking.bar import PUSHED, passes_by_words
 from holdfast.ranking.relevance import fit_of, weigh
-from holdfast.recall.moments.commands import KNOWN_FAILURES, names_what_runs
+from holdfast.recall.moments.commands import names_what_runs
 from holdfast.recall.moments.turn import Pick
 from holdfast.recall.retrieve import draw
 from holdfast.text.failure import answers_failure, read_failure
@@ -36,9 +37,9 @@ def after_failure(turn: Turn) -> Briefing:
             return True
         if failure.signature and lesson.error_signature:
             return False
-        same_command = bool(failure.target) and lesson.command == failure.target and lesson.kind in KNOWN_FAILURES
+        same_command = bool(failure.target) and lesson.command == failure.target
         told = fit_of(message, found.stems)
-        return (same_command and lesson.kind != "exploration") or (
+        return (same_command and profile_of(lesson.kind).is_told_at_failure) or (
             told.strength >= STRONG_WORDS and passes_by_words(told, PUSHED, found.shares, found.chance)
         )
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
+from holdfast.domain.kinds import profile_of
+from holdfast.domain.moments import RESTORING_MOMENTS
 from holdfast.ranking.names import TELLING
 from holdfast.ranking.pushing import is_about, is_plainly_about, relevance_of
 from holdfast.recall.moments.turn import Pick
@@ -27,7 +29,7 @@ LANES = ("exact", "text", "path", "pinned", "vector")
 
 def prompt(turn: Turn) -> Briefing:
     """The lessons that the person's words are about; the checkpoint when this session's start delivered nothing."""
-    if not any(told.moment in ("session_start", "after_compaction") for told in turn.told):
+    if not any(delivery.moment in RESTORING_MOMENTS for delivery in turn.told):
         turn.checkpoint = turn.restorable(own=False)
     told = turn.count("prompt")
     picks = [] if told >= SESSION_LINES or not turn.room else _picks(turn)
@@ -79,7 +81,9 @@ def _picks(turn: Turn) -> list[Pick]:
     words = own_words(turn.call.prompt)
     if not words.strip():
         return []
-    found = [one for one in candidates(turn, words) if one.lesson.kind != "exploration" or one.lesson.pinned]
+    found = [
+        one for one in candidates(turn, words) if one.lesson.pinned or profile_of(one.lesson.kind).is_told_at_prompt
+    ]
     shift = turn.weights().shift("prompt")
     return [
         Pick(found=one)

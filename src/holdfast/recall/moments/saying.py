@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.lean.hostmarks import CONTEXT_FILES
 from holdfast.ranking.relevance import EVERYDAY, stems_of
 
 TYPE_CHECKING = False
@@ -23,8 +24,6 @@ FILE_BYTES = 60_000
 OPENING, SHARED = 12, 3
 """Words of a prompt that may say `go on`, and telling words that make two subjects one."""
 GOING_ON = ("continue", "resume", "go on with", "carry on", "pick up where", "where we left")
-RULES_FILES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
-"""Files that hosts put into an agent's context."""
 
 
 def says_already(turn: Turn, lesson: Lesson) -> bool:
@@ -48,7 +47,7 @@ def shares_subject(prompt: str, task: str) -> bool:
 
 
 def _rules(turn: Turn) -> Iterator[str]:
-    for name in RULES_FILES:
+    for name in CONTEXT_FILES:
         content = turn.parts.workspace.read(turn.place, name)
         if content:
             yield content[:FILE_BYTES].decode("utf-8", "replace")

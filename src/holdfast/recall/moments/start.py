@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
+from holdfast.domain.kinds import profile_of
 from holdfast.domain.records import Outcome
 from holdfast.ports.activity import LogFilter
 from holdfast.ports.lessonstore import get_readable
@@ -90,7 +91,7 @@ def _ordered(turn: Turn, lessons: Iterable[Lesson]) -> list[Lesson]:
 
     def order(lesson: Lesson) -> tuple[bool, bool, int, object]:
         stated_by = lesson.provenance.person
-        is_others = lesson.kind == "preference" and bool(stated_by) and bool(person) and stated_by != person
+        is_others = profile_of(lesson.kind).is_personal and bool(stated_by and person) and stated_by != person
         times = needed.get(lesson.id, 0)
         return (not lesson.pinned, is_others, -times if times >= PROVEN else 0, lesson.validity.valid_from)
 

@@ -11,9 +11,10 @@ from datetime import timedelta
 from itertools import islice
 
 from holdfast.domain.briefing import Briefing
+from holdfast.domain.moments import MOMENT_PROFILES
 from holdfast.domain.query import Query
 from holdfast.domain.records import Delivery
-from holdfast.domain.vocabulary import MOMENT_BUDGETS, LessonId
+from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import StoreError
 from holdfast.freshness.notice import find_news
 from holdfast.lean.records import Frozen, replace
@@ -54,8 +55,6 @@ CHECKPOINT_DAYS = 14
 """A checkpoint older than this is not restored by itself."""
 FRAME = 60
 """Tokens of the fence and its introduction, with room to spare."""
-CLOSE_MOMENTS = ("prompt", "before_file", "before_command", "after_failure")
-"""Moments at which a lesson on probation may be told."""
 OCCASION_DEPTH = 80
 """Lessons of an occasion that are read, the oldest."""
 SUBJECT_CHARACTERS, SUBJECT_WORDS = 2_000, 24
@@ -80,7 +79,8 @@ class Turn:
 
     def __init__(self, parts: Parts, place: Place, call: HookCall, moment: Moment) -> None:
         self.parts, self.place, self.call, self.moment = parts, place, call, moment
-        self.budget = MOMENT_BUDGETS[moment]
+        self.profile = MOMENT_PROFILES[moment]
+        self.budget = self.profile.budget_tokens
         where = LogFilter(project=place.project.id, session=call.session)
         self.told = [told for told in parts.store.find_records(Delivery, where) if told.agent == call.agent]
         """What this agent was ever told in this session, newest first."""
@@ -148,7 +148,7 @@ class Turn:
             prefix=self.place.prefix,
             exclude=self.shown,
             at=self.parts.clock.now(),
-            states=("active", "probation") if self.moment in CLOSE_MOMENTS else ("active",),
+            states=("active", "probation") if self.profile.is_particular else ("active",),
             **fields,  # type: ignore[arg-type]
         )
 
@@ -281,7 +281,7 @@ class Turn:
     def _compile(self, chosen: Sequence[Pick], weighed: Sequence[tuple[Ranked, Found]], extra: int) -> Briefing:
         by_id = {ranked.lesson.id: ranked for ranked, _ in weighed}
         checkpoint = self._checkpoint_text(bool(chosen))
-        hint = "holdfast list" if self.moment == "session_start" else "holdfast recall"
+        hint = self.profile.more_command
         room = self.budget - frame_tokens(more_line(max(extra, 1), hint), checkpoint)
         items: list[Ranked] = []
         lines: list[str] = []

@@ -1,74 +1,41 @@
-"""Other tools' files into memory: find them, read them, adopt what they hold, and tell what became of it."""
+"""What became of an import of other tools' files: progress, a line a source, JSON."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.errors import InvalidValueError
+from holdfast.backfill.importing import Import
 from holdfast.surfaces.cli.call import answer_json, counted, note, say
 from holdfast.surfaces.cli.rows import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from holdfast.backfill.sources import Found, Search
+    from holdfast.backfill.importing import ImportOutcome, ImportRequest
     from holdfast.bootstrap import Memory
-    from holdfast.curation.adopt import Reading, Step
+    from holdfast.curation.adopt import Step
 
 VERBS = ("added", "revised", "accepted", "unchanged", "skipped", "removed")
 TOLD = 20
 """Steps of a kind that are told one by one where nobody asked for all."""
 
 
-class Wish(NamedTuple):
-    """What the options of an import ask for."""
-
-    path: str
-    name: str = ""
-    project: str = ""
-    accept: bool = False
-    dry: bool = False
+def import_foreign(memory: Memory, request: ImportRequest) -> ImportOutcome:
+    """Import what is under the path, with a bar on a terminal. Raises InvalidValueError when nothing can be read."""
+    work = Import(memory, request)
+    with _Progress(len(work.search.found)) as bar:
+        return work.run(bar.read, bar.adopted)
 
 
-class Outcome(NamedTuple):
-    """What an import of other tools' files did."""
-
-    search: Search
-    steps: tuple[Step, ...]
-    failed: tuple[tuple[str, str], ...]
-
-
-def import_foreign(memory: Memory, wish: Wish) -> Outcome:
-    """Import what is under the path.
-
-    Raises InvalidValueError when there is nothing, or the one file is unreadable.
-    """
-    from holdfast.backfill.sources import find_sources
-    from holdfast.curation.adopt import Adopting
-
-    search = find_sources(wish.path, memory.place.root, memory.settings.user_home, wish.name)
-    if not search.found:
-        raise InvalidValueError(
-            f"nothing under {wish.path} can be imported", hint="holdfast import --help lists what can"
-        )
-    how = Adopting(accept=wish.accept, dry=wish.dry, projects=(wish.project,) if wish.project else ())
-    with _Progress(len(search.found)) as bar:
-        readings, failed = _read_all(search.found, bar)
-        if failed and not readings:
-            raise InvalidValueError(failed[0][1], hint="nothing was imported")
-        steps = memory.adopt(readings, how, bar.adopted)
-    return Outcome(search, steps, tuple(failed))
-
-
-def tell(outcome: Outcome, wish: Wish) -> None:
+def tell(outcome: ImportOutcome, request: ImportRequest) -> None:
     """Print the outcome: a line a source, what needs a person, and in a dry run every step."""
     by_source = _by_source(outcome)
     say("\n".join(table([[label, format_of, _counts(steps)] for label, format_of, steps in by_source])))
-    if wish.dry:
+    if request.dry:
         for step in outcome.steps:
             say(_step_line(step))
     else:
@@ -77,14 +44,14 @@ def tell(outcome: Outcome, wish: Wish) -> None:
         note(f"{label}: {reason}")
     if outcome.search.cut:
         note("note: there is more under that folder than is looked at; import its parts")
-    _note_waiting(outcome.steps, wish)
+    _note_waiting(outcome.steps, request)
 
 
-def tell_json(outcome: Outcome, wish: Wish) -> None:
+def tell_json(outcome: ImportOutcome, request: ImportRequest) -> None:
     """Print the outcome as JSON."""
     answer_json(
         {
-            "dry_run": wish.dry,
+            "dry_run": request.dry,
             **{verb: sum(step.verb == verb for step in outcome.steps) for verb in VERBS},
             "sources": [
                 {"source": label, "format": format_of, **Counter(step.verb for step in steps)}
@@ -131,22 +98,7 @@ class _Progress:
             self._bar.update(self._task, description="passages", completed=done, total=None)
 
 
-def _read_all(found: Sequence[Found], bar: _Progress) -> tuple[list[Reading], list[tuple[str, str]]]:
-    from holdfast.backfill.sources import read_source
-    from holdfast.curation.adopt import Reading
-
-    readings: list[Reading] = []
-    failed: list[tuple[str, str]] = []
-    for one in found:
-        try:
-            readings.append(Reading(label=one.source.label, importer=one.importer.id, parts=read_source(one)))
-        except InvalidValueError as exc:
-            failed.append((one.source.label, str(exc)))
-        bar.read()
-    return readings, failed
-
-
-def _by_source(outcome: Outcome) -> Iterator[tuple[str, str, list[Step]]]:
+def _by_source(outcome: ImportOutcome) -> Iterator[tuple[str, str, list[Step]]]:
     failed = {label for label, _ in outcome.failed}
     for one in outcome.search.found:
         if one.source.label not in failed:
@@ -183,12 +135,12 @@ def _note_some(heading: str, steps: Sequence[Step]) -> None:
         note(f"  and {len(steps) - TOLD} more; --json names them all")
 
 
-def _note_waiting(steps: Sequence[Step], wish: Wish) -> None:
+def _note_waiting(steps: Sequence[Step], request: ImportRequest) -> None:
     written = [step for step in steps if step.verb in ("added", "revised", "unchanged")]
     waiting = sum(step.state == "candidate" for step in written)
     held = [step for step in written if step.state == "quarantined"]
-    if waiting and not wish.accept:
-        verb = "would wait" if wish.dry else "waits" if waiting == 1 else "wait"
+    if waiting and not request.accept:
+        verb = "would wait" if request.dry else "waits" if waiting == 1 else "wait"
         note(f"{counted(waiting, 'lesson')} {verb} in the inbox: "
              f"{click.style('holdfast review', bold=True)}, or the same with --accept")  # fmt: skip
     _note_some("in quarantine, because of what the words do; a person has to look", held)

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.backfill.transcriptfiles import work_tree
-from holdfast.domain.statefamilies import BACKFILLED_ROOTS
 from holdfast.errors import InvalidValueError
 from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli.call import (
@@ -31,15 +29,10 @@ from holdfast.surfaces.cli.call import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from holdfast.backfill.loading import Places, Tally
-    from holdfast.ports.host import Host
-    from holdfast.service.memory import Memory
+    from holdfast.backfill.loading import Tally
+    from holdfast.backfill.run import TranscriptRun
 
 INTERRUPTED = 130
-
-ROOTS_LIMIT = 1_000
-
-ANYBODYS = "so anybody may have written it (name it to let it wait in the inbox; --accept: it is yours)"
 
 
 @click.command(
@@ -98,6 +91,7 @@ def command(
     yet, newest first. What that is likely to cost is shown and asked for before anything is sent.
     """
     from holdfast.backfill.loading import Places
+    from holdfast.backfill.run import TranscriptRun, load_hosts
     from holdfast.settings import load_settings
 
     settings = load_settings()
@@ -118,9 +112,10 @@ def command(
         return _read_git(call, commits, accept, dry_run)
     began = time.monotonic()
     with nullcontext() if dry_run else call.open() as memory:
-        run = _Run(_hosts(host), Places(memory, project or ""), since and since.replace(tzinfo=UTC), accept)
+        hosts, places = load_hosts(settings, host or ""), Places(memory, project or "")
+        run = TranscriptRun(hosts, places, since and since.replace(tzinfo=UTC), accept, _progress)
         home = settings.user_home
-        finished = run.at(paths, home) if paths else run.everywhere(home, call.folder or os.getcwd())
+        finished = run.at(paths, home, _note_guess) if paths else run.everywhere(home, call.folder or os.getcwd())
     seconds = round(time.monotonic() - began, 3)
     if call.as_json:
         told = [{"host": name, **tally.plain()} for name, tally in run.tallies.items()]
@@ -176,119 +171,8 @@ def _take_back(call: Call) -> int:
     return 0
 
 
-class _Run:
-    """One host's transcripts after another's."""
-
-    def __init__(self, hosts: Sequence[Host], places: Places, since: datetime | None, accept: bool) -> None:
-        self.hosts = hosts
-        self.places = places
-        self.since = since
-        self.accept = accept
-        """The user vouches for what a repository may have brought along."""
-        self.tallies: dict[str, Tally] = {}
-        """By host, for those of which there was something."""
-        self.unread: list[tuple[str, str]] = []
-        """(path, reason) of what the user named and no host's reader can read."""
-        self.passed_over = 0
-        """Files below the named folders that are no transcripts as far as can be told."""
-
-    def at(self, paths: Sequence[str], home: str) -> bool:
-        """Read what is at the paths; False when the user interrupted."""
-        from holdfast.backfill.transcriptfiles import at_paths, on_this_machine
-
-        named = at_paths(paths, self.hosts)
-        self.unread, self.passed_over = named.unread, named.passed_over
-        for path, host in named.guessed:
-            note(f"read as {host}'s, for no other reader finds anything in it: {path}")
-        kept_for_user = {os.path.realpath(path) for path in _paths(on_this_machine(self.hosts, home))}
-        others = [path for path in _paths(named.files) if os.path.realpath(path) not in kept_for_user]
-        return self._read(named.files, {path: root for path, (_, root) in self._repository_texts(others).items()})
-
-    def everywhere(self, home: str, folder: str) -> bool:
-        """Read what the hosts keep under the user's home, then inside the projects that are known by then.
-
-        What a repository may have brought along is left out, and counted.
-        """
-        from holdfast.backfill.transcriptfiles import in_projects, on_this_machine
-
-        if not self._read(on_this_machine(self.hosts, home)):
-            return False
-        files = in_projects(self.hosts, [self.places.project or folder, *self._roots()])
-        texts = self._repository_texts(list(_paths(files)))
-        for host, paths in files:
-            for path in filter(texts.__contains__, paths):
-                self._tally(host).skipped[f"transcripts: {texts[path][0]}, {ANYBODYS}"] += 1
-        return self._read([(host, [path for path in paths if path not in texts]) for host, paths in files])
-
-    def _repository_texts(self, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """By path, for what a repository may have brought along: why, and the root of its work tree."""
-        from holdfast.bootstrap import repository_texts
-
-        return {} if self.accept or not paths else repository_texts(paths)
-
-    def _tally(self, host: Host) -> Tally:
-        from holdfast.backfill.loading import Tally
-
-        return self.tallies.setdefault(host.name, Tally())
-
-    def total(self) -> Tally:
-        """All hosts together."""
-        from holdfast.backfill.loading import Tally
-
-        sum_of_all = Tally()
-        for tally in self.tallies.values():
-            sum_of_all.add(tally)
-        return sum_of_all
-
-    def _read(self, files: list[tuple[Host, list[str]]], repositories: Mapping[str, str] | None = None) -> bool:
-        """Read the files; `repositories` gives the work tree's root of those that are a repository's text."""
-        from holdfast.backfill.loading import Backfilling
-
-        with _progress([path for _, paths in files for path in paths]) as advance:
-            try:
-                for host, paths in files:
-                    run = Backfilling(host, self.places, self.since)
-                    if paths:
-                        run.tally = self._tally(host)
-                    for path in paths:
-                        run.read(path, advance, (repositories or {}).get(path))
-            except KeyboardInterrupt:
-                return False
-        return True
-
-    def _roots(self) -> list[str]:
-        """The projects of this run and of earlier ones, kept for the next: some hosts keep transcripts in projects."""
-        roots = sorted({work_tree(folder) for folder in self.places.folders})
-        memory: Memory | None = self.places.memory
-        if memory is None:
-            return roots
-        known = dict.fromkeys([*roots, *memory.parts.store.get_state(BACKFILLED_ROOTS).split("\n")])
-        roots = [root for root in known if root and os.path.isdir(root)][:ROOTS_LIMIT]
-        memory.parts.store.set_state(BACKFILLED_ROOTS, "", "\n".join(roots))
-        return roots
-
-
-def _paths(files: list[tuple[Host, list[str]]]) -> Iterator[str]:
-    return (path for _, paths in files for path in paths)
-
-
-def _hosts(name: str | None) -> list[Host]:
-    """The host of that name, or every one that keeps transcripts that can be read.
-
-    Raises PluginNotFoundError, or InvalidValueError for a host that keeps none.
-    """
-    from holdfast import plugins
-    from holdfast.bootstrap import load_host
-    from holdfast.settings import load_settings
-
-    settings = load_settings()
-    if name:
-        host = load_host(name, settings)
-        if not host.profile.transcripts:
-            raise InvalidValueError(f"{host.name} keeps no transcripts that can be read", hint="holdfast setup --list")
-        return [host]
-    every = [load_host(each.replace("_", "-"), settings) for each in plugins.names("hosts")]
-    return [host for host in every if host.profile.transcripts]
+def _note_guess(path: str, host: str) -> None:
+    note(f"read as {host}'s, for no other reader finds anything in it: {path}")
 
 
 @contextmanager
@@ -321,7 +205,7 @@ class _Lines:
             note(f"{10 * tenth} % of {size(self._total)}")
 
 
-def _tell(run: _Run, dry_run: bool) -> None:
+def _tell(run: TranscriptRun, dry_run: bool) -> None:
     if len(run.tallies) > 1:
         _tell_hosts(run.tallies)
     tally = run.total()

@@ -18,7 +18,6 @@ from holdfast.home.runfiles import DROPPED, LATE, SPOOLED, read_counts
 from holdfast.home.spool import FOLDER, unreadable, waiting
 from holdfast.home.witness import accept, find_loss
 from holdfast.installing import forms, launcher
-from holdfast.installing.codextrust import our_hooks
 from holdfast.installing.hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, backups, set_up
 from holdfast.installing.packages import TWICE, has_package
 from holdfast.ports.store import Extent
@@ -29,8 +28,9 @@ from holdfast.surfaces.cli.hostcheck import QUIET, WORDS, ago_words, check_heard
 from holdfast.surfaces.cli.project import ACCEPT, claim_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from holdfast.ports.host import Host
     from holdfast.ports.store import Store
     from holdfast.settings import Settings
 
@@ -200,8 +200,7 @@ def check_hosts(settings: Settings) -> Iterator[Finding]:
         edits = [edit for edit in entry["edits"] if edit["owner"].split(":")[1] in SETUP_SCOPES]
         if edits:
             yield from _check_file(file, edits)
-    if "codex" in wired:
-        yield _check_codex_trust(settings)
+    yield from _check_approvals([host for host in hosts if host.name in wired], settings)
     for host in hosts if wired else ():
         if host not in packaged and host.name not in wired and host.find(settings.user_home):
             yield Finding(NOTE, "hooks", f"{host.profile.title} is here and not set up", f"{SETUP} {host.name}")
@@ -272,17 +271,24 @@ def _why_old(edit: dict[str, Any]) -> str:
     return ""
 
 
-def _check_codex_trust(settings: Settings) -> Finding:
-    """Whether Codex runs our hooks: it skips them until its user has approved each."""
-    try:
-        hooks = our_hooks(settings)
-    except HoldfastError as exc:
-        return Finding(NOTE, "codex", f"whether our hooks are approved is not known: {exc}", "type /hooks in Codex")
-    skipped = [hook for hook in hooks if hook.state != "trusted"]
-    if skipped:
-        what = f"Codex skips {len(skipped)} of our hooks: they are {skipped[0].state}"
-        return Finding(BAD, "codex", what, f"{SETUP} codex --trust")
-    return Finding(OK, "codex", f"{len(hooks)} hooks approved")
+def _check_approvals(hosts: Sequence[Host], settings: Settings) -> Iterator[Finding]:
+    """Whether each host runs our hooks that skips them until its user has approved each."""
+    for host in hosts:
+        approvals = host.approvals(settings.user_home)
+        if approvals is None:
+            continue
+        try:
+            hooks = approvals.find()
+        except HoldfastError as exc:
+            what = f"whether our hooks are approved is not known: {exc}"
+            yield Finding(NOTE, host.name, what, approvals.by_hand)
+            continue
+        skipped = [hook for hook in hooks if hook.state != "trusted"]
+        if skipped:
+            what = f"{approvals.title} skips {len(skipped)} of our hooks: they are {skipped[0].state}"
+            yield Finding(BAD, host.name, what, f"{SETUP} {host.name} --trust")
+        else:
+            yield Finding(OK, host.name, f"{len(hooks)} hooks approved")
 
 
 def _programs(value: Any) -> Iterator[str]:

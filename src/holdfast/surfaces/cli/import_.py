@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.backfill.importing import ImportRequest, TextLines, holds_lessons
 from holdfast.errors import InvalidValueError
 from holdfast.surfaces.cli._conflicts import note_conflicts
-from holdfast.surfaces.cli._importing import Wish, import_foreign, tell, tell_json
+from holdfast.surfaces.cli._importing import import_foreign, tell, tell_json
 from holdfast.surfaces.cli.call import (
     Call,
     answer_json,
@@ -24,14 +25,12 @@ from holdfast.surfaces.cli.call import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from holdfast.curation.transfer import ImportReport
 
 OWN = "holdfast"
 """The name of our own form: JSON lines, as `holdfast export` writes them."""
-LINE_BYTES = 4_000_000
-"""No more of a line is read: a million characters of four bytes each, which is refused as too long anyway."""
 TOLD = 20
 """Bad lines that are told one by one."""
 
@@ -94,35 +93,24 @@ def command(call: Call, path: str, name: str | None, accept: bool, project: str,
 
     A bad line or an unreadable file costs the others nothing; the exit code is 1 when there were any.
     """
-    if path == "-" or name == OWN or (not name and _is_own(path)):
+    if path == "-" or name == OWN or (not name and holds_lessons(path)):
         if project:
             raise click.UsageError("--project is for what other tools keep")
         _import_lines(call, path, accept, dry)
         return
-    wish = Wish(path, name or "", project, accept, dry)
+    request = ImportRequest(path, name or "", project, accept, dry)
     with call.open() as memory:
-        outcome = import_foreign(memory, wish)
-    (tell_json if call.as_json else tell)(outcome, wish)
+        outcome = import_foreign(memory, request)
+    (tell_json if call.as_json else tell)(outcome, request)
     if outcome.failed:
         click.get_current_context().exit(1)
-
-
-def _is_own(path: str) -> bool:
-    """Whether a file looks like JSON lines of lessons."""
-    if not os.path.isfile(path):
-        return False
-    with open(path, "rb") as stream:
-        head = stream.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
-    known = (b'"entityType"', b'"relationType"', b'"memory"')
-    own = b'"insight"' in head or path.lower().endswith(".jsonl")
-    return own and not any(key in head.split(b"\n", 1)[0] for key in known)
 
 
 def _import_lines(call: Call, path: str, accept: bool, dry: bool) -> None:
     if os.path.isdir(path):
         raise InvalidValueError(f"{path} is a folder, not a file of JSON lines")
     with click.open_file(path, "rb") as stream, call.open() as memory:
-        lines = _Lines(stream)
+        lines = TextLines(stream)
         origin = "stdin" if path == "-" else os.path.basename(path)
 
         def run(progress: Callable[[int], None] | None = None) -> ImportReport:
@@ -135,26 +123,6 @@ def _import_lines(call: Call, path: str, accept: bool, dry: bool) -> None:
         _print(report, lines.mended, dry)
     if report.failed:
         click.get_current_context().exit(1)
-
-
-class _Lines:
-    """The file's lines as text; remembers which ones were not UTF-8."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self.mended: list[int] = []
-
-    def __iter__(self) -> Iterator[str]:
-        number = 0
-        while raw := self._stream.readline(LINE_BYTES):
-            number += 1
-            while len(raw) >= LINE_BYTES and not raw.endswith(b"\n") and (rest := self._stream.readline(LINE_BYTES)):
-                raw = raw[: LINE_BYTES - 1] + rest[-1:]  # the rest of a line that is refused is skipped, not kept
-            try:
-                yield raw.decode("utf-8")
-            except UnicodeDecodeError:
-                self.mended.append(number)
-                yield raw.decode("utf-8", "replace")
 
 
 def _with_bar(run: object) -> ImportReport:

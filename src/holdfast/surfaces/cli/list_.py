@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.domain.vocabulary import LESSON_KINDS, STATES, TRUSTS, LessonKind, State
+from holdfast.domain.kinds import LESSON_KINDS
+from holdfast.domain.vocabulary import STATES, TRUSTS, LessonKind, State
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli._conflicts import print_conflicts

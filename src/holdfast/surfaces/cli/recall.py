@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.domain.briefing import UNCONFIRMED
-from holdfast.domain.vocabulary import LESSON_KINDS, STATES
+from holdfast.domain.kinds import LESSON_KINDS
+from holdfast.domain.vocabulary import STATES
 from holdfast.lean.texts import short_id
 from holdfast.rendering.lines import source_word
 from holdfast.rendering.views import briefing_json

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from holdfast.domain.vocabulary import LESSON_KINDS
+from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.lessons.anchoring import anchored_words
 from holdfast.surfaces.cli.call import Call, examples, folder_option, json_option, note, pass_call, read_text
 from holdfast.surfaces.cli.written import print_written

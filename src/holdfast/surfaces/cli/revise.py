@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from holdfast.domain.vocabulary import LESSON_KINDS
+from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.errors import InvalidValueError
 from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli._completions import lesson_ids

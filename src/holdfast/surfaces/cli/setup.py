@@ -105,7 +105,7 @@ def command(
         changed = True
         wirings = _wire(wirer, wirings, files, launcher)
     if trust and not dry_run:
-        _approve_in_codex(wirings, settings, files)
+        _approve_hooks(wirings, settings, files)
     if call.as_json:
         told = [wiring.told() for wiring in wirings]
         launched = {"file": launcher.file, "change": what_happens(launcher)}
@@ -204,15 +204,16 @@ def _agreed(wirings: Sequence[Wiring]) -> bool:
     return click.confirm("Set up these hosts?", default=True)
 
 
-def _approve_in_codex(wirings: Sequence[Wiring], settings: Settings, files: HostFiles) -> None:
-    """Write the approvals that Codex's user would give, where it was set up; they are taken back with the hooks."""
-    if not any(wiring.host == "codex" and not wiring.error for wiring in wirings):
-        return
-    from holdfast.installing.codextrust import OWNER, approvals, our_hooks
+def _approve_hooks(wirings: Sequence[Wiring], settings: Settings, files: HostFiles) -> None:
+    """Write the approvals that a host's user would give, where it was set up; they are taken back with the hooks."""
+    from holdfast.bootstrap import load_host
 
-    hooks = our_hooks(settings)
-    files.apply(files.plan(OWNER, approvals(settings, hooks)))
-    note(f"approved {counted(len(hooks), 'hook')} of ours in Codex")
+    for wiring in wirings:
+        approvals = None if wiring.error else load_host(wiring.host, settings).approvals(settings.user_home)
+        if approvals is not None:
+            hooks = approvals.find()
+            files.apply(files.plan(f"{wiring.host}:trust:", approvals.plan(hooks)))
+            note(f"approved {counted(len(hooks), 'hook')} of ours in {approvals.title}")
 
 
 def _tell(wirings: Sequence[Wiring], dry_run: bool, with_diff: bool) -> None:

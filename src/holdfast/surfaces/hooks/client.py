@@ -35,13 +35,10 @@ if TYPE_CHECKING:
 PAYLOAD_LIMIT = 16_000_000
 """Bytes; a longer payload is not read to its end."""
 
-ANY, NAMELESS = "any", "codex"
-"""In the host's place where one command serves several: the environment tells which; that one marks nothing."""
+ANY = "any"
+"""In the host's place where one command serves several: the environment tells which."""
 PLAIN = "--plain"
 """Argument after the host's name, for a host that hands whatever we print to the model: silence is no output."""
-
-PATIENT_MOMENTS = ("session_start", "after_compaction", "prompt")
-"""Moments at which a late answer is better than none: what is not said then is not said for long."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -79,13 +76,14 @@ class _Hook:
 
     def serve(self) -> None:
         """Read the payload, have it answered, and start a learner where one is due."""
+        from holdfast.lean.hostmarks import IMITATED, UNMARKED
         from holdfast.settings import calling_host, load_settings
 
         calling = calling_host()
         if self.host == ANY:
-            self.host = calling or NAMELESS
-        elif self.host == "claude-code" and calling not in ("", self.host):
-            return  # others run what stands in Claude Code's files too, and have hooks of their own
+            self.host = calling or UNMARKED
+        elif self.host in IMITATED and calling not in ("", self.host):
+            return  # others run what stands in its files too, and have hooks of their own
         self.subject = self.host
         self.settings = settings = load_settings()
         self.desk.limit(settings.hook_deadline_ms / 1000)
@@ -108,6 +106,7 @@ class _Hook:
         """Answer in this process. `again`: a server was too slow."""
         _load_c_halves()
         from holdfast.bootstrap import Memory
+        from holdfast.domain.moments import PATIENT_MOMENTS
         from holdfast.lean.texts import loads
         from holdfast.service.hook import attend, parse
 

@@ -29,6 +29,7 @@ from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import HoldfastError, LessonNotFoundError
+from holdfast.lean.hostmarks import CLIENT_NAMES
 from holdfast.lean.texts import short_id
 from holdfast.service.memory import Memory as Here
 from holdfast.settings import host_session
@@ -39,15 +40,6 @@ Request = ServerRequestContext[Any, Any]
 
 UNKNOWN = "mcp"
 """The host of a client that no adapter fits."""
-
-ALIASES = {
-    "claude-ai": "claude-desktop",
-    "continue-client": "continue-dev",
-    "devin": "devin-cli",
-    "github-copilot": "copilot-cli",
-    "visual-studio-code": "vscode",
-}
-"""Beginnings of names of clients that are not called like their host's adapter."""
 
 PROGRESS_S = 1.0
 """Between two signs of life while a call works: clients that see one do not give up."""
@@ -171,7 +163,8 @@ def host_of(client: str) -> str:
     words = "".join(c if c.isalnum() else " " for c in client.lower()).split()
     begun = ["-".join(words[:count]) for count in range(len(words), 0, -1)]
     names = {name.replace("_", "-") for name in plugins.builtin_names("hosts")}
-    known = (ALIASES.get(name, name) for name in begun)
+    hosts = dict(CLIENT_NAMES)
+    known = (hosts.get(name, name) for name in begun)
     return next((name for name in known if name in names), UNKNOWN)
 
 

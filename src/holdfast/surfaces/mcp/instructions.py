@@ -15,8 +15,6 @@ from holdfast.surfaces.mcp.greeting import ALONE, HOOKED, is_registered
 
 BRIEF_S, ANSWER_S = 1.0, 1.25
 """How long the brief may take, and how long it is waited for: a host waits for its tools."""
-CUTTING, CUT_TOKENS = ("claude-code",), 270
-"""Hosts that cut instructions at 2,048 bytes (Claude Code since 2.1.84), and what of that our own words leave."""
 
 
 def instruct(asked: Asked, settings: Settings) -> str:
@@ -27,10 +25,18 @@ def instruct(asked: Asked, settings: Settings) -> str:
     memory = asked.memory
     until_s = memory.parts.clock.elapsed_s() + BRIEF_S
     try:
-        told = memory.inject(call, until_s, CUT_TOKENS if asked.host in CUTTING else 0)
+        told = memory.inject(call, until_s, _room(asked.host, settings))
     except HoldfastError:  # the folder is gone, git does not answer: the tools report it
         return ALONE
     return f"{ALONE}\n\n{told.text}" if told.text else ALONE
+
+
+def _room(host: str, settings: Settings) -> int:
+    """Most tokens of the brief, where the host cuts instructions; 0 for the moment's own budget."""
+    try:
+        return load_host(host, settings).profile.instructions_tokens
+    except HoldfastError:  # no adapter knows the client
+        return 0
 
 
 def has_hooks(settings: Settings, host: str, folder: str) -> bool:

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from mcp_types import Tool, ToolAnnotations
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from holdfast.domain.kinds import KIND_PROFILES
 from holdfast.surfaces.mcp import render
 from holdfast.surfaces.mcp.callers import Asked
 
-Kind = Literal[
-    "decision", "constraint", "convention", "bug_cause", "failed_approach", "fix", "tooling", "preference"
-]  # fmt: skip
-
+if TYPE_CHECKING:
+    from holdfast.domain.vocabulary import LessonKind as Kind
+else:
+    Kind = Literal[tuple(kind for kind, profile in KIND_PROFILES.items() if profile.is_stated_by_agents)]
 
 UNFOUND = "The quote is not in what this session is known to have said; the lesson is kept without it."
 

@@ -1,0 +1,58 @@
+"""What the command line does can be called without it: by the SDK, by another surface."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from holdfast.backfill.importing import Import, ImportRequest
+from holdfast.backfill.loading import Places
+from holdfast.backfill.run import TranscriptRun, load_hosts
+from holdfast.bootstrap import Memory
+from holdfast.errors import InvalidValueError
+from holdfast.settings import load_settings
+from tests.surfaces.test_backfill import Machine
+from tests.surfaces.test_backfill_files import GOLDEN
+
+
+@pytest.fixture
+def machine(home: Path) -> Machine:
+    return Machine(home.parent)
+
+
+def test_transcripts_are_read_without_the_command_line(machine: Machine) -> None:
+    machine.transcript("one", "first", "second")
+    with Memory(str(machine.shop)) as memory:
+        run = TranscriptRun(load_hosts(load_settings()), Places(memory))
+        assert run.everywhere(str(machine.home), str(machine.shop))
+    assert (run.total().files, run.total().sessions) == (1, 1)
+    assert sorted(machine.prompts()) == ["first", "second"]
+
+
+def test_a_guess_at_the_host_is_told_to_the_caller(machine: Machine) -> None:
+    golden = GOLDEN / "copilot_cli" / "transcript_of_a_session" / "transcript.jsonl"
+    file = machine.home / "moved.jsonl"
+    file.write_text(golden.read_text("utf-8").replace('"producer": "copilot-agent", ', ""), "utf-8")
+    guesses: list[tuple[str, str]] = []
+    with Memory(str(machine.shop)) as memory:
+        run = TranscriptRun(load_hosts(load_settings()), Places(memory, str(machine.shop)))
+        assert run.at([str(file)], str(machine.home), lambda path, host: guesses.append((path, host)))
+    assert guesses == [(str(file), "copilot-cli")]
+
+
+def test_other_tools_files_are_imported_without_the_command_line(machine: Machine) -> None:
+    (machine.shop / "AGENTS.md").write_text("# Rules\n\n- Use the real database in tests\n", "utf-8")
+    read: list[None] = []
+    with Memory(str(machine.shop)) as memory:
+        outcome = Import(memory, ImportRequest(os.path.join(machine.shop, "AGENTS.md"))).run(
+            on_read=lambda: read.append(None)
+        )
+    assert [step.verb for step in outcome.steps] == ["added"]
+    assert (len(read), outcome.failed) == (1, ())
+
+
+def test_an_import_of_nothing_is_refused_before_it_runs(machine: Machine) -> None:
+    with Memory(str(machine.shop)) as memory, pytest.raises(InvalidValueError, match="can be imported"):
+        Import(memory, ImportRequest(str(machine.shop)))
