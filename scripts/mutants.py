@@ -112,7 +112,7 @@ class _Finder(ast.NodeVisitor):
                 self.lines or (node.lineno, node.end_lineno), at_import, span,
             )
             for after in dict.fromkeys(replacements)
-            if after.strip("()") != before
+            if ast.dump(ast.parse(after)) != ast.dump(ast.parse(before))
         ]  # fmt: skip
         if place:
             self.places.append(place)

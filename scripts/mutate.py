@@ -250,7 +250,9 @@ class Tree:
             shutil.copytree(ROOT / name, folder / name, symlinks=True)
         for file in (*ROOT.glob("*.toml"), *ROOT.glob("*.md"), ROOT / "Makefile", ROOT / "LICENSE"):
             shutil.copy2(file, folder / file.name)
-        self.environment = {**os.environ, "PYTHONPATH": str(folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+        self.environment = {**os.environ, "PYTHONPATH": str(folder / "src"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        self.environment.pop("PYTHONDONTWRITEBYTECODE", None)  # most of a short run is compiling the tests
+        self.tried = 0
 
     def try_out(self, mutant: Mutant, tests: Sequence[str]) -> Result:
         """Run the tests with this change; a failure counts only when the test passes without it."""
@@ -259,6 +261,8 @@ class Tree:
         file = self.folder / mutant.path
         source, times = file.read_bytes(), file.stat()
         file.write_bytes(mutant.applied(source))
+        self.tried += 1  # a time of its own, so that what an earlier mutant was compiled to is not taken for this one
+        os.utime(file, (times.st_atime, times.st_mtime - 2 * self.tried))
         try:
             failed = self._run(tests)
         finally:
@@ -275,9 +279,10 @@ class Tree:
         """The first test that fails, "time" when they do not end, None when all pass."""
         listed = self.folder / "tests.txt"
         listed.write_text("\n".join(tests), encoding="utf-8")
-        options = ["-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--tb=no"]
+        options = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=no"]
+        seeded = ["-p", "_hypothesis_pytestplugin", "--hypothesis-seed=0"]
         running = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *options, f"@{listed}"],
+            [sys.executable, "-m", "pytest", *options, *seeded, f"@{listed}"],
             cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, start_new_session=True,
         )  # fmt: skip

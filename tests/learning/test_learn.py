@@ -17,8 +17,8 @@ from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import EventId, SessionId
 from holdfast.lean.records import replace
 from holdfast.learning import learn as learning
-from holdfast.learning.admission import INBOX_A_SESSION, WRITTEN_A_SESSION
 from holdfast.learning.learn import BEGUN, LearnReport, admit, learn
+from holdfast.learning.tuning import INBOX_A_SESSION, WRITTEN_A_SESSION
 from holdfast.ports.parts import LEARNED_POSITION, Parts
 from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.testing.builders import START, make_event, make_id

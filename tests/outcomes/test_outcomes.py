@@ -14,7 +14,8 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change, Outcome
 from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.records import replace
-from holdfast.outcomes.settle import HORIZON, OPEN, POSITION
+from holdfast.outcomes.settle import OPEN, POSITION
+from holdfast.outcomes.tuning import HORIZON
 from holdfast.ports.store import LogFilter
 from holdfast.testing.builders import make_delivery, make_event, make_lesson
 

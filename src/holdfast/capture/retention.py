@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from holdfast.capture.tuning import PROBATION_DAYS
 from holdfast.domain.lesson import in_state
 from holdfast.lessons.ledger import write_change
 from holdfast.ports.store import LessonFilter
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
 
 TIDIED = "tidied"
 """Mark: the day on which old texts were last looked for."""
-
-
-PROBATION_DAYS = 60
-"""A lesson that stayed on probation for so long is retired."""
 
 
 def end_probation(parts: Parts, place: Place) -> int:

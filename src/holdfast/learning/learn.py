@@ -17,6 +17,7 @@ from holdfast.learning.admission import Admission, Source
 from holdfast.learning.associations import associate
 from holdfast.learning.commandcard import update_cards
 from holdfast.learning.refutation import settle
+from holdfast.learning.tuning import ATTEMPTS, EVENTS_A_READ, SET_ASIDE_MOST
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import clean
 from holdfast.ports.parts import LEARNED_POSITION, learned_position
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 DECIDED = "learned:"
 """Start of the mark that holds what was decided on in a session, as digests and spans: no words."""
-PAGE = 10_000
 OPEN: tuple[State, ...] = ("candidate", "probation", "active")
 """States of a lesson that may still be told."""
 
@@ -44,8 +44,6 @@ BEGUN = "learning_begun"
 """Mark of the session that is being learnt from and how often that was begun; empty between two sessions."""
 SET_ASIDE = "learning_set_aside"
 """Mark of the sessions that are not learnt from any more, one a line."""
-ATTEMPTS = 2
-SET_ASIDE_MOST = 100
 
 
 class LearnReport(Frozen):
@@ -149,7 +147,7 @@ def _waiting(parts: Parts, after: int) -> tuple[list[tuple[ProjectId, SessionId,
     folders: dict[tuple[ProjectId, SessionId], str] = {}
     firsts: dict[tuple[ProjectId, SessionId], int] = {}
     newest = after
-    while page := parts.store.find_events(EventFilter(after=newest, limit=PAGE)):
+    while page := parts.store.find_events(EventFilter(after=newest, limit=EVENTS_A_READ)):
         newest = page[-1][0]
         for position, event in page:
             firsts.setdefault((event.project, event.session), position)

@@ -16,7 +16,7 @@ from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import EventId
 from holdfast.lean.plain import render_instant
 from holdfast.lean.records import Frozen, replace
-from holdfast.learning.admission import INBOX_A_SESSION, LEAST_WORTH, LIKELY, PROBABLE
+from holdfast.learning.tuning import INBOX_A_SESSION, LEAST_WORTH, LIKELY, PROBABLE
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.ports.store import LessonFilter, LogFilter
 from holdfast.text.prompts import read_prompt

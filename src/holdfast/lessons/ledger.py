@@ -7,6 +7,7 @@ from holdfast.domain.records import Change
 from holdfast.errors import StaleWriteError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.staged import forget_seen
+from holdfast.lessons.tuning import TRIES
 
 CHANGED = "lessons_changed"
 """Mark: not empty while lessons may have changed since an embedder last saw all of them."""
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
     T = TypeVar("T")
-
-
-TRIES = 5
-"""How often a step is tried that loses a race each time: with three writers on one rule, two losses are common."""
 
 
 class Written(Frozen):

@@ -8,6 +8,7 @@ lesson was staged; so a hook asks git once a commit, and only where lessons are 
 from __future__ import annotations
 
 from holdfast.errors import StoreError
+from holdfast.lessons.tuning import CHECKOUTS_KEPT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 MARK = "staged:"
 """The store's mark, before the project's id; empty: not known, `none`: no lesson is staged."""
 NONE = "none"
-LINES = 8
-"""Checkouts of which the answer is kept."""
 CLOSE, GLANCE = "close", "glance"
 
 
@@ -46,7 +45,7 @@ def seen_here(parts: Parts, place: Place) -> tuple[LessonId, ...] | None:
     if is_sure or parts.hasty:  # a hook that git left without an answer does not ask again before HEAD moves
         line = " ".join([key, GLANCE if parts.hasty else CLOSE, *seen])
         others = [line for line in lines if not line.startswith(key + " ")]
-        _keep(parts, place, "\n".join([line, *others][:LINES]) if lessons else NONE, lessons)
+        _keep(parts, place, "\n".join([line, *others][:CHECKOUTS_KEPT]) if lessons else NONE, lessons)
     return seen
 
 

@@ -14,6 +14,7 @@ from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.staged import MARK, NONE
+from holdfast.lessons.tuning import PATCHES_AT_MOST, STAGED_AT_MOST
 from holdfast.ports.store import LessonFilter
 
 TYPE_CHECKING = False
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from holdfast.ports.branches import Branches
     from holdfast.ports.parts import Parts
 
-STAGED_AT_MOST = 2_000
-PATCHES_AT_MOST = 20
-"""Staged lessons, the newest, whose commits' patches are looked for where HEAD has moved."""
 SETTLED = "staged_settled:"
 """The store's mark, before the project's id, with what was looked at when staged lessons were settled last."""
 UNANCHORED = ("decision",)

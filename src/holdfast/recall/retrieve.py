@@ -27,6 +27,16 @@ from holdfast.ranking.multipliers import NO_AIM, multipliers
 from holdfast.ranking.names import TELLING, UNNAMED, naming, runs_of
 from holdfast.ranking.relevance import Fit, fit_of, lesson_stems, weigh
 from holdfast.recall.surroundings import way_to
+from holdfast.recall.tuning import (
+    LANE_DEPTH,
+    LINKS_FOLLOWED,
+    LOOKED_AT,
+    NEAR_MEANING,
+    ON_DEMAND_LINE_TOKENS,
+    PLACE_DEPTH,
+    POOL,
+    TEXT_LIMIT,
+)
 from holdfast.rendering.budget import count_tokens, fit
 from holdfast.rendering.lines import LINE_TOKENS, Line, compile_line, frame_tokens, more_line, render_block
 from holdfast.text.clues import clues_in
@@ -44,26 +54,12 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
     from holdfast.ranking.relevance import Asked
 
-DEPTH = 30
-"""How many each lane is asked for at least."""
-PLACES, PLACE_DEPTH = ("path", "symbol", "graph"), 100
-"""Lanes that say no more than where lessons belong, and how many of them are asked for where words choose among them:
-what the words find must not lose its place because newer lessons are about the same file."""
-POOL = 12
-"""Lessons that are read and weighed for a delivery of a few."""
-POOL_LIMIT = 400
-"""Most that are, however many are wanted."""
-TEXT_LIMIT = 6_000
-"""Characters of a question that are looked at: its head and its tail, half each."""
-LOOKED_AT = 4
-"""Of the best, those whose freshness is looked at closely where a host waits: the few that are shown."""
-ON_DEMAND_LINE_TOKENS = 300
+PLACES = ("path", "symbol", "graph")
+"""Lanes that say no more than where lessons belong."""
 SETTLING = ("pinned", "recent")
 """Lanes that settle ties; what only they bring answers no particular question."""
-FOLLOWED, LINKS = ("relates_to", "refines", "caused_by"), 3
-"""Links from a lesson that the question names, and how many of them are followed."""
-NEAR_MEANING = 0.2
-"""Least cosine of what is named as the nearest, where nothing was near enough to be delivered."""
+FOLLOWED = ("relates_to", "refines", "caused_by")
+"""Kinds of links that are followed from a lesson that the question names."""
 PARTICULAR = tuple(lane for lane in LANES if lane != "recent")
 """Lanes for a question about something: how recent a lesson is only weighs in its multiplier."""
 
@@ -156,7 +152,7 @@ def draw(
 
     `admit` drops what a moment has no use for. Raises StoreError when no lane could answer.
     """
-    rankings, failures = _ask_lanes(parts, query, lanes, max(DEPTH, pool))
+    rankings, failures = _ask_lanes(parts, query, lanes, max(LANE_DEPTH, pool))
     given = fuse(rankings, pool)
     weights = {hit.id: hit.weight for hit in rankings.get("text", ())}
     among = max((hits[0].among for hits in rankings.values() if hits), default=0)
@@ -217,7 +213,7 @@ def _linked_by(parts: Parts, query: Query, good: Sequence[Found]) -> list[Found]
     followed: list[Found] = []
     for one in good if query.as_of is None else ():
         for link in one.lesson.links if one.named == TELLING else ():
-            if link.kind not in FOLLOWED or link.target in taken or len(followed) == LINKS:
+            if link.kind not in FOLLOWED or link.target in taken or len(followed) == LINKS_FOLLOWED:
                 continue
             taken.add(link.target)
             try:
