@@ -40,9 +40,11 @@ REACHED = ROOT / "build" / "mutants"
 ROOMS = ("ranking", "learning", "freshness", "recall", "stores")
 TESTS = (
     "ranking", "learning", "freshness", "recall", "stores", "curation", "lessons", "outcomes", "capture", "service",
-    "publishing", "rendering",
+    "publishing", "rendering", "surfaces/test_branches.py", "surfaces/test_cli_commands.py",
+    "surfaces/test_cli_conflicts.py", "surfaces/test_cli_graph.py", "surfaces/test_cli_verify.py",
+    "surfaces/test_crossing.py", "surfaces/test_mcp.py",
 )  # fmt: skip
-"""The test folders that reach the rooms without starting processes of their own."""
+"""The tests that reach the rooms without starting processes of their own."""
 COPIED = ("src", "tests", "scripts", "benchmarks", "docs", "examples", "plugins")
 START_S, SLOWER = 60.0, 8.0
 """A run may take so long to start, and so many times what its tests took when they were measured."""
