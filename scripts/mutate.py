@@ -48,7 +48,7 @@ TESTS = (
 COPIED = ("src", "tests", "scripts", "benchmarks", "docs", "examples", "plugins")
 START_S, SLOWER = 60.0, 8.0
 """A run may take so long to start, and so many times what its tests took when they were measured."""
-TESTS_S = 40.0
+TESTS_S = 25.0
 """The tests of one mutant, the nearest first, take at most this long together when measured."""
 OUTCOMES = ("killed", "survived", "equivalent")
 
