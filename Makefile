@@ -8,7 +8,7 @@ DEV := $(VENV)/.dev
 WHEEL := .venv-wheel/.ready
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test check lint format types contracts map unit e2e conformance hosts-live bench anchors-live hostile docs plugins wheel clean
+.PHONY: help demo test check lint format types contracts map unit e2e conformance hosts-live mutants bench anchors-live hostile docs plugins wheel clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -46,6 +46,9 @@ e2e: $(DEV) $(WHEEL) ## The tests of the built wheel, installed as a user would
 
 hosts-live: $(DEV) ## Real agent hosts against a scripted model; PROGRAMS=dir names their programs, HOSTS="codex ..." picks
 	HOLDFAST_HOST_PROGRAMS="$(or $(PROGRAMS),$(HOLDFAST_HOST_PROGRAMS))" $(BIN)/python -m tests.hosts_live.run $(HOSTS) $(if $(WRITE),--write)
+
+mutants: $(DEV) ## Which changed decisions the tests notice, in ranking to stores; SEED=1 COUNT=60 JSON=file
+	$(BIN)/python scripts/mutate.py --measure --seed $(or $(SEED),1) --count $(or $(COUNT),60) $(if $(JSON),--json $(JSON))
 
 conformance: $(DEV) ## The official MCP suite and the Inspector against the MCP server, where npm is there
 	$(BIN)/python tests/conformance/run.py

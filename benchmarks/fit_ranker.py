@@ -30,6 +30,7 @@ from holdfast.ranking.ranker import FEATURES
 from holdfast.recall import ask as asking
 from holdfast.recall import retrieve as recall
 from holdfast.recall.surroundings import linked_files
+from holdfast.recall.tuning import ASKED_POOL
 
 SEED = 11
 L2, STEPS, RATE = 10.0, 300, 0.03
@@ -58,7 +59,7 @@ def examples(corpus: Corpus, limit: int, embedder: str) -> list[Example]:
             arena.stand_at(ask)
             query, _ = recall.with_vector(arena.parts, arena.query(ask))
             query = replace(query, linked=linked_files(arena.parts, arena.place, query.paths)) if query.paths else query
-            drawn = recall.draw(arena.parts, query, recall.PARTICULAR, pool=asking.ASKED_POOL).found
+            drawn = recall.draw(arena.parts, query, recall.PARTICULAR, pool=ASKED_POOL).found
             if drawn:
                 rows = asking.rows_of(arena.parts, query, drawn)
                 right = [float(arena.names[one.lesson.id] in ask.gold) for one in drawn]

@@ -25,6 +25,7 @@ from holdfast.recall import ask as asking
 from holdfast.recall import retrieve as recall
 from holdfast.recall.embed import embed_pending
 from holdfast.recall.surroundings import linked_files
+from holdfast.recall.tuning import ASKED_POOL, POOL_LIMIT
 from holdfast.rendering.budget import count_tokens
 from holdfast.settings import load_settings
 
@@ -114,7 +115,7 @@ class Arena:
         query, _ = recall.with_vector(self.parts, self.query(ask)) if "vector" in lanes else (self.query(ask), "")
         if query.paths:
             query = replace(query, linked=linked_files(self.parts, self.place, query.paths))
-        drawn = asking.find(self.parts, query, lanes, pool=max(asking.ASKED_POOL, min(2 * depth, recall.POOL_LIMIT)))
+        drawn = asking.find(self.parts, query, lanes, pool=max(ASKED_POOL, min(2 * depth, POOL_LIMIT)))
         weighed = recall.weigh_up(self.parts, self.place, drawn.found)
         return [self.names[ranked.lesson.id] for ranked, _ in weighed[:depth]]
 

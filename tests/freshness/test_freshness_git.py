@@ -11,7 +11,8 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.lesson import Lesson
-from holdfast.freshness.check import HASTY_LOOKS, FreshnessCheck
+from holdfast.freshness.check import FreshnessCheck
+from holdfast.freshness.tuning import HASTY_LOOKS
 from holdfast.lean.records import replace
 from holdfast.ports.clock import Clock
 from holdfast.ports.codeindex import CodeIndex

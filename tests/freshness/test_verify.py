@@ -11,7 +11,8 @@ from holdfast import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import FRESHNESSES, LessonId
-from holdfast.freshness.verify import SUMMARY_LIMIT, verify
+from holdfast.freshness.tuning import SUMMARY_LIMIT
+from holdfast.freshness.verify import verify
 from holdfast.lean.records import replace
 from holdfast.ports.store import Store
 from tests.codebase import Codebase

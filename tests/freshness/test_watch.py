@@ -12,7 +12,8 @@ import pytest
 
 from holdfast import Memory
 from holdfast.freshness.notice import load_states
-from holdfast.freshness.watch import SETTLE_S, WAITS, StateChange, Watch
+from holdfast.freshness.tuning import SETTLE_S, WAITS
+from holdfast.freshness.watch import StateChange, Watch
 
 TIDES = "High water is kept in centimetres above chart datum."
 CODE = "def high_water(port):\n    level = gauge(port)\n    return round(level * 100)\n"

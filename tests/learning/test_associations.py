@@ -11,7 +11,8 @@ from holdfast import Memory
 from holdfast.domain.event import Event
 from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.records import replace
-from holdfast.learning.associations import LOOKED_BACK, associate, weigh_pairs
+from holdfast.learning.associations import associate, weigh_pairs
+from holdfast.learning.tuning import LOOKED_BACK
 from holdfast.testing.builders import START, make_event
 
 

@@ -14,8 +14,9 @@ from holdfast.domain.event import Event
 from holdfast.domain.lesson import Triggers
 from holdfast.errors import ModelError
 from holdfast.learning.distillation.answer import read_answer, render_prompt
-from holdfast.learning.distillation.digest import DIGEST_TOKENS, make_digest
+from holdfast.learning.distillation.digest import make_digest
 from holdfast.learning.distillation.distil import distil
+from holdfast.learning.tuning import DIGEST_TOKENS
 from holdfast.ports.model import Completion
 from holdfast.testing.builders import START, make_event
 

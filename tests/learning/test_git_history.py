@@ -269,7 +269,7 @@ def test_a_bounded_run_is_gone_on_with_by_the_next(repository: Repository, memor
 def test_an_interrupted_run_keeps_what_it_read_and_goes_on(
     repository: Repository, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.learning.githistory.backfill.PAGE", 2)
+    monkeypatch.setattr("holdfast.learning.githistory.backfill.COMMITS_A_PAGE", 2)
     for number in range(3):
         repository.commit(f"Step {number}", {"a.txt": str(number)})
     repository.commit(CAUSE, {"src/tides.py": "x = 1\n"}, "ada@example.com")

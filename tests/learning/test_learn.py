@@ -18,8 +18,8 @@ from holdfast.domain.statefamilies import LEARNED_POSITION, LEARNING_BEGUN
 from holdfast.domain.vocabulary import EventId, SessionId
 from holdfast.lean.records import replace
 from holdfast.learning import learn as learning
-from holdfast.learning.admission import INBOX_A_SESSION, WRITTEN_A_SESSION
 from holdfast.learning.learn import LearnReport, admit, learn
+from holdfast.learning.tuning import INBOX_A_SESSION, WRITTEN_A_SESSION
 from holdfast.ports.parts import Parts
 from holdfast.ports.store import EventFilter, LogFilter
 from holdfast.testing.builders import START, make_event, make_id

@@ -15,7 +15,7 @@ from holdfast.domain.records import Change, Outcome
 from holdfast.domain.statefamilies import OUTCOMES_OPEN, OUTCOMES_POSITION
 from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.records import replace
-from holdfast.outcomes.settle import HORIZON
+from holdfast.outcomes.tuning import HORIZON
 from holdfast.ports.store import LogFilter
 from holdfast.testing.builders import make_delivery, make_event, make_lesson
 

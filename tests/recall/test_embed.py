@@ -13,8 +13,6 @@ from holdfast.lean.records import replace
 from holdfast.ports.parts import Parts
 from holdfast.ports.store import LessonFilter
 from holdfast.recall.embed import (
-    BATCH,
-    REST_S,
     Coverage,
     Placed,
     coverage,
@@ -23,6 +21,7 @@ from holdfast.recall.embed import (
     embedding_text,
     probe,
 )
+from holdfast.recall.tuning import EMBEDDED_AT_ONCE, REST_S
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import FixedClock, make_lesson, next_version
 
@@ -79,12 +78,12 @@ def waiting(store: SqliteStore, embedder: LetterEmbedder) -> int:
 
 
 def test_every_lesson_of_every_project_gets_a_vector_once(store: SqliteStore) -> None:
-    put(store, 2 * BATCH + 5)
+    put(store, 2 * EMBEDDED_AT_ONCE + 5)
     embedder = LetterEmbedder()
     parts = parts_with(store, embedder)
     seen: list[int] = []
-    assert embed_pending(parts, kept=seen.append) == 2 * BATCH + 5
-    assert seen == [BATCH, BATCH, 5]
+    assert embed_pending(parts, kept=seen.append) == 2 * EMBEDDED_AT_ONCE + 5
+    assert seen == [EMBEDDED_AT_ONCE, EMBEDDED_AT_ONCE, 5]
     assert embed_pending(parts) == 0
     assert embedder.calls == 3
 
@@ -113,7 +112,7 @@ def test_without_an_embedder_nothing_happens(store: SqliteStore) -> None:
 
 
 def test_what_was_embedded_before_a_failure_stays(store: SqliteStore) -> None:
-    put(store, BATCH + 3)
+    put(store, EMBEDDED_AT_ONCE + 3)
     embedder = LetterEmbedder(fail_at=[2])
     parts = parts_with(store, embedder)
     with pytest.raises(EmbedderError):
@@ -267,7 +266,7 @@ class LocalEmbedder(LetterEmbedder):
 
 
 def test_one_of_this_machine_sees_a_batch_of_what_waits_before_it_answers(store: SqliteStore) -> None:
-    put(store, BATCH + 3)
+    put(store, EMBEDDED_AT_ONCE + 3)
     parts = parts_with(store, LocalEmbedder())
     assert embed_question(parts, "tides").missing.endswith(": 3")
     assert embed_question(parts, "tides").missing == ""

@@ -163,7 +163,7 @@ def test_an_answer_that_cannot_be_used_changes_nothing_and_is_tried_twice_more(
 
 
 def test_a_model_that_never_answers_is_ended(folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.learning.distillation.distil.TIMEOUT_S", 0.2)
+    monkeypatch.setattr("holdfast.learning.distillation.distil.MODEL_TIMEOUT_S", 0.2)
     use(folder, "import time; time.sleep(600)")
     result = run(folder, "--yes", "--limit", "1")
     assert "did not answer within" in result.stderr

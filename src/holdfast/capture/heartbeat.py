@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from holdfast.capture.tuning import DELIVERIES_READ, LOOK_BACK
 from holdfast.domain.records import Delivery
 from holdfast.lean.records import Frozen
 from holdfast.ports.activity import LogFilter
@@ -14,14 +15,8 @@ if TYPE_CHECKING:
     from holdfast.domain.event import Event
     from holdfast.ports.store import Store
 
-LOOK_BACK = 3_000
-"""Newest positions that are looked at."""
 FAR = 1 << 40
 """Further than any store will ever count."""
-
-
-DELIVERIES = 500
-"""Newest deliveries that are looked at."""
 
 
 class HostActivity(Frozen):
@@ -41,7 +36,7 @@ def activity(store: Store) -> dict[str, HostActivity]:
     """What was lately heard of each host, by its name."""
     events = [event for _, event in _latest(store)]
     delivered: dict[str, datetime] = {}
-    for delivery in store.find_records(Delivery, LogFilter(limit=DELIVERIES)):
+    for delivery in store.find_records(Delivery, LogFilter(limit=DELIVERIES_READ)):
         delivered.setdefault(delivery.host, delivery.at)
     found = {}
     for host in {event.host for event in events} | set(delivered):

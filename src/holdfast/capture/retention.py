@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from holdfast.capture.tuning import PROBATION_DAYS
 from holdfast.domain.lesson import in_state
 from holdfast.domain.statefamilies import TIDIED
 from holdfast.lessons.ledger import write_change
@@ -13,9 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.domain.project import Place
     from holdfast.ports.parts import Parts
-
-PROBATION_DAYS = 60
-"""A lesson that stayed on probation for so long is retired."""
 
 
 def end_probation(parts: Parts, place: Place) -> int:

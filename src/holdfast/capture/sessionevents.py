@@ -6,6 +6,7 @@ key of the command's event and `:outcome` (ADR 23). Here, and only here, the two
 
 from __future__ import annotations
 
+from holdfast.capture.tuning import EVENTS_A_READ
 from holdfast.lean.records import replace
 from holdfast.ports.eventlog import EventFilter
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import ProjectId, SessionId
     from holdfast.ports.parts import Parts
 
-PAGE = 10_000
 OUTCOME = ":outcome"
 """End of the key of an event that tells how the command of another event ended."""
 
@@ -26,7 +26,9 @@ def session_events(parts: Parts, project: ProjectId, session: SessionId) -> list
     """The session's events in the order they happened: a transcript tells of replies after the hooks told of tools."""
     events: list[Event] = []
     after = 0
-    while page := parts.store.find_events(EventFilter(project=project, session=session, after=after, limit=PAGE)):
+    while page := parts.store.find_events(
+        EventFilter(project=project, session=session, after=after, limit=EVENTS_A_READ)
+    ):
         after = page[-1][0]
         events += [event for _, event in page]
     return sorted(with_outcomes(events), key=lambda event: event.at)

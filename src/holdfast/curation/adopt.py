@@ -11,6 +11,7 @@ from collections import Counter
 
 from holdfast.curation.passages import KEY, anchored, draft_of, origin_of
 from holdfast.curation.remember import same_rule
+from holdfast.curation.tuning import LESSONS_A_PAGE, PASSAGE_LIKE
 from holdfast.domain.lesson import Lesson, Link, in_state
 from holdfast.domain.vocabulary import STATES, TRANSITIONS, LessonId
 from holdfast.errors import InvalidValueError, LessonNotFoundError
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import State
     from holdfast.ports.parts import Parts
 
-PAGE = 1_000
-LIKE = 1 / 3
-"""Share of words that an edited passage has in common with what it was, where the section holds several."""
 LIVING: tuple[State, ...] = ("active", "probation", "candidate", "quarantined")
 WAITING_OR_ACTIVE: tuple[State, ...] = ("active", "probation", "candidate")
 ENDED: tuple[State, ...] = ("superseded", "retired")
@@ -264,7 +262,7 @@ class _Known:
 
 
 def _all(parts: Parts, place: Place) -> Iterator[Lesson]:
-    where = LessonFilter(project=place.project.id, states=STATES, limit=PAGE)
+    where = LessonFilter(project=place.project.id, states=STATES, limit=LESSONS_A_PAGE)
     while page := parts.store.find(where):
         yield from page
         where = replace(where, offset=where.offset + len(page))
@@ -293,7 +291,7 @@ def _what_it_was(draft: Lesson, here: Sequence[Lesson], alone: bool) -> Lesson |
         return here[0]
     words = set(duplicate_key(draft.insight).split())
     share, _, nearest = max(((_share(words, lesson), lesson.id, lesson) for lesson in here), default=(0.0, "", None))
-    return nearest if share >= LIKE else None
+    return nearest if share >= PASSAGE_LIKE else None
 
 
 def _share(words: set[str], lesson: Lesson) -> float:

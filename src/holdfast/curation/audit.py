@@ -10,6 +10,16 @@ from datetime import timedelta
 from holdfast.curation.confirm import confirm
 from holdfast.curation.forget import blanked
 from holdfast.curation.review import WAITING, accept
+from holdfast.curation.tuning import (
+    AUDITED_MOST,
+    DAILY,
+    KEPT_DAYS,
+    LATER_DAYS,
+    LOW_CONFIDENCE,
+    NEVER_TOLD_DAYS,
+    OLD_DAYS,
+    REASON_WEIGHTS,
+)
 from holdfast.domain.lesson import in_state
 from holdfast.domain.records import Change, Delivery
 from holdfast.domain.statefamilies import AUDIT_DIARY
@@ -37,25 +47,10 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Place
     from holdfast.ports.parts import Parts
 
-OLD_DAYS = 90
-"""Days since a lesson was learnt, vouched for or told from which on it is old."""
-NEVER_TOLD_DAYS = 30
-"""Days after which a lesson that nobody was ever told is doubtful."""
-LOW_CONFIDENCE = 0.5
-DAILY = 5
-"""Lessons that are shown in a day."""
-KEPT_DAYS, LATER_DAYS = 90, 7
-"""Days for which a lesson is not shown again after it was kept, and after it was put off."""
-WEIGHTS: dict[str, float] = {
-    "doubted": 5.0, "orphaned": 4.0, "duplicate": 3.0, "drifted": 2.0, "recurs": 2.0, "low confidence": 1.5,
-    "never told": 1.0, "old": 1.0,
-}  # fmt: skip
-"""How much each reason makes a lesson worth a look; a lesson with several has their sum."""
 PRUNED = ("orphaned", "duplicate", "low confidence")
 """Reasons for which `prune` forgets a lesson, where it is old, or was never told, as well."""
 VOUCHING = ("remember", "accept", "confirm", "revise", "edit")
 """Verbs of changes by which somebody says that a lesson holds."""
-MOST = 100_000
 
 
 class Finding(Frozen):
@@ -70,7 +65,7 @@ class Finding(Frozen):
     @property
     def weight(self) -> float:
         """How much it is worth a look."""
-        return sum(WEIGHTS[reason] for reason, _ in self.reasons)
+        return sum(REASON_WEIGHTS[reason] for reason, _ in self.reasons)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -146,7 +141,7 @@ def prune(parts: Parts, place: Place, refs: Sequence[LessonId], *, author: str) 
 
 
 def _find(parts: Parts, place: Place) -> list[Finding]:
-    where = LessonFilter(project=place.project.id, states=("active", "probation"), limit=MOST)
+    where = LessonFilter(project=place.project.id, states=("active", "probation"), limit=AUDITED_MOST)
     lessons = parts.store.find(where)
     twins = {one.lesson.id: one.twins for one in find_recurring(parts, place)}
     reasons: dict[LessonId, list[tuple[str, str]]] = {lesson.id: [] for lesson in lessons}
@@ -167,7 +162,7 @@ def _find(parts: Parts, place: Place) -> list[Finding]:
     findings = [
         Finding(
             lesson=lesson,
-            reasons=tuple(sorted(reasons[lesson.id], key=lambda reason: -WEIGHTS[reason[0]])),
+            reasons=tuple(sorted(reasons[lesson.id], key=lambda reason: -REASON_WEIGHTS[reason[0]])),
             twins=tuple(twin.id for twin in twins.get(lesson.id, ())),
         )
         for lesson in lessons
@@ -206,7 +201,7 @@ def _of_use(
 
 def _last_vouched(parts: Parts) -> dict[LessonId, datetime]:
     """When somebody last vouched for each lesson, as far as that was not taken back."""
-    changes = parts.store.find_records(Change, LogFilter(limit=MOST))
+    changes = parts.store.find_records(Change, LogFilter(limit=AUDITED_MOST))
     undone = {change.undone for change in changes if change.verb == "undo"}
     last: dict[LessonId, datetime] = {}
     for change in changes:
@@ -219,7 +214,7 @@ def _last_vouched(parts: Parts) -> dict[LessonId, datetime]:
 def _last_told(parts: Parts) -> dict[LessonId, datetime]:
     """When each lesson was told last, in any project."""
     last: dict[LessonId, datetime] = {}
-    for delivery in parts.store.find_records(Delivery, LogFilter(limit=MOST)):
+    for delivery in parts.store.find_records(Delivery, LogFilter(limit=AUDITED_MOST)):
         last[delivery.lesson] = max(delivery.at, last.get(delivery.lesson, delivery.at))
     return last
 

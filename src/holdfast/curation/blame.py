@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
+from holdfast.curation.tuning import CHANGES_READ
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import Freshness
 from holdfast.errors import InvalidValueError
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Anchor
     from holdfast.domain.project import Place
     from holdfast.ports.parts import Parts
-
-LIMIT = 10_000
 
 
 class Blamed(Frozen, nested={"lesson": Lesson}):
@@ -46,7 +45,7 @@ def blame(parts: Parts, place: Place, path: str, lines: tuple[int, int] | None =
     if lines is not None and not 1 <= lines[0] <= lines[1]:
         raise InvalidValueError(f"no such lines: {lines[0]}-{lines[1]}", hint="FILE:12 or FILE:12-30")
     relative = in_project(parts, place, path)
-    lessons = parts.store.find(LessonFilter(project=place.project.id, states=("active",), limit=LIMIT))
+    lessons = parts.store.find(LessonFilter(project=place.project.id, states=("active",), limit=CHANGES_READ))
     check = FreshnessCheck(parts, place, within_s=inf)
     found = {entry for lesson in lessons for entry in _about(parts, place, check, lesson, relative)}
     if lines is not None:

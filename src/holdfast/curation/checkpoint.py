@@ -6,6 +6,13 @@ Append-only: the newest checkpoint of a (project, task) is the current one; clos
 from __future__ import annotations
 
 from holdfast.capture.sessionevents import with_outcomes
+from holdfast.curation.tuning import (
+    CHECKPOINT_FILES,
+    CHECKPOINT_ITEMS,
+    CHECKPOINT_TEXT,
+    CHECKPOINTS_READ,
+    SUBSTANTIAL_WORDS,
+)
 from holdfast.domain.records import Checkpoint
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import replace
@@ -26,16 +33,8 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import SessionId
     from holdfast.ports.parts import Parts
 
-LOOKED_AT = 200
-"""Checkpoints read back to find the current one."""
-TEXT_LIMIT = 600
-"""Characters kept of the goal and of each item."""
-FILES, ITEMS = 12, 12
-"""Most files and items of one list in a captured checkpoint."""
 LEFT_OUT = "[left out: "
 """How a note begins that stands for words which look like an attack."""
-SUBSTANTIAL = 4
-"""Words from which a prompt states a goal; `yes`, `go on` and `/compact` do not."""
 SIGNS = {"[x] ": "done", "[>] ": "next", "[ ] ": "next"}
 """How hosts write to-do lists into events, and what each item is to a checkpoint."""
 
@@ -80,7 +79,7 @@ def save(
 def current(parts: Parts, place: Place, task: str = "") -> Checkpoint | None:
     """The newest open checkpoint of the task; without a task the latest of this branch. None when all are closed."""
     seen: set[str] = set()
-    for checkpoint in saved(parts, place, LOOKED_AT):
+    for checkpoint in saved(parts, place, CHECKPOINTS_READ):
         here = checkpoint.task == task if task else checkpoint.branch == place.branch
         if not here or checkpoint.task in seen:
             continue
@@ -125,10 +124,10 @@ def capture(parts: Parts, place: Place, session: SessionId) -> Checkpoint | None
         place,
         stated or (prompt.text if prompt else ""),
         task=kept.task if kept else "",
-        done=_merged(kept.done if kept else (), listed["done"] or _worked(events))[-ITEMS:],
+        done=_merged(kept.done if kept else (), listed["done"] or _worked(events))[-CHECKPOINT_ITEMS:],
         next=listed["next"] or (kept.next if kept else ()),
         open_questions=kept.open_questions if kept else (),
-        files=_merged(kept.files if kept else (), _edited(events))[-FILES:],
+        files=_merged(kept.files if kept else (), _edited(events))[-CHECKPOINT_FILES:],
         session=session,
     )
 
@@ -176,7 +175,7 @@ def _goal(events: Sequence[Event]) -> Event | None:
     """The last prompt that says something, else the last one; None without any."""
     own = ((event, spoken_text(event.text).strip()) for event in events if event.kind == "prompt")
     prompts = [replace(event, text=words) for event, words in own if words]
-    told = [prompt for prompt in prompts if len(prompt.text.split()) >= SUBSTANTIAL and prompt.text[0] != "/"]
+    told = [prompt for prompt in prompts if len(prompt.text.split()) >= SUBSTANTIAL_WORDS and prompt.text[0] != "/"]
     if not prompts:
         return None
     from holdfast.text.window import before_paste  # loads `re`: only a hook that writes a checkpoint pays for it
@@ -193,7 +192,10 @@ def _listed(events: Sequence[Event]) -> dict[str, tuple[str, ...]]:
         sign = SIGNS.get(line[:4])
         if sign:
             found[sign].append(line[4:])
-    return {sign: tuple(items[-ITEMS:] if sign == "done" else items[:ITEMS]) for sign, items in found.items()}
+    return {
+        sign: tuple(items[-CHECKPOINT_ITEMS:] if sign == "done" else items[:CHECKPOINT_ITEMS])
+        for sign, items in found.items()
+    }
 
 
 def _worked(events: Sequence[Event]) -> tuple[str, ...]:
@@ -208,7 +210,7 @@ def _worked(events: Sequence[Event]) -> tuple[str, ...]:
         elif event.command and event.kind == "tool_failure":
             passed.pop(command_target(event.command), None)
     ran = [f"ran {target}" for target in passed if target]
-    return (*edited[-ITEMS // 2 :], *ran[-ITEMS // 2 :])
+    return (*edited[-CHECKPOINT_ITEMS // 2 :], *ran[-CHECKPOINT_ITEMS // 2 :])
 
 
 def _edited(events: Sequence[Event]) -> tuple[str, ...]:
@@ -241,7 +243,7 @@ def _kept(text: str) -> str:
     if doubtful:
         return f"{LEFT_OUT}{doubtful}]"
     said = redact(text.strip())
-    return said if len(said) <= TEXT_LIMIT else said[: TEXT_LIMIT - 1] + "…"
+    return said if len(said) <= CHECKPOINT_TEXT else said[: CHECKPOINT_TEXT - 1] + "…"
 
 
 def _all_kept(items: Sequence[str]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from holdfast.curation.tuning import COMMON_WORD, COMPARED_LESSONS, NEAR_LESSONS
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson, Link, in_state, next_instant
 from holdfast.domain.query import Query
@@ -36,12 +37,6 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
     from holdfast.text.claims import Claim
 
-LOOKED_AT = 2_000
-"""Newest lessons of the project that are compared with each other."""
-NEAR = 200
-"""Lessons of the nearest words that one lesson is compared with when it is saved."""
-COMMON = 60
-"""Lessons that may share a word before it says too little to compare them for it alone."""
 LINKED: tuple[State, ...] = ("active", "probation", "candidate")
 """States of two lessons of which one is linked to the other as its contradiction."""
 VERB = "settle"
@@ -72,7 +67,7 @@ def find_conflicts(parts: Parts, place: Place) -> list[Conflict]:
     """The conflicts between the active lessons of the project and of the user, and with lessons that wait, each pair
     once, the newest first."""
     at = parts.clock.now()
-    living = parts.store.find(LessonFilter(project=place.project.id, states=LINKED, limit=LOOKED_AT))
+    living = parts.store.find(LessonFilter(project=place.project.id, states=LINKED, limit=COMPARED_LESSONS))
     active = [lesson for lesson in living if lesson.state == "active"]
     found = [
         conflict
@@ -191,10 +186,11 @@ def _near(parts: Parts, lesson: Lesson) -> list[Lesson]:
     slots = {slot for slot, _ in claim.slots}
     names = [name for name, (slot, _) in VALUES.items() if slot in slots]
     text = " ".join((lesson.insight[:LONGEST], *names))
-    found = parts.store.match_text(Query(project=lesson.scope.project, text=text), NEAR, NEARBY_HITS)
-    hits = score_text(found, NEAR)
+    found = parts.store.match_text(Query(project=lesson.scope.project, text=text), NEAR_LESSONS, NEARBY_HITS)
+    hits = score_text(found, NEAR_LESSONS)
     lessons = get_readable(parts.store, [hit.id for hit in hits]) if hits else []
     return sorted(lessons, key=lambda other: (other.recorded_at, other.id), reverse=True)
+    hits = parts.store.search("text", Query(project=lesson.scope.project, text=text), NEAR_LESSONS)
 
 
 def _likely_pairs(lessons: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson, Claim, Claim]]:
@@ -207,7 +203,7 @@ def _likely_pairs(lessons: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson, C
     pairs = {
         pair
         for key, members in places.items()
-        if len(members) <= COMMON or key.startswith("slot ")
+        if len(members) <= COMMON_WORD or key.startswith("slot ")
         for pair in combinations(members, 2)
     }
     for one, other in sorted(pairs):

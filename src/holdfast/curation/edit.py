@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.curation.tuning import TRIGGER_LENGTH, TRIGGERS_MOST
 from holdfast.domain.lesson import Triggers
 from holdfast.domain.vocabulary import LIVING
 from holdfast.errors import IllegalTransitionError, InvalidValueError
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Place
     from holdfast.ports.parts import Parts
 
-TRIGGERS, LENGTH = 20, 200
-"""Triggers of one kind that a lesson may have, and the characters of one."""
 WORK = (*TASKS, *COMMAND_KINDS)
 """Kinds of work and of commands that may be named."""
 
@@ -71,8 +70,8 @@ def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_each(name: str, triggers: tuple[str, ...]) -> None:
-    if len(triggers) > TRIGGERS or any(len(trigger) > LENGTH for trigger in triggers):
-        raise InvalidValueError(f"at most {TRIGGERS} {name} of at most {LENGTH} characters")
+    if len(triggers) > TRIGGERS_MOST or any(len(trigger) > TRIGGER_LENGTH for trigger in triggers):
+        raise InvalidValueError(f"at most {TRIGGERS_MOST} {name} of at most {TRIGGER_LENGTH} characters")
     for trigger in triggers:
         if name == "literals" and len(trigger) < 3:
             raise InvalidValueError(f"{trigger!r} stands in any text", hint="a literal has 3 characters at least")

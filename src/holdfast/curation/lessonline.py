@@ -9,9 +9,8 @@ in a line that this home exported and sealed (`curation.sealing`), or where a pe
 from __future__ import annotations
 
 from holdfast.curation.edit import triggers_of
-from holdfast.curation.passages import SAID_SALIENCE
-from holdfast.curation.remember import CONFIDENCE, SALIENCE
 from holdfast.curation.sealing import SEAL
+from holdfast.curation.tuning import CONFIDENCE, LINE_LIMIT, SAID_SALIENCE, SALIENCE
 from holdfast.domain.lesson import Anchor, Lesson, Link, Provenance, Scope, Triggers, Validity, title_of
 from holdfast.domain.vocabulary import TRUSTS, LessonId, ProjectId, SessionId
 from holdfast.errors import InvalidValueError
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from holdfast.curation.sealing import Sealer
     from holdfast.domain.vocabulary import Trust
 
-LINE_LIMIT = 1_000_000
-"""Characters of a line; a longer one is not a lesson."""
 KEYS = (
     "id", "kind", "title", "insight", "why", "how", "snippets", "files", "symbols", "anchors", "tags", "topic_key",
     "created_at", "valid_from", "valid_to", "state", "trust", "confidence", "salience", "scope", "project",

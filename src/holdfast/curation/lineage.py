@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.curation.tuning import CHANGES_READ
 from holdfast.domain.lesson import INSTANT, Lesson, Link
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import STATES
@@ -25,7 +26,6 @@ SHOWN = (
     "trust", "confidence", "pinned", "private", "links",
 )  # fmt: skip
 """What of a lesson is compared with the version before."""
-LIMIT = 10_000
 
 
 class Difference(Frozen):
@@ -75,7 +75,7 @@ def _add_successors(parts: Parts, place: Place, chain: dict[LessonId, Lesson]) -
     """Those that name a lesson of the chain as superseded; a project's lessons are read once for that."""
     if all(lesson.state not in ("superseded", "retired") for lesson in chain.values()):
         return
-    lessons = parts.store.find(LessonFilter(project=place.project.id, states=STATES, limit=LIMIT))
+    lessons = parts.store.find(LessonFilter(project=place.project.id, states=STATES, limit=CHANGES_READ))
     grown = True
     while grown:
         grown = False

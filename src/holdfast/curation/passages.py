@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from holdfast.curation.remember import CONFIDENCE, SALIENCE
+from holdfast.curation.tuning import CONFIDENCE, PASSAGE_KEY_DIGITS, SAID_SALIENCE, SALIENCE
 from holdfast.domain.lesson import Lesson, Provenance, Scope, Validity, title_of
 from holdfast.domain.vocabulary import LessonId, ProjectId
 from holdfast.errors import InvalidValueError
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 KEY = "import:"
 """What the topic keys of imported lessons begin with; a digest of the source's name and of the words follows."""
-KEY_DIGITS = 16
-SAID_SALIENCE = 0.5
-"""Of what a tool or a repository's file says: nobody here took the trouble to say it."""
 
 
 def origin_of(label: str, section: str) -> str:
@@ -99,7 +96,7 @@ def _validity(passage: Passage, now: datetime) -> Validity:
 
 def _key(label: str, state: State, fields: dict[str, object]) -> str:
     words = "\0".join([label, state, *(" ".join(str(fields[name]).split()) for name in ("insight", "why", "how"))])
-    return KEY + sha256(words.encode("utf-8", "replace")).hexdigest()[:KEY_DIGITS]
+    return KEY + sha256(words.encode("utf-8", "replace")).hexdigest()[:PASSAGE_KEY_DIGITS]
 
 
 def _is_here(parts: Parts, place: Place, name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.curation.conflicts import find_restated, proposed, settle_saved
 from holdfast.curation.revise import is_persons, succeed
+from holdfast.curation.tuning import CONFIDENCE, SALIENCE, SHORTEST_QUOTE
 from holdfast.domain.lesson import Evidence, Lesson, Provenance, Scope, Triggers, Validity
 from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import LIVING, TRUSTS, LessonId, ProjectId
@@ -27,13 +28,6 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Place
     from holdfast.domain.vocabulary import State, Trust
     from holdfast.ports.parts import Parts
-
-CONFIDENCE: dict[Trust, float] = {"person": 0.95, "verified": 0.85, "agent": 0.7, "repository": 0.5, "tool": 0.3}
-"""How sure a statement is at first, by who made it."""
-SHORTEST_QUOTE = 12
-"""Characters from which words are a quote: shorter ones stand everywhere."""
-SALIENCE = 0.7
-"""Somebody took the trouble to say it: above the 0.5 of a lesson found by itself."""
 
 
 def remember(parts: Parts, place: Place, *, trust: Trust, author: str, **stated: Any) -> Lesson:

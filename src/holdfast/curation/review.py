@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.curation.conflicts import settle_saved
+from holdfast.curation.tuning import ACCEPTED_CONFIDENCE
 from holdfast.domain.lesson import in_state
 from holdfast.errors import IllegalTransitionError
 from holdfast.lean.records import replace
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 WAITING: tuple[State, ...] = ("probation", "candidate", "quarantined")
-ACCEPTED_CONFIDENCE = 0.9
-"""A lesson a person has read and accepted is at least this sure."""
 
 
 def inbox(parts: Parts, place: Place) -> list[Lesson]:

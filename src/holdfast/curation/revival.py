@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from holdfast.curation.tuning import LONGEST_CONDITION, REVIVED_MOST
 from holdfast.domain.lesson import in_state
 from holdfast.errors import IllegalTransitionError, InvalidValueError
 from holdfast.lean.records import Frozen, replace
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Place
     from holdfast.ports.parts import Parts
 
-LONGEST = 300
-"""Characters of a condition."""
-MOST = 100_000
 _CONDITION = re.compile(
     r"(?P<name>@?[A-Za-z0-9][\w./@-]*?)\s*(?P<tests>(?:[<>=!]=?[^\s,]+(?:\s*,\s*)?)*)(?:\s+in\s+(?P<file>\S+))?"
 )
@@ -68,7 +66,11 @@ def parse_condition(text: str) -> Condition:
     plain = re.sub(r"([<>=!]=?)\s+", r"\1", " ".join(text.split()))
     matched = _CONDITION.fullmatch(plain)
     tests = tuple(_TEST.findall(matched["tests"])) if matched else ()
-    if matched is None or len(plain) > LONGEST or len(tests) != len(re.findall(r"[<>=!]+", matched["tests"] or "")):
+    if (
+        matched is None
+        or len(plain) > LONGEST_CONDITION
+        or len(tests) != len(re.findall(r"[<>=!]+", matched["tests"] or ""))
+    ):
         raise InvalidValueError(f"not a condition for waking a lesson: {text[:80]!r}", hint=EXAMPLE)
     file = matched["file"] or ""
     if file and (file.rpartition("/")[2] not in READERS or file.startswith("/") or ".." in file.split("/")):
@@ -119,7 +121,7 @@ def set_revival(parts: Parts, place: Place, ref: str, text: str, *, retire: bool
 
 def wake_retired(parts: Parts, place: Place) -> list[Woken]:
     """Put the project's retired lessons whose condition holds on probation; which, and why. Idempotent."""
-    where = LessonFilter(project=place.project.id, states=("retired",), limit=MOST)
+    where = LessonFilter(project=place.project.id, states=("retired",), limit=REVIVED_MOST)
     waiting = [lesson for lesson in parts.store.find(where) if lesson.revival and lesson.scope.level != "user"]
     if not waiting:
         return []

@@ -16,6 +16,7 @@ from holdfast.curation.conflicts import count_conflicts
 from holdfast.curation.lessonline import IMPORTED, Intake, LessonLine, parse_line, render_line
 from holdfast.curation.remember import find_same, same_rule
 from holdfast.curation.sealing import Sealer
+from holdfast.curation.tuning import LESSONS_A_PAGE, LESSONS_A_WRITE
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import LIVING, STATES, LessonId
 from holdfast.errors import InvalidValueError, LessonNotFoundError
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import State
     from holdfast.ports.parts import Parts
 
-BATCH = 500
-"""Lessons written in one transaction."""
-PAGE = 1_000
 COMPARED = tuple(
     name for name in Lesson.fields_ if name not in ("id", "recorded_at", "retracted_at", "scope", "private")
 )
@@ -187,7 +185,9 @@ def export_lessons(
 ) -> Iterator[str]:
     """Lessons as sealed lines without line ends, newest first, redacted again, private ones left out."""
     sealer = Sealer(parts.export_key(True))
-    where = LessonFilter(project=place.project.id, all_projects=all_projects, states=tuple(states), limit=PAGE)
+    where = LessonFilter(
+        project=place.project.id, all_projects=all_projects, states=tuple(states), limit=LESSONS_A_PAGE
+    )
     while page := parts.store.find(where):
         for lesson in page:
             if not lesson.private:
@@ -206,7 +206,7 @@ def _batches(run: _Import, lines: Iterable[str]) -> Iterator[tuple[int, list[Les
         line = _read(run, number, text)
         if line is not None:
             batch.append(line)
-        if len(batch) == BATCH:
+        if len(batch) == LESSONS_A_WRITE:
             yield number, batch
             batch = []
     yield number, batch

@@ -6,6 +6,7 @@ was just before it, as a new version; one that did not exist then is retired. On
 
 from __future__ import annotations
 
+from holdfast.curation.tuning import CHANGES_READ
 from holdfast.domain.lesson import INSTANT, Lesson, in_state
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import TRANSITIONS
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 FINAL = "purge"
 """The verb that erases words."""
 NOT_CHANGES = ("undo", "feedback", "stage", "merge")
-LOOK_BACK = 10_000
-"""How many log records are read to find the last change."""
 
 
 def undo(parts: Parts, place: Place, *, author: str, past_purges: bool = False) -> Change:
@@ -72,7 +71,7 @@ def last_change(parts: Parts, place: Place, past_purges: bool = False) -> Change
 
 def _entries(parts: Parts, place: Place) -> tuple[list[Change], set[str]]:
     """The project's changes, newest first, and the ids of those that have been taken back."""
-    entries = parts.store.find_records(Change, LogFilter(project=place.project.id, limit=LOOK_BACK))
+    entries = parts.store.find_records(Change, LogFilter(project=place.project.id, limit=CHANGES_READ))
     return entries, {entry.undone for entry in entries if entry.verb == "undo"}
 
 

@@ -10,6 +10,12 @@ from __future__ import annotations
 from holdfast.domain.symbol import Verdict
 from holdfast.domain.vocabulary import FRESHNESSES, Freshness
 from holdfast.errors import HoldfastError
+from holdfast.freshness.tuning import (
+    CAVEAT_LIMIT,
+    HASTY_LOOKS,
+    HASTY_S,
+    WAIT_S,
+)
 from holdfast.lean.records import replace
 
 TYPE_CHECKING = False
@@ -22,15 +28,6 @@ if TYPE_CHECKING:
 
     Judged = tuple[Freshness, str]
     Look = tuple[Anchor, Verdict]
-
-HASTY_LOOKS = 4
-"""Lessons a hook looks at closely: those it is about to show, and one that gives way."""
-HASTY_S = 0.12
-"""Seconds from which on a hook looks no closer: a quarter of its deadline."""
-WAIT_S = 5.0
-"""Seconds from which on an answer that somebody waits for looks no closer; `verify` takes what it needs."""
-CAVEAT_LIMIT = 160
-"""Characters of a caveat: it stands in a line of at most 120 tokens."""
 
 
 class FreshnessCheck:

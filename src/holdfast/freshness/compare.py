@@ -7,6 +7,7 @@ from math import inf
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.symbol import Verdict
 from holdfast.freshness.check import FreshnessCheck
+from holdfast.freshness.tuning import COMPARED_COMMITS
 from holdfast.lean.records import Frozen
 from holdfast.lessons.lookup import resolve
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from holdfast.domain.symbol import Symbol
     from holdfast.ports.parts import Parts
 
-COMMITS = 40
-"""Commits of a file that are looked through for the one that changed a definition."""
 GONE = ""
 
 
@@ -61,7 +60,7 @@ def changing_commit(parts: Parts, place: Place, anchor: Anchor, verdict: Verdict
     if not anchor.symbol or not commits:
         return commits[-1] if commits else ""
     now, found = _fingerprint(parts, anchor, parts.workspace.read(place, anchor.path)), "-"
-    for commit in reversed(commits[-COMMITS:]):
+    for commit in reversed(commits[-COMPARED_COMMITS:]):
         if _fingerprint(parts, anchor, history.file(commit, anchor.path)) != now:
             break
         found = commit

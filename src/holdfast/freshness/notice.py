@@ -8,13 +8,21 @@ delivery reads that state, which is empty for most.
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from holdfast.domain.briefing import Ranked, Why
 from holdfast.domain.moments import PARTICULAR_MOMENTS
 from holdfast.domain.statefamilies import LESSON_STATES
 from holdfast.domain.vocabulary import FRESHNESSES, Freshness, LessonId
 from holdfast.errors import LessonNotFoundError
+from holdfast.freshness.tuning import (
+    JUDGED_S,
+    LESSONS_A_FILE,
+    NOTICES_TRIED,
+    SAME_EDIT,
+    SESSION_NOTICES,
+    STATES_KEPT,
+)
 from holdfast.lean.plain import from_plain, to_plain
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, loads
@@ -42,19 +50,8 @@ WORSE = ("drifted", "changed", "orphaned")
 FOUND, WATCHED, SWITCHED = "", "watch", "checkout"
 """Who saw a state come about, where it was no session: nobody, a watcher, a watcher while HEAD moved."""
 
-SAME_EDIT = timedelta(seconds=30)
-"""A watcher may be quicker than the hook that knows whose edit it was."""
-KEPT = 500
-"""Most states that are kept for a work tree, the newest."""
-LESSONS_A_FILE = 20
-JUDGED_S = 0.25
-"""Seconds from which on lessons of an edited file stay unverified until the session's next call: half of a deadline."""
 NEWS = "its code has just"
 """How the reason of such a delivery begins."""
-SESSION_LIMIT = 2
-"""Most of them in a session: an agent that rewrites a file knows that it changes."""
-TRIED = 3
-"""Most lessons that are judged to find one to tell of."""
 
 
 class KnownState(Frozen):
@@ -129,7 +126,7 @@ def _with_news(text: str, news: Iterable[KnownState]) -> str:
             differs, known[state.lesson] = True, to_plain(after)
     if not differs:
         return text
-    newest = sorted(known.values(), key=lambda plain: str(plain.get("at")))[-KEPT:]
+    newest = sorted(known.values(), key=lambda plain: str(plain.get("at")))[-STATES_KEPT:]
     return dumps(newest) if newest else ""
 
 
@@ -172,10 +169,10 @@ def find_news(parts: Parts, place: Place, call: HookCall, told: Sequence[Deliver
         states = load_states(parts, place)
     else:
         return None  # what nobody saw come about is no news
-    if sum(delivery.reason.startswith(NEWS) for delivery in told) >= SESSION_LIMIT:
+    if sum(delivery.reason.startswith(NEWS) for delivery in told) >= SESSION_NOTICES:
         return None
     due = [known for known in states.values() if _is_news(known, call, told)]
-    return _first_true(parts, place, sorted(due, key=lambda known: known.at, reverse=True)[:TRIED])
+    return _first_true(parts, place, sorted(due, key=lambda known: known.at, reverse=True)[:NOTICES_TRIED])
 
 
 def _owner(place: Place) -> str:

@@ -18,6 +18,7 @@ from holdfast.domain.symbol import Verdict
 from holdfast.domain.vocabulary import FRESHNESSES, Freshness
 from holdfast.errors import HoldfastError, LessonNotFoundError
 from holdfast.freshness.check import FreshnessCheck, worst
+from holdfast.freshness.tuning import EVERY_LESSON, PLACES_KEPT, SUMMARY_LIMIT
 from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.ports.lessonstore import LessonFilter
@@ -31,12 +32,7 @@ if TYPE_CHECKING:
     from holdfast.ports.history import History
     from holdfast.ports.parts import Parts
 
-EVERY = 1_000_000
 WAITING: tuple[State, ...] = ("active", "probation", "candidate", "quarantined")
-PLACES = 4
-"""Other places of an anchor that are kept."""
-SUMMARY_LIMIT = 300
-"""Characters of a change's summary."""
 STALE: tuple[Freshness, ...] = ("drifted", "changed", "orphaned")
 """States in which the code says otherwise than it did."""
 
@@ -115,7 +111,7 @@ def _refresh(parts: Parts, place: Place, progress: Callable[[int, int], None] | 
 def _about_code(parts: Parts, place: Place, states: tuple[State, ...]) -> list[tuple[FreshnessCheck, Lesson]]:
     """The project's own lessons that are anchored to files, with one check for all of them."""
     check = FreshnessCheck(parts, place, within_s=inf)
-    lessons = parts.store.find(LessonFilter(project=place.project.id, states=states, limit=EVERY))
+    lessons = parts.store.find(LessonFilter(project=place.project.id, states=states, limit=EVERY_LESSON))
     ours = (lesson for lesson in lessons if lesson.paths and lesson.scope.project == place.project.id)
     return [(check, lesson) for lesson in ours]
 
@@ -214,7 +210,7 @@ def _moved(place: Place, anchor: Anchor, verdict: Verdict) -> Anchor:
 def _with_place(anchor: Anchor, seen: str) -> Anchor:
     """The anchor with another place it was seen at, the newest first."""
     others = (one for one in anchor.also if one != seen)
-    return replace(anchor, also=(seen, *others)[:PLACES])
+    return replace(anchor, also=(seen, *others)[:PLACES_KEPT])
 
 
 def _place(anchor: Anchor) -> str:

@@ -16,6 +16,13 @@ from holdfast.domain.vocabulary import Freshness, LessonId
 from holdfast.errors import HoldfastError
 from holdfast.freshness.check import FreshnessCheck, worst
 from holdfast.freshness.notice import FOUND, SWITCHED, WATCHED, keep_states
+from holdfast.freshness.tuning import (
+    LESSONS_A_PAGE,
+    LOOK_S,
+    LOOKS_SHARE,
+    SETTLE_S,
+    WAITS,
+)
 from holdfast.lean.records import Frozen, replace
 from holdfast.ports.activity import LogFilter
 from holdfast.ports.lessonstore import LessonFilter, get_readable
@@ -27,16 +34,6 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Place
     from holdfast.ports.parts import Parts
     from holdfast.ports.workspace import Stamps
-
-LOOK_S = 0.4
-"""Between two looks while nothing happens."""
-SETTLE_S = 0.15
-"""How long files must stand still before they are judged: an editor writes in steps, a checkout file by file."""
-WAITS = 20
-"""Pauses after which they are judged even if they never stand still."""
-SHARE = 25
-"""Looks take at most one part in so many of the time: with thousands of files they become rarer."""
-PAGE = 500
 
 
 class StateChange(Frozen, nested={"lesson": Lesson}):
@@ -94,7 +91,7 @@ class Watch:
         changes = self._renew()
         begun = self._parts.clock.elapsed_s()
         stamps = self._parts.workspace.stamps(self.place, tuple(self._stamps))
-        self.pause_s = max(LOOK_S, SHARE * (self._parts.clock.elapsed_s() - begun))
+        self.pause_s = max(LOOK_S, LOOKS_SHARE * (self._parts.clock.elapsed_s() - begun))
         gone = not stamps.checkout  # the work tree, perhaps for a moment: nothing can be told of its lessons
         if gone or self._is_known(stamps):
             self._restless = None
@@ -161,10 +158,10 @@ class Watch:
 
     def _active(self) -> Iterator[Lesson]:
         """The active lessons about files of this project, page by page."""
-        where = LessonFilter(project=self.place.project.id, states=("active",), limit=PAGE)
+        where = LessonFilter(project=self.place.project.id, states=("active",), limit=LESSONS_A_PAGE)
         while page := self._parts.store.find(where):
             yield from (lesson for lesson in page if lesson.paths)
-            where = replace(where, offset=where.offset + PAGE)
+            where = replace(where, offset=where.offset + LESSONS_A_PAGE)
 
     def _judge(self, ids: Sequence[LessonId], by: str) -> list[StateChange]:
         """Judge those lessons, keep what they are, and tell which of those held before are in another state."""
@@ -191,8 +188,8 @@ class Watch:
         return changes
 
     def _fetch(self, ids: Sequence[LessonId]) -> Iterator[Lesson]:
-        for start in range(0, len(ids), PAGE):
-            yield from get_readable(self._parts.store, ids[start : start + PAGE])
+        for start in range(0, len(ids), LESSONS_A_PAGE):
+            yield from get_readable(self._parts.store, ids[start : start + LESSONS_A_PAGE])
 
     def _look_at(self, paths: set[str]) -> None:
         """From now on look at those files; files looked at already keep the stamp they were judged by."""

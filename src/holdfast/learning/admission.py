@@ -27,6 +27,23 @@ from holdfast.domain.lesson import (
 from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import REVIEW, STATES, TRUSTS, LessonId, ProjectId
 from holdfast.lean.records import Frozen, replace
+from holdfast.learning.tuning import (
+    DISTINCTIVE,
+    EVIDENCE_KEPT,
+    FILES_KEPT,
+    INBOX_A_SESSION,
+    LEAST_NAMED,
+    LEAST_WORTH,
+    LIKELY,
+    NEIGHBOURS,
+    PROBABLE,
+    RECURRENCE,
+    SESSIONS_ASKED,
+    SESSIONS_KEPT,
+    SHARED_WORDS,
+    SURE,
+    WRITTEN_A_SESSION,
+)
 from holdfast.lessons.anchoring import anchor_subject, subject_of
 from holdfast.lessons.ledger import write_change
 from holdfast.lessons.material import Material
@@ -52,33 +69,8 @@ if TYPE_CHECKING:
     from holdfast.ports.branches import Branches
     from holdfast.ports.parts import Parts
 
-SESSIONS_KEPT = 50
-"""Sessions a lesson remembers having been seen in."""
-EVIDENCE_KEPT = 12
-"""Quoted spans a lesson keeps."""
-FILES_KEPT = 8
-NEIGHBOURS = 1_000
-"""Newest lessons of the project that a candidate is compared with, beside those of equal words."""
-SESSIONS_ASKED = 3
-"""Earlier sessions whose events are asked whether a rule's words were read there."""
-RECURRENCE = 2
-"""Sessions that make a waiting lesson active."""
-LIKELY, PROBABLE = 0.75, 0.4
-"""Calibrated probability of worth from which a find is active, and from which it is on probation."""
-LEAST_WORTH = 0.2
-"""Below it a find is no lesson; its event stays and is read again when the judge gets better."""
-INBOX_A_SESSION = 5
-"""Finds by words alone that one session may leave waiting or on probation, the likeliest."""
-WRITTEN_A_SESSION = 8
-"""The same of finds whose words were written to be kept; they are on probation, for less likely ones are no finds."""
-SURE = 0.6
-"""Confidence from which a trusted source's word is active at once."""
 TRUSTED: tuple[Trust, ...] = ("person", "verified")
 UNTRUSTED: tuple[Trust, ...] = ("repository", "tool")
-LEAST_NAMED, DISTINCTIVE = 3, 6
-"""Telling words from which a sentence is not one that agents say everywhere, with and without a name of the code."""
-SHARED_WORDS = 0.4
-"""Least share of words in common before two rules are compared closely."""
 
 
 class Source(Frozen):

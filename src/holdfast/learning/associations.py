@@ -7,6 +7,7 @@ what is lost with the index is counted again from those that are kept.
 
 from __future__ import annotations
 
+from holdfast.learning.tuning import EVENTS_A_READ, LOOKED_BACK
 from holdfast.ports.store import EventFilter
 from holdfast.text.window import spoken
 
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     Pairs = dict[tuple[str, str], float]
 
 RELATION = "read_before"
-LOOKED_BACK = 10
-"""Different files before an edit, the last ones first, that are tied to the edited one."""
-PAGE = 10_000
 
 
 def associate(parts: Parts, place: Place) -> int:
@@ -89,7 +87,7 @@ def _news(parts: Parts, place: Place, since: int) -> tuple[int, list[SessionId]]
     """The newest position, and the sessions with events after `since`, in order."""
     sessions: dict[SessionId, None] = {}
     newest = since
-    while page := parts.store.find_events(EventFilter(project=place.project.id, after=newest, limit=PAGE)):
+    while page := parts.store.find_events(EventFilter(project=place.project.id, after=newest, limit=EVENTS_A_READ)):
         newest = page[-1][0]
         sessions.update((event.session, None) for _, event in page)
     return newest, list(sessions)
@@ -97,8 +95,8 @@ def _news(parts: Parts, place: Place, since: int) -> tuple[int, list[SessionId]]
 
 def _events(parts: Parts, place: Place, session: SessionId, upto: int) -> list[tuple[int, Event]]:
     found: list[tuple[int, Event]] = []
-    where = EventFilter(project=place.project.id, session=session, limit=PAGE)
+    where = EventFilter(project=place.project.id, session=session, limit=EVENTS_A_READ)
     while page := parts.store.find_events(where):
         found += [pair for pair in page if pair[0] <= upto]
-        where = EventFilter(project=place.project.id, session=session, after=page[-1][0], limit=PAGE)
+        where = EventFilter(project=place.project.id, session=session, after=page[-1][0], limit=EVENTS_A_READ)
     return found

@@ -16,6 +16,21 @@ from holdfast.domain.vocabulary import STATES, LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, loads
+from holdfast.learning.tuning import (
+    AIMED,
+    CARD_SALIENCE,
+    CARD_WORTH,
+    COMMANDS_KEPT,
+    FORMS_KEPT,
+    LEAST_PASSES,
+    NAMED,
+    OTHERS,
+    OTHERS_SHARE,
+    SIGHTED_SESSIONS_KEPT,
+    SIGHTINGS_KEPT,
+    START_SESSIONS,
+    WRAPPED,
+)
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import clean
 from holdfast.lessons.suspicion import suspicion
@@ -36,21 +51,6 @@ if TYPE_CHECKING:
     Ledger = dict[str, dict[str, list[int]]]
     """Counts by command and session, both as digests: passed, failed, aimed, named."""
 
-SESSIONS_KEPT, COMMANDS_KEPT = 60, 120
-LEAST_PASSES = 2
-START_SESSIONS = 2
-"""Sessions in which a start command must have passed: starting parts of a program is everyday work on it."""
-OTHERS = 3
-"""Further commands of one purpose that its line names."""
-OTHERS_SHARE = 0.05
-"""Least share of the first one's passes that a further command has."""
-WRAPPED, NAMED, AIMED = 1.5, 2.0, 0.2
-"""How much more a script of the project and a command that its people name count, and how much less an aimed run."""
-WORTH = 0.85
-"""Estimated share of cards worth keeping (read by eye, five repositories)."""
-SALIENCE = 0.6
-FORMS_KEPT = 6
-SIGHTINGS_KEPT = 50
 
 _OPENINGS = {
     "test": "Tests run here with", "build": "The build here is", "lint": "Lint runs here with",
@@ -117,7 +117,7 @@ def _count(parts: Parts, place: Place, session: SessionId, runs: Sequence[Comman
             sessions = counts.pop(_digest(run.line), {})
             sessions.pop(own, None)
             sessions[own] = [run.passed, run.failed, run.aimed, int(run.named)]
-            counts[_digest(run.line)] = dict(list(sessions.items())[-SESSIONS_KEPT:])
+            counts[_digest(run.line)] = dict(list(sessions.items())[-SIGHTED_SESSIONS_KEPT:])
         return dumps(dict(list(counts.items())[-COMMANDS_KEPT:]))
 
     return _read(parts.store.edit_state(COMMAND_COUNTS, place.project.id, edit))
@@ -230,8 +230,8 @@ def _lesson(
         tags=candidates[0].tags,
         topic_key=candidates[0].topic_key,
         trust="verified",
-        confidence=WORTH,
-        salience=SALIENCE,
+        confidence=CARD_WORTH,
+        salience=CARD_SALIENCE,
         state="active",
         **fields,
     )

@@ -18,6 +18,7 @@ from holdfast.learning.admission import Admission, Source
 from holdfast.learning.associations import associate
 from holdfast.learning.commandcard import update_cards
 from holdfast.learning.refutation import settle
+from holdfast.learning.tuning import ATTEMPTS, EVENTS_A_READ, SET_ASIDE_MOST
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import clean
 from holdfast.ports.parts import learned_position
@@ -35,12 +36,8 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import ProjectId, SessionId, State
     from holdfast.ports.parts import Parts
 
-PAGE = 10_000
 OPEN: tuple[State, ...] = ("candidate", "probation", "active")
 """States of a lesson that may still be told."""
-
-ATTEMPTS = 2
-SET_ASIDE_MOST = 100
 
 
 class LearnReport(Frozen):
@@ -144,7 +141,7 @@ def _waiting(parts: Parts, after: int) -> tuple[list[tuple[ProjectId, SessionId,
     folders: dict[tuple[ProjectId, SessionId], str] = {}
     firsts: dict[tuple[ProjectId, SessionId], int] = {}
     newest = after
-    while page := parts.store.find_events(EventFilter(after=newest, limit=PAGE)):
+    while page := parts.store.find_events(EventFilter(after=newest, limit=EVENTS_A_READ)):
         newest = page[-1][0]
         for position, event in page:
             firsts.setdefault((event.project, event.session), position)

@@ -13,6 +13,15 @@ import re
 
 from holdfast.domain.lesson import INSIGHT_LIMIT
 from holdfast.lean.records import Frozen, replace
+from holdfast.learning.tuning import (
+    BARE_WORDS,
+    LEAST_SHARED,
+    RETRACTION_READ,
+    RETRACTION_SPAN,
+    RUN_SPAN,
+    SHORT_WORD,
+    SHORTEST_CORRECTION,
+)
 from holdfast.text.attempts import attempts
 from holdfast.text.causes import names_in, stands_alone, tells_work
 from holdfast.text.signature import error_signature
@@ -27,17 +36,6 @@ if TYPE_CHECKING:
     from holdfast.domain.event import Event
     from holdfast.domain.lesson import Evidence
 
-SPAN = 80
-"""Events behind a claim in which words may take it back."""
-RUN_SPAN = 60
-"""Events around a claim in which the runs are looked at."""
-LEAST_SHARED = 3
-"""Telling words that a retraction has in common with the claim, a shared name of the code counting once more."""
-SHORT_WORD = 3
-BARE_WORDS = 9
-"""Words of a person's answer up to which it is about the last thing said as a whole."""
-READ_LIMIT = 6_000
-SHORTEST = 30
 
 _OWN = re.compile(
     r"\bI was (?:wrong|mistaken)\b|\bmy mistake\b|\bI(?:'d| had)? (?:misread|misunderstood|misdiagnosed)\b"
@@ -103,7 +101,7 @@ def _is_agents_claim(candidate: Candidate, event: Event) -> bool:
 def _taken_back(candidate: Candidate, claim: str, at: int, window: Sequence[Event]) -> tuple[bool, Candidate | None]:
     """Whether something behind the claim takes it back, and the candidate that says what is right."""
     answered = False
-    for event in window[at + 1 : at + 1 + SPAN]:
+    for event in window[at + 1 : at + 1 + RETRACTION_SPAN]:
         if event.kind == "reply" and not event.agent:
             retraction = _retraction(event, claim)
             if retraction:
@@ -119,7 +117,7 @@ def _taken_back(candidate: Candidate, claim: str, at: int, window: Sequence[Even
 
 def _retraction(event: Event, claim: str) -> tuple[Event, list[tuple[str, int]]] | None:
     """The event with the sentence that takes the claim back and the one behind it."""
-    told = list(sentences(event.text[:READ_LIMIT]))
+    told = list(sentences(event.text[:RETRACTION_READ]))
     for n, (sentence, _) in enumerate(told):
         own = _OWN.search(sentence)
         cause = _NOT_THE_CAUSE.search(sentence) and _CLAIMS_CAUSE.search(claim)
@@ -161,7 +159,7 @@ def _fails_again(claim: str, at: int, window: Sequence[Event]) -> bool:
         return False
     failure = before[-1]
     signature = error_signature(failure.event.text)
-    if not signature or not _shares(failure.event.text[:READ_LIMIT], claim):
+    if not signature or not _shares(failure.event.text[:RETRACTION_READ], claim):
         return False
     again = next((run for run in runs if run.at + start > at and run.target == failure.target), None)
     if again is None or again.passed or error_signature(again.event.text) != signature:
@@ -171,7 +169,7 @@ def _fails_again(claim: str, at: int, window: Sequence[Event]) -> bool:
         names_in(sentence) and _CLAIMS_CAUSE.search(sentence) and not _shares(sentence, claim)
         for event in window[again.at + start : at + RUN_SPAN]
         if event.kind == "reply"
-        for sentence, _ in sentences(event.text[:READ_LIMIT])
+        for sentence, _ in sentences(event.text[:RETRACTION_READ])
     )
     return bool(edited) and other
 
@@ -184,7 +182,7 @@ def _correction(candidate: Candidate, claim: str, event: Event, told: Sequence[t
     options += told[1:]
     for text, place in options:
         right = text.strip(" *")
-        if len(right) >= SHORTEST and names_in(right) and stands_alone(right) and not tells_work(right):
+        if len(right) >= SHORTEST_CORRECTION and names_in(right) and stands_alone(right) and not tells_work(right):
             evidence: Evidence = quote(event, text, place)
             told_wrong = claim.strip().rstrip(".")
             return replace(

@@ -17,7 +17,7 @@ from holdfast.domain.statefamilies import REJUDGED
 from holdfast.domain.vocabulary import EventId
 from holdfast.lean.plain import render_instant
 from holdfast.lean.records import Frozen, replace
-from holdfast.learning.admission import INBOX_A_SESSION, LEAST_WORTH, LIKELY, PROBABLE
+from holdfast.learning.tuning import INBOX_A_SESSION, LEAST_WORTH, LIKELY, PROBABLE
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.ports.store import LessonFilter, LogFilter
 from holdfast.text.prompts import read_prompt

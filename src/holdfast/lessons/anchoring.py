@@ -12,6 +12,7 @@ import re
 from holdfast.domain.lesson import Anchor
 from holdfast.errors import HoldfastError
 from holdfast.lean.records import Frozen, replace
+from holdfast.lessons.tuning import ANCHORS_MOST, OUTPUT_LIMIT, SHORTEST_LINE
 from holdfast.text.clues import clues_in
 
 TYPE_CHECKING = False
@@ -25,12 +26,6 @@ if TYPE_CHECKING:
 
     Lines = tuple[int, int]
 
-LIMIT = 8
-"""Most anchors of one lesson."""
-OUTPUT_LIMIT = 40_000
-"""Characters of a failure's output that are searched for a traceback."""
-SHORTEST_LINE = 12
-"""Characters from which a line that occurs once tells where an edit is."""
 FOREIGN = ("site-packages/", "node_modules/", "dist-packages/", ".venv/", "vendor/")
 """Parts of paths of code that is not the project's own."""
 
@@ -153,7 +148,7 @@ class _Anchoring:
         found += self._elsewhere(self._unplaced)
         if not any(anchor.path for anchor in found):
             found += self._elsewhere(self._identifiers) or self._of_frames()
-        return tuple(self._telling(self._with_unplaced(found, next(iter(files), ""))).values())[:LIMIT]
+        return tuple(self._telling(self._with_unplaced(found, next(iter(files), ""))).values())[:ANCHORS_MOST]
 
     def _with_unplaced(self, found: list[Anchor], first: str) -> list[Anchor]:
         """Names somebody gave that no definition was found for: they stand for the first file."""

@@ -14,6 +14,7 @@ from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, loads, short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
+from holdfast.lessons.tuning import CROSSING_MOST
 from holdfast.ports.lessonstore import LessonFilter
 from holdfast.text.resemblance import find_pairs
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Place
     from holdfast.ports.parts import Parts
     from holdfast.ports.store import Store
-
-MOST = 100_000
 
 
 class Recurring(Frozen):
@@ -58,7 +57,7 @@ def closed_lessons(store: Store, project: str) -> tuple[LessonId, ...]:
     """Ids of the lessons that are not seen from that project, of projects that are closed."""
     found: list[LessonId] = []
     for closed in sorted(unseen_from(store, project)):
-        where = LessonFilter(project=ProjectId(closed), states=STATES, limit=MOST)
+        where = LessonFilter(project=ProjectId(closed), states=STATES, limit=CROSSING_MOST)
         found += [lesson.id for lesson in store.find(where) if lesson.scope.project == closed]
     return tuple(found)
 
@@ -68,7 +67,7 @@ def siblings_of(store: Store, project: str) -> list[ProjectId]:
     closed = closed_projects(store)
     if project in closed:
         return []
-    where = LessonFilter(all_projects=True, states=("active",), limit=MOST)
+    where = LessonFilter(all_projects=True, states=("active",), limit=CROSSING_MOST)
     found = {lesson.scope.project for lesson in store.find(where)}
     return sorted(one for one in found if one and one != project and one not in closed)
 
@@ -84,7 +83,7 @@ def find_recurring(parts: Parts, place: Place) -> list[Recurring]:
     unseen = closed_projects(parts.store)
     if project in unseen:
         return []
-    where = LessonFilter(project=project, all_projects=True, states=("active",), limit=MOST)
+    where = LessonFilter(project=project, all_projects=True, states=("active",), limit=CROSSING_MOST)
     lessons = [
         lesson for lesson in parts.store.find(where) if _may_cross(lesson) and lesson.scope.project not in unseen
     ]

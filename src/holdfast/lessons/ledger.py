@@ -8,6 +8,7 @@ from holdfast.domain.statefamilies import LESSONS_CHANGED, PROJECT_NAME
 from holdfast.errors import StaleWriteError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.staged import forget_seen
+from holdfast.lessons.tuning import TRIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
     T = TypeVar("T")
-
-
-TRIES = 5
-"""How often a step is tried that loses a race each time: with three writers on one rule, two losses are common."""
 
 
 class Written(Frozen):

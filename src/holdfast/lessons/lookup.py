@@ -10,6 +10,7 @@ from holdfast.lean.plain import parse_instant
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.staged import hidden_here
+from holdfast.lessons.tuning import LESSONS_A_PAGE, SHORTEST_REF
 from holdfast.ports.activity import LogFilter
 from holdfast.ports.lessonstore import LessonFilter
 from holdfast.text.timespan import span_in
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 FULL_ID = 36
-PAGE = 1_000
-"""Lessons read at a time while sifting."""
-SHORTEST_REF = 4
-"""Characters of an id's end that one has to give at least."""
 
 
 class History(Frozen):
@@ -127,10 +124,10 @@ def _sift(parts: Parts, where: LessonFilter, choice: Choice) -> list[Lesson]:
     chosen: list[Lesson] = []
     offset = 0
     while len(chosen) < where.limit:
-        page = parts.store.find(replace(where, limit=PAGE, offset=offset))
+        page = parts.store.find(replace(where, limit=LESSONS_A_PAGE, offset=offset))
         chosen += [lesson for lesson in page if choice.takes(lesson)]
-        offset += PAGE
-        if len(page) < PAGE:
+        offset += LESSONS_A_PAGE
+        if len(page) < LESSONS_A_PAGE:
             break
     return chosen[: where.limit]
 

@@ -7,6 +7,15 @@ tool call that hands them to the memory.
 from __future__ import annotations
 
 from holdfast.domain.event import MEMORY_TOOL
+from holdfast.lessons.tuning import (
+    COVERAGE,
+    FILE_BYTES,
+    FILES_READ,
+    LEAST_TERMS,
+    LINE_LIMIT,
+    RECENT_EVENTS,
+    SPAN_LINES,
+)
 from holdfast.ports.eventlog import EventFilter
 from holdfast.ports.parts import learned_position
 from holdfast.ranking.relevance import stems_of
@@ -23,15 +32,6 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import EventId
     from holdfast.ports.parts import Parts
 
-COVERAGE = 0.7
-"""Share of a rule's telling words that stand close together in a text for the rule to be the text's."""
-LEAST_TERMS = 3
-SPAN = 3
-"""Lines of a text that are read together."""
-LINE_LIMIT = 200
-FILES_READ, FILE_BYTES = 40, 200_000
-RECENT_EVENTS = 600
-"""Events before the last learnt one that still count as the present sessions'."""
 OWN_COMMAND = "holdfast "
 ALWAYS_READ = (
     "README.md", "README", "README.rst", "README.txt", "AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md",
@@ -127,7 +127,7 @@ def _pieces(text: str) -> Iterator[frozenset[str]]:
     whole = (line for line in text.splitlines() if line.strip())
     lines = [_stems(part) for line in whole for part in (line.split(". ") if len(line) > LINE_LIMIT else (line,))]
     for at in range(len(lines)):
-        yield frozenset().union(*lines[at : at + SPAN])
+        yield frozenset().union(*lines[at : at + SPAN_LINES])
 
 
 def _stems(text: str) -> frozenset[str]:

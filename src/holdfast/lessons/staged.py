@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from holdfast.domain.statefamilies import STAGED_SEEN
 from holdfast.errors import StoreError
+from holdfast.lessons.tuning import CHECKOUTS_KEPT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 NONE = "none"
 """Kept where no lesson is staged; an empty value: not known."""
-LINES = 8
-"""Checkouts of which the answer is kept."""
 CLOSE, GLANCE = "close", "glance"
 
 
@@ -45,7 +44,7 @@ def seen_here(parts: Parts, place: Place) -> tuple[LessonId, ...] | None:
     if is_sure or parts.hasty:  # a hook that git left without an answer does not ask again before HEAD moves
         line = " ".join([key, GLANCE if parts.hasty else CLOSE, *seen])
         others = [line for line in lines if not line.startswith(key + " ")]
-        _keep(parts, place, "\n".join([line, *others][:LINES]) if lessons else NONE, lessons)
+        _keep(parts, place, "\n".join([line, *others][:CHECKOUTS_KEPT]) if lessons else NONE, lessons)
     return seen
 
 

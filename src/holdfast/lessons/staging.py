@@ -16,6 +16,7 @@ from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.staged import NONE
+from holdfast.lessons.tuning import PATCHES_AT_MOST, STAGED_AT_MOST
 from holdfast.ports.lessonstore import LessonFilter
 
 TYPE_CHECKING = False
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Change
     from holdfast.ports.branches import Branches
     from holdfast.ports.parts import Parts
-
-STAGED_AT_MOST = 2_000
-PATCHES_AT_MOST = 20
-"""Staged lessons, the newest, whose commits' patches are looked for where HEAD has moved."""
 
 
 class Staged(Frozen):

@@ -11,6 +11,12 @@ import re
 
 from holdfast.domain.kinds import profile_of
 from holdfast.lean.records import Frozen
+from holdfast.outcomes.tuning import (
+    DENIAL_REACH,
+    LONGEST_NAME,
+    MOST_NAMES,
+    SHORTEST_NAME,
+)
 from holdfast.text.occasions import habit_of, lint_languages, linters_in
 from holdfast.text.signature import command_target
 
@@ -20,9 +26,6 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
 
-SHORTEST_NAME, LONGEST_NAME = 4, 120
-MOST_NAMES = 24
-"""Names of one lesson that are looked for; an imported page has hundreds."""
 TESTS, TEST_FIRST, ELSEWHERE = "tests with the change", "failing test first", "look elsewhere too"
 """Habits of which a session's actions show whether they were kept."""
 
@@ -39,8 +42,6 @@ _CUE = re.compile(
     r"|(?P<turn>[,:\u2014]|\b(?:but|instead(?! of)|then|because|since|and)\b)",
     re.IGNORECASE,
 )
-_REACH = 14
-"""Characters between a denial and the verb it denies: `do not ever use`."""
 _ORDER = re.compile(
     r"\b(?:must|should|always|never|don't|do not|avoid|prefer|use|run|add|keep|make sure|ensure|call|put|write|wrap"
     r"|have to|has to|needs? to|only|check|instead of|rather than|remember|want|wants)\b",
@@ -141,14 +142,14 @@ def _is_affirmed(lead: str) -> bool:
 
     A verb right behind a denial is denied itself: `never use`.
     """
-    affirmed, denied_at = True, -_REACH - 1
+    affirmed, denied_at = True, -DENIAL_REACH - 1
     for cue in _CUE.finditer(lead):
         if cue["deny"]:
             affirmed, denied_at = False, cue.end()
         elif cue["turn"]:
             # a list goes on as it began: `do not use A, B or C`
             affirmed = affirmed if cue["turn"] in (",", "and") else True
-        elif cue.start() - denied_at > _REACH:
+        elif cue.start() - denied_at > DENIAL_REACH:
             affirmed = True
     return affirmed
 

@@ -6,6 +6,7 @@ from holdfast.domain.records import Delivery, Outcome
 from holdfast.domain.vocabulary import STATES, SessionId
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.records import Frozen
+from holdfast.outcomes.tuning import BILLED_MOST
 from holdfast.ports.activity import LogFilter
 from holdfast.ports.lessonstore import LessonFilter
 
@@ -13,8 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.domain.project import Place
     from holdfast.ports.parts import Parts
-
-LOG_MOST = 100_000
 
 
 class Bill(Frozen):
@@ -51,11 +50,11 @@ def bill_of(parts: Parts, place: Place, session: SessionId) -> Bill | None:
     session = session or _latest(parts, place)
     if not session:
         return None
-    where = LogFilter(project=place.project.id, session=session, limit=LOG_MOST)
+    where = LogFilter(project=place.project.id, session=session, limit=BILLED_MOST)
     deliveries = [one for one in parts.store.find_records(Delivery, where) if _is_lesson(parts, one)]
     outcomes = parts.store.find_records(Outcome, where)
     judged = [one for one in outcomes if one.id.startswith("judged:") and not one.withheld]
-    lessons = parts.store.find(LessonFilter(project=place.project.id, states=STATES, limit=LOG_MOST))
+    lessons = parts.store.find(LessonFilter(project=place.project.id, states=STATES, limit=BILLED_MOST))
     learnt = sum(lesson.provenance.session == session for lesson in lessons)
     if not (deliveries or outcomes or learnt):
         return None  # nobody knows the session

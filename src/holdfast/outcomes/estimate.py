@@ -13,18 +13,12 @@ from __future__ import annotations
 from math import log
 
 from holdfast.lean.records import Frozen
+from holdfast.outcomes.tuning import DRAWN_LEVEL, DRAWS, PRIOR_SESSIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-DRAWS = 1_000
-LEVEL = 0.95
-"""In how many of all cases an interval is to cover the truth."""
-DRAWN_LEVEL = 0.975
-"""Share of the draws that an interval holds. Simulated truths (`benchmarks/outcomes.py`) are covered about as often as
-LEVEL says with this: few sessions tell less of their own spread than the draws suppose."""
-PRIOR_SESSIONS = 0.5
 SEED = 0x9E3779B97F4A7C15
 _WORD = (1 << 64) - 1
 

@@ -22,6 +22,7 @@ from holdfast.outcomes.story import (
     runs_tests,
     signatures_of,
 )
+from holdfast.outcomes.tuning import LEAST_EDITS
 from holdfast.text.baits import bait_of
 from holdfast.text.occasions import command_kinds, language_of
 from holdfast.text.sameness import opposed, same
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.records import Delivery
 
-LEAST_EDITS = 3
-"""Edits after a delivery, with nothing done that it says, from which an order counts as ignored."""
 _NO_ISSUES = re.compile(r"\b0 issues\b")
 """What golangci-lint says that finds nothing."""
 _COMPLAINT = re.compile(

@@ -14,6 +14,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import EventId, Moment
 from holdfast.lean.records import Frozen
 from holdfast.outcomes.story import Story, clipped, is_reading, lint_rules_in, signatures_of
+from holdfast.outcomes.tuning import CLOSE_SEARCHES, LEAST_SHARE, LEAST_WORDS
 from holdfast.ranking.relevance import lesson_stems, stems_of
 from holdfast.text.sameness import same
 from holdfast.text.signature import alike
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
 
     from holdfast.outcomes.judge import Sayings
 
-LEAST_SHARE, LEAST_WORDS = 0.5, 3
-"""How much of a rule's weight, and how many of its words, a lesson has that says the same in other words."""
-CLOSE_SEARCHES = 12
-"""Events between a search and the file where it ended."""
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{5,60}")
 
 

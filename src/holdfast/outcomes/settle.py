@@ -7,8 +7,6 @@ they are there or the session is over, so a session that never ends is judged pi
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from holdfast.capture.sessionevents import session_events
 from holdfast.domain.lesson import in_state, next_instant
 from holdfast.domain.records import Change, Delivery, Outcome
@@ -23,6 +21,14 @@ from holdfast.outcomes.judge import Judged, Sayings, complaints, judge
 from holdfast.outcomes.missed import Library, needs_of
 from holdfast.outcomes.standing import Standing, since_of, standing_of
 from holdfast.outcomes.story import Story
+from holdfast.outcomes.tuning import (
+    EVENTS_A_READ,
+    HORIZON,
+    IDLE,
+    KNOWN_MOST,
+    OPEN_MOST,
+    SETTLED_MOST,
+)
 from holdfast.outcomes.weights import render_weights, weights_of
 from holdfast.ports.activity import LogFilter
 from holdfast.ports.eventlog import EventFilter
@@ -40,15 +46,6 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 JUDGE = "judge/1"
-OPEN_MOST = 500
-HORIZON = 200
-"""Events after a delivery by which it is judged."""
-IDLE = timedelta(hours=12)
-"""A session nothing was heard of for so long is over."""
-KNOWN_MOST = 5_000
-"""Lessons of a project that a session's needs are compared with, the newest."""
-PAGE = 10_000
-LOG_MOST = 100_000
 RULE_DETECTORS = ("correction", "explicit")
 """Detectors whose finds in a prompt are the user's rules."""
 
@@ -108,7 +105,7 @@ def settle(parts: Parts, project: ProjectId, session: SessionId) -> tuple[list[O
         return [], True
     is_over = _is_over(events, parts.clock.now())
     outcomes = list(_Session(parts, project, session, events, is_over).outcomes())
-    where = LogFilter(project=project, session=session, limit=LOG_MOST)
+    where = LogFilter(project=project, session=session, limit=SETTLED_MOST)
     known = {outcome.id for outcome in parts.store.find_records(Outcome, where)}
     new = [outcome for outcome in outcomes if outcome.id not in known]
     if new:
@@ -145,7 +142,7 @@ def refresh(parts: Parts, place: Place, lesson: LessonId) -> None:
 
 def standing_now(parts: Parts, lesson: Lesson) -> Standing:
     """The lesson's standing by all that the log knows of it."""
-    where = LogFilter(lesson=lesson.id, limit=LOG_MOST)
+    where = LogFilter(lesson=lesson.id, limit=SETTLED_MOST)
     return standing_of(
         lesson, parts.store.find_records(Outcome, where), since_of(parts.store.find_records(Change, where))
     )
@@ -153,7 +150,7 @@ def standing_now(parts: Parts, lesson: Lesson) -> Standing:
 
 def for_review(parts: Parts, place: Place) -> list[tuple[Lesson, str]]:
     """The project's lessons that outcomes speak against and only a person closes, each with the reason."""
-    where = LogFilter(project=place.project.id, limit=LOG_MOST)
+    where = LogFilter(project=place.project.id, limit=SETTLED_MOST)
     doubted = {outcome.lesson for outcome in parts.store.find_records(Outcome, where) if outcome.verdict in _DOUBTS}
     found = []
     for lesson_id in sorted(doubted):
@@ -190,7 +187,7 @@ class _Session:
         self.story = Story(events)
         self.began_at = events[0].at
         self.sayings = Sayings.of(self.story, _rules(parts, events))
-        where = LogFilter(project=project, session=session, limit=LOG_MOST)
+        where = LogFilter(project=project, session=session, limit=SETTLED_MOST)
         shown = sorted(parts.store.find_records(Delivery, where), key=lambda delivery: delivery.at)
         self.deliveries = [(self.story.position(delivery.at), delivery) for delivery in shown]
         kept = parts.store.find_records(Outcome, where)
@@ -287,7 +284,7 @@ def _is_over(events: Sequence[Event], now: datetime) -> bool:
 
 
 def _weights_text(parts: Parts, project: ProjectId) -> str:
-    return render_weights(weights_of(parts.store.find_records(Outcome, LogFilter(project=project, limit=LOG_MOST))))
+    return render_weights(weights_of(parts.store.find_records(Outcome, LogFilter(project=project, limit=SETTLED_MOST))))
 
 
 def _waiting(parts: Parts) -> tuple[list[_Open], int]:
@@ -295,7 +292,7 @@ def _waiting(parts: Parts) -> tuple[list[_Open], int]:
     position = parts.store.get_state(OUTCOMES_POSITION)
     newest = int(position) if position.isascii() and position.isdigit() else 0
     sessions = {(one.project, one.session): one for one in _load_open(parts.store.get_state(OUTCOMES_OPEN))}
-    while page := parts.store.find_events(EventFilter(after=newest, limit=PAGE)):
+    while page := parts.store.find_events(EventFilter(after=newest, limit=EVENTS_A_READ)):
         newest = page[-1][0]
         for _, event in page:
             sessions[event.project, event.session] = _Open(project=event.project, session=event.session, cwd=event.cwd)

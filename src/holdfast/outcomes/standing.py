@@ -7,6 +7,13 @@ person stated, or pinned, is never closed by inference: it is only put up for re
 from __future__ import annotations
 
 from holdfast.lean.records import Frozen
+from holdfast.outcomes.tuning import (
+    HARM_TO_RETIRE,
+    HEEDED_TO_CONFIRM,
+    IGNORED_TO_RETIRE,
+    STATED,
+    STATED_BY_AGENT,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,15 +25,6 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Change, Outcome
     from holdfast.domain.vocabulary import State
 
-STATED = 3
-"""What one statement by a person counts for, in inferred outcomes."""
-STATED_BY_AGENT = 2
-HEEDED_TO_CONFIRM = 2
-"""Heeded uses, without an override, that make a lesson on probation active."""
-HARM_TO_RETIRE = 2
-"""Overrides that retire a lesson, where they are more than its heeded uses."""
-IGNORED_TO_RETIRE = 5
-"""Showings ignored one after another that retire a lesson."""
 AGENT = "agent"
 """`Outcome.judge` of what an agent states."""
 PERSONAL = ("remember", "accept", "confirm", "revise", "undo", "edit", "import")

@@ -11,6 +11,7 @@ from holdfast.domain.records import Delivery, Outcome
 from holdfast.domain.vocabulary import LessonId, LessonKind, ProjectId
 from holdfast.lean.records import Frozen
 from holdfast.outcomes.estimate import Difference, Share, difference_of, pairs_by_session, share_of
+from holdfast.outcomes.tuning import COUNTED_MOST, LEAST_WITHHELD
 from holdfast.ports.activity import LogFilter
 from holdfast.ports.lessonstore import LessonFilter
 
@@ -21,10 +22,7 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Place
     from holdfast.ports.parts import Parts
 
-LOG_MOST = 1_000_000
 ALL = "all projects"
-LEAST_WITHHELD = 10
-"""Withheld lessons that were judged, from which the estimate of minutes leaves out what is done without telling."""
 JUDGED = ("heeded", "ignored", "overridden", "failed", "unclear")
 
 
@@ -62,7 +60,7 @@ class Stats(Frozen):
 
 def stats_of(parts: Parts, place: Place, all_projects: bool) -> list[Stats]:
     """The stats of the place's project; or of all projects together first, then of each, the busiest first."""
-    where = LogFilter(project=ProjectId("") if all_projects else place.project.id, limit=LOG_MOST)
+    where = LogFilter(project=ProjectId("") if all_projects else place.project.id, limit=COUNTED_MOST)
     kinds = _kinds(parts, place, all_projects)
     deliveries = [one for one in parts.store.find_records(Delivery, where) if one.lesson in kinds]
     outcomes = parts.store.find_records(Outcome, where)
@@ -86,7 +84,7 @@ def _kinds(parts: Parts, place: Place, all_projects: bool) -> dict[LessonId, Les
     """Every lesson's kind; a restored checkpoint, which is logged like a lesson, has none."""
     from holdfast.domain.vocabulary import STATES
 
-    where = LessonFilter(project=place.project.id, all_projects=all_projects, states=STATES, limit=LOG_MOST)
+    where = LessonFilter(project=place.project.id, all_projects=all_projects, states=STATES, limit=COUNTED_MOST)
     return {lesson.id: lesson.kind for lesson in parts.store.find(where)}
 
 

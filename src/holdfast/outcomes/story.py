@@ -6,6 +6,7 @@ import re
 
 from holdfast.domain.event import Event
 from holdfast.lean.records import Frozen
+from holdfast.outcomes.tuning import WORDS_LIMIT
 from holdfast.ranking.aim import task_of
 from holdfast.text.attempts import is_test_run, split_line
 from holdfast.text.shell import simple_commands
@@ -21,8 +22,6 @@ _LINTER_LINE = re.compile(r"^\S{3,200}:\d+(?::\d+)?:? [^\n]{4,400}\((?P<rule>[a-
 _RULE_CODE = re.compile(r"^\S{3,200}:\d+:\d+:? (?P<rule>[A-Z]{1,5}\d{3,4})\b", re.M)
 _SEARCHERS = frozenset(("grep", "rg", "ag", "ack"))
 _NOT_RULES = frozenset(("cached", "deprecated", "optional", "default", "typecheck", "tests", "test", "error"))
-WORDS_LIMIT = 200
-"""Characters of evidence that an outcome keeps."""
 
 
 class Action(Frozen, nested={"event": Event}):

@@ -11,6 +11,18 @@ from holdfast.domain.statefamilies import OUTCOME_WEIGHTS
 from holdfast.errors import StoreError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, loads
+from holdfast.outcomes.tuning import (
+    KEPT_LESSONS,
+    LEAST_FACTOR,
+    LEAST_OUTCOMES,
+    LEAST_SHIFT,
+    MOST_FACTOR,
+    MOST_SHIFT,
+    PRIOR_NEEDED,
+    PRIOR_NOT,
+    SHIFT_OUTCOMES,
+    STATED_COUNT,
+)
 from holdfast.ranking.fuse import is_exact
 
 TYPE_CHECKING = False
@@ -25,18 +37,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-LEAST_FACTOR, MOST_FACTOR = 0.5, 2.0
-LEAST_OUTCOMES = 3
-"""Outcomes from which a factor is other than one: one need or two say almost nothing about the next."""
-PRIOR_NEEDED, PRIOR_NOT = 1.0, 3.0
-"""The lesson nobody knows: told four times, needed once."""
-STATED_COUNT = 3
-"""What a statement counts for, in inferred outcomes."""
-LEAST_SHIFT, MOST_SHIFT = 0.9, 1.1
-SHIFT_OUTCOMES = 20
-"""Outcomes of a project at a moment from which its threshold shifts."""
-KEPT_LESSONS = 500
-"""Lessons whose factors are kept, those furthest from one."""
 
 NEEDED = ("heeded", "helped", "missed")
 NOT_NEEDED = ("ignored", "overridden", "hurt")

@@ -10,7 +10,8 @@ import re
 
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change, Outcome
-from holdfast.freshness.verify import EVERY, STALE
+from holdfast.freshness.tuning import EVERY_LESSON
+from holdfast.freshness.verify import STALE
 from holdfast.lean.records import Frozen
 from holdfast.lessons.suspicion import suspicion
 from holdfast.outcomes.standing import Standing, since_of, standing_of
@@ -59,7 +60,7 @@ def reason_against(lesson: Lesson, verdicts: Sequence[Verdict], standing: Standi
 def outcomes_of(parts: Parts, place: Place) -> dict[LessonId, list[Outcome]]:
     """What became of each of the project's lessons that was shown."""
     outcomes: dict[LessonId, list[Outcome]] = {}
-    for outcome in parts.store.find_records(Outcome, LogFilter(project=place.project.id, limit=EVERY)):
+    for outcome in parts.store.find_records(Outcome, LogFilter(project=place.project.id, limit=EVERY_LESSON)):
         outcomes.setdefault(outcome.lesson, []).append(outcome)
     return outcomes
 
@@ -68,7 +69,7 @@ def standing_in(parts: Parts, lesson: Lesson, outcomes: Sequence[Outcome]) -> St
     """The lesson's standing by these outcomes, those before somebody last vouched for it left out."""
     if not outcomes:
         return Standing()
-    changes = parts.store.find_records(Change, LogFilter(lesson=lesson.id, limit=EVERY))
+    changes = parts.store.find_records(Change, LogFilter(lesson=lesson.id, limit=EVERY_LESSON))
     return standing_of(lesson, outcomes, since_of(changes))
 
 

@@ -15,7 +15,7 @@ from math import inf
 from holdfast.domain.kinds import KIND_PROFILES, profile_of
 from holdfast.domain.lesson import INSIGHT_LIMIT, Lesson
 from holdfast.freshness.check import FreshnessCheck
-from holdfast.freshness.verify import EVERY
+from holdfast.freshness.tuning import EVERY_LESSON
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps
 from holdfast.lessons.staged import seen_here
@@ -147,7 +147,7 @@ def _with_readers(file: RulesFile, outlets: Iterable[Outlet]) -> RulesFile:
 
 def _entries(parts: Parts, place: Place, own: bool) -> tuple[list[_Entry], list[Withheld]]:
     """The lessons that may be written, best first, and those that must not."""
-    where = LessonFilter(project=place.project.id, states=("active",), kinds=KINDS, limit=EVERY)
+    where = LessonFilter(project=place.project.id, states=("active",), kinds=KINDS, limit=EVERY_LESSON)
     now, seen = parts.clock.now(), seen_here(parts, place)
     lessons = [
         lesson

@@ -14,7 +14,7 @@ from holdfast.domain.kinds import KIND_PROFILES, profile_of
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Outcome
 from holdfast.freshness.check import FreshnessCheck, worst
-from holdfast.freshness.verify import EVERY
+from holdfast.freshness.tuning import EVERY_LESSON
 from holdfast.lean.records import Frozen
 from holdfast.lean.texts import dumps, short_id
 from holdfast.lessons.staged import seen_here
@@ -85,7 +85,7 @@ class _Subject(Frozen):
 
 def compile_skills(parts: Parts, place: Place) -> Skills:
     """The project's skills by name, checked against the code as it is now."""
-    where = LessonFilter(project=place.project.id, states=("active",), kinds=KINDS, limit=EVERY)
+    where = LessonFilter(project=place.project.id, states=("active",), kinds=KINDS, limit=EVERY_LESSON)
     seen = seen_here(parts, place)
     lessons = [lesson for lesson in parts.store.find(where) if is_public(lesson, place, seen)]
     outcomes = outcomes_of(parts, place)

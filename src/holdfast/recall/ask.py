@@ -20,10 +20,7 @@ from holdfast.ranking.fuse import is_exact, total
 from holdfast.ranking.ranker import applies, features, judge, last_part
 from holdfast.ranking.relevance import weigh
 from holdfast.recall.retrieve import (
-    ON_DEMAND_LINE_TOKENS,
     PARTICULAR,
-    POOL,
-    POOL_LIMIT,
     RETRIEVERS,
     TIMED,
     Draw,
@@ -40,6 +37,16 @@ from holdfast.recall.retrieve import (
     with_vector,
 )
 from holdfast.recall.surroundings import linked_files
+from holdfast.recall.tuning import (
+    ASKED_POOL,
+    FOREMOST,
+    NEAR_SHOWN,
+    ON_DEMAND_LINE_TOKENS,
+    POOL,
+    POOL_LIMIT,
+    SIMILAR,
+    WITH_OPPONENTS,
+)
 from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import Line, compile_line, frame_tokens, more_line
 from holdfast.text.failure import answers_failure, read_failure
@@ -57,18 +64,8 @@ if TYPE_CHECKING:
 
     Pair = tuple[Ranked, Found]
 
-ASKED_POOL = 60
-"""Lessons that are read, ordered by the ranker and held to the threshold, whatever the limit."""
-FOREMOST = 20
-"""One of the best so many has to pass the threshold, or none does: among many some pass by chance."""
-NEAR_SHOWN = 3
-"""How many are named where nothing passes the threshold."""
 ANSWERING: tuple[str, ...] = ("person", "verified", "agent")
 """Whose unconfirmed lessons answer. What a repository or a tool's output says waits until a person has read it."""
-SIMILAR = 0.6
-"""Least share of common stems (Jaccard) of two rules that are compared for a contradiction."""
-WITH_OPPONENTS = 12
-"""How many of the best are compared with all others: each comparison costs a tenth of a millisecond."""
 
 
 class _Answer(Frozen):

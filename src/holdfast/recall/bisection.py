@@ -14,6 +14,7 @@ from holdfast.lean.records import Frozen
 from holdfast.lessons.lookup import resolve
 from holdfast.recall.ask import ask
 from holdfast.recall.retrieve import question
+from holdfast.recall.tuning import BISECTION_TOKENS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 NOW = ""
 """The id of the work tree as it is, behind the last commit."""
-BUDGET_TOKENS = 2_000
 
 
 class Bisection(Frozen, nested={"good": CommitPoint, "bad": CommitPoint, "before": Lesson, "after": Lesson}):
@@ -100,7 +100,7 @@ def _answers(parts: Parts, place: Place, subject: str) -> Callable[[datetime], L
 
         def best(at: datetime) -> Lesson | None:
             query = question(parts, place, subject, as_of=at)
-            items = ask(parts, place, query, limit=1, budget_tokens=BUDGET_TOKENS, unconfirmed=()).items
+            items = ask(parts, place, query, limit=1, budget_tokens=BISECTION_TOKENS, unconfirmed=()).items
             return items[0].lesson if items else None
 
         return best

@@ -13,6 +13,7 @@ from holdfast.errors import EmbedderError, HoldfastError, InvalidValueError, Les
 from holdfast.lean.plain import parse_instant, render_instant
 from holdfast.lean.records import Frozen
 from holdfast.ports.lessonstore import LessonFilter
+from holdfast.recall.tuning import EMBEDDED_AT_ONCE, EMBEDDED_QUESTION, REST_S
 from holdfast.text.redaction import redact
 
 TYPE_CHECKING = False
@@ -24,11 +25,6 @@ if TYPE_CHECKING:
     from holdfast.ports.embedder import Embedder
     from holdfast.ports.parts import Parts
 
-BATCH = 64
-QUESTION_LIMIT = 2_000
-"""Characters of a question that are embedded."""
-REST_S = 30.0
-"""How long an embedder that failed a question is not asked another: recall does not wait for it each time."""
 PROBE = "why do the login tests fail near midnight?"
 """What an embedder is tried with."""
 
@@ -90,7 +86,7 @@ def embed_question(parts: Parts, text: str) -> Placed:
     wanted = parts.embedder() if text.strip() else None
     if wanted is None:
         return Placed()
-    asked = redact(text)[:QUESTION_LIMIT]
+    asked = redact(text)[:EMBEDDED_QUESTION]
     former = _former(parts, wanted)
     if former is not None:
         try:
@@ -128,7 +124,7 @@ def coverage(parts: Parts) -> Coverage:
 
 
 def _batches(pending: Sequence[Lesson]) -> list[Sequence[Lesson]]:
-    return [pending[at : at + BATCH] for at in range(0, len(pending), BATCH)]
+    return [pending[at : at + EMBEDDED_AT_ONCE] for at in range(0, len(pending), EMBEDDED_AT_ONCE)]
 
 
 def _embed(parts: Parts, embedder: Embedder, batch: Sequence[Lesson], kept: Callable[[int], None] | None) -> int:
@@ -177,7 +173,7 @@ def _catch_up(parts: Parts, wanted: Embedder) -> None:
     if parts.store.get_state(EMBEDDER_COVERING) == wanted.id and not parts.store.get_state(LESSONS_CHANGED):
         return
     try:
-        embed_pending(parts, BATCH)
+        embed_pending(parts, EMBEDDED_AT_ONCE)
     except StoreError:
         return  # locked or read-only: words answer, and the next question tries again
 

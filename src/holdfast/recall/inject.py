@@ -15,6 +15,7 @@ from holdfast.freshness.notice import keep_found
 from holdfast.lean.records import replace
 from holdfast.outcomes.holdout import withheld_outcomes
 from holdfast.recall.moments.turn import Turn
+from holdfast.recall.tuning import HEAD_CHARACTERS, TAIL_CHARACTERS, TRIGGER_LIMIT
 from holdfast.text.redaction import fold, redact_to
 from holdfast.text.redaction.keys import BEGIN, END
 
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Checkpoint
     from holdfast.domain.vocabulary import Moment
     from holdfast.ports.parts import Parts
-
-HEAD, TAIL = 3 * TEXT_LIMIT, TEXT_LIMIT
-"""Characters of a prompt, command or error that are looked at: a host may send megabytes."""
-TRIGGER_LIMIT = 120
 
 
 def inject(
@@ -121,14 +118,14 @@ def _ends_of(text: str) -> str:
     A tail that begins within a private span or a key block begins after it instead: its opening mark is cut away, and
     nothing else would say that it is private.
     """
-    if len(text) <= HEAD + TAIL:
+    if len(text) <= HEAD_CHARACTERS + TAIL_CHARACTERS:
         return text
-    low, begin = fold(text), len(text) - TAIL
+    low, begin = fold(text), len(text) - TAIL_CHARACTERS
     for opening, closing in (("<private>", "</private>"), (BEGIN.lower(), END.lower())):
         if low.rfind(opening, 0, begin) > low.rfind(closing, 0, begin):
             close = low.find(closing, begin)
             begin = close + len(closing) if close >= 0 else len(text)
-    return f"{text[:HEAD]}\n{text[begin:]}"
+    return f"{text[:HEAD_CHARACTERS]}\n{text[begin:]}"
 
 
 def log_recall(parts: Parts, place: Place, asked: HookCall, briefing: Briefing) -> None:

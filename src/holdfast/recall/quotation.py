@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.curation import checkpoint as _checkpoint
 from holdfast.lean.plain import render_instant
 from holdfast.lean.texts import short_id
+from holdfast.recall.tuning import CHECKPOINT_TOKENS, FIELD_LIMIT, PLACES_SHOWN
 from holdfast.rendering.lines import clean, render_block, source_word
 
 TYPE_CHECKING = False
@@ -15,12 +16,6 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.records import Checkpoint
     from holdfast.domain.vocabulary import Freshness
-
-FIELD_LIMIT = 4_000
-"""Characters of one field: a whole lesson stays below the 10,000 tokens at which hosts begin to cut results."""
-PLACES = 20
-"""Places and links that are shown."""
-CHECKPOINT_TOKENS = 1_500
 
 
 def quote_lesson(held: Lesson, judged: tuple[Freshness, str]) -> str:
@@ -35,9 +30,9 @@ def quote_lesson(held: Lesson, judged: tuple[Freshness, str]) -> str:
         ("insight", [held.insight]),
         ("why", [held.why]),
         ("how", [held.how]),
-        ("where", [", ".join([*held.paths, *held.symbols, *held.globs][:PLACES])]),
+        ("where", [", ".join([*held.paths, *held.symbols, *held.globs][:PLACES_SHOWN])]),
         ("snippets", held.snippets),
-        ("links", [", ".join(f"{link.kind} {short_id(link.target)}" for link in held.links[:PLACES])]),
+        ("links", [", ".join(f"{link.kind} {short_id(link.target)}" for link in held.links[:PLACES_SHOWN])]),
         ("learnt", [f"{render_instant(held.validity.valid_from)} {source.host} {source.detector}"]),
         ("evidence", [f"> {evidence.quote}" for evidence in source.evidence]),
     )

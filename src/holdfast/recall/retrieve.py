@@ -40,6 +40,16 @@ from holdfast.ranking.retrievers import (
 )
 from holdfast.ranking.tuning import ERRORS_COMPARED, MANY, NEARBY_HITS
 from holdfast.recall.surroundings import way_to
+from holdfast.recall.tuning import (
+    LINKS_FOLLOWED,
+    LOOKED_AT,
+    NEAR_MEANING,
+    ON_DEMAND_LINE_TOKENS,
+    PLACE_DEPTH,
+    POOL,
+    RETRIEVER_DEPTH,
+    TEXT_LIMIT,
+)
 from holdfast.rendering.budget import count_tokens, fit
 from holdfast.rendering.lines import LINE_TOKENS, Line, compile_line, frame_tokens, more_line, render_block
 from holdfast.text.clues import clues_in
@@ -58,26 +68,15 @@ if TYPE_CHECKING:
     from holdfast.ranking.relevance import Asked
     from holdfast.ranking.retrievers import Hit
 
-DEPTH = 30
+PLACES = ("path", "symbol", "graph")
+"""Lanes that say no more than where lessons belong."""
 """How many each retriever is asked for at least."""
-PLACES, PLACE_DEPTH = ("path", "symbol", "graph"), 100
 """Retrievers that say no more than where lessons belong, and how many lessons they are asked for where words choose
 among them: what the words find must not lose its place because newer lessons are about the same file."""
-POOL = 12
-"""Lessons that are read and weighed for a delivery of a few."""
-POOL_LIMIT = 400
-"""Most that are, however many are wanted."""
-TEXT_LIMIT = 6_000
-"""Characters of a question that are looked at: its head and its tail, half each."""
-LOOKED_AT = 4
-"""Of the best, those whose freshness is looked at closely where a host waits: the few that are shown."""
-ON_DEMAND_LINE_TOKENS = 300
 SETTLING = ("pinned", "recent")
 """Retrievers that settle ties; what only they bring answers no particular question."""
-FOLLOWED, LINKS = ("relates_to", "refines", "caused_by"), 3
-"""Links from a lesson that the question names, and how many of them are followed."""
-NEAR_MEANING = 0.2
-"""Least cosine of what is named as the nearest, where nothing was near enough to be delivered."""
+FOLLOWED = ("relates_to", "refines", "caused_by")
+"""Kinds of links that are followed from a lesson that the question names."""
 BY_CHANCE = ("text", "vector")
 """Retrievers that find something in most stores: what the best of it is worth depends on how many lessons there are."""
 RETRIEVERS: dict[str, Callable[[Search, Query, int], list[Hit]]] = {
@@ -186,7 +185,7 @@ def draw(
 
     `admit` drops what a moment has no use for. Raises StoreError when no retriever could answer.
     """
-    rankings, among, failures = _ask(parts, query, retrievers, max(DEPTH, pool))
+    rankings, among, failures = _ask(parts, query, retrievers, max(RETRIEVER_DEPTH, pool))
     given = fuse(rankings, pool)
     weights = {hit.id: hit.weight for hit in rankings.get("text", ())}
     asked = weigh(asked_words(query))
@@ -246,7 +245,7 @@ def _linked_by(parts: Parts, query: Query, good: Sequence[Found]) -> list[Found]
     followed: list[Found] = []
     for one in good if query.as_of is None else ():
         for link in one.lesson.links if one.named == TELLING else ():
-            if link.kind not in FOLLOWED or link.target in taken or len(followed) == LINKS:
+            if link.kind not in FOLLOWED or link.target in taken or len(followed) == LINKS_FOLLOWED:
                 continue
             taken.add(link.target)
             try:

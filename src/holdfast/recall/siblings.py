@@ -10,6 +10,7 @@ from holdfast.lean.records import replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.crossing import name_of, siblings_of
 from holdfast.recall.ask import ask
+from holdfast.recall.tuning import SIBLING_FACTOR
 from holdfast.rendering.budget import count_tokens
 
 TYPE_CHECKING = False
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import State
     from holdfast.ports.parts import Parts
 
-SIBLING = ("sibling", 0.5)
-"""The multiplier of a sibling's score."""
+SIBLING = ("sibling", SIBLING_FACTOR)
 
 
 def ask_across(

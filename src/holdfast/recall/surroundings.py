@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from holdfast.errors import HoldfastError
 from holdfast.lean.records import replace
+from holdfast.recall.tuning import FILES_LIMIT, LINKED_LIMIT, SYMBOLS_LIMIT
 from holdfast.text.enclosing import TEXT_LIMIT, definitions_at, lines_of
 
 TYPE_CHECKING = False
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from holdfast.domain.symbol import Neighbour
     from holdfast.ports.parts import Parts
 
-FILES_LIMIT, LINKED_LIMIT, SYMBOLS_LIMIT = 3, 40, 24
-"""Files whose links are followed, linked files, and symbols, that a question goes by."""
 
 RELATIONS = {
     "imports": "imported here", "imported_by": "which imports this file", "edited_together": "often edited with it",

@@ -15,6 +15,19 @@ from holdfast.domain.lesson import Evidence, Link, Triggers
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import InvalidValueError, ModelError
 from holdfast.lean.records import Frozen
+from holdfast.learning.tuning import (
+    AGENT_CONFIDENCE,
+    ANSWER_LIMIT,
+    ITEM_LIMIT,
+    LESSON_LIMIT,
+    LIST_LIMIT,
+    MOST_LESSONS,
+    QUOTE_LIMIT,
+    SHORTEST_LITERAL,
+    SHORTEST_QUOTE,
+    USER_CONFIDENCE,
+    WHY_LIMIT,
+)
 from holdfast.text.window import spoken
 
 TYPE_CHECKING = False
@@ -27,18 +40,8 @@ if TYPE_CHECKING:
     from holdfast.learning.distillation.digest import Digest
 
 DETECTOR = "distil/1"
-ANSWER_LIMIT = 200_000
-"""Characters of an answer that are read."""
-MOST_LESSONS = 12
-LESSON_LIMIT, WHY_LIMIT = 400, 300
-QUOTE_LIMIT, SHORTEST_QUOTE = 400, 12
-LIST_LIMIT, ITEM_LIMIT = 8, 120
-SHORTEST_LITERAL = 3
-KNOWN_LIMIT = 12
-"""Known lessons that the model is shown."""
 WORK = ("fix", "feature", "refactor", "test", "review", "operate")
 KINDS = tuple(kind for kind, profile in KIND_PROFILES.items() if not profile.is_working_state)
-USER_CONFIDENCE, AGENT_CONFIDENCE = 0.8, 0.6
 
 _BLANK = re.compile(r"\s+")
 

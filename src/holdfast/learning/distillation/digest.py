@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from holdfast.lean.records import Frozen
+from holdfast.learning.tuning import DIGEST_LINES, DIGEST_SCALES, DIGEST_TOKENS
 from holdfast.rendering.budget import count_tokens
 from holdfast.text.redaction import redact
 from holdfast.text.window import failed, spoken
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
     from holdfast.domain.event import Event
     from holdfast.domain.vocabulary import EventId
 
-DIGEST_TOKENS = 6_000
-
-LIMITS = {"USER": 1_500, "AGENT": 900, "FAILED": 420, "PASSED": 200, "COMMIT": 900, "EDIT": 160, "SUMMARY": 4_000}
-"""Characters of one line, by its label."""
-
-SCALES = (4, 2, 1)
-"""Short sessions are shown in longer lines: the limits grow by the first factor that fits everything in."""
 
 _COMMIT = re.compile(r"\bgit\s+(?:-\S+\s+\S+\s+)*commit\b|\bgh\s+pr\s+(?:create|edit|comment|review)\b")
 _TELLING = re.compile(
@@ -64,7 +58,7 @@ def make_digest(
     """
     worth = worth_of_reply(events)
     lines: list[Line] = []
-    for scale in SCALES:
+    for scale in DIGEST_SCALES:
         lines = list(_lines(events, worth, scale))
         if sum(map(_cost, lines)) <= budget:
             break
@@ -122,7 +116,7 @@ def _words(event: Event, worth_of_reply: float, scale: int) -> Iterator[Line]:
 
 def _line(event: Event, label: str, text: str, worth: float, scale: int) -> Line:
     clean = _BLANKS.sub(" ", redact(text)).strip()
-    limit = LIMITS[label] * scale
+    limit = DIGEST_LINES[label] * scale
     if len(clean) > limit:
         clean = clean[: limit * 2 // 3] + " […] " + clean[-limit // 3 :]
     return Line(event=event.id, label=label, text=clean, worth=worth if len(clean) > 25 else worth / 4)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from holdfast.capture.sessionevents import session_events
 from holdfast.domain.vocabulary import LessonId
 from holdfast.lean.records import Frozen
-from holdfast.learning.distillation.answer import KNOWN_LIMIT, read_answer, render_prompt
+from holdfast.learning.distillation.answer import read_answer, render_prompt
 from holdfast.learning.distillation.digest import make_digest
 from holdfast.learning.learn import admit_from
+from holdfast.learning.tuning import KNOWN_LIMIT, KNOWN_POOL, LEAST_TURNS, MODEL_TIMEOUT_S
 from holdfast.ports.store import LessonFilter
 from holdfast.text.words import terms
 
@@ -22,11 +23,6 @@ if TYPE_CHECKING:
     from holdfast.learning.distillation.digest import Digest
     from holdfast.ports.model import LanguageModel
     from holdfast.ports.parts import Parts
-
-LEAST_TURNS = 2
-"""Replies of the agent below which a session is not worth a call."""
-KNOWN_POOL = 500
-TIMEOUT_S = 180.0
 
 
 class DistilReport(Frozen):
@@ -67,7 +63,7 @@ def distil(
     if sum(event.kind == "reply" for event in events) < LEAST_TURNS:
         return DistilReport(skipped="too short")
     digest, known, prompt = prepare(parts, place, events, worth_of)
-    completion = model.complete(prompt, TIMEOUT_S)
+    completion = model.complete(prompt, MODEL_TIMEOUT_S)
     answer = read_answer(completion.text, digest, events, known)
     new = [candidate for candidate in answer.candidates if not any(k.kind == "duplicates" for k in candidate.links)]
     repeated = len(answer.candidates) - len(new)

@@ -15,6 +15,13 @@ from holdfast.domain.vocabulary import STATES
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import Frozen, replace
 from holdfast.learning.githistory.finds import find_all
+from holdfast.learning.tuning import (
+    COMMITS_A_PAGE,
+    HISTORY_LEAST_WORTH,
+    HISTORY_SHARED_WORDS,
+    MOST_KEPT,
+    MOST_WAITING,
+)
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import doubtful_name
 from holdfast.lessons.suspicion import suspicion
@@ -39,12 +46,6 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
 
 DETECTOR = GIT_HISTORY + "1"
-LEAST_WORTH = 0.5
-"""Probability from which a find is kept; below it one in three was worth telling, above it two."""
-MOST_KEPT, MOST_WAITING = 100, 20
-"""Lessons of commits that a project has at a time, and those that may wait of a repository the user only reads."""
-PAGE = 250
-SHARED_WORDS = 0.4
 OWN: tuple[State, ...] = ("probation", "candidate", "quarantined")
 """States in which a lesson of a commit still is what the backfill made it."""
 LIVING: tuple[State, ...] = ("active", *OWN)
@@ -103,7 +104,7 @@ def backfill_git(
     history = parts.workspace.history(place)
     run = _Reader(parts, place, history, how)
     stopped = run.read(progress or (lambda count: None))
-    finds = [find for find in find_all(run.commits, history.lines) if find.worth >= LEAST_WORTH]
+    finds = [find for find in find_all(run.commits, history.lines) if find.worth >= HISTORY_LEAST_WORTH]
     own = run.is_own()
     chosen, report = _choose(parts, place, finds, MOST_KEPT if own else MOST_WAITING)
     readings = list(_readings(chosen, "probation" if own else "candidate"))
@@ -201,7 +202,7 @@ class _Reader:
 
     def _pages(self, revisions: str, skip: int, until_s: float, progress: Callable[[int], None]) -> bool:
         """Read on; whether the end was reached."""
-        size = PAGE
+        size = COMMITS_A_PAGE
         while self._parts.clock.elapsed_s() < until_s and len(self.commits) < self._how.most_commits:
             size = min(size, self._how.most_commits - len(self.commits))
             page = self._history.commits(revisions, skip, size)
@@ -218,7 +219,7 @@ class _Reader:
             progress(len(self.commits))
             if len(page) < size:
                 return True
-            size = PAGE
+            size = COMMITS_A_PAGE
         return False
 
 
@@ -266,7 +267,7 @@ class _Known:
             if words == others:
                 return True
             shared = len(words & others)
-            if shared >= SHARED_WORDS * min(len(words), len(others)) and (
+            if shared >= HISTORY_SHARED_WORDS * min(len(words), len(others)) and (
                 shared >= 0.9 * min(len(words), len(others)) or same(other, rule)
             ):
                 return True

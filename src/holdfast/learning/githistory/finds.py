@@ -12,6 +12,18 @@ from datetime import timedelta
 
 from holdfast.lean.records import Frozen, replace
 from holdfast.learning.githistory.message import Part, quoted_subject, read_message
+from holdfast.learning.tuning import (
+    AGED,
+    COMMIT_FILES_KEPT,
+    LEAST_LINE,
+    LONGEST_REASON,
+    MENDED_LOOKED_AT,
+    MENDS_WITHIN,
+    SAME_LINES,
+    SHORTEST_REASON,
+    SOURCE_WORTH,
+    SWEEP,
+)
 from holdfast.text.leaning import opening
 
 TYPE_CHECKING = False
@@ -23,21 +35,6 @@ if TYPE_CHECKING:
 
     Lines = Callable[[str, str], tuple[frozenset[str], frozenset[str]]]
 
-SWEEP = 30
-"""Files from which a commit is a sweep: its message is about none of them."""
-FILES_KEPT = 4
-LONGEST, SHORTEST = 420, 50
-"""Characters of a reason that is kept; a part of a sentence never is."""
-MENDS_WITHIN = timedelta(days=14)
-"""How long after a commit another one that changes its lines mends it."""
-MENDED_LOOKED_AT = 3
-"""Earlier commits of a file that are compared with a fix."""
-SAME_LINES = 1
-LEAST_LINE = 6
-"""Characters of a line that two commits do not share by chance."""
-
-AGED = ((1460, 0.15), (730, 0.07), (365, 0.03))
-"""Days before the newest commit, and what they take from the worth."""
 
 _BOT = re.compile(
     r"\[bot\]|\b(?:dependabot|renovate|greenkeeper|semantic-release|release-please|github-actions|snyk-bot"
@@ -159,10 +156,6 @@ class Find(Frozen):
     files: tuple[str, ...] = ()
 
 
-WORTH: dict[str, float] = {"cause": 0.45, "reason": 0.35, "revert": 0.4, "mended": 0.45}
-"""Share of a source's finds that are worth telling, before their wording is looked at."""
-
-
 def find_all(commits: Sequence[Commit], lines: Lines | None = None) -> list[Find]:
     """What the commits (newest first) say, at most two finds a commit, best first.
 
@@ -195,7 +188,9 @@ def is_routine(commit: Commit) -> bool:
     if _BOT.search(commit.author) or _BOT.search(commit.email):
         return True
     subject = re.sub(r"^\w+(?:\([^)]*\))?!?:\s*", "", commit.subject)
-    return bool(_ROUTINE.match(subject)) or bool(_ROUTINE.match(commit.subject)) or len(commit.message) < SHORTEST
+    return (
+        bool(_ROUTINE.match(subject)) or bool(_ROUTINE.match(commit.subject)) or len(commit.message) < SHORTEST_REASON
+    )
 
 
 def _finds_in(commit: Commit, by_id: dict[str, Commit]) -> Iterator[Find]:
@@ -230,14 +225,14 @@ def _passage(paragraph: str) -> str:
     start, end = best, best + 1
     if start and (_LEAN.match(sentences[start]) or len(sentences[start]) < 80):
         start -= 1
-    while end < len(sentences) and len(" ".join(sentences[start : end + 1])) <= LONGEST * 0.75:
+    while end < len(sentences) and len(" ".join(sentences[start : end + 1])) <= LONGEST_REASON * 0.75:
         if not (_CAUSE.search(sentences[end]) or _REASON.search(sentences[end]) or _RULE.search(sentences[end])):
             break
         end += 1
     quote = " ".join(sentences[start:end])
-    if len(quote) > LONGEST and start < best:
+    if len(quote) > LONGEST_REASON and start < best:
         quote = " ".join(sentences[best:end])
-    return quote if SHORTEST <= len(quote) <= LONGEST else ""
+    return quote if SHORTEST_REASON <= len(quote) <= LONGEST_REASON else ""
 
 
 def _plain(paragraph: str) -> str:
@@ -254,7 +249,7 @@ def _reason(commit: Commit, part: Part, quote: str, weight: float) -> Find:
         weight -= 0.15
     if _ABOUT_REVIEW.search(part.subject) or _ABOUT_REVIEW.search(quote):
         weight -= 0.1
-    worth = WORTH[source] + weight + _wording(quote)
+    worth = SOURCE_WORTH[source] + weight + _wording(quote)
     kind: LessonKind = "bug_cause" if cause else "constraint" if _RULE.search(quote) else "decision"
     title = part.subject or commit.subject
     return _find(commit, kind, source, title, quote, worth)
@@ -298,7 +293,7 @@ def subject_files(files: Sequence[str]) -> tuple[str, ...]:
             else 0
         )
 
-    return tuple(sorted(files, key=rank)[:FILES_KEPT])
+    return tuple(sorted(files, key=rank)[:COMMIT_FILES_KEPT])
 
 
 def _revert(commit: Commit, part: Part, by_id: dict[str, Commit]) -> Iterator[Find]:
@@ -311,14 +306,14 @@ def _revert(commit: Commit, part: Part, by_id: dict[str, Commit]) -> Iterator[Fi
     tried = tried or re.sub(r"^revert(?:s|ed|ing)?[:\s]+", "", part.subject, flags=re.IGNORECASE)
     if not tried:
         return
-    find = _find(commit, "failed_approach", "revert", f"Reverted: {tried}", why, WORTH["revert"] + _wording(why))
+    find = _find(commit, "failed_approach", "revert", f"Reverted: {tried}", why, SOURCE_WORTH["revert"] + _wording(why))
     yield find
 
 
 def _why(paragraph: str) -> str:
     """The paragraph when it says why: a reason or a harm, not only which issue it is of."""
     text = _plain(paragraph)
-    said = len(text) >= 30 and len(text) <= LONGEST and not text.endswith(":")
+    said = len(text) >= 30 and len(text) <= LONGEST_REASON and not text.endswith(":")
     return text if said and (_CAUSE.search(text) or _REASON.search(text) or _HARM.search(text)) else ""
 
 
@@ -339,7 +334,7 @@ def _with_mended(finds: list[Find], commits: Sequence[Commit], lines: Lines) -> 
         when = "the same day" if days == 0 else f"{days} day{'s' if days > 1 else ''} before"
         is_plain = not (_VAGUE.match(subject) or _ABOUT_REVIEW.search(subject)) and subject
         insight = f"{find.insight} (It mends “{subject}” of {when}.)" if is_plain else find.insight
-        worth = round(min(0.95, find.worth + WORTH["mended"] - WORTH["cause"] + 0.05), 3)
+        worth = round(min(0.95, find.worth + SOURCE_WORTH["mended"] - SOURCE_WORTH["cause"] + 0.05), 3)
         done.append(replace(find, insight=insight, worth=worth, source="mended"))
     return done
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 
 from holdfast.lean.records import Frozen
+from holdfast.learning.tuning import MESSAGE_LINES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-LINES_LIMIT = 400
-"""Lines of a message that are read."""
 
 _TRAILER = re.compile(
     r"(?:[A-Z][\w-]{1,40}(?:-[Bb]y|-[Ii]d|-[Ii]D|-Checkpoint|-Session|-Attribution|-Metadata)|Entire-[\w-]+|Change-Id"
@@ -74,7 +73,7 @@ def read_message(message: str) -> tuple[Part, ...]:
     first, _, body = text.partition("\n")
     if not first:
         return ()
-    lines = list(_own_lines(body.split("\n")[:LINES_LIMIT]))
+    lines = list(_own_lines(body.split("\n")[:MESSAGE_LINES]))
     squashed = _is_squash(lines)
     parts: list[Part] = []
     subject = first

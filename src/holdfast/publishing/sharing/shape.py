@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from holdfast.curation.forget import blanked
-from holdfast.curation.passages import SAID_SALIENCE
-from holdfast.curation.remember import CONFIDENCE
+from holdfast.curation.tuning import CONFIDENCE, SAID_SALIENCE
 from holdfast.domain.lesson import Anchor, Lesson, Link, Provenance, Scope, Triggers, Validity, in_state
 from holdfast.domain.vocabulary import TRANSITIONS, LessonId
 from holdfast.lean.plain import from_plain, parse_instant, render_instant, to_plain

@@ -6,10 +6,11 @@ from holdfast.domain.briefing import Briefing
 from holdfast.domain.kinds import profile_of
 from holdfast.lean.records import replace
 from holdfast.ports.lessonstore import get_readable
-from holdfast.recall.moments.files import TRIGGER, TRIGGER_LINES, trigger_picks
+from holdfast.recall.moments.files import TRIGGER, trigger_picks
 from holdfast.recall.moments.start import grouped
 from holdfast.recall.moments.turn import Pick, as_found
 from holdfast.recall.retrieve import draw
+from holdfast.recall.tuning import COMMAND_LINES, EDITS_READ, SESSION_COMMAND_LINES, TRIGGER_LINES
 from holdfast.text.occasions import CARDS, command_kinds, group_keys, habit_of, how_to_commands, language_of
 from holdfast.text.shell import simple_commands
 from holdfast.text.signature import command_target
@@ -21,13 +22,9 @@ if TYPE_CHECKING:
     from holdfast.recall.moments.turn import Turn
     from holdfast.recall.retrieve import Found
 
-LINES, SESSION_LINES = 1, 4
-"""Lessons about one command, and about all commands of a session."""
 ENDINGS = ("commit", "pr")
 """Kinds of commands by which work is handed in."""
 TESTS = "tests with the change"
-EDITS_READ = 400
-"""Events of a session that are looked at for what it edited: the last."""
 COMMAND, KIND, REMINDER = "about this command", "first command to", "a standing rule this session left out"
 
 
@@ -38,20 +35,20 @@ def before_command(turn: Turn) -> Briefing:
     if not target or not turn.room:
         return Briefing(moment=turn.moment)
     kinds = command_kinds(line)
-    known = _known(turn, target) if turn.count(reason=COMMAND) < SESSION_LINES else []
+    known = _known(turn, target) if turn.count(reason=COMMAND) < SESSION_COMMAND_LINES else []
     triggered = trigger_picks(turn) if turn.count(reason=TRIGGER) < TRIGGER_LINES else []
     triggered = [pick for pick in triggered if not names_what_runs(pick.found.lesson, line)]
     if kinds:  # a quoted command of a kind is the kind's: its line is told once a session
         triggered = [
             pick for pick in triggered if pick.reason.removeprefix(f"{TRIGGER}: ") in pick.found.lesson.when.literals
         ]
-    parts = [(known, LINES), (triggered, LINES)]
+    parts = [(known, COMMAND_LINES), (triggered, COMMAND_LINES)]
     for kind in kinds:
         reason = f"{KIND} {kind}"
         if not turn.count(reason=reason):
-            parts.append((_of_kind(turn, kind, reason), LINES))
+            parts.append((_of_kind(turn, kind, reason), COMMAND_LINES))
     if set(kinds).intersection(ENDINGS) and not turn.count(reason=REMINDER):
-        parts.append((_left_out(turn), LINES))
+        parts.append((_left_out(turn), COMMAND_LINES))
     return turn.tell(*parts)
 
 

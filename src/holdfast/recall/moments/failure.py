@@ -9,6 +9,7 @@ from holdfast.ranking.relevance import fit_of, weigh
 from holdfast.recall.moments.commands import names_what_runs
 from holdfast.recall.moments.turn import Pick
 from holdfast.recall.retrieve import draw
+from holdfast.recall.tuning import FAILURE_LINES, STRONG_WORDS
 from holdfast.text.failure import answers_failure, read_failure
 
 TYPE_CHECKING = False
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from holdfast.recall.moments.turn import Turn
     from holdfast.recall.retrieve import Found
 
-LINES = 2
-STRONG_WORDS = 2.0
-"""Strength from which words alone link a lesson to a failure; the exception's type does not count."""
 ANSWERS = "answers this failure"
 
 
@@ -49,4 +47,4 @@ def after_failure(turn: Turn) -> Briefing:
     )  # fmt: skip
     drawn = draw(turn.parts, query, ("exact", "text"), admit=answers)
     turn.degraded = drawn.degraded
-    return turn.tell(([Pick(found=found, reason=ANSWERS) for found in drawn.found], LINES))
+    return turn.tell(([Pick(found=found, reason=ANSWERS) for found in drawn.found], FAILURE_LINES))

@@ -11,6 +11,15 @@ from holdfast.ranking.retrievers import score_triggers
 from holdfast.recall.moments.turn import Pick, as_found, telling
 from holdfast.recall.retrieve import draw
 from holdfast.recall.surroundings import symbols_at
+from holdfast.recall.tuning import (
+    BAIT_LINES,
+    CARD_LINES,
+    EDIT_CHARACTERS,
+    FILE_LINES,
+    SESSION_BAITS,
+    SESSION_FILE_LINES,
+    TRIGGER_LINES,
+)
 from holdfast.text.occasions import language_of, lint_languages, linters_in
 
 TYPE_CHECKING = False
@@ -22,18 +31,8 @@ if TYPE_CHECKING:
     from holdfast.recall.moments.turn import Turn
     from holdfast.recall.retrieve import Found
 
-CARD_LINES = 2
-"""Lines of a lint card: one a linter."""
-BAIT_LINES, SESSION_BAITS = 2, 3
-"""Lessons on linters that an edit would alarm: for one edit, and for a session."""
-LINES, SESSION_LINES = 1, 4
-"""Lessons about a file for one call, and for a session."""
-TRIGGER_LINES = 4
-"""Lessons for triggers in a session."""
 TRIGGERS_READ = 10
 """Lessons whose triggers fit that are read, the best."""
-EDIT_CHARACTERS = 3_000
-"""Characters of an edit that say what it is about."""
 FILE, TRIGGER, CARD, BAIT = "about this file", "trigger", "lint card", "a linter looks at"
 
 
@@ -44,8 +43,8 @@ def before_file(turn: Turn) -> Briefing:
         return Briefing(moment=turn.moment)
     baited, card = _lint(turn, files[0]) if turn.call.edits else ([], [])
     triggered = trigger_picks(turn, files) if turn.count(reason=TRIGGER) < TRIGGER_LINES else []
-    about = _about(turn, files) if not triggered and turn.count(reason=FILE) < SESSION_LINES else []
-    return turn.tell((triggered, LINES), (about, LINES), (baited, BAIT_LINES), (card, CARD_LINES))
+    about = _about(turn, files) if not triggered and turn.count(reason=FILE) < SESSION_FILE_LINES else []
+    return turn.tell((triggered, FILE_LINES), (about, FILE_LINES), (baited, BAIT_LINES), (card, CARD_LINES))
 
 
 def trigger_picks(turn: Turn, files: Sequence[str] = ()) -> list[Pick]:

@@ -9,6 +9,12 @@ from holdfast.ranking.names import TELLING
 from holdfast.ranking.pushing import is_about, is_plainly_about, relevance_of
 from holdfast.recall.moments.turn import Pick
 from holdfast.recall.retrieve import draw, question, with_vector
+from holdfast.recall.tuning import (
+    FIRST_LINES,
+    LONG_PROMPT,
+    PROMPT_LINES,
+    SESSION_PROMPT_LINES,
+)
 from holdfast.text.speech import MACHINE_OPENINGS
 
 TYPE_CHECKING = False
@@ -16,12 +22,6 @@ if TYPE_CHECKING:
     from holdfast.recall.moments.turn import Turn
     from holdfast.recall.retrieve import Found
 
-FIRST_LINES = 2
-"""Standing rules with the first prompt, in a host that is told nothing at a session's start."""
-LINES, SESSION_LINES = 1, 6
-"""Lessons for a prompt, besides one that is plainly about it too, and for all prompts of a session."""
-LONG = 600
-"""Characters from which a prompt may hold what nobody typed: to tell costs a hook some milliseconds."""
 WRITTEN_WHOLE = (*MACHINE_OPENINGS, "Implement the following plan:", "[SYSTEM NOTIFICATION")
 """How prompts begin that a program wrote."""
 LANES = ("exact", "text", "path", "pinned", "vector")
@@ -32,10 +32,11 @@ def prompt(turn: Turn) -> Briefing:
     if not any(delivery.moment in RESTORING_MOMENTS for delivery in turn.told):
         turn.checkpoint = turn.restorable(own=False)
     told = turn.count("prompt")
-    picks = [] if told >= SESSION_LINES or not turn.room else _picks(turn)
+    picks = [] if told >= SESSION_PROMPT_LINES or not turn.room else _picks(turn)
     shift = turn.weights().shift("prompt") if len(picks) > 1 else 1.0
-    plain = [pick for pick in picks if _is_plain(pick.found, shift)] if told + LINES < SESSION_LINES else []
-    return turn.tell((_standing(turn), FIRST_LINES), (picks, LINES), (plain, LINES))
+    is_last = told + PROMPT_LINES >= SESSION_PROMPT_LINES
+    plain = [] if is_last else [pick for pick in picks if _is_plain(pick.found, shift)]
+    return turn.tell((_standing(turn), FIRST_LINES), (picks, PROMPT_LINES), (plain, PROMPT_LINES))
 
 
 def _standing(turn: Turn) -> list[Pick]:
@@ -52,7 +53,7 @@ def own_words(text: str) -> str:
     """What a person typed of a prompt: nothing of one that a program wrote, all of a short one."""
     if text.lstrip().startswith(WRITTEN_WHOLE):
         return ""
-    if len(text) < LONG:
+    if len(text) < LONG_PROMPT:
         return text
     from holdfast.text.prompts import read_prompt  # loads `re`
 

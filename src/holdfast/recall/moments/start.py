@@ -10,6 +10,13 @@ from holdfast.ports.lessonstore import get_readable
 from holdfast.ranking.bar import is_decisive
 from holdfast.recall.moments.turn import Pick, as_found
 from holdfast.recall.retrieve import draw
+from holdfast.recall.tuning import (
+    COUNTED,
+    OUTCOMES_READ,
+    PROVEN_SESSIONS,
+    RESTORED_LINES,
+    STANDING_LINES,
+)
 from holdfast.text.occasions import group_keys, is_standing
 
 TYPE_CHECKING = False
@@ -20,16 +27,6 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import LessonId, SessionId
     from holdfast.recall.moments.turn import Turn
 
-STANDING_LINES = 4
-"""Rules told at a session's start."""
-RESTORED_LINES = 1
-"""Lessons about a task's files that are told with its state."""
-COUNTED = 100
-"""How far further lessons are counted."""
-PROVEN = 3
-"""Sessions that needed a lesson, from which that says something about the next one."""
-OUTCOMES = 2_000
-"""Newest outcomes that are looked at for proven need."""
 RULE, PINNED = "a standing rule", "pinned"
 NEEDED = ("heeded", "helped")
 
@@ -93,7 +90,7 @@ def _ordered(turn: Turn, lessons: Iterable[Lesson]) -> list[Lesson]:
         stated_by = lesson.provenance.person
         is_others = profile_of(lesson.kind).is_personal and bool(stated_by and person) and stated_by != person
         times = needed.get(lesson.id, 0)
-        return (not lesson.pinned, is_others, -times if times >= PROVEN else 0, lesson.validity.valid_from)
+        return (not lesson.pinned, is_others, -times if times >= PROVEN_SESSIONS else 0, lesson.validity.valid_from)
 
     return sorted(lessons, key=order)
 
@@ -102,7 +99,7 @@ def _needed(turn: Turn, lessons: Sequence[Lesson]) -> dict[LessonId, int]:
     """In how many sessions each of the lessons was heeded or helped."""
     if not lessons:
         return {}
-    where = LogFilter(project=turn.place.project.id, limit=OUTCOMES)
+    where = LogFilter(project=turn.place.project.id, limit=OUTCOMES_READ)
     sessions: dict[LessonId, set[SessionId]] = {}
     for outcome in turn.parts.store.find_records(Outcome, where):
         if outcome.verdict in NEEDED:

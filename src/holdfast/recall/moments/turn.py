@@ -30,6 +30,14 @@ from holdfast.ranking.names import TELLING
 from holdfast.ranking.relevance import EVERYDAY, Fit, stem
 from holdfast.ranking.tuning import SURE_EXACT
 from holdfast.recall.retrieve import Found, weigh_up
+from holdfast.recall.tuning import (
+    CHECKPOINT_DAYS,
+    FRAME_TOKENS,
+    OCCASION_DEPTH,
+    SESSION_LIMIT,
+    SUBJECT_CHARACTERS,
+    SUBJECT_WORDS,
+)
 from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import LINE_TOKENS, add_line, compile_line, frame_tokens, more_line, render_block
 from holdfast.text.globs import fits as fits_glob
@@ -48,17 +56,6 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import EventKind, Moment
     from holdfast.outcomes.weights import Weights
     from holdfast.ports.parts import Parts
-
-SESSION_LIMIT = 10
-"""Lines that an agent is told in a session."""
-CHECKPOINT_DAYS = 14
-"""A checkpoint older than this is not restored by itself."""
-FRAME = 60
-"""Tokens of the fence and its introduction, with room to spare."""
-OCCASION_DEPTH = 80
-"""Lessons of an occasion that are read, the oldest."""
-SUBJECT_CHARACTERS, SUBJECT_WORDS = 2_000, 24
-"""Characters of each prompt and reply that tell what a session is about, and telling words of them."""
 
 
 class Pick(Frozen):
@@ -206,7 +203,7 @@ class Turn:
             return  # it writes down what it sees; without that, the others are delivered all the same
         if self.news is None:
             return
-        line = compile_line(self.news.lesson, self.news.caveat, min(LINE_TOKENS, self.budget - FRAME))
+        line = compile_line(self.news.lesson, self.news.caveat, min(LINE_TOKENS, self.budget - FRAME_TOKENS))
         self._line = line.text
         self.budget -= line.tokens
         self.shown = (*self.shown, self.news.lesson.id)
@@ -312,7 +309,7 @@ class Turn:
             return ""
         from holdfast.curation.checkpoint import render
 
-        return render(self.checkpoint, self.budget // 2 if shared else self.budget - FRAME)
+        return render(self.checkpoint, self.budget // 2 if shared else self.budget - FRAME_TOKENS)
 
     def restorable(self, own: bool) -> Checkpoint | None:
         """The current checkpoint when it is recent and its task goes on; `own`: also one of this very session."""

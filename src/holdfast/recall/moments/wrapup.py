@@ -8,6 +8,7 @@ from __future__ import annotations
 from holdfast.domain.statefamilies import WRAPPED_UP
 from holdfast.lean.texts import dumps
 from holdfast.ports.eventlog import EventFilter
+from holdfast.recall.tuning import LEAST_FILES, LEAST_PROMPTS, WRAPUP_EVENTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import SessionId
     from holdfast.ports.parts import Parts
 
-LEAST_PROMPTS, LEAST_FILES = 2, 3
-"""What a person said and files that were edited, from which a session was real work."""
-EVENTS_READ = 2_000
 REQUEST = (
     "Before you finish: did the user state a rule or correct you in this session, or did a cause take work to find? "
     "If so, call Holdfast's tool `remember` for each, at most three: one rule that stands alone, its files, and as "
@@ -42,7 +40,7 @@ def note_asked(parts: Parts, session: SessionId) -> None:
 
 
 def _is_real_work(parts: Parts, place: Place, session: SessionId) -> bool:
-    where = EventFilter(project=place.project.id, session=session, limit=EVENTS_READ)
+    where = EventFilter(project=place.project.id, session=session, limit=WRAPUP_EVENTS)
     events = [event for _, event in parts.store.find_events(where)]
     prompts = sum(event.kind == "prompt" for event in events)
     files = {path for event in events if event.kind == "file_edit" for path in event.files}

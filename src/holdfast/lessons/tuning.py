@@ -1,0 +1,38 @@
+"""What the use cases' shared parts go by, each with its unit. ARCHITECTURE.md says how they are guarded."""
+
+from __future__ import annotations
+
+ANCHORS_MOST = 8
+"""Most anchors of one lesson."""
+OUTPUT_LIMIT = 40_000
+"""Characters of a failure's output that are searched for a traceback."""
+SHORTEST_LINE = 12
+"""Characters from which a line that occurs once tells where an edit is."""
+CROSSING_MOST = 100_000
+"""Lessons that are looked through across projects."""
+TRIES = 5
+"""How often a step is tried that loses a race each time: with three writers on one rule, two losses are common."""
+LESSONS_A_PAGE = 1_000
+"""Lessons read at a time while sifting."""
+SHORTEST_REF = 4
+"""Characters of an id's end that one has to give at least."""
+COVERAGE = 0.7
+"""Share of a rule's telling words that stand close together in a text for the rule to be the text's."""
+LEAST_TERMS = 3
+"""Telling words from which that can be said of a rule."""
+SPAN_LINES = 3
+"""Lines of a text that are read together."""
+LINE_LIMIT = 200
+"""Characters of a line that are read."""
+FILES_READ = 40
+"""Files of a session that are read."""
+FILE_BYTES = 200_000
+"""Bytes of one of them that are read."""
+RECENT_EVENTS = 600
+"""Events before the last learnt one that still count as the present sessions'."""
+CHECKOUTS_KEPT = 8
+"""Checkouts of which the answer is kept which staged lessons they see."""
+STAGED_AT_MOST = 2_000
+"""Staged lessons of a project that are looked at."""
+PATCHES_AT_MOST = 20
+"""Staged lessons, the newest, whose commits' patches are looked for where HEAD has moved."""

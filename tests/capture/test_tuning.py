@@ -1,0 +1,59 @@
+"""Each number that capture goes by, at its boundary; it is written out, so that it cannot move alone."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from holdfast import Memory
+from holdfast.capture.heartbeat import activity, newest_position
+from holdfast.capture.observe import prepare
+from holdfast.capture.retention import end_probation
+from holdfast.stores.sqlite.store import SqliteStore
+from holdfast.testing.builders import make_delivery, make_event, make_lesson
+
+
+def test_four_thousand_characters_of_a_command_and_two_hundred_files_are_kept(memory: Memory) -> None:
+    files = tuple(f"src/{number}.py" for number in range(201))
+    whole = prepare(memory.parts, memory.place, make_event(command="make " + "a" * 3995, files=files))
+    assert whole.command == "make " + "a" * 3995
+    assert whole.files == files[:200]
+    cut = prepare(memory.parts, memory.place, make_event(command="make " + "a " * 4000)).command
+    assert 4_000 <= len(cut) < 4_100  # and words that say how much is missing
+
+
+@pytest.mark.parametrize(("days", "retired"), [(59.9, 0), (60.1, 1)])
+def test_probation_lasts_sixty_days(memory: Memory, days: float, retired: int) -> None:
+    at = memory.parts.clock.now() - timedelta(days=days)
+    lesson = make_lesson(project=memory.place.project.id, state="probation", recorded_at=at)
+    active = make_lesson(project=memory.place.project.id, recorded_at=at)
+    memory.parts.store.put([lesson, active], {lesson.id: None, active.id: None})
+    assert end_probation(memory.parts, memory.place) == retired
+    assert memory.get(active.id).state == "active"
+
+
+def test_a_host_is_heard_of_in_the_last_three_thousand_events(store: SqliteStore) -> None:
+    store.append_events([make_event(host="amp"), *(make_event() for _ in range(2_999))])
+    assert sorted(activity(store)) == ["amp", "claude-code"]
+    assert newest_position(store) == 3_000
+    store.append_events([make_event()])
+    assert sorted(activity(store)) == ["claude-code"]
+
+
+def test_a_host_is_delivered_to_in_the_last_five_hundred_deliveries(store: SqliteStore) -> None:
+    store.record([make_delivery(host="amp"), *(make_delivery() for _ in range(499))])
+    assert sorted(activity(store)) == ["amp", "claude-code"]
+    store.record([make_delivery()])
+    assert sorted(activity(store)) == ["claude-code"]
+
+
+def test_commands_are_counted_by_how_they_ended(store: SqliteStore) -> None:
+    store.append_events([
+        make_event(kind="tool_result", command="make", exit_code=0),
+        make_event(kind="tool_result", command="make", exit_code=None),
+        make_event(kind="tool_failure", command="make", exit_code=None),
+        make_event(kind="tool_result", exit_code=0),
+    ])  # fmt: skip
+    heard = activity(store)["claude-code"]
+    assert (heard.commands, heard.failures, heard.kinds) == (2, 1, ("tool_result", "tool_failure"))

@@ -1,0 +1,218 @@
+"""Each number that freshness goes by, at its boundary; it is written out, so that it cannot move alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast import Memory
+from holdfast.domain.briefing import Ranked, Why
+from holdfast.domain.event import Event
+from holdfast.domain.hookcall import HookCall
+from holdfast.domain.lesson import Anchor, Lesson
+from holdfast.domain.symbol import Verdict
+from holdfast.domain.vocabulary import EventId, Freshness, LessonId, SessionId
+from holdfast.errors import InvalidValueError
+from holdfast.freshness.check import FreshnessCheck, caveat, worst
+from holdfast.freshness.codegraph import linked, reindex
+from holdfast.freshness.notice import FOUND, SWITCHED, WATCHED, keep_found, keep_states, load_states, note_edits
+from holdfast.lean.records import replace
+from holdfast.testing.builders import FixedClock, make_lesson
+
+HERE = Anchor(path="src/a.py", symbol="Store.put")
+ID = LessonId("lesson-1")
+
+
+def keep(memory: Memory, **fields: Any) -> Lesson:
+    lesson = make_lesson(project=memory.place.project.id, **fields)
+    memory.parts.store.put([lesson], {lesson.id: None})
+    return lesson
+
+
+# Words for what became of code
+
+
+def said(detail: str, freshness: Freshness = "changed") -> str:
+    return caveat(HERE, Verdict(freshness=freshness, reason="body", detail=detail, anchor=HERE))
+
+
+def test_a_caveat_says_what_it_is_about_once_in_a_hundred_and_sixty_characters() -> None:
+    assert said("") == "Store.put body changed"
+    assert said("", "unverified") == "Store.put not verified: body changed"
+    assert said(" of Store.put") == "body changed of Store.put"
+    assert said(" in src/a.py") == "body changed in src/a.py"
+    assert said("", "fresh") == ""
+    room = 160 - len(said(""))
+    assert said("x" * room) == said("") + "x" * room
+    assert said("x" * (room + 1)) == said("") + "x" * (room - 1) + "…"
+
+
+def test_the_worst_of_several_anchors_is_told_and_the_first_of_equals() -> None:
+    def look(name: str, freshness: Freshness, reason: str) -> tuple[Anchor, Verdict]:
+        anchor = Anchor(path=name)
+        return anchor, Verdict(freshness=freshness, reason=reason, anchor=anchor)
+
+    fresh = look("a", "fresh", "same")
+    gone, lost = look("b", "orphaned", "file_gone"), look("c", "orphaned", "file_gone")
+    assert worst([fresh, gone, lost]) == ("orphaned", "b is gone")
+    assert worst([fresh]) == ("fresh", "")
+    assert worst([]) == ("unanchored", "")
+
+
+# How long is looked
+
+
+class Index:
+    """A code index that calls everything changed, and takes its time."""
+
+    def __init__(self, clock: FixedClock, takes_s: float) -> None:
+        self.clock, self.takes_s = clock, takes_s
+
+    def verdict(self, place: object, anchor: Anchor) -> Verdict:
+        self.clock.advance(self.takes_s)
+        return Verdict(freshness="changed", reason="body", anchor=anchor)
+
+
+@pytest.mark.parametrize(
+    ("hasty", "takes_s", "looks"),
+    [(True, 0.06, 3), (True, 0.05, 3), (True, 0.04, 4), (False, 2.5, 3), (False, 1.26, 4), (False, 1.24, 5)],
+)
+def test_a_hook_looks_closely_for_an_eighth_of_a_second_and_who_asks_for_five(
+    memory: Memory, project: Path, hasty: bool, takes_s: float, looks: int
+) -> None:
+    clock = FixedClock()
+    parts = replace(memory.parts, clock=clock, hasty=hasty, codeindex=lambda: Index(clock, takes_s))
+    anchors = []
+    for number in range(8):
+        (project / f"f{number}.py").write_text(f"HIGH = {number}\n")
+        anchors.append(Anchor(path=f"f{number}.py", blob="git1:" + "0" * 40))
+    check = FreshnessCheck(parts, memory.place)
+    lesson = make_lesson(project=memory.place.project.id, anchors=tuple(anchors))
+    states = [verdict.freshness for _, verdict in check.looks(lesson)]
+    assert states == ["changed"] * looks + ["unverified"] * (8 - looks)
+
+
+def test_a_hook_looks_closely_at_four_lessons(memory: Memory, project: Path) -> None:
+    clock = FixedClock()
+    parts = replace(memory.parts, clock=clock, hasty=True, codeindex=lambda: Index(clock, 0.0))
+    anchor = Anchor(path="src/tides.py", blob="git1:" + "0" * 40)
+    lessons = [make_lesson(project=memory.place.project.id, anchors=(anchor,)) for _ in range(6)]
+    check = FreshnessCheck(parts, memory.place)
+    assert {check.glance(lesson)[0] for lesson in lessons} == {"unverified"}
+    assert sum(check.next_look(lessons) is not None for _ in range(6)) == 4
+
+
+# What is kept of states
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept"),
+    [
+        ((), ("drifted", "s1"), ("drifted", "s1")),
+        (("drifted", WATCHED, 29.9), ("drifted", "s1"), ("drifted", "s1")),
+        (("drifted", SWITCHED, 29.9), ("drifted", "s1"), ("drifted", "s1")),
+        (("drifted", WATCHED, 30.1), ("drifted", "s1"), ("drifted", WATCHED)),
+        (("drifted", FOUND, 1), ("drifted", "s1"), ("drifted", FOUND)),
+        (("drifted", WATCHED, 1), ("drifted", FOUND), ("drifted", WATCHED)),
+        (("drifted", "s1", 1), ("changed", "s2"), ("changed", "s2")),
+        (("changed", "s1", 1), ("drifted", "s2"), ("drifted", FOUND)),
+        (("unverified", "s1", 1), ("drifted", WATCHED), ("drifted", "s1")),
+        (("unverified", WATCHED, 1), ("drifted", "s1"), ("drifted", FOUND)),
+        (("drifted", "s1", 1), ("fresh", "s1"), None),
+        (("drifted", "s1", 1), ("moved", "s1"), None),
+        ((), ("unanchored", "s1"), None),
+    ],
+)
+def test_a_state_is_news_of_who_saw_it_get_worse(
+    memory: Memory, before: tuple[Any, ...], after: tuple[Any, ...], kept: tuple[str, str] | None
+) -> None:
+    clock = FixedClock()
+    parts = replace(memory.parts, clock=clock)
+    if before:
+        keep_states(parts, memory.place, {ID: before[0]}, by=before[1])
+        clock.advance(before[2])
+    keep_states(parts, memory.place, {ID: after[0]}, by=after[1])
+    states = load_states(parts, memory.place)
+    assert (states and (states[ID].freshness, states[ID].by)) == (kept or {})
+
+
+def test_the_five_hundred_newest_states_are_kept(memory: Memory) -> None:
+    parts = replace(memory.parts, clock=FixedClock())
+    keep_states(parts, memory.place, {ID: "drifted"})
+    keep_states(parts, memory.place, {LessonId(f"n{number}"): "drifted" for number in range(499)})
+    assert len(load_states(parts, memory.place)) == 500
+    keep_states(parts, memory.place, {LessonId("last"): "changed"})
+    assert len(load_states(parts, memory.place)) == 500
+    assert ID not in load_states(parts, memory.place)
+
+
+@pytest.mark.parametrize(
+    ("known", "read", "kept"),
+    [("", "fresh", ""), ("", "unverified", "unverified"), ("drifted", "unverified", "drifted"),
+     ("drifted", "fresh", ""), ("", "changed", "changed")],
+)  # fmt: skip
+def test_what_a_delivery_read_is_kept_unless_it_says_less_than_is_known(
+    memory: Memory, known: Any, read: Any, kept: str
+) -> None:
+    lesson = make_lesson(id=ID)
+    if known:
+        keep_states(memory.parts, memory.place, {lesson.id: known})
+    ranked = Ranked(lesson=lesson, rank=1, score=0.0, why=Why(words=""), freshness=read, caveat="")
+    keep_found(memory.parts, memory.place, [ranked])
+    keep_found(memory.parts, memory.place, [])
+    states = load_states(memory.parts, memory.place)
+    assert (states[ID].freshness if states else "") == kept
+
+
+def test_twenty_lessons_of_an_edited_file_are_judged(memory: Memory, project: Path) -> None:
+    blob = memory.parts.workspace.blob(memory.place, "src/tides.py")
+    for _ in range(21):
+        keep(memory, anchors=(Anchor(path="src/tides.py", blob=blob),))
+    (project / "src" / "tides.py").write_text("HIGH = 5\n")
+    event = Event(
+        id=EventId("e1"), session=SessionId("s1"), host="claude-code", kind="file_edit", key="e1",
+        at=memory.parts.clock.now(), files=("src/tides.py", "src/tides.py"),
+    )  # fmt: skip
+    call = HookCall(host="claude-code", name="Hook", session=SessionId("s1"), cwd=str(project), events=(event,))
+    note_edits(memory.parts, memory.place, call)
+    states = load_states(memory.parts, memory.place)
+    assert [known.freshness for known in states.values()] == ["drifted"] * 20
+    assert {known.by for known in states.values()} == {"s1"}
+
+
+# Watching
+
+
+def test_a_watch_looks_every_four_tenths_of_a_second_and_settles_for_less(memory: Memory, project: Path) -> None:
+    blob = memory.parts.workspace.blob(memory.place, "src/tides.py")
+    keep(memory, anchors=(Anchor(path="src/tides.py", blob=blob),))
+    memory.parts = replace(memory.parts, clock=FixedClock())
+    watch = memory.watch()
+    assert watch.look() == []
+    assert watch.pause_s == 0.4
+    looks = 0
+    while not watch.look() if looks else True:
+        looks += 1
+        (project / "src" / "tides.py").write_text(f"HIGH = {looks}{looks}\n")
+        assert looks < 50
+        assert watch.pause_s == (0.15 if looks > 1 else 0.4)
+    assert looks == 21
+
+
+# The code graph
+
+
+def test_what_is_linked_to_a_file_is_asked_of_a_file_of_the_project_only(memory: Memory) -> None:
+    assert linked(memory.parts, memory.place, "src/tides.py", memory.folder)[0] == "src/tides.py"
+    for name in ("src/none.py", "/etc/passwd"):
+        with pytest.raises(InvalidValueError, match="no file"):
+            linked(memory.parts, memory.place, name, memory.folder)
+
+
+def test_without_a_code_index_nothing_is_complete_and_nothing_linked(memory: Memory) -> None:
+    parts = replace(memory.parts, codeindex=lambda: None)
+    assert reindex(memory.parts, memory.place).complete
+    assert not reindex(parts, memory.place).complete
+    assert linked(parts, memory.place, "src/tides.py", memory.folder) == ("src/tides.py", [])

@@ -1,0 +1,403 @@
+"""Each number that learning goes by, at its boundary; it is written out, so that it cannot move alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.bootstrap import Memory
+from holdfast.domain.candidate import Candidate
+from holdfast.domain.event import Event
+from holdfast.domain.lesson import Evidence
+from holdfast.domain.vocabulary import EventId, SessionId
+from holdfast.errors import ModelError
+from holdfast.learning.distillation.answer import read_answer, render_prompt
+from holdfast.learning.distillation.digest import make_digest
+from holdfast.learning.githistory.finds import Find, find_all, is_routine, mended, subject_files
+from holdfast.learning.githistory.message import read_message
+from holdfast.learning.refutation import settle
+from holdfast.testing.builders import make_event, make_id, make_lesson
+from tests.learning.test_commandcard import cards, ran
+from tests.learning.test_distillation import lesson, story
+from tests.learning.test_git_history import CAUSE, NOW, commit
+from tests.learning.test_learn import ONE, RULE, Says, admitted, all_lessons, make_candidate, say, use
+from tests.learning.test_refutation import CACHE, event, failing, settled
+
+
+@pytest.fixture
+def memory(home: Path, tmp_path: Path) -> Iterator[Memory]:
+    folder = tmp_path / "app"
+    (folder / "tests").mkdir(parents=True)
+    (folder / "tests" / "conftest.py").write_text("import time\n")
+    with Memory(str(folder)) as opened:
+        yield opened
+
+
+# What a commit's sentence is worth
+
+REST = "in `pairs_list` so that `json_dumps` sees each `port_name` in the order of days."
+MUST = f"The readings must be kept {REST}"
+BEFORE = "A word about it stands here first and gives the reader a wider view of what was done with the lists."
+
+
+def finds(message: str, **fields: Any) -> list[Find]:
+    return find_all([commit(message, **fields)])
+
+
+@pytest.mark.parametrize(
+    ("subject", "body", "source", "kind", "worth"),
+    [
+        ("Keep readings as pairs", MUST, "reason", "constraint", 0.61),
+        ("Keep readings as pairs", "The readings are kept as `pairs_list` because `json_dumps` orders a mapping by "
+         "`port_name` otherwise here.", "reason", "decision", 0.63),
+        ("Keep readings as pairs", "The readings of every harbour are kept as a list of pairs instead of a mapping by "
+         "the name of port.", "reason", "decision", 0.15),
+        ("Fix the tide cache", "The `tide_cache` returned the old harbour's reading because its key left the port out "
+         "of the lookup.", "cause", "bug_cause", 0.57),
+        ("Keep readings as pairs", "The readings of all harbours must be kept in a list so that the file has each port "
+         "in the order of the days.", "reason", "constraint", 0.39),
+        ("Keep readings as pairs", "The readings must be in `pairs_list` so that `json_dumps` sees `port_name`.",
+         "reason", "constraint", 0.53),
+        ("Keep readings as pairs", f"Add the readings {REST}", "reason", "decision", 0.4),
+        ("Keep readings as pairs", f"The failing test of readings is {REST}", "reason", "decision", 0.35),
+        ("Update stuff", MUST, "reason", "constraint", 0.46),
+        ("Address review comments", MUST, "reason", "constraint", 0.51),
+        ("docs: keep readings as pairs", MUST, "reason", "constraint", 0.49),
+        ("Keep readings as pairs", f"{BEFORE}\n\nAs a result the readings must be kept {REST}", "reason", "constraint",
+         0.41),
+        ("Keep readings as pairs", f"The readings must be kept for the same reason {REST}", "reason", "constraint",
+         0.51),
+        ("Work on ports (#3)", f"* one\n\n* two\n\n* three\n\n{MUST}\n", "reason", "constraint", 0.61),
+        ("Work on ports (#3)", f"* one\n\n* two\n\n* three\n\n* four\n\n{MUST}\n", "reason", "constraint", 0.59),
+        ('Revert "Keep readings"', "The list made `json_dumps` crash because a pair of `port_name` is no mapping "
+         "for the reader of it.", "revert", "failed_approach", 0.61),
+    ],
+)  # fmt: skip
+def test_a_sentence_is_worth_what_its_source_and_its_words_say(
+    subject: str, body: str, source: str, kind: str, worth: float
+) -> None:
+    assert [(find.source, find.kind, find.worth) for find in finds(f"{subject}\n\n{body}")] == [(source, kind, worth)]
+
+
+@pytest.mark.parametrize(
+    ("days", "worth"),
+    [(0, 0.61), (364, 0.61), (365, 0.58), (729, 0.58), (730, 0.54), (1459, 0.54), (1460, 0.46)],
+)
+def test_an_old_sentence_is_worth_less(days: int, worth: float) -> None:
+    newest = commit("Something else that says nothing of why it was done at all", id="n" * 40)
+    old = commit(f"Keep readings as pairs\n\n{MUST}", at=NOW - timedelta(days=days))
+    assert [find.worth for find in find_all([newest, old])] == [worth]
+
+
+def test_a_commit_of_more_than_thirty_files_is_about_none_of_them() -> None:
+    names = tuple(f"src/{number}.py" for number in range(31))
+    assert len(finds(CAUSE, files=names[:30])) == 1
+    assert finds(CAUSE, files=names) == []
+
+
+def test_a_commit_keeps_four_files_code_before_tests_before_documents() -> None:
+    assert subject_files(["README.md", "tests/test_a.py", "a.py", "b.py", "c.py"]) == (
+        "a.py", "b.py", "c.py", "tests/test_a.py",
+    )  # fmt: skip
+    assert subject_files(["CHANGELOG", "docs/x.rst", "a_test.go"]) == ("a_test.go", "CHANGELOG", "docs/x.rst")
+
+
+def test_a_commit_gives_at_most_its_two_best_sentences() -> None:
+    message = f"Keep readings as pairs\n\n{MUST}\n\n{MUST.replace('readings', 'tides')}\n\nAdd the ports {REST}"
+    assert [find.worth for find in finds(message)] == [0.61, 0.61]
+
+
+@pytest.mark.parametrize(("length", "count"), [(420, 1), (421, 0), (50, 1), (49, 0)])
+def test_a_reason_has_fifty_to_four_hundred_and_twenty_characters(length: int, count: int) -> None:
+    words = "It must be so because "
+    sentence = words + "x" * (length - len(words) - 1) + "."
+    assert len(finds(f"Keep readings as pairs of ports and days and tides\n\n{sentence}")) == count
+
+
+def test_a_short_reason_takes_the_sentence_before_it_along() -> None:
+    before = "The readings of every harbour are kept in one file that all ports share."
+    [find] = finds(f"Keep readings as pairs\n\n{before} So `port_name` must be in it, because tides differ.")
+    assert find.quote.startswith("The readings")
+    [alone] = finds(f"Keep readings as pairs\n\n{before} {MUST}")
+    assert alone.quote == MUST
+
+
+def test_reasons_behind_the_best_one_come_along_and_other_sentences_do_not() -> None:
+    more = "Every reader must keep the pairs sorted."
+    [find] = finds(f"Keep readings as pairs\n\n{MUST} {more} The sky is blue today.")
+    assert find.quote == f"{MUST} {more}"
+
+
+def test_a_message_of_less_than_fifty_characters_is_routine_and_so_is_a_release() -> None:
+    assert is_routine(commit("x" * 49))
+    assert not is_routine(commit("x" * 50))
+    assert is_routine(commit("chore: bump the version because " + "x" * 50))
+    assert is_routine(commit("x" * 50, email="49699333+dependabot[bot]@users.noreply.github.com"))
+
+
+def test_four_hundred_lines_of_a_message_are_read() -> None:
+    body = "\n".join(f"- line {number}" for number in range(500))
+    assert len(read_message(f"Subject\n{body}")[0].paragraphs) == 400
+
+
+@pytest.mark.parametrize(
+    ("days", "line", "between", "is_mended"),
+    [(14, "return tide", 0, True), (15, "return tide", 0, False), (1, "return", 0, True), (1, "retur", 0, False),
+     (1, "return tide", 2, True), (1, "return tide", 3, False), (-1, "return tide", 0, False)],
+)  # fmt: skip
+def test_a_fix_mends_one_of_the_last_three_commits_of_a_fortnight_that_share_a_line(
+    days: int, line: str, between: int, is_mended: bool
+) -> None:
+    added = commit("Add", id="a" * 40, at=NOW - timedelta(days=days))
+    others = [commit("Other", id=str(number) * 40, at=NOW) for number in range(between)]
+    fix = commit("Fix", id="f" * 40, at=NOW)
+
+    def lines(id: str, path: str) -> tuple[frozenset[str], frozenset[str]]:
+        return frozenset({line} if id == fix.id else ()), frozenset({line} if id == added.id else ())
+
+    assert dict(mended([fix, *others, added], lines, {fix.id})) == ({fix.id: added} if is_mended else {})
+
+
+# What a model answers
+
+
+def taken(**over: Any) -> list[Any]:
+    events = story()
+    digest = make_digest(events, lambda told: [0.5] * len(told))
+    return list(
+        read_answer(json.dumps({"lessons": [lesson(**over)]}), digest, events, [make_lesson(id="k")]).candidates
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "count"),
+    [
+        ({"lesson": "x" * 400}, 1), ({"lesson": "x" * 401}, 0), ({"why": "x" * 300}, 1), ({"why": "x" * 301}, 0),
+        ({"quote": "don't use fl"}, 1), ({"quote": "don't use f"}, 0), ({"command": "x" * 120}, 1),
+        ({"command": "x" * 121}, 0), ({"kind": "checkpoint"}, 0), ({"lesson": ""}, 0), ({"line": 99}, 1),
+        ({"line": -1}, 1), ({"line": True}, 1),
+    ],
+)  # fmt: skip
+def test_a_lesson_of_an_answer_is_taken_up_to_its_lengths(fields: dict[str, Any], count: int) -> None:
+    assert len(taken(**fields)) == count
+
+
+def test_lists_of_an_answer_are_cut_at_eight_and_long_or_short_items_left_out() -> None:
+    [candidate] = taken(
+        symbols=[f"name{number}" for number in range(9)] + ["name0"],
+        when={"literals": ["ab", "abc", "x" * 120, "x" * 121], "work": ["fix", "dance"], "standing": True,
+              "paths": ["**/*", "src/**"]},
+    )  # fmt: skip
+    assert candidate.symbols == tuple(f"name{number}" for number in range(8))
+    assert candidate.when.literals == ("abc", "x" * 120)
+    assert (candidate.when.work, candidate.when.standing, candidate.when.paths) == (("fix",), True, ("src/**",))
+
+
+@pytest.mark.parametrize(
+    ("relation", "kind"),
+    [("repeats", "duplicates"), ("refines", "refines"), ("refutes", "contradicts"), ("adores", "")],
+)
+def test_a_relation_to_a_known_lesson_is_a_link(relation: str, kind: str) -> None:
+    [candidate] = taken(known={"id": "K1", "relation": relation})
+    assert [link.kind for link in candidate.links] == ([kind] if kind else [])
+
+
+@pytest.mark.parametrize("number", ["K0", "K2", "x", ""])
+def test_a_lesson_that_was_not_shown_is_not_linked(number: str) -> None:
+    assert taken(known={"id": number, "relation": "refines"})[0].links == ()
+
+
+def test_what_a_person_said_is_surer_and_weightier_than_what_the_agent_did() -> None:
+    [person] = taken()
+    [agent] = taken(quote="I split it with float division.", line=1)
+    assert (person.confidence, person.salience, person.quotes_person) == (0.8, 0.7, True)
+    assert (agent.confidence, agent.salience, agent.quotes_person) == (0.6, 0.6, False)
+
+
+def test_a_dozen_lessons_of_an_answer_are_taken_and_the_rest_reported() -> None:
+    events = story()
+    digest = make_digest(events, lambda told: [0.5] * len(told))
+    answer = json.dumps({"lessons": [lesson(lesson=f"Rule {number}.") for number in range(14)]})
+    read = read_answer(answer, digest, events, ())
+    assert (len(read.candidates), len(read.dropped)) == (12, 2)
+    assert len(read_answer(answer.ljust(200_000), digest, events, ()).candidates) == 12
+    with pytest.raises(ModelError, match="longer than 200,000"):
+        read_answer(answer.ljust(200_001), digest, events, ())
+
+
+def test_the_known_lessons_of_a_prompt_are_numbered_from_one() -> None:
+    digest = make_digest((), lambda told: [])
+    assert "K1: First.\nK2: Second." in render_prompt(
+        digest, [make_lesson(insight="First."), make_lesson(insight="Second.")]
+    )
+    assert "(none)" in render_prompt(digest, ())
+
+
+# What a model is shown
+
+
+def shown(events: Sequence[Event], worth: float = 0.5, **options: int) -> list[str]:
+    return make_digest(events, lambda told: [worth] * len(told), **options).text.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "limit"),
+    [("reply", {"trust": "agent"}, 900), ("prompt", {"trust": "person"}, 1_500)],
+)
+def test_a_line_of_a_short_session_has_four_times_its_length(kind: str, fields: dict[str, Any], limit: int) -> None:
+    whole = make_event(kind=kind, text="a" * 4 * limit, **fields)
+    [line] = shown([whole])
+    assert line.endswith(": " + "a" * 4 * limit)
+    [cut] = shown([make_event(kind=kind, text="a" * (4 * limit + 1), **fields)])
+    assert cut.endswith("a" * (limit * 8 // 3) + " […] " + "a" * (-(-4 * limit // 3)))
+
+
+def test_what_does_not_fit_the_budget_is_left_out_by_its_worth() -> None:
+    said = make_event(text="Please keep the tide tables in centimetres.", trust="person")
+    reply = make_event(kind="reply", text="I shall keep the tide tables in centimetres.", trust="agent")
+    fix = make_event(kind="reply", text="A fix said something about it.", trust="agent", agent="fix")
+    assert [line[:8] for line in shown([said, reply, fix])] == ["[0] USER", "[1] AGEN"]
+    assert [line[:8] for line in shown([reply, said], budget=20)] == ["[0] USER"]
+
+
+def test_a_failure_is_shown_with_its_telling_lines_and_the_command_that_passes_after_it() -> None:
+    output = "collecting\nerror: one\nerror: two\nfatal: three\nerror: four"
+    ran_ = [
+        make_event(kind="tool_failure", command="make test all", exit_code=1, text=output, tool="Bash", trust="tool"),
+        make_event(kind="tool_result", command="make build", exit_code=0, text="ok", tool="Bash", trust="tool"),
+        make_event(kind="tool_result", command="make test one", exit_code=0, text="ok", tool="Bash", trust="tool"),
+        make_event(kind="tool_result", command="make test one", exit_code=0, text="ok", tool="Bash", trust="tool"),
+    ]
+    assert shown(ran_) == [
+        "[0] FAILED: $ make test all", "error: one", "error: two", "fatal: three", "[1] PASSED: make test one",
+    ]  # fmt: skip
+
+
+# What becomes of a find
+
+
+@pytest.mark.parametrize(
+    ("fields", "state"),
+    [
+        ({"structured": True, "trust": "verified", "confidence": 0.6}, "active"),
+        ({"structured": True, "trust": "verified", "confidence": 0.59}, "candidate"),
+        ({"structured": False, "trust": "verified", "confidence": 0.9}, "candidate"),
+        ({"structured": True, "trust": "agent", "confidence": 0.9}, "candidate"),
+        ({"calibrated": True, "trust": "agent", "confidence": 0.75}, "active"),
+        ({"calibrated": True, "trust": "agent", "confidence": 0.74}, "probation"),
+        ({"calibrated": True, "trust": "agent", "confidence": 0.4}, "probation"),
+        ({"calibrated": True, "trust": "agent", "confidence": 0.39}, "candidate"),
+        ({"calibrated": True, "trust": "agent", "confidence": 0.2}, "candidate"),
+        ({"calibrated": True, "trust": "agent", "confidence": 0.19}, ""),
+        ({"calibrated": True, "trust": "repository", "confidence": 0.9}, "candidate"),
+        ({"calibrated": True, "trust": "tool", "confidence": 0.9}, "candidate"),
+        ({"explicit": True, "trust": "person"}, "active"),
+        ({"explicit": True, "trust": "agent"}, "candidate"),
+        ({"quotes_person": True, "trust": "agent"}, "active"),
+    ],
+)
+def test_a_find_begins_where_its_source_and_its_worth_put_it(
+    memory: Memory, fields: dict[str, Any], state: str
+) -> None:
+    admitted(memory, make_candidate(files=(), **fields))
+    assert [lesson.state for lesson in all_lessons(memory)] == ([state] if state else [])
+
+
+def test_a_lesson_keeps_twelve_quotes(memory: Memory) -> None:
+    spans = tuple(Evidence(event=EventId(make_id()), quote=f"q{n}", start=0, end=2) for n in range(13))
+    admitted(memory, make_candidate(evidence=spans))
+    [kept] = all_lessons(memory)
+    assert [span.quote for span in kept.provenance.evidence] == [f"q{n}" for n in range(12)]
+
+
+def test_two_sessions_make_a_waiting_lesson_active(memory: Memory) -> None:
+    use(memory, Says())
+    for session, states in ((ONE, ["candidate"]), (SessionId("session-two"), ["active"])):
+        say(memory, session, RULE)
+        memory.learn(session)
+        assert [lesson.state for lesson in all_lessons(memory)] == states
+
+
+# What a session takes back
+
+
+@pytest.mark.parametrize(
+    ("denial", "is_refuted"),
+    [
+        ("no, that is wrong one two three four five", True),
+        ("no, that is wrong one two three four five six", False),
+        ("that is wrong, the index that `go-git` has is never in the caches of it", True),
+        ("that is wrong, all of it, and we have said so more than once before today", False),
+    ],
+)
+def test_nine_words_deny_the_whole_claim_and_more_have_to_share_its_words(denial: str, is_refuted: bool) -> None:
+    assert bool(settled(CACHE, ("prompt", denial)).refuted) is is_refuted
+
+
+@pytest.mark.parametrize(("replies", "is_refuted"), [(79, True), (80, False)])
+def test_a_claim_is_taken_back_within_eighty_events(replies: int, is_refuted: bool) -> None:
+    between = [("reply", "I go on with the work.")] * replies
+    taken_back = ("reply", "I was wrong about `go-git`: the index is read anew for each status.")
+    assert bool(settled(CACHE, *between, taken_back).refuted) is is_refuted
+
+
+@pytest.mark.parametrize(
+    ("right", "is_told"),
+    [
+        ("The `go-git` index is rewritten", True),
+        ("`go-git` writes the index anew", True),
+        ("`go-git` writes the index now", False),
+        ("the sky over the harbour is blue today", False),
+    ],
+)
+def test_a_correction_of_thirty_characters_that_names_something_is_kept(right: str, is_told: bool) -> None:
+    after = settled(CACHE, ("reply", f"I was wrong about how `go-git` caches the index. {right}"))
+    assert len(after.refuted) == 1
+    assert bool(after.kept) is is_told
+
+
+# Command cards
+
+
+def test_a_command_is_the_way_from_two_passes_on_and_a_start_command_from_two_sessions(memory: Memory) -> None:
+    ran(memory, ONE, "pytest")
+    assert cards(memory) == {}
+    ran(memory, SessionId("two"), "pytest", "pytest", "npm start", "npm start")
+    assert list(cards(memory)) == ["commands/test"]
+    ran(memory, SessionId("three"), "npm start")
+    assert sorted(cards(memory)) == ["commands/run", "commands/test"]
+
+
+def test_a_card_names_further_commands_that_have_a_twentieth_of_the_passes(memory: Memory) -> None:
+    for session in ("one", "two"):
+        ran(memory, SessionId(session), *["pytest"] * 20, "tox")
+    assert "Also used: `tox`" in cards(memory)["commands/test"].insight
+    ran(memory, SessionId("three"), "pytest")
+    assert "Also used" not in cards(memory)["commands/test"].insight
+
+
+def test_a_claims_failure_is_looked_for_within_sixty_events() -> None:
+    claim = "The check fails because `logCount` is missing from the dependency list."
+    error = "Error: dependency list of logCount fails the check"
+    other = "The real reason: `useEffect` never reads its own body, so biome reports an extra entry."
+
+    def refuted(between: int) -> bool:
+        window = [
+            failing(0, error),
+            *(event(100 + n, "reply", "I look at it.") for n in range(between)),
+            event(1, "reply", claim),
+            make_event(id="e2", kind="file_edit", files=("a.tsx",), old="[]", new="[logCount]"),
+            failing(3, error),
+            event(4, "reply", other),
+        ]
+        span = Evidence(event=EventId("e1"), quote=claim, start=0, end=len(claim))
+        candidate = Candidate(kind="bug_cause", insight=claim, detector="x/1", evidence=(span,), trust="agent")
+        return bool(settle([candidate], window).refuted)
+
+    assert refuted(59)
+    assert not refuted(60)

@@ -1,0 +1,431 @@
+"""Each weight, threshold and cap of the ranking at its boundary: a little less, and the answer is another one.
+
+The numbers here are written out on purpose: a test that computes them from the constants would move with them.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from holdfast.domain.briefing import LaneShare
+from holdfast.domain.query import Hit
+from holdfast.domain.vocabulary import LessonId
+from holdfast.ranking.aim import Aim, task_of
+from holdfast.ranking.bar import ASKED, PUSHED, Bar, Chance, is_decisive, is_linked, is_sure, passes, shifted
+from holdfast.ranking.bm25 import bm25
+from holdfast.ranking.diversify import Rival, diversify, likeness
+from holdfast.ranking.fuse import fuse, is_exact
+from holdfast.ranking.multipliers import HIGHEST, LOWEST, multipliers, recency
+from holdfast.ranking.names import EVERYDAY_NAME, TELLING, UNNAMED, naming, runs_of
+from holdfast.ranking.pushing import agrees, is_about, is_plainly_about, relevance_of, worth_here
+from holdfast.ranking.ranker import applies, features, judge, last_part
+from holdfast.ranking.relevance import Fit, weigh
+from holdfast.ranking.settlement import rule
+from holdfast.testing.builders import START, make_lesson
+from holdfast.text.contradiction import relation
+
+TINY, THOUSAND, MILLIONS = (Chance(lessons=lessons, stems=1_000) for lessons in (3, 1_000, 3_000_000))
+
+
+def shares(**scores: float) -> tuple[LaneShare, ...]:
+    return tuple(LaneShare(lane=lane, rank=1, raw=raw, share=0.1) for lane, raw in scores.items())
+
+
+# What is relevant enough
+
+
+@pytest.mark.parametrize(
+    ("bar", "chance", "strength"),
+    [
+        (PUSHED, THOUSAND, 1.52),
+        (ASKED, THOUSAND, 0.899),
+        (PUSHED, TINY, 0.528),
+        (PUSHED, Chance(lessons=10**5, stems=30), 1.825),
+    ],
+)
+def test_words_pass_from_a_strength_that_grows_with_the_number_of_lessons(
+    bar: Bar, chance: Chance, strength: float
+) -> None:
+    assert passes(shares(text=1.0), Fit(strength=strength), bar, chance)
+    assert not passes(shares(text=1.0), Fit(strength=strength - 0.01), bar, chance)
+    assert passes(shares(text=0.5), Fit(strength=2 * strength), bar, chance)
+
+
+def test_an_exact_name_counts_seven_tenths_of_its_score_among_the_words() -> None:
+    assert passes(shares(text=1.0, exact=0.5), Fit(strength=1.18), PUSHED, THOUSAND)
+    assert not passes(shares(text=1.0, exact=0.5), Fit(strength=1.16), PUSHED, THOUSAND)
+
+
+@pytest.mark.parametrize(
+    ("bar", "enough", "too_little"),
+    [
+        (PUSHED, [(3.5, 0), (1.2, 0.2), (0.9, 0.3)], [(3.4, 0), (1.19, 0.2), (1.2, 0.19), (0.89, 0.3), (0.9, 0.29)]),
+        (ASKED, [(1.8, 0), (0.9, 0.12), (0.6, 0.2)], [(1.79, 0), (0.89, 0.12), (0.9, 0.11), (0.59, 0.2)]),
+    ],
+)
+def test_where_little_is_kept_words_pass_by_strength_and_coverage(
+    bar: Bar, enough: list[tuple[float, float]], too_little: list[tuple[float, float]]
+) -> None:
+    little, more = Chance(lessons=50, stems=30), Chance(lessons=50, stems=31)
+    for strength, coverage in enough:
+        assert passes((), Fit(strength=strength, coverage=coverage), bar, little)
+        assert not passes((), Fit(strength=strength, coverage=coverage), bar, more)
+    assert not any(passes((), Fit(strength=least, coverage=part), bar, little) for least, part in too_little)
+
+
+@pytest.mark.parametrize(("bar", "cosine"), [(PUSHED, 0.7098), (ASKED, 0.6598)])
+def test_a_meaning_passes_from_a_cosine_that_grows_with_the_number_of_lessons(bar: Bar, cosine: float) -> None:
+    assert passes(shares(vector=cosine + 0.001), Fit(), bar, THOUSAND)
+    assert not passes(shares(vector=cosine - 0.001), Fit(), bar, THOUSAND)
+
+
+@pytest.mark.parametrize(("lane", "least"), [("path", 0.6), ("symbol", 0.6), ("exact", 0.8)])
+def test_a_place_or_an_exact_name_is_enough_from_its_score_on(lane: str, least: float) -> None:
+    assert is_sure(shares(**{lane: least}), THOUSAND)
+    assert not is_sure(shares(**{lane: least - 0.01}), THOUSAND)
+
+
+def test_lanes_without_a_bar_are_never_decisive_and_a_meaning_is_from_six_tenths() -> None:
+    assert not is_decisive(*shares(text=3.0))
+    assert is_decisive(*shares(vector=0.6))
+    assert not is_decisive(*shares(vector=0.59))
+    assert is_sure(shares(exact=0.4), Chance(lessons=50, stems=30))
+    assert not is_sure(shares(exact=0.39), Chance(lessons=50, stems=30))
+
+
+def test_a_link_is_enough_from_a_tenth_or_what_is_asked_for() -> None:
+    assert is_linked(shares(graph=0.1))
+    assert not is_linked(shares(graph=0.09))
+    assert not is_linked(shares(path=1.0))
+    assert is_linked(shares(graph=0.3), least=0.3)
+
+
+def test_a_shift_multiplies_all_that_a_bar_asks_for() -> None:
+    def bar(told: float, rest: float) -> Bar:
+        fixed = ("meaning", "strength", "coverage", "short_strength", "short_coverage", "strong")
+        return Bar(told=told, **dict.fromkeys(fixed, rest))
+
+    assert shifted(PUSHED, 1.0) is PUSHED
+    assert shifted(bar(1, 2), 0.5) == bar(0.5, 1.0)
+
+
+# What is told unasked
+
+
+def test_relevance_adds_the_cosine_to_a_thirtieth_of_bm25() -> None:
+    assert relevance_of(shares(vector=0.3), 15.0) == pytest.approx(0.8)
+    assert worth_here(shares(path=0.6, symbol=0.9), 15.0) == pytest.approx(1.4)
+
+
+@pytest.mark.parametrize(
+    ("lessons", "shift", "weight"),
+    [(100, 1.0, 28.9), (20, 1.0, 25.6), (100, 1.1, 31.8)],
+)
+def test_a_lesson_is_told_from_a_relevance_that_grows_with_their_number(
+    lessons: int, shift: float, weight: float
+) -> None:
+    assert is_about((), weight, Fit(), Chance(lessons=lessons), shift)
+    assert not is_about((), weight - 0.1, Fit(), Chance(lessons=lessons), shift)
+
+
+FITTING = Fit(strength=2.87, coverage=0.7)
+
+
+@pytest.mark.parametrize(
+    ("fit", "stems", "about"),
+    [
+        (FITTING, 100, True),
+        (Fit(strength=2.86, coverage=0.7), 100, False),
+        (Fit(strength=3.0, coverage=0.5), 100, True),
+        (Fit(strength=3.0, coverage=0.49), 100, False),
+        (Fit(strength=3.0, coverage=0.49), 10, True),
+        (Fit(strength=3.0, coverage=0.49), 11, False),
+        (Fit(), 1, False),
+    ],
+)
+def test_with_few_lessons_the_words_alone_have_to_be_enough(fit: Fit, stems: int, about: bool) -> None:
+    assert is_about((), 0.0, fit, Chance(lessons=3, stems=stems)) is about
+
+
+def test_with_four_lessons_the_relevance_counts_and_with_twenty_the_words_do_not() -> None:
+    assert is_about((), 22.6, FITTING, Chance(lessons=4, stems=100))
+    assert not is_about((), 22.5, FITTING, Chance(lessons=4, stems=100))
+    assert is_about((), 40.0, Fit(), Chance(lessons=20, stems=100))
+    assert not is_about((), 40.0, Fit(), Chance(lessons=19, stems=100))
+    assert is_about(shares(path=1.0), 40.0, Fit(), Chance(lessons=19, stems=100))
+    assert not is_about(shares(path=0.99), 40.0, Fit(), Chance(lessons=19, stems=100))
+
+
+def test_an_identifier_is_enough_only_among_few_lessons() -> None:
+    assert is_about(shares(exact=0.4), 0.0, FITTING, Chance(lessons=19, stems=100))
+    assert not is_about(shares(exact=0.39), 0.0, FITTING, Chance(lessons=19, stems=100))
+    assert not is_about(shares(exact=0.9), 0.0, FITTING, Chance(lessons=20, stems=100))
+
+
+def test_a_second_lesson_has_to_be_a_fifth_more_relevant_and_never_among_few() -> None:
+    assert is_plainly_about((), 30.72, Chance(lessons=20))
+    assert not is_plainly_about((), 30.70, Chance(lessons=20))
+    assert not is_plainly_about((), 90.0, Chance(lessons=19))
+
+
+@pytest.mark.parametrize(
+    ("place", "lessons", "weight"),
+    [(shares(symbol=0.6), 20, 13.9), (shares(path=0.6), 4, 25.9), (shares(path=0.6, symbol=0.59), 4, 25.9)],
+)
+def test_the_sessions_words_have_to_agree_with_a_lesson_about_a_file(
+    place: tuple[LaneShare, ...], lessons: int, weight: float
+) -> None:
+    assert agrees(place, weight, Chance(lessons=lessons))
+    assert not agrees(place, weight - 0.05, Chance(lessons=lessons))
+    assert agrees(place, 0.0, Chance(lessons=lessons - 1))
+    assert not agrees(shares(symbol=0.59, path=0.59), 90.0, Chance(lessons=lessons))
+
+
+@pytest.mark.parametrize(
+    ("word", "weight"), [("ledger", 1.0), ("round_half_even", 1.2), ("error", 0.3), ("404", 0.3), ("4040", 1.2)]
+)
+def test_a_name_weighs_more_than_a_word_and_an_everyday_word_less(word: str, weight: float) -> None:
+    assert max(each for _, each, _ in weigh(word).stems) == weight
+
+
+def test_a_pair_of_letters_of_a_script_written_in_runs_weighs_less_than_a_word() -> None:
+    assert {weight for _, weight, _ in weigh("天気").stems} == {0.6}
+    assert {weight for _, weight, _ in weigh("ox").stems} == {1.0}
+
+
+# How lanes and factors add up
+
+
+@pytest.mark.parametrize(
+    ("lane", "score", "share"),
+    [
+        ("path", 1.0, 0.35), ("symbol", 1.0, 0.15), ("exact", 0.5, 0.1), ("graph", 1.0, 0.1), ("text", 1.0, 0.4),
+        ("text", 0.5, 0.4 * 0.5**1.3), ("text", 3.5, 0.4 * 3**1.3), ("path", 2.0, 0.35), ("path", -1.0, 0.0),
+        ("unknown", 1.0, 0.0),
+    ],
+)  # fmt: skip
+def test_each_lane_counts_by_its_weight(lane: str, score: float, share: float) -> None:
+    [[given]] = fuse({lane: [Hit(id=LessonId("a"), score=score)]}).values()
+    assert given.share == pytest.approx(share + 0.2 / 61)
+
+
+def test_a_vector_counts_by_how_far_it_is_above_the_last_one() -> None:
+    fused = fuse({"vector": [Hit(id=LessonId("a"), score=0.9), Hit(id=LessonId("b"), score=0.4)]})
+    assert fused[LessonId("a")][0].share == pytest.approx(0.5 + 0.2 / 61)
+    assert fused[LessonId("b")][0].share == pytest.approx(0.2 / 62)
+
+
+def test_an_exact_match_has_the_floor_from_eight_tenths_on() -> None:
+    above, below = (Hit(id=LessonId(name), score=score) for name, score in (("a", 0.8), ("b", 0.79)))
+    fused = fuse({"exact": [above, below]})
+    assert is_exact(fused[above.id])
+    assert not is_exact(fused[below.id])
+    assert fused[above.id][0].share > 20 > 1 > fused[below.id][0].share
+
+
+@pytest.mark.parametrize(
+    ("fields", "factors"),
+    [
+        ({"trust": "person", "confidence": 1, "salience": 1}, {"trust": 1.04, "confidence": 1.05, "salience": 1.05}),
+        ({"trust": "verified", "confidence": 0, "salience": 0}, {"trust": 1.03, "confidence": 0.95, "salience": 0.95}),
+        ({"trust": "agent", "confidence": 0.5}, {"trust": 1.0, "confidence": 1.0}),
+        ({"trust": "repository"}, {"trust": 0.96}),
+        ({"trust": "tool"}, {"trust": 0.92}),
+    ],
+)  # fmt: skip
+def test_each_multiplier_has_its_value(fields: dict[str, Any], factors: dict[str, float]) -> None:
+    known = dict(multipliers(make_lesson(**fields), "fresh", START))
+    assert {name: known[name] for name in factors} == pytest.approx(factors)
+    assert (known["freshness"], known["recency"], known["time"], known["task"]) == (1.0, 1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("freshness", "share", "factor"),
+    [
+        ("moved", 1.0, 1.0), ("unanchored", 1.0, 1.0), ("unverified", 1.0, 0.95), ("orphaned", 1.0, 0.6),
+        ("drifted", 1.0, 0.8), ("drifted", 0.5, 0.8), ("drifted", 0.25, 0.875), ("drifted", 0.0, 0.95),
+        ("changed", 1.0, 0.7), ("changed", 0.0, 0.9), ("changed", -1.0, 0.9),
+    ],
+)  # fmt: skip
+def test_stale_code_takes_the_more_the_more_of_it_changed(freshness: Any, share: float, factor: float) -> None:
+    assert dict(multipliers(make_lesson(), freshness, START, share=share))["freshness"] == pytest.approx(factor)
+
+
+def test_age_takes_at_most_six_hundredths_and_a_future_lesson_has_none() -> None:
+    decision = make_lesson(kind="decision")
+    assert dict(multipliers(decision, "fresh", START + timedelta(days=720)))["recency"] == pytest.approx(0.97)
+    assert recency(decision, START - timedelta(days=720)) == 1.0
+    assert pytest.approx((0.4689, 1.565), abs=0.001) == (LOWEST, HIGHEST)
+
+
+def test_the_time_named_lifts_by_three_tenths_and_the_task_by_a_twentieth() -> None:
+    aim = Aim(task="fix", since=START, until=START + timedelta(days=1))
+    factors = dict(multipliers(make_lesson(kind="fix"), "fresh", START, aim))
+    assert (factors["time"], factors["task"]) == pytest.approx((1.3, 1.05))
+    assert not aim.names_time_of(make_lesson(recorded_at=START + timedelta(days=1), valid_from=aim.until))
+    assert Aim(until=aim.until).names_time_of(make_lesson())
+    assert not Aim(since=aim.until).names_time_of(make_lesson())
+    assert not Aim().names_time_of(make_lesson())
+
+
+def test_a_task_is_looked_for_in_the_first_four_hundred_characters() -> None:
+    assert task_of("x" * 395 + " fix") == "fix"
+    assert task_of("x" * 400 + " fix") == ""
+
+
+# Novelty
+
+
+def rival(score: float, words: str, session: str = "") -> Rival:
+    return Rival(score=score, terms=frozenset(words), session=session)
+
+
+def order(*rivals: Rival) -> list[int]:
+    return [at for at, _ in diversify(rivals, len(rivals))]
+
+
+def test_likeness_is_the_share_of_common_words_and_a_little_more_within_a_session() -> None:
+    one, other = rival(1.0, "ab", "s"), rival(1.0, "bc", "s")
+    assert likeness(one, rival(1.0, "bc")) == pytest.approx(1 / 3)
+    assert likeness(one, other) == pytest.approx(0.15 + 0.85 / 3)
+    assert likeness(rival(1.0, "a"), rival(1.0, "b")) == 0.0
+
+
+def test_a_choice_is_worth_seven_tenths_of_its_score_less_three_of_its_likeness() -> None:
+    rivals = [rival(2.0, "abcd"), rival(1.0, "aefg")]
+    assert diversify(rivals, 2) == [(0, pytest.approx(0.7)), (1, pytest.approx(0.35 - 0.3 / 7))]
+
+
+def test_a_copy_comes_last_from_four_fifths_of_its_words_on() -> None:
+    weak = rival(0.1, "z")
+    assert order(rival(1.0, "abcde"), rival(0.9, "abcd"), weak) == [
+        0,
+        2,
+        1,
+    ]
+    assert order(rival(1.0, "abcd"), rival(0.9, "abc"), weak) == [
+        0,
+        1,
+        2,
+    ]
+
+
+def test_what_is_worth_next_to_nothing_is_worth_a_hundredth() -> None:
+    assert diversify([rival(1.0, "a"), rival(0.0, "b")], 2)[1] == (1, 0.01)
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("dead letter queue topic", "the dead letter queue topic", TELLING),
+        ("one dead letter queue topic", "one dead letter queue topic", UNNAMED),
+        ("ledger", "the leddger", TELLING),
+        ("ledger", "the lefger", UNNAMED),
+        ("pgsql", "is psgql up", TELLING),
+        ("pgsq", "is psgq up", UNNAMED),
+        ("ledger", "kedger", UNNAMED),
+        ("error", "an error", EVERYDAY_NAME),
+        ("ledger", " ".join(["word"] * 39) + " leddger", TELLING),
+        ("ledger", " ".join(["word"] * 40) + " leddger", UNNAMED),
+        ("ledger", "x" * 1993 + " ledger", TELLING),
+        ("ledger", "x" * 1996 + " ledger", UNNAMED),
+    ],
+)  # fmt: skip
+def test_a_name_is_found_up_to_its_limits(name: str, text: str, found: int) -> None:
+    assert naming(make_lesson(tags=(name,)), runs_of(text)) == found
+
+
+# The learned ranker
+
+
+def test_the_last_part_of_a_symbol_is_its_own_name() -> None:
+    assert [last_part(symbol) for symbol in ("Store.put#2", "store::Store::Put", "put")] == ["put", "put", "put"]
+
+
+def test_the_ranker_is_asked_of_five_hundred_lessons_half_of_them_about_code() -> None:
+    code, plain = make_lesson(path="a.py"), make_lesson()
+    assert applies([code, plain], 500)
+    assert not applies([code, plain], 499)
+    assert not applies([code, plain, plain], 500)
+    assert not applies([], 500)
+
+
+def test_each_feature_is_what_its_name_says() -> None:
+    lesson = make_lesson(kind="decision", insight="Round the ledger.", path="ledger.py", symbol="Ledger.round")
+    given = (*shares(path=0.8, exact=0.5, vector=0.3), LaneShare(lane="text", rank=6, raw=1.5, share=0.1))
+    known = features(lesson, given, 0.4, 3.0, 1, {"round", "sum"}, {"round", "post"}, START + timedelta(days=30))
+    expected = (1 / 16, 1 / 11, 0.8, 1 / 3, 0.5, 0.4, 0.5, 0.3, 0.5, 0.6931, 0.6931)
+    assert known == pytest.approx(expected, abs=0.0001)
+    crowded = features(lesson, given, 0.4, 0.0, 10, (), (), None)
+    assert crowded == pytest.approx((1 / 16, 1 / 11, 0.8 / 3.3026, 0, 0, 0.4, 0, 0.3, 0.5, 0.6931, 0), abs=0.0001)
+
+
+def test_a_score_three_lower_is_worth_a_third_and_the_weights_are_chosen_by_what_answered() -> None:
+    def row(**values: float) -> list[float]:
+        names = (
+            "text_rank",
+            "vector_rank",
+            "path",
+            "head",
+            "symbol",
+            "coverage",
+            "text",
+            "vector",
+            "exact",
+            "files",
+            "age",
+        )
+        return [values.get(name, 0.0) for name in names]
+
+    assert judge([row(path=1.0, text=1.0), row(path=1.0)])[1] == pytest.approx(0.6168, abs=0.0001)
+    assert judge([row(text=1.0), row()])[1] == pytest.approx(0.2636, abs=0.0001)
+    assert judge([row(vector=1.0, text=1.0), row(vector=1.0)])[1] == pytest.approx(0.6681, abs=0.0001)
+    assert judge([]) == []
+
+
+def test_bm25_has_the_published_values() -> None:
+    assert bm25("ledger", ["ledger\nledger", "till", "till shut"]) == pytest.approx([1.2768, 0, 0], abs=0.0001)
+
+
+# Which of two contradicting lessons comes first
+
+NOW = START + timedelta(days=30)
+NPM, PNPM = "Install dependencies with npm.", "Install dependencies with pnpm."
+
+
+def ruling(one: dict[str, Any], other: dict[str, Any]) -> tuple[bool, str, bool]:
+    first, second = make_lesson(id="a", insight=NPM, **one), make_lesson(id="b", insight=PNPM, **other)
+    found = rule(first, second, relation(NPM, PNPM), NOW)
+    return found.first, found.reason, found.closes
+
+
+def test_a_lesson_holds_from_the_very_instant_and_up_to_before_its_end() -> None:
+    later, end = {"valid_from": NOW + timedelta(days=1)}, {"valid_to": NOW}
+    assert ruling({"valid_from": NOW}, later)[:2] == (True, "holds now")
+    assert ruling({}, end)[:2] == (True, "holds now")
+    assert ruling(end, {"valid_to": NOW + timedelta(days=1)})[:2] == (False, "holds now")
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "closes"),
+    [
+        ({"trust": "verified"}, {"trust": "agent"}, True),
+        ({"trust": "verified"}, {"trust": "agent", "pinned": True}, False),
+        ({"trust": "verified", "state": "candidate"}, {"trust": "agent"}, False),
+        ({"trust": "verified", "branch": "topic"}, {"trust": "agent"}, False),
+        ({"trust": "verified"}, {"trust": "agent", "branch": "topic"}, False),
+        ({"trust": "agent"}, {"trust": "tool"}, False),
+        ({"trust": "verified", "valid_from": NOW}, {"trust": "verified"}, True),
+    ],
+)
+def test_a_better_lesson_closes_another_only_where_its_word_may(
+    better: dict[str, Any], worse: dict[str, Any], closes: bool
+) -> None:
+    assert ruling(better, worse)[0::2] == (True, closes)
+    assert ruling(worse, better)[0::2] == (False, closes)

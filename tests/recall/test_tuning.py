@@ -1,0 +1,341 @@
+"""Each limit, share and length of recall at its boundary; its number is written out, so that it cannot move alone."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast import Memory
+from holdfast.domain.briefing import LaneShare
+from holdfast.domain.lesson import Link, Triggers
+from holdfast.domain.query import Query
+from holdfast.domain.records import Outcome
+from holdfast.domain.symbol import Neighbour
+from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
+from holdfast.errors import InvalidValueError
+from holdfast.lean.records import replace
+from holdfast.ranking.relevance import Fit
+from holdfast.recall.moments.prompt import own_words
+from holdfast.recall.moments.saying import shares_subject
+from holdfast.recall.moments.turn import telling
+from holdfast.recall.quotation import quote_lesson
+from holdfast.recall.retrieve import Found, asked_words, is_visible, question, reason, says_something, shorten
+from holdfast.recall.surroundings import linked_files, way_to
+from holdfast.testing.builders import PROJECT, START, make_checkpoint, make_lesson
+from tests.recall.test_moments import deliver, edit, happened, keep, shown
+
+RULE = "Harbour pilots announce every lighthouse beacon before sunset."
+"""Six telling words."""
+
+
+def share(lane: str, raw: float) -> LaneShare:
+    return LaneShare(lane=lane, rank=1, raw=raw, share=0.1)
+
+
+# Questions
+
+
+def test_of_a_long_question_three_thousand_characters_of_each_end_are_looked_at() -> None:
+    assert shorten("a" * 6000) == "a" * 6000
+    assert shorten("a" * 3000 + "b" + "c" * 3000) == "a" * 3000 + "\n" + "c" * 3000
+
+
+@pytest.mark.parametrize(
+    ("lane", "raw", "says"),
+    [("vector", 0.2, True), ("vector", 0.19, False), ("text", 0.0, True), ("pinned", 1, False), ("recent", 1, False),
+     ("ranker", 1, False)],
+)  # fmt: skip
+def test_only_what_is_about_the_question_can_be_the_nearest(lane: str, raw: float, says: bool) -> None:
+    assert says_something(share(lane, raw)) is says
+
+
+@pytest.mark.parametrize(
+    ("fields", "asked", "visible"),
+    [
+        ({}, {}, True),
+        ({"project": "other"}, {}, False),
+        ({"project": "other"}, {"all_projects": True}, True),
+        ({"project": "other", "level": "user"}, {}, True),
+        ({"state": "retired"}, {}, False),
+        ({"kind": "fix"}, {"kinds": ("decision",)}, False),
+        ({"kind": "fix"}, {"kinds": ("decision", "fix")}, True),
+        ({"valid_to": START + timedelta(days=1)}, {"at": START + timedelta(days=1)}, False),
+        ({"valid_to": START + timedelta(days=1)}, {"at": START}, True),
+        ({"valid_to": START + timedelta(days=1)}, {}, True),
+        ({"branch": "topic"}, {"staged": ()}, False),
+        ({"branch": "topic"}, {"staged": None}, True),
+        ({"branch": "topic", "id": "staged"}, {"staged": (LessonId("staged"),)}, True),
+        ({"branch": "topic", "project": "other"}, {"staged": (), "all_projects": True}, True),
+    ],
+)
+def test_a_linked_lesson_is_seen_only_where_a_search_would_find_it(
+    fields: dict[str, Any], asked: dict[str, Any], visible: bool
+) -> None:
+    query = Query(**{"project": PROJECT, "states": ("active",), **asked})
+    assert is_visible(make_lesson(**fields), query) is visible
+
+
+def test_what_is_said_of_a_choice_names_at_most_four_words_and_only_decisive_places() -> None:
+    def said(*shares: LaneShare, matched: tuple[str, ...] = (), via: str = "") -> str:
+        fit = Fit(matched=matched)
+        return reason(Found(lesson=make_lesson(), shares=shares, fit=fit, stems=frozenset(), via=via))
+
+    assert said() == "nearest"
+    assert said(share("path", 0.6), share("symbol", 0.5), share("pinned", 0.0)) == "about this file; pinned"
+    assert said(matched=("a", "b", "c", "d", "e"), via="linked") == "linked; shares a, b, c, d"
+
+
+def test_the_words_of_a_question_are_those_of_its_command_error_and_symbols_too() -> None:
+    query = Query(project=PROJECT, text="why", command="cd x && make test", error="KeyError: 'tide'", symbols=("Tide",))
+    assert asked_words(query).split(" \n ")[0::3] == ["why", "Tide"]
+    assert "KeyError" in asked_words(query)
+    assert asked_words(replace(query, text=query.error, command="", symbols=())) == query.error
+
+
+def test_an_error_in_the_words_is_asked_for_as_an_error_and_a_given_one_goes_before(memory: Memory) -> None:
+    pasted = "KeyError: 'tide'"
+    assert question(memory.parts, memory.place, pasted).error == pasted
+    assert question(memory.parts, memory.place, "no error here").error == ""
+    assert question(memory.parts, memory.place, pasted, error="boom").error == "boom"
+    assert question(memory.parts, memory.place, as_of=START).at is None
+    with pytest.raises(InvalidValueError, match="aware time"):
+        question(memory.parts, memory.place, as_of=START.replace(tzinfo=None))
+    with pytest.raises(InvalidValueError, match="command must be a text"):
+        question(memory.parts, memory.place, command=3)  # type: ignore[arg-type]
+
+
+def test_three_links_of_a_named_lesson_are_followed(memory: Memory) -> None:
+    aims = [keep(memory, f"Basin {name} is dredged in spring.") for name in ("one", "two", "three", "four")]
+    links = tuple(Link(kind="refines", target=aim.id) for aim in aims)
+    keep(memory, "Ferries moor at the quay.", tags=("mooring plan",), links=links)
+    assert len(memory.recall("what is the mooring plan?", limit=9).items) == 4
+
+
+def test_the_three_nearest_are_named_where_nothing_passes(memory: Memory) -> None:
+    for pier in ("north", "south", "east", "west", "middle"):
+        keep(memory, f"The pilot roster of the {pier} pier is cached for an hour, so refresh it after an import.")
+    nothing = memory.recall("add a dark theme to the settings page before the release and mention the import")
+    assert (len(nothing.items), len(nothing.near), nothing.near_more) == (0, 3, 2)
+
+
+# What is around the files in play
+
+
+class Index:
+    """A code index that knows what is linked to some files."""
+
+    def __init__(self, **links: list[Neighbour]) -> None:
+        self.links = links
+
+    def neighbours(self, place: object, path: str) -> list[Neighbour]:
+        return self.links.get(path, [])
+
+
+def linked(memory: Memory, index: Index, *paths: str) -> list[tuple[str, float, int]]:
+    parts = replace(memory.parts, codeindex=lambda: index)
+    return [(one.path, one.weight, one.hops) for one in linked_files(parts, memory.place, paths)]
+
+
+def neighbour(path: str, weight: float = 0.5, hops: int = 1) -> Neighbour:
+    return Neighbour(path=path, weight=weight, relation="imports", hops=hops)
+
+
+def test_links_add_up_as_chances_and_a_file_in_play_is_not_its_own_neighbour(memory: Memory) -> None:
+    index = Index(
+        a=[neighbour("x", 0.5, 2), neighbour("b")], b=[neighbour("x", 0.6), neighbour("y", 0.9), neighbour("a")]
+    )
+    assert linked(memory, index, "a", "b") == [("y", 0.9, 1), ("x", pytest.approx(0.8), 1)]
+    assert linked(memory, index, "a") == [("b", 0.5, 1), ("x", 0.5, 2)]
+
+
+def test_three_files_are_followed_to_forty_others(memory: Memory) -> None:
+    index = Index(c=[neighbour(f"n{number:02}") for number in range(41)], d=[neighbour("z")])
+    assert len(linked(memory, index, "a", "b", "c")) == 40
+    assert linked(memory, index, "a", "b", "x", "d") == []
+
+
+def test_the_way_to_a_file_is_told_by_the_closest_link() -> None:
+    near = [neighbour("a.py"), Neighbour(path="b.py", weight=0.4, relation="unheard", hops=1)]
+    assert way_to(near, ("b.py", "a.py")) == "about a.py, imported here"
+    assert way_to(near, ("b.py",)) == "about b.py, linked to it"
+    assert way_to(near, ("c.py",)) == ""
+
+
+# What a hook looks at
+
+
+def test_a_prompt_of_six_hundred_characters_is_read_for_what_nobody_typed() -> None:
+    pasted = "```\nboom\n```\n" + "x" * 580
+    assert own_words(pasted) == pasted
+    assert own_words(pasted + "x" * 7) != pasted + "x" * 7
+    assert own_words("Implement the following plan: go") == ""
+
+
+def test_the_subject_is_told_by_words_of_three_letters_up_to_two_dozen() -> None:
+    names = [f"basin{number}" for number in range(30)]
+    assert telling("up at the " + " ".join(names)) == " ".join(names[:24])
+    assert telling("ab abc") == "abc"
+    assert telling("one harbour quay", 1) in ("one", "harbour")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "task", "goes_on"),
+    [
+        ("please continue with it", "", True),
+        ("a b c d e f g h i j k continue", "chart the basin", True),
+        ("a b c d e f g h i j k l continue", "chart the basin", False),
+        ("dredge the basin at the quay", "dredge basin quay spring", True),
+        ("dredge the basin", "dredge basin quay spring", False),
+        ("the basin", "basin", True),
+        ("nothing of it", "basin", False),
+        ("the basin", "basin quay", False),
+    ],
+)
+def test_a_prompt_goes_on_with_a_task_by_three_words_or_by_saying_so(prompt: str, task: str, goes_on: bool) -> None:
+    assert shares_subject(prompt, task) is goes_on
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("harbour pilots announce lighthouse beacons", False),
+        ("harbour pilots announce lighthouse", True),
+        ("harbour pilots\nannounce\nlighthouse beacons", False),
+        ("harbour pilots\nannounce\nlighthouse\nbeacons sunset", True),
+        ("harbour pilots announce lighthouse beacons sunset?", True),
+    ],
+)
+def test_a_rule_is_said_by_four_fifths_of_its_words_in_three_lines(memory: Memory, text: str, told: bool) -> None:
+    keep(memory, RULE)
+    happened(memory, "prompt", text=text)
+    assert bool(shown(deliver(memory, "session_start"))) is told
+
+
+def test_the_last_four_prompts_are_looked_at_for_a_rule(memory: Memory) -> None:
+    keep(memory, RULE)
+    happened(memory, "prompt", text=RULE)
+    for _ in range(3):
+        happened(memory, "prompt", text="go on")
+    assert shown(deliver(memory, "session_start")) == []
+    happened(memory, "prompt", text="go on")
+    assert shown(deliver(memory, "session_start")) == [RULE]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("pilots announce lighthouse beacons sunset", True), (RULE, False), (" " * 59_990 + RULE, True)]
+)
+def test_a_rules_file_says_a_rule_by_more_of_its_words_in_its_first_sixty_thousand_bytes(
+    memory: Memory, project: Path, text: str, told: bool
+) -> None:
+    keep(memory, RULE)
+    (project / "AGENTS.md").write_text(text)
+    assert bool(shown(deliver(memory, "session_start"))) is told
+
+
+def test_a_rule_of_three_telling_words_is_never_said(memory: Memory) -> None:
+    keep(memory, "Always announce the beacon.")
+    happened(memory, "prompt", text="Always announce the beacon.")
+    assert shown(deliver(memory, "session_start")) == ["Always announce the beacon."]
+
+
+# How much a session is told
+
+
+def standing(memory: Memory, count: int) -> None:
+    for number in range(count):
+        keep(memory, f"Standing rule of captain {number} and all.", valid_from=START + timedelta(seconds=number))
+
+
+def test_a_session_starts_with_four_standing_rules_and_a_prompt_with_two(memory: Memory) -> None:
+    standing(memory, 6)
+    assert len(deliver(memory, "session_start").items) == 4
+    assert deliver(memory, "session_start", session="s2").more == 2
+
+
+def test_a_command_brings_one_lesson_and_a_session_four_of_them(memory: Memory) -> None:
+    for number in range(6):
+        for word in ("once", "twice"):
+            keep(memory, f"Basin {number} fails {word}.", kind="fix", command=f"make basin{number}")
+    told = [len(deliver(memory, "before_command", command=f"make basin{number}").items) for number in range(6)]
+    assert told == [1, 1, 1, 1, 0, 0]
+
+
+def test_a_file_brings_one_lesson_and_a_session_four_of_them(memory: Memory, project: Path) -> None:
+    bodies = [f"def basin{number}():\n    return {number}\n" for number in range(6)]
+    (project / "src" / "tides.py").write_text("\n".join(bodies))
+    for number in range(6):
+        for word in ("dredged", "buoyed"):
+            place = {"path": "src/tides.py", "symbol": f"basin{number}"}
+            keep(memory, f"Basin {number} is {word} in spring.", kind="constraint", **place)
+    told = [len(edit(memory, "src/tides.py", old=body).items) for body in bodies]
+    assert told == [1, 1, 1, 1, 0, 0]
+
+
+def test_triggers_bring_four_lessons_a_session(memory: Memory) -> None:
+    for number in range(6):
+        keep(memory, f"Rule {number} of its own.", kind="constraint", when=Triggers(literals=(f"call{number}(",)))
+    told = [len(deliver(memory, "before_command", command=f"call{number}(x)").items) for number in range(6)]
+    assert told == [1, 1, 1, 1, 0, 0]
+
+
+def test_prompts_bring_six_lessons_a_session(memory: Memory) -> None:
+    names = ("ferry", "pilot", "beacon", "anchor", "rudder", "galley", "mast", "keel")
+    for name in names:
+        keep(memory, f"Check the {name}_table before every start.", kind="constraint", tags=(f"{name} table",))
+    told = [len(deliver(memory, "prompt", prompt=f"look at the {name} table").items) for name in names]
+    assert told == [1, 1, 1, 1, 1, 1, 0, 0]
+
+
+def test_a_failure_brings_two_lessons(memory: Memory) -> None:
+    error = "ModuleNotFoundError: No module named 'greenlet'"
+    for number in range(4):
+        keep(memory, f"Install greenlet, way {number}.", kind="fix", error_signature=error, command="make serve")
+    assert len(deliver(memory, "after_failure", command="make serve", error=error).items) == 2
+
+
+def test_ten_lines_are_what_a_session_is_told(memory: Memory) -> None:
+    standing(memory, 6)
+    for number in range(6):
+        keep(memory, f"Basin {number} fails.", kind="fix", command=f"make basin{number}")
+        keep(memory, f"Rule {number} of its own.", kind="constraint", when=Triggers(literals=(f"call{number}(",)))
+    told = len(deliver(memory, "session_start").items)
+    for number in range(6):
+        told += len(deliver(memory, "before_command", command=f"make basin{number}").items)
+        told += len(deliver(memory, "before_command", command=f"call{number}(x)").items)
+    assert told == 10
+
+
+@pytest.mark.parametrize(("days", "restored"), [(13.99, True), (14.01, False)])
+def test_a_checkpoint_is_restored_for_a_fortnight(memory: Memory, days: float, restored: bool) -> None:
+    at = memory.parts.clock.now() - timedelta(days=days)
+    memory.parts.store.record([make_checkpoint(at=at, project=memory.place.project.id, session=SessionId("before"))])
+    assert ("make the login test pass" in deliver(memory, "session_start").text) is restored
+
+
+@pytest.mark.parametrize(("sessions", "is_first"), [(3, True), (2, False)])
+def test_a_rule_goes_first_once_three_sessions_needed_it(memory: Memory, sessions: int, is_first: bool) -> None:
+    standing(memory, 2)
+    newest = keep(memory, "Newest of all standing rules.", valid_from=START + timedelta(days=1))
+    now, project = memory.parts.clock.now(), ProjectId(memory.place.project.id)
+    memory.parts.store.record(
+        Outcome(id=name, at=now, project=project, session=SessionId(name), lesson=newest.id, verdict="heeded")
+        for name in ("one", "two", "three")[:sessions]
+    )
+    assert (shown(deliver(memory, "session_start"))[0] == newest.insight) is is_first
+
+
+# Single records
+
+
+def test_a_field_is_cut_at_four_thousand_characters_and_places_at_twenty() -> None:
+    whole = make_lesson(why="a" * 4000, paths=[f"src/{number:02}.py" for number in range(21)])
+    text = quote_lesson(whole, ("fresh", ""))
+    assert "a" * 4000 in text
+    assert "src/19.py" in text
+    assert "src/20.py" not in text
+    cut = quote_lesson(replace(whole, why="a" * 4001), ("drifted", "changed since"))
+    assert "a" * 3999 + "…" in cut
+    assert "code: drifted: changed since" in cut

@@ -1,0 +1,226 @@
+"""What each lane of the SQLite store scores, and how far it looks; the numbers are written out on purpose.
+
+Asked through the port alone: whoever moves the scores elsewhere keeps these tests.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from holdfast.domain.lesson import Lesson, Provenance, Triggers
+from holdfast.domain.query import Query
+from holdfast.domain.symbol import Neighbour
+from holdfast.domain.vocabulary import SessionId
+from holdfast.stores.sqlite.store import SqliteStore
+from holdfast.testing.builders import PROJECT, START, make_lesson
+
+
+def keep(store: SqliteStore, **fields: Any) -> Lesson:
+    lesson = make_lesson(**fields)
+    store.put([lesson], {lesson.id: None})
+    return lesson
+
+
+def scores(store: SqliteStore, lane: str, limit: int = 20, **asked: Any) -> list[float]:
+    return [hit.score for hit in store.search(lane, Query(project=PROJECT, **asked), limit)]
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("kept", "asked", "score"),
+    [
+        ({"command": "make tide"}, {"command": "make tide"}, 1.0),
+        ({"error_signature": "KeyError: tide"}, {"error": "KeyError: tide"}, 1.0),
+        ({"topic_key": "tide tables"}, {"text": "Tide tables"}, 1.0),
+        ({"symbol": "high_water", "path": "x.py"}, {"text": "what is high_water"}, 0.9),
+        ({"path": "src/tide.py"}, {"text": "read src/tide.py now"}, 0.8),
+        ({"path": "src/tide.py"}, {"text": "read tide.py now"}, 0.6),
+        ({"insight": "Call `loadTide` first."}, {"text": "why loadTide"}, 0.5),
+        ({"symbol": "Tide.load_all", "path": "x.py"}, {"text": "why load_all"}, 0.4),
+        ({"symbol": "Tide.load_all#2", "path": "x.py"}, {"text": "why Tide.load_all"}, 0.9),
+        ({"symbol": "Tide.load_all", "path": "x.py"}, {"symbols": ("Tide.load_all",)}, 1 - 0.1 * 0.6),
+        ({"insight": "Quiet."}, {"text": "quiet"}, None),
+    ],
+)
+def test_an_exact_hit_says_as_much_as_what_was_hit(
+    store: SqliteStore, kept: dict[str, Any], asked: dict[str, Any], score: float | None
+) -> None:
+    keep(store, **{"insight": "Nothing of note here.", **kept})
+    assert scores(store, "exact", **asked) == ([] if score is None else [pytest.approx(score)])
+
+
+def test_a_name_says_less_the_more_lessons_mention_it_and_nothing_from_five_on(store: SqliteStore) -> None:
+    for number in range(4):
+        keep(store, insight=f"Call loadTide first, way {number}.")
+    assert scores(store, "exact", text="why loadTide") == [pytest.approx(0.5 / 1.5)] * 4
+    keep(store, insight="Call loadTide first, the last way.")
+    assert scores(store, "exact", text="why loadTide") == []
+
+
+@pytest.mark.parametrize(
+    ("error", "score"),
+    [
+        ("ValueError: harbour gauge lost signal", 1.0),
+        ("ValueError: harbour gauge lost power", 0.9 * 6 / 8),  # `valueerror`, `value` and `error` are words, too
+        ("ValueError: harbour gauge broke down", None),
+    ],
+)
+def test_an_error_of_three_fifths_of_the_words_is_nearly_the_same(
+    store: SqliteStore, error: str, score: float | None
+) -> None:
+    keep(store, error_signature="ValueError: harbour gauge lost signal")
+    assert scores(store, "exact", error=error) == ([] if score is None else [pytest.approx(score)])
+
+
+def test_eight_thousand_characters_of_a_question_are_looked_at_half_from_each_end(store: SqliteStore) -> None:
+    keep(store, insight="Call loadTide first.")
+    assert scores(store, "exact", text="loadTide " + "x" * 9_000) == [0.5]
+    assert scores(store, "exact", text="x " * 2_100 + "loadTide" + " y" * 2_100) == []
+    assert scores(store, "exact", text="x " * 1_900 + "loadTide" + " y" * 1_900) == [0.5]
+
+
+def test_ninety_six_names_of_a_lesson_are_kept(store: SqliteStore) -> None:
+    names = [f"load_tide_{number:03}" for number in range(120)]
+    keep(store, insight="Many.", snippets=(" ".join(names),))
+    found = [name for name in names if scores(store, "exact", text=f"why {name}")]
+    assert found == names[:96]
+
+
+# Places
+
+
+@pytest.mark.parametrize(
+    ("kept", "asked", "score"),
+    [
+        ("src/a/tide.py", "src/a/tide.py", 1.0),
+        ("src/a", "src/a/tide.py", 0.6),
+        ("src", "src/a/tide.py", 0.42),
+        ("src/a/buoy.py", "src/a/tide.py", 0.4),
+        ("src/buoy.py", "src/a/tide.py", 0.2),
+        ("src/b/buoy.py", "src/a/tide.py", None),
+        ("buoy.py", "tide.py", 0.4),
+        ("buoy.py", "src/tide.py", None),
+    ],
+)
+def test_a_place_scores_by_how_near_it_is(store: SqliteStore, kept: str, asked: str, score: float | None) -> None:
+    keep(store, path=kept)
+    assert scores(store, "path", paths=(asked,)) == ([] if score is None else [pytest.approx(score)])
+
+
+def test_a_glob_scores_four_fifths(store: SqliteStore) -> None:
+    keep(store, globs=("src/**/*.py",))
+    assert scores(store, "path", paths=("src/a/tide.py",)) == [0.8]
+    assert scores(store, "path", paths=("docs/tide.py",)) == []
+
+
+@pytest.mark.parametrize(
+    ("kept", "asked", "score"),
+    [
+        ("Store.put", "Store.put", 1.0),
+        ("put", "Store.put", 0.9),
+        ("Store", "Store.put", 0.8),
+        ("a", "a.b.c", 0.72),
+        ("Store.flush", "flush", 0.75),
+        ("Store.flush", "Store", 0.6),
+        ("Storage.flush", "Store", None),
+    ],
+)
+def test_a_symbol_of_the_file_asked_scores_by_what_it_is_to_the_one_in_play(
+    store: SqliteStore, kept: str, asked: str, score: float | None
+) -> None:
+    keep(store, path="src/tide.py", symbol=kept)
+    found = scores(store, "symbol", paths=("src/tide.py",), symbols=(asked,))
+    assert found == ([] if score is None else [pytest.approx(score)])
+    assert scores(store, "symbol", paths=("src/other.py",), symbols=(asked,)) == []
+
+
+def test_a_symbol_without_a_file_is_asked_for_as_it_is(store: SqliteStore) -> None:
+    keep(store, path="src/tide.py", symbol="Store.flush")
+    assert scores(store, "symbol", symbols=("Store::flush",)) == [1.0]
+    assert scores(store, "symbol", symbols=("flush",)) == []
+    assert scores(store, "symbol", symbols=("Store",)) == []
+
+
+def test_two_dozen_symbols_and_forty_linked_files_are_asked_for(store: SqliteStore) -> None:
+    keep(store, path="src/tide.py", symbol="Store.flush")
+    others = tuple(f"other{number}" for number in range(24))
+    assert scores(store, "symbol", symbols=(*others[:23], "Store.flush")) == [1.0]
+    assert scores(store, "symbol", symbols=(*others, "Store.flush")) == []
+    linked = tuple(Neighbour(path=f"n{number}.py", weight=0.5, relation="imports") for number in range(40))
+    tide = Neighbour(path="src/tide.py", weight=0.3, relation="imports")
+    assert scores(store, "graph", linked=(*linked[:39], tide)) == [0.3]
+    assert scores(store, "graph", linked=(*linked, tide)) == []
+    assert scores(store, "graph", linked=linked, paths=("src/tide.py",)) == [1.0]
+
+
+# Triggers
+
+
+@pytest.mark.parametrize(
+    ("when", "asked", "score"),
+    [
+        (Triggers(literals=("load_tide(",)), {"code": "x = load_tide(3)"}, 1.0),
+        (Triggers(commands=("make tide",)), {"command": "make tide --all"}, 0.95),
+        (Triggers(paths=("src/**",)), {"paths": ("src/a.py",)}, 0.9),
+        (Triggers(symbols=("Tide.load",)), {"symbols": ("Other.load",)}, 0.9),
+        (Triggers(literals=("load_tide(",)), {"code": "x = load(3)"}, None),
+        (Triggers(commands=("make tide",)), {"command": "make"}, None),
+        (Triggers(literals=("load_tide(",), commands=("make tide",)),
+         {"code": "load_tide(3)", "command": "make tide"}, 1.0),
+    ],
+)  # fmt: skip
+def test_a_trigger_scores_by_its_kind_the_best_of_several(
+    store: SqliteStore, when: Triggers, asked: dict[str, Any], score: float | None
+) -> None:
+    keep(store, when=when)
+    assert scores(store, "trigger", **asked) == ([] if score is None else [score])
+
+
+def test_two_hundred_thousand_characters_of_code_are_looked_through(store: SqliteStore) -> None:
+    keep(store, when=Triggers(literals=("load_tide(",)))
+    assert scores(store, "trigger", code="\n" * 199_980 + "load_tide(3)") == [1.0]
+    assert scores(store, "trigger", code="\n" * 200_000 + "load_tide(3)") == []
+
+
+# Words
+
+
+def test_what_was_learnt_next_in_a_session_takes_half_of_a_hits_score(store: SqliteStore) -> None:
+    session = Provenance(session=SessionId("s1"))
+    keep(store, insight="Zebra crossings are painted.", provenance=session)
+    keep(store, insight="Buoys are lit.", provenance=session)
+    keep(store, insight="Quays are swept.", provenance=session)
+    keep(store, insight="Zebra herds graze.", provenance=Provenance(session=SessionId("s2")))
+    hits = store.search("text", Query(project=PROJECT, text="zebra crossings"), 9)
+    assert len(hits) == 3
+    by_insight = {store.get([hit.id])[0].insight: hit for hit in hits}
+    crossing, buoys = by_insight["Zebra crossings are painted."], by_insight["Buoys are lit."]
+    assert buoys.score / crossing.score == pytest.approx(0.5 / 1.2)
+    assert buoys.weight == 0.0 < crossing.weight
+
+
+def test_three_hits_of_a_session_count_for_all_of_it(store: SqliteStore) -> None:
+    session = Provenance(session=SessionId("s1"))
+    for name in ("one", "two", "three", "four"):
+        keep(store, insight=f"Zebra {name}.", provenance=session)
+    found = {
+        store.get([hit.id])[0].insight: hit for hit in store.search("text", Query(project=PROJECT, text="zebra"), 9)
+    }
+    first, second = found["Zebra one."].score, found["Zebra two."].score
+    assert second / first == pytest.approx((1 + 0.3 + 0.6) / (1 + 0.6), rel=0.02)
+
+
+# Time
+
+
+def test_the_time_asked_about_is_half_open(store: SqliteStore) -> None:
+    keep(store, valid_from=START)
+    later = START + timedelta(seconds=1)
+    assert scores(store, "recent", since=START, until=later) == [START.timestamp()]
+    assert scores(store, "recent", since=later) == []
+    assert scores(store, "recent", until=START) == []

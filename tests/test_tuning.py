@@ -1,0 +1,71 @@
+"""The numbers that steer the program: each explained and used, and no new one out of everybody's sight."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "holdfast"
+TUNED = sorted(PACKAGE.rglob("tuning.py"))
+UNSEEN = ROOT / "tests" / "unseen_constants.txt"
+"""Numeric constants that nothing but their own module mentions, one `FILE NAME` a line. The list may only shrink."""
+
+
+def numeric_constants(file: Path) -> Iterator[tuple[str, str]]:
+    """Each name that a module assigns a number or a table of numbers, with the text that stands below it."""
+    body = ast.parse(file.read_text("utf-8")).body
+    for statement, following in zip(body, [*body[1:], None], strict=False):
+        if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
+            continue
+        values = [node.value for node in ast.walk(statement.value) if isinstance(node, ast.Constant)]
+        if any(type(value) in (int, float) for value in values):
+            text = following.value if isinstance(following, ast.Expr) else None
+            sentence = str(text.value) if isinstance(text, ast.Constant) else ""
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            yield from ((n.id, sentence) for target in targets for n in ast.walk(target) if isinstance(n, ast.Name))
+
+
+def words_by_file() -> dict[Path, frozenset[str]]:
+    """Every word of the Python files of the package and its tests."""
+    files = (*PACKAGE.rglob("*.py"), *(ROOT / "tests").rglob("*.py"))
+    ours = (file for file in files if "golden" not in file.parts)
+    return {file: frozenset(re.findall(r"\w+", file.read_text("utf-8"))) for file in ours}
+
+
+def test_every_number_of_a_room_is_explained_and_steers_something() -> None:
+    words = words_by_file()
+    assert len(TUNED) >= 7
+    for file in TUNED:
+        room = [words[other] for other in file.parent.rglob("*.py") if other != file]
+        used = frozenset().union(*room)
+        for name, sentence in numeric_constants(file):
+            assert sentence.strip().endswith("."), f"{file}: {name} needs a sentence"
+            assert name in used, f"{file}: nothing in the room uses {name}"
+
+
+def test_no_new_number_is_seen_by_its_own_module_alone() -> None:
+    """Put it into the room's tuning.py with a test at its boundary, or let a test of its module name it."""
+    words = words_by_file()
+    unseen = set()
+    for file in PACKAGE.rglob("*.py"):
+        module = file.parent.name if file.stem == "__init__" else file.stem
+        others = [known for other, known in words.items() if other != file and module in known]
+        for name, _ in numeric_constants(file):
+            if not any(name in known for known in others):
+                unseen.add(f"{file.relative_to(PACKAGE).as_posix()} {name}")
+    known = set(UNSEEN.read_text("utf-8").split("\n")) - {""}
+    assert unseen - known == set(), "numbers that nothing else mentions"
+    assert known - unseen == set(), "take these off the list: something mentions them now"
+
+
+@pytest.mark.parametrize("file", TUNED, ids=lambda file: file.parent.name)
+def test_a_rooms_numbers_are_in_its_tuning_and_nowhere_else(file: Path) -> None:
+    """But for those that are a format's, such as the length of an id."""
+    formats = {"FULL_ID", "FAR", "SEED", "_WORD", "WORD", "SIBLING"}
+    others = (other for other in file.parent.rglob("*.py") if other != file)
+    assert {name for other in others for name, _ in numeric_constants(other)} <= formats
