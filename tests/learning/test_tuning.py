@@ -260,8 +260,8 @@ def test_a_line_of_a_short_session_has_four_times_its_length(kind: str, fields: 
 def test_what_does_not_fit_the_budget_is_left_out_by_its_worth() -> None:
     said = make_event(text="Please keep the tide tables in centimetres.", trust="person")
     reply = make_event(kind="reply", text="I shall keep the tide tables in centimetres.", trust="agent")
-    fix = make_event(kind="reply", text="A fix said something about it.", trust="agent", agent="fix")
-    assert [line[:8] for line in shown([said, reply, fix])] == ["[0] USER", "[1] AGEN"]
+    sub_agent = make_event(kind="reply", text="A sub-agent said something about it.", trust="agent", agent="sub")
+    assert [line[:8] for line in shown([said, reply, sub_agent])] == ["[0] USER", "[1] AGEN"]
     assert [line[:8] for line in shown([reply, said], budget=20)] == ["[0] USER"]
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from holdfast.domain.vocabulary import LessonId
+from holdfast.domain.kinds import profile_of
+from holdfast.domain.vocabulary import LessonId, LessonKind
 from holdfast.outcomes.advice import advice_of
 from holdfast.outcomes.estimate import difference_of, share_of
 from holdfast.outcomes.missed import Library
 from holdfast.outcomes.standing import standing_of
-from holdfast.outcomes.stats import MINUTES
 from holdfast.outcomes.story import clipped
 from holdfast.outcomes.weights import Weights, factor_of, factors_of, shift_of, weights_of
 from holdfast.testing.builders import make_lesson
@@ -129,4 +129,5 @@ def test_an_interval_of_few_sessions_is_wide_and_of_many_narrow() -> None:
 
 
 def test_minutes_are_assumed_for_every_kind_and_none_for_a_checkpoint() -> None:
-    assert [MINUTES[kind] for kind in ("bug_cause", "fix", "decision", "preference", "checkpoint")] == [6, 4, 3, 1, 0]
+    kinds: tuple[LessonKind, ...] = ("bug_cause", "fix", "decision", "preference", "checkpoint")
+    assert [profile_of(kind).rediscovery_minutes for kind in kinds] == [6, 4, 3, 1, 0]

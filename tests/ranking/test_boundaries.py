@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from holdfast.domain.briefing import LaneShare
-from holdfast.domain.query import Hit
 from holdfast.domain.vocabulary import LessonId
 from holdfast.ranking.aim import Aim, task_of
 from holdfast.ranking.bar import ASKED, PUSHED, Bar, Chance, is_decisive, is_linked, is_sure, passes, shifted
@@ -23,6 +22,7 @@ from holdfast.ranking.names import EVERYDAY_NAME, TELLING, UNNAMED, naming, runs
 from holdfast.ranking.pushing import agrees, is_about, is_plainly_about, relevance_of, worth_here
 from holdfast.ranking.ranker import applies, features, judge, last_part
 from holdfast.ranking.relevance import Fit, weigh
+from holdfast.ranking.retrievers import Hit
 from holdfast.ranking.settlement import rule
 from holdfast.testing.builders import START, make_lesson
 from holdfast.text.contradiction import relation
