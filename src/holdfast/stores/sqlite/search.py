@@ -224,21 +224,23 @@ def _named(
             " AND EXISTS (SELECT 1 FROM anchors a WHERE a.lesson = tokens.lesson AND a.owner = tokens.owner"
             f" AND a.path IN ({slots(len(paths))}))"
         )
-    found = sql.execute(f"SELECT token, lesson, weight FROM tokens WHERE {where}", (*names, *args, least, *paths))
-    return found.fetchall()
+    rows = sql.execute(f"SELECT token, lesson, weight FROM tokens WHERE {where}", (*names, *args, least, *paths))
+    return rows.fetchall()
 
 
 def _match_linked(sql: sqlite3.Connection, query: Query, limit: int) -> list[LinkedMatch]:
     owner, args = owners(query)
-    asked = {clean(path): path for path in (*(one.path for one in query.linked[:LINKED_LIMIT]), *query.paths)}
-    where = f"path IN ({slots(len(asked))}) AND is_glob = 0{owner}"
+    asked_paths = {
+        clean(path): path for path in (*(neighbour.path for neighbour in query.linked[:LINKED_LIMIT]), *query.paths)
+    }
+    where = f"path IN ({slots(len(asked_paths))}) AND is_glob = 0{owner}"
     rows_by_path: dict[str, list[int]] = {}
-    rows = sql.execute(f"SELECT path, lesson FROM anchors WHERE {where} ORDER BY lesson DESC", (*asked, *args))
+    rows = sql.execute(f"SELECT path, lesson FROM anchors WHERE {where} ORDER BY lesson DESC", (*asked_paths, *args))
     for path, row in rows:
         rows_by_path.setdefault(path, []).append(row)
     ids = _visible_ids(sql, query, rows_by_path.values())
     matches = (
-        LinkedMatch(path=asked[path], lessons=_numbered(rows, ids)[:limit]) for path, rows in rows_by_path.items()
+        LinkedMatch(path=asked_paths[path], lessons=_numbered(rows, ids)[:limit]) for path, rows in rows_by_path.items()
     )
     return [match for match in matches if match.lessons]
 
