@@ -1,9 +1,9 @@
-"""How the constants of the fusion were chosen: each lane's scores for every question, weighed in many ways.
+"""How the constants of the fusion were chosen: each retriever's scores for every question, weighed in many ways.
 
     python -m benchmarks.fit_fusion --data DIR [--set locomo transcripts project_history] [--embedder NAME]
         [--embedder-option KEY=VALUE ...] [--limit 100] [--json FILE]
 
-The questions of `benchmarks.recall` are put to every lane once; then weights are tried on what the lanes answered,
+The questions of `benchmarks.recall` are put to every retriever once; then weights are tried on what they answered,
 without freshness and the other multipliers. Printed for each choice: recall@5 (hit@3 for transcripts) in every variant;
 and, for the choice that is best for all other corpora, what it reaches on the corpus left out. A constant is worth
 changing only where that says so for more than one corpus.
@@ -25,9 +25,10 @@ from benchmarks.recall.arena import Arena
 from benchmarks.recall.cases import Ask, Corpus
 from benchmarks.recall.trials import Options, _sample
 
-from holdfast.domain.query import Hit
 from holdfast.lean.records import replace
 from holdfast.ranking import fuse as fusion
+from holdfast.ranking.retrievers import Hit
+from holdfast.ranking.tuning import RETRIEVER_WEIGHTS
 from holdfast.recall import retrieve as recall
 from holdfast.recall.surroundings import linked_files
 
@@ -38,10 +39,10 @@ Choice = Mapping[str, float]
 
 
 def choices() -> dict[str, dict[str, float]]:
-    """The shipped constants, each lane left out, and each constant a step to either side."""
-    shipped = {**fusion.LANE_WEIGHTS, "power": fusion.TEXT_POWER, "sure": fusion.SURE_EXACT}
+    """The shipped constants, each retriever left out, and each constant a step to either side."""
+    shipped = {**RETRIEVER_WEIGHTS, "power": fusion.TEXT_POWER, "sure": fusion.SURE_EXACT}
     tried = {"shipped": shipped}
-    for name in fusion.LANE_WEIGHTS:
+    for name in RETRIEVER_WEIGHTS:
         tried[f"without {name}"] = {**shipped, name: -1.0}
         for factor in (0.5, 0.75, 1.5, 2.0):
             tried[f"{name} x {factor}"] = {**shipped, name: shipped[name] * factor}
@@ -54,47 +55,47 @@ def choices() -> dict[str, dict[str, float]]:
 
 @dataclass(frozen=True)
 class Asked:
-    """One question: what each lane answered and what would have been right."""
+    """One question: what each retriever answered and what would have been right."""
 
     set_name: str
     corpus: str
     variant: str
     gold: frozenset[str]
-    lanes: dict[str, list[Hit]]
+    retrievers: dict[str, list[Hit]]
 
 
 @contextmanager
 def chosen(choice: Choice) -> Iterator[None]:
     """The fusion with these constants instead of its own."""
-    kept = dict(fusion.LANE_WEIGHTS), fusion.TEXT_POWER, fusion.SURE_EXACT
+    kept = dict(RETRIEVER_WEIGHTS), fusion.TEXT_POWER, fusion.SURE_EXACT
     try:
-        fusion.LANE_WEIGHTS.update({lane: weight for lane, weight in choice.items() if lane in kept[0]})
+        RETRIEVER_WEIGHTS.update({retriever: weight for retriever, weight in choice.items() if retriever in kept[0]})
         fusion.TEXT_POWER, fusion.SURE_EXACT = choice["power"], choice["sure"]
         yield
     finally:
-        fusion.LANE_WEIGHTS.update(kept[0])
+        RETRIEVER_WEIGHTS.update(kept[0])
         fusion.TEXT_POWER, fusion.SURE_EXACT = kept[1:]
 
 
 def worth(asked: Asked, choice: Choice) -> float:
-    """recall@5 of the fused lanes; hit@3 for transcripts, where several lessons answer as well."""
-    lanes = {lane: hits for lane, hits in asked.lanes.items() if choice.get(lane, 1.0) >= 0}
-    best = list(fusion.fuse(lanes, 5))
+    """recall@5 of the fused retrievers; hit@3 for transcripts, where several lessons answer as well."""
+    retrievers = {retriever: hits for retriever, hits in asked.retrievers.items() if choice.get(retriever, 1.0) >= 0}
+    best = list(fusion.fuse(retrievers, 5))
     if asked.set_name == "transcripts":
         return float(any(id_ in asked.gold for id_ in best[:3]))
     return sum(id_ in asked.gold for id_ in best) / len(asked.gold)
 
 
 def answers(arena: Arena, ask: Ask) -> dict[str, list[Hit]]:
-    """What every lane says, by names of items."""
+    """What every retriever says, by names of items."""
     query, _ = recall.with_vector(arena.parts, arena.query(ask))
     if query.paths:
         query = replace(query, linked=linked_files(arena.parts, arena.place, query.paths))
-    lanes = [lane for lane in recall.PARTICULAR if lane != "vector" or query.vector]
-    found = {lane: arena.parts.store.search(lane, query, DEPTH) for lane in lanes}
+    retrievers = [retriever for retriever in recall.PARTICULAR if retriever != "vector" or query.vector]
+    found = {retriever: recall.RETRIEVERS[retriever](arena.parts.store, query, DEPTH) for retriever in retrievers}
     return {
-        lane: [Hit(id=arena.names[hit.id], score=hit.score) for hit in hits]  # type: ignore[arg-type]
-        for lane, hits in found.items()
+        retriever: [Hit(id=arena.names[hit.id], score=hit.score) for hit in hits]  # type: ignore[arg-type]
+        for retriever, hits in found.items()
     }
 
 

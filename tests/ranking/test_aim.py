@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.ranking.aim import Aim, kinds_asked, says_only_when, task_of
-from holdfast.ranking.multipliers import RANGES, multipliers
+from holdfast.ranking.multipliers import multipliers
+from holdfast.ranking.tuning import RANGES
 from holdfast.testing.builders import START, make_lesson
 from holdfast.text.timespan import span_in
 

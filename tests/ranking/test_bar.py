@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from holdfast.domain.briefing import LaneShare
-from holdfast.ranking.bar import ASKED, MANY, PUSHED, Bar, Chance, is_sure, passes
+from holdfast.ranking.bar import ASKED, PUSHED, Bar, Chance, is_sure, passes
 from holdfast.ranking.relevance import Fit
+from holdfast.ranking.tuning import MANY
 
 FEW, THOUSANDS = Chance(lessons=20, stems=30), Chance(lessons=MANY, stems=30)
 SOME_WORDS = Fit(strength=2.2, coverage=0.25)

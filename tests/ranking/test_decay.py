@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.domain.vocabulary import LESSON_KINDS, LessonKind
-from holdfast.ranking.multipliers import HALF_LIFE_DAYS, RANGES, multipliers, recency
+from holdfast.ranking.multipliers import multipliers, recency
+from holdfast.ranking.tuning import HALF_LIFE_DAYS, RANGES
 from holdfast.testing.builders import START, make_lesson
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "how-recall-ranks.md"

@@ -7,15 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.domain.briefing import Why
-from holdfast.domain.query import LANES, Hit
 from holdfast.domain.vocabulary import FRESHNESSES, TRUSTS, LessonId
-from holdfast.ranking.fuse import LANE_WEIGHTS, RRF_K, SURE_EXACT, TIE, fuse, is_exact, score_of, total
-from holdfast.ranking.multipliers import HIGHEST, LEARNED, LOWEST, RANGES, multipliers, recency
+from holdfast.ranking.fuse import fuse, is_exact, score_of, total
+from holdfast.ranking.multipliers import HIGHEST, LOWEST, multipliers, recency
+from holdfast.ranking.retrievers import Hit
+from holdfast.ranking.tuning import RANGES, RETRIEVER_WEIGHTS, RRF_K, SURE_EXACT, TIE
+from holdfast.recall.retrieve import RETRIEVERS
 from holdfast.testing.builders import START, make_lesson
 
 ids = st.sampled_from([LessonId(f"lesson-{n}") for n in range(12)])
 lists = st.lists(ids, unique=True, max_size=12)
-rankings = st.dictionaries(st.sampled_from(LANES), lists, max_size=len(LANES)).map(
+rankings = st.dictionaries(st.sampled_from(list(RETRIEVERS)), lists, max_size=len(RETRIEVERS)).map(
     lambda given: {lane: [Hit(id=id, score=1.0 + 4 * (lane == "text")) for id in held] for lane, held in given.items()}
 )
 
@@ -28,9 +30,9 @@ def first(lanes: dict[str, list[Hit]]) -> str:
     return next(iter(fuse(lanes)))
 
 
-def test_a_lane_gives_its_weight_times_the_score_and_a_little_for_the_rank() -> None:
+def test_a_retriever_gives_its_weight_times_the_score_and_a_little_for_the_rank() -> None:
     given_ = fuse({"path": hits(a=1.0, b=0.5)})
-    assert [share.share for share in given_[LessonId("b")]] == [LANE_WEIGHTS["path"] * 0.5 + TIE / (RRF_K + 2)]
+    assert [share.share for share in given_[LessonId("b")]] == [RETRIEVER_WEIGHTS["path"] * 0.5 + TIE / (RRF_K + 2)]
     assert given_[LessonId("a")][0].raw == 1.0
     assert list(given_) == ["a", "b"]
 
@@ -41,7 +43,7 @@ def test_words_decide_where_a_lesson_has_most_of_the_question_and_meaning_where_
     assert first({"vector": vectors, "text": hits(other=0.3)}) == "alike"
 
 
-def test_a_lane_without_a_weight_only_settles_ties() -> None:
+def test_a_retriever_without_a_weight_only_settles_ties() -> None:
     recent = hits(new=9e9, old=1e9)
     assert first({"recent": recent, "path": hits(new=1.0, old=1.0)}) == "new"
     assert first({"recent": recent, "path": hits(old=1.0, new=0.9)}) == "old"
@@ -49,7 +51,7 @@ def test_a_lane_without_a_weight_only_settles_ties() -> None:
 
 @given(rankings, st.randoms(use_true_random=False))
 @settings(max_examples=100)
-def test_the_order_of_the_lanes_does_not_matter(lanes: dict[str, list[Hit]], random: object) -> None:
+def test_the_order_of_the_retrievers_does_not_matter(lanes: dict[str, list[Hit]], random: object) -> None:
     names = list(lanes)
     random.shuffle(names)  # type: ignore[attr-defined]
     assert list(fuse(lanes).items()) == list(fuse({name: lanes[name] for name in names}).items())
@@ -57,7 +59,7 @@ def test_the_order_of_the_lanes_does_not_matter(lanes: dict[str, list[Hit]], ran
 
 @given(rankings)
 @settings(max_examples=100)
-def test_no_other_lane_and_no_multiplier_can_bury_an_exact_match(lanes: dict[str, list[Hit]]) -> None:
+def test_no_other_retriever_and_no_multiplier_can_bury_an_exact_match(lanes: dict[str, list[Hit]]) -> None:
     given_ = fuse(lanes)
     exact = [total(shares) * LOWEST for shares in given_.values() if is_exact(shares)]
     others = [total(shares) * HIGHEST for shares in given_.values() if not is_exact(shares)]
@@ -103,7 +105,8 @@ def test_a_mild_change_of_code_weighs_less_than_a_rewrite_and_no_code_weighs_not
 
 
 def test_what_is_learnt_never_makes_a_lesson_twice_as_good() -> None:
-    assert prod(RANGES[name][1] / RANGES[name][0] for name in LEARNED) < 2
+    learnt = ("trust", "confidence", "salience", "recency")
+    assert prod(RANGES[name][1] / RANGES[name][0] for name in learnt) < 2
 
 
 def test_rules_age_slower_than_what_happened_and_pinned_lessons_do_not() -> None:

@@ -171,7 +171,7 @@ def test_the_first_lessons_are_the_same_whatever_the_limit(memory: Memory, limit
 def test_the_ranker_orders_lessons_about_code_and_the_score_still_adds_up(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranker, "MANY", 2)
+    monkeypatch.setattr(ranker, "RANKED_LESSONS", 2)
     for n in range(4):
         keep(memory, f"Drain the retry queue of worker {n}.", anchors=(Anchor(path=f"src/worker{n}.py"),))
     answer = memory.recall("drain the retry queue", paths=["src/worker2.py"])

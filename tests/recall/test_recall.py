@@ -10,11 +10,11 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Anchor, Lesson
-from holdfast.domain.query import LANES, Hit, Query
 from holdfast.errors import EmbedderError, InvalidValueError, StoreLockedError
 from holdfast.lean.records import replace
+from holdfast.ports.store import Store
 from holdfast.recall.ask import ask
-from holdfast.recall.retrieve import question
+from holdfast.recall.retrieve import draw, question
 from holdfast.rendering.budget import count_tokens
 from holdfast.testing.builders import SESSION, make_lesson
 from holdfast.text.clues import clues_in
@@ -273,32 +273,32 @@ def test_a_broken_embedder_leaves_the_words(memory: Memory) -> None:
     assert "no answer within 2 s" in found.degraded
 
 
-class OneLaneLocked:
-    """The real store, except that one lane's index cannot be read now."""
+class PartlyLocked:
+    """The real store, except that some of its indexes cannot be read now."""
 
-    def __init__(self, store: object, *lanes: str) -> None:
-        self._store, self._lanes = store, lanes
-
-    def search(self, lane: str, query: Query, limit: int) -> list[Hit]:
-        if lane in self._lanes:
-            raise StoreLockedError("locked")
-        return self._store.search(lane, query, limit)  # type: ignore[attr-defined, no-any-return]
+    def __init__(self, store: Store, *methods: str) -> None:
+        self._store, self._methods = store, methods
 
     def __getattr__(self, name: str) -> object:
+        if name.startswith(self._methods):
+            return self._refuse
         return getattr(self._store, name)
 
+    def _refuse(self, *_: object) -> None:
+        raise StoreLockedError("locked")
 
-def test_a_lane_that_fails_is_named_and_the_others_answer(memory: Memory) -> None:
+
+def test_a_retriever_that_fails_is_named_and_the_others_answer(memory: Memory) -> None:
     keep(memory, QUEUE)
-    parts = replace(memory.parts, store=OneLaneLocked(memory.parts.store, "exact"))
+    parts = replace(memory.parts, store=PartlyLocked(memory.parts.store, "match_tokens"))
     query = question(parts, memory.place, "retry queue shutdown")
     found = ask(parts, memory.place, query, limit=3, budget_tokens=2000)
     assert [item.lesson.insight for item in found.items] == [QUEUE]
     assert "exact: locked" in found.degraded
 
 
-def test_a_store_of_which_no_lane_answers_is_an_error(memory: Memory) -> None:
-    parts = replace(memory.parts, store=OneLaneLocked(memory.parts.store, *LANES))
+def test_a_store_of_which_no_retriever_answers_is_an_error(memory: Memory) -> None:
+    parts = replace(memory.parts, store=PartlyLocked(memory.parts.store, "match_", "list_"))
     with pytest.raises(StoreLockedError):
         ask(parts, memory.place, question(parts, memory.place, "x"), limit=3, budget_tokens=100)
 
@@ -310,12 +310,11 @@ def test_clues_are_files_and_identifiers_and_nothing_a_sentence_has() -> None:
     assert clues_in("See https://example.com/a/b.html for more.").paths == ()
 
 
-def test_words_and_vectors_tell_among_how_many_lessons_of_the_project_they_chose(memory: Memory) -> None:
+def test_what_words_find_tells_among_how_many_lessons_of_the_project_it_was(memory: Memory) -> None:
     keep(memory, QUEUE)
     keep(memory, "The billing export rounds cents before the tax is added.")
     query = question(memory.parts, memory.place, "retry queue")
-    assert [hit.among for hit in memory.parts.store.search("text", query, 5)] == [2]
-    elsewhere = replace(query, project="another")
-    assert not memory.parts.store.search("text", elsewhere, 5)
-    everywhere = replace(elsewhere, all_projects=True)
-    assert [hit.among for hit in memory.parts.store.search("text", everywhere, 5)] == [2]
+    assert [found.chance.lessons for found in draw(memory.parts, query).found] == [2, 2]
+    assert [found.chance.lessons for found in draw(memory.parts, query, ["recent"]).found] == [0, 0]
+    everywhere = replace(query, project="another", all_projects=True)
+    assert [found.chance.lessons for found in draw(memory.parts, everywhere, ["text"]).found] == [2]

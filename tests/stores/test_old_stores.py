@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from tests.surfaces.terminal import run, told
 
-from holdfast.domain.query import Query
 from holdfast.domain.records import Change, Checkpoint, Delivery
 from holdfast.domain.vocabulary import STATES
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
 from holdfast.stores.sqlite import make
 from holdfast.stores.sqlite.connection import SCHEMA
+from holdfast.testing._store_questions import found
 
 STORED = {
     int(re.sub(r"\D", "", file.name.partition(".")[0])): file
@@ -65,8 +65,8 @@ def test_a_database_of_any_older_schema_is_read_whole(schema: int, tmp_path: Pat
         assert "The crane password is on the wall" in {lesson.insight for lesson in before}
         project = tides.scope.project
         for question in ({"text": "hours tides"}, {"paths": ("src/tide.py",)}):
-            lane = "text" if "text" in question else "path"
-            assert [hit.id for hit in store.search(lane, Query(project=project, **question), 5)] == [tides.id]
+            method = "match_text" if "text" in question else "match_paths"
+            assert found(store, method, project=project, **question) == [tides.id]
         assert [event.text for _, event in store.find_events(EventFilter())] == ["How are tides counted?"]
         assert {entry.lesson for entry in store.find_records(Delivery, LogFilter())} >= {tides.id}
         assert [entry.goal for entry in store.find_records(Checkpoint, LogFilter())] == [

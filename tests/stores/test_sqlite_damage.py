@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.domain.query import LANES, Query
+from holdfast.domain.query import Query
 from holdfast.domain.records import Change, Delivery
 from holdfast.domain.statefamilies import LEARNED_POSITION
 from holdfast.errors import HoldfastError, LessonNotFoundError
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
+from holdfast.recall.retrieve import RETRIEVERS
 from holdfast.stores.sqlite import make
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import (
@@ -71,7 +72,7 @@ def test_damaged_rows_are_left_out_of_every_answer_and_counted(tmp_path: Path, d
         (damaged,) = set(ids) - set(readable)
         with pytest.raises(LessonNotFoundError, match="damaged"):
             store.get([damaged])
-        assert len(store.search("recent", Query(project=PROJECT, as_of=START), 50)) == 11
+        assert len(store.list_recent(Query(project=PROJECT, as_of=START), 50)) == 11
         store.erase_event_texts(START)
         assert [problem.mend for problem in store.check()] == ["holdfast doctor --mend"]
 
@@ -108,7 +109,7 @@ def use(store: SqliteStore) -> int:
     answered = 0
     asked = Query(project=PROJECT, text="berth pilots", paths=("src/berths.py",), symbols=("x",), states=("active",))
     jobs = [
-        *(lambda lane=lane: store.search(lane, asked, 20) for lane in LANES),
+        *(lambda retrieve=retrieve: retrieve(store, asked, 20) for retrieve in RETRIEVERS.values()),
         lambda: store.find_events(EventFilter()),
         lambda: store.find_records(Delivery, LogFilter()),
         lambda: store.find_records(Change, LogFilter()),

@@ -152,7 +152,7 @@ def test_threads_may_share_a_store(store: SqliteStore) -> None:
                 store.put([next_version(lesson)], {lesson.id: lesson.recorded_at})
                 store.append_events([make_event(id=f"{number}-{i}")])
                 assert store.get([lesson.id])
-                store.search("text", Query(project=PROJECT, text=f"thread {i}"), 5)
+                store.match_text(Query(project=PROJECT, text=f"thread {i}"), 5, 0)
         except BaseException as exc:
             failed.append(exc)
 
@@ -173,7 +173,7 @@ def test_two_stores_see_each_others_writes_at_once(tmp_path: Path) -> None:
         one.put([lesson], {})
         assert two.get([lesson.id]) == [lesson]
         two.put([replace(next_version(lesson), pinned=True)], {lesson.id: lesson.recorded_at})
-        assert [hit.id for hit in one.search("pinned", Query(project=PROJECT), 5)] == [lesson.id]
+        assert [match.id for match in one.list_pinned(Query(project=PROJECT), 5)] == [lesson.id]
 
 
 def test_a_copy_taken_in_the_middle_of_work_opens_with_what_was_committed(tmp_path: Path) -> None:
@@ -212,14 +212,16 @@ def test_a_hooks_calls_load_nothing_heavy(tmp_path: Path) -> None:
         "from datetime import UTC, datetime\n"
         "from holdfast.stores.sqlite import make\n"
         "from holdfast.domain.event import Event\n"
-        "from holdfast.domain.query import LANES, Query\n"
+        "from holdfast.domain.query import Query\n"
         "at = datetime.now(UTC)\n"
         "event = Event(id='1', session='s', host='h', kind='prompt', at=at, key='k')\n"
         "with make({'url': 'sqlite://' + sys.argv[1]}) as store:\n"
         "    store.append_events([event])\n"
-        "    for lane in LANES:\n"
-        "        if lane != 'vector':\n"
-        "            store.search(lane, Query(project='p', text='a_b c', paths=('x/y.py',), error='E: x'), 5)\n"
+        "    query = Query(project='p', text='a_b c', paths=('x/y.py',), error='E: x')\n"
+        "    store.match_tokens(query), store.match_text(query, 5, 60)\n"
+        "    for name in ('errors', 'paths', 'symbols', 'linked', 'triggers', 'occasions'):\n"
+        "        getattr(store, 'match_' + name)(query, 5)\n"
+        "    store.list_recent(query, 5), store.list_pinned(query, 5), store.count_lessons(query, 5)\n"
         "print(sorted(m for m in sys.modules if not m.startswith(('_', 'encodings'))))\n"
     )
     with open_at(tmp_path / "memory.db"):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.domain.query import Query
 from holdfast.domain.statefamilies import (
     BACKFILLED_ROOTS,
     COMMITS_READ,
@@ -24,7 +23,8 @@ from holdfast.ports.store import EventFilter
 from holdfast.stores.sqlite import make, schema
 from holdfast.stores.sqlite.connection import SCHEMA, Connection
 from holdfast.stores.sqlite.rows import document
-from holdfast.testing.builders import PROJECT, make_event, make_lesson, next_version
+from holdfast.testing._store_questions import found
+from holdfast.testing.builders import make_event, make_lesson, next_version
 from holdfast.text.words import duplicate_key
 
 FOLDER = Path(schema.FOLDER)
@@ -82,10 +82,9 @@ def test_an_older_files_lessons_are_indexed_anew_and_what_cannot_be_read_stays(t
             sql.execute("PRAGMA user_version = 1")
     with make({"url": f"sqlite://{path}"}) as store:
         for asked in ({"text": "動"}, {"paths": ("a.py",)}, {"vector": (1.0, 0.0), "embedder_id": "toy"}):
-            lane = {"text": "text", "paths": "path", "vector": "vector"}[next(iter(asked))]
-            hits = store.search(lane, Query(project=PROJECT, **asked), 5)
-            assert [hit.id for hit in hits] == [lesson.id], lane
-        assert [hit.id for hit in store.search("text", Query(project=PROJECT, text="walrus"), 5)] == [broken.id]
+            method = {"text": "match_text", "paths": "match_paths", "vector": "match_vector"}[next(iter(asked))]
+            assert found(store, method, **asked) == [lesson.id], method
+        assert found(store, "match_text", text="walrus") == [broken.id]
         assert [problem.mend for problem in store.check()] == ["holdfast doctor --mend"]
 
 

@@ -18,7 +18,7 @@ from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import LIVING, TRANSITIONS, LessonId
 from holdfast.errors import LessonNotFoundError, StaleWriteError
 from holdfast.lean.records import replace
-from holdfast.ports.store import LessonFilter
+from holdfast.ports.store import LessonFilter, Store
 from holdfast.stores.sqlite import make
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import PROJECT, START, make_lesson
@@ -147,7 +147,7 @@ class Model(RuleBasedStateMachine):
         if current:
             assert self.store.get([lesson.id for lesson in current]) == current
         for word in ("apple", "fig"):
-            found = {hit.id for hit in self.store.search("text", Query(project=PROJECT, text=word), 99)}
+            found = _found(self.store, Query(project=PROJECT, text=word))
             assert found == {lesson.id for lesson in current if lesson.state == "active" and word in _text(lesson)}
 
     @invariant()
@@ -165,9 +165,13 @@ class Model(RuleBasedStateMachine):
                 continue  # an index of the past is made for one of the instants: it is dear
             query = Query(project=PROJECT, text="apple", as_of=at)
             active = {v.id for v in known if v.state == "active" and _true(v, at)}
-            assert {hit.id for hit in self.store.search("recent", query, 99)} == active
+            assert {match.id for match in self.store.list_recent(query, 99)} == active
             said = {v.id for v in known if v.id in active and "apple" in _text(v)}
-            assert {hit.id for hit in self.store.search("text", query, 99)} == said
+            assert _found(self.store, query) == said
+
+
+def _found(store: Store, query: Query) -> set[LessonId]:
+    return {match.lesson[1] for match in store.match_text(query, 99, 0).matches}
 
 
 def _rule(lesson: Lesson) -> tuple[str, str]:

@@ -46,7 +46,7 @@ def test_what_was_acknowledged_is_there_although_a_writer_was_killed(tmp_path: P
         deliveries = store.find_records(Delivery, LogFilter(limit=100_000))
         assert acknowledged["delivery"] <= {delivery.id for delivery in deliveries}
         assert len(lessons) >= (PROCESSES - 1) * WRITES
-        assert store.search("text", Query(project=PROJECT, text="victim"), 5)
+        assert store.match_text(Query(project=PROJECT, text="victim"), 5, 0).matches
 
 
 def test_of_two_processes_that_revise_one_lesson_one_is_stale(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def ask(
     index: Vectors, sql: sqlite3.Connection, vector: np.ndarray, *, project: str = "p", **more: object
 ) -> list[str]:
     query = Query(project=project, vector=tuple(vector.tolist()), embedder_id="toy", **more)  # type: ignore[arg-type]
-    return [hit.id for hit in index.search(sql, query, 10)]
+    return [match.id for match in index.match(sql, query, 10)]
 
 
 def test_among_many_the_nearest_by_sign_hold_nearly_all_of_the_nearest(

@@ -7,7 +7,7 @@ from datetime import timedelta
 from holdfast.domain.lesson import in_state
 from holdfast.domain.statefamilies import TIDIED
 from holdfast.lessons.ledger import write_change
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

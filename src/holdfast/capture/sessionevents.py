@@ -7,7 +7,7 @@ key of the command's event and `:outcome` (ADR 23). Here, and only here, the two
 from __future__ import annotations
 
 from holdfast.lean.records import replace
-from holdfast.ports.eventlog import EventFilter
+from holdfast.ports.filters import EventFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

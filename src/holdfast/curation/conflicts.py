@@ -17,8 +17,11 @@ from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
-from holdfast.ports.lessonstore import LessonFilter, get_readable
+from holdfast.ports.filters import LessonFilter
+from holdfast.ports.lessonstore import get_readable
+from holdfast.ranking.retrievers import score_text
 from holdfast.ranking.settlement import CLOSING, Ruling, rule
+from holdfast.ranking.tuning import NEARBY_HITS
 from holdfast.text.claims import LONGEST, read_claim
 from holdfast.text.contradiction import Relation, relate
 from holdfast.text.singlevalued import VALUES
@@ -181,9 +184,10 @@ def _near(parts: Parts, lesson: Lesson) -> list[Lesson]:
     slots = {slot for slot, _ in claim.slots}
     names = [name for name, (slot, _) in VALUES.items() if slot in slots]
     text = " ".join((lesson.insight[:LONGEST], *names))
-    hits = parts.store.search("text", Query(project=lesson.scope.project, text=text), NEAR)
-    found = get_readable(parts.store, [hit.id for hit in hits]) if hits else []
-    return sorted(found, key=lambda other: (other.recorded_at, other.id), reverse=True)
+    found = parts.store.match_text(Query(project=lesson.scope.project, text=text), NEAR, NEARBY_HITS)
+    hits = score_text(found, NEAR)
+    lessons = get_readable(parts.store, [hit.id for hit in hits]) if hits else []
+    return sorted(lessons, key=lambda other: (other.recorded_at, other.id), reverse=True)
 
 
 def _likely_pairs(lessons: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson, Claim, Claim]]:

@@ -15,7 +15,8 @@ from holdfast.lessons.lookup import History, history, resolve
 from holdfast.outcomes.settle import standing_now
 from holdfast.outcomes.standing import Standing
 from holdfast.outcomes.weights import load_weights
-from holdfast.ranking.multipliers import HALF_LIFE_DAYS, multipliers
+from holdfast.ranking.multipliers import multipliers
+from holdfast.ranking.tuning import HALF_LIFE_DAYS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

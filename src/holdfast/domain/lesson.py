@@ -66,6 +66,11 @@ class Scope(Frozen):
     base: str = ""
     """The commit of the main line that the branch had begun at then."""
 
+    @property
+    def owner(self) -> str:
+        """The project a lesson is seen in; empty for the user's own, which are seen everywhere."""
+        return "" if self.level == "user" else self.project
+
     def check(self) -> None:
         """A project's or team's lesson names its project."""
         if self.level != "user" and not self.project:

@@ -1,4 +1,4 @@
-"""Query: what is asked of memory, and Hit: one answer of one index."""
+"""Query: what is asked of memory."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from holdfast.lean.records import Frozen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.domain.symbol import Neighbour
-
-LANES = ("exact", "text", "path", "symbol", "graph", "recent", "pinned", "vector", "trigger", "occasion")
-"""The indexes a store answers from; later ones (links) join this list."""
 
 
 class Query(Frozen):
@@ -45,7 +42,7 @@ class Query(Frozen):
     """When it is asked: what no longer holds then, or not yet, is left out. None: validity is not looked at."""
     since: datetime | None = None
     until: datetime | None = None
-    """The time a question names, [since, until): lane `recent` keeps to what holds since then, the others do not."""
+    """The time a question names, [since, until): `list_recent` keeps to what holds since then, nothing else does."""
     states: tuple[State, ...] = ("active",)
     kinds: tuple[LessonKind, ...] = ()
     """Empty: every kind."""
@@ -55,14 +52,3 @@ class Query(Frozen):
     vector: tuple[float, ...] = ()
     """The text's embedding, unit length; empty without an embedder."""
     embedder_id: str = ""
-
-
-class Hit(Frozen):
-    """One lesson an index answered with. `score` is the index's own, larger is better, comparable only within it."""
-
-    id: LessonId
-    score: float = 0.0
-    among: int = 0
-    """How many lessons the index chose from, as far as it counts; 0 where it does not tell."""
-    weight: float = 0.0
-    """Of the text lane: the lesson's own BM25, of which the score is a share; 0 for what only stands near a hit."""

@@ -17,8 +17,8 @@ from holdfast.errors import HoldfastError
 from holdfast.freshness.check import FreshnessCheck, worst
 from holdfast.freshness.notice import FOUND, SWITCHED, WATCHED, keep_states
 from holdfast.lean.records import Frozen, replace
-from holdfast.ports.activity import LogFilter
-from holdfast.ports.lessonstore import LessonFilter, get_readable
+from holdfast.ports.filters import LessonFilter, LogFilter
+from holdfast.ports.lessonstore import get_readable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

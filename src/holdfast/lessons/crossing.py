@@ -14,7 +14,7 @@ from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, loads, short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter
 from holdfast.text.resemblance import find_pairs
 
 TYPE_CHECKING = False

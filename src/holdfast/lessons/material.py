@@ -7,7 +7,7 @@ tool call that hands them to the memory.
 from __future__ import annotations
 
 from holdfast.domain.event import MEMORY_TOOL
-from holdfast.ports.eventlog import EventFilter
+from holdfast.ports.filters import EventFilter
 from holdfast.ports.parts import learned_position
 from holdfast.ranking.relevance import stems_of
 from holdfast.text.hidden import folded, without_hidden

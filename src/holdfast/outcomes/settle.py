@@ -24,9 +24,7 @@ from holdfast.outcomes.missed import Library, needs_of
 from holdfast.outcomes.standing import Standing, since_of, standing_of
 from holdfast.outcomes.story import Story
 from holdfast.outcomes.weights import render_weights, weights_of
-from holdfast.ports.activity import LogFilter
-from holdfast.ports.eventlog import EventFilter
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from holdfast.ports.activity import Activity, LogFilter
+from holdfast.ports.activity import Activity
 from holdfast.ports.erasure import Erasure
-from holdfast.ports.eventlog import EventFilter, EventLog
-from holdfast.ports.lessonstore import LessonFilter, LessonStore, damage_words, get_readable
+from holdfast.ports.eventlog import EventLog
+from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
+from holdfast.ports.lessonstore import LessonStore, damage_words, get_readable
+from holdfast.ports.search import Search
 from holdfast.ports.statestore import StateStore
 from holdfast.ports.storecare import Extent, Problem, StoreCare
 from holdfast.ports.vectors import Vectors
@@ -13,8 +15,6 @@ from holdfast.ports.vectors import Vectors
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol, Self
-
-    from holdfast.domain.query import Hit, Query
 else:
     Protocol = object
 
@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class Store(EventLog, LessonStore, Activity, Vectors, StateStore, Erasure, StoreCare, Protocol):
+class Store(EventLog, LessonStore, Search, Activity, Vectors, StateStore, Erasure, StoreCare, Protocol):
     """A backend. Each call is one transaction: all of it or nothing. Opened and closed by `with`.
 
     Every method may raise StoreLockedError, StoreCorruptError, StoreReadOnlyError or StoreFullError.
@@ -33,11 +33,3 @@ class Store(EventLog, LessonStore, Activity, Vectors, StateStore, Erasure, Store
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *exc: object) -> None: ...
-
-    def search(self, lane: str, query: Query, limit: int) -> list[Hit]:
-        """What one index (of `domain.query.LANES`) answers, best first, within the query's scope, states and time.
-
-        A lane with nothing to go on (no text, no vector, ...) answers nothing. Raises InvalidValueError for an
-        unknown lane.
-        """
-        ...

@@ -6,6 +6,7 @@ Both only shift which of several fitting lessons come first (see `multipliers`),
 from __future__ import annotations
 
 from holdfast.lean.records import Frozen
+from holdfast.ranking.tuning import AIM_CHARACTERS
 from holdfast.text.words import STOP_WORDS, word_set
 
 TYPE_CHECKING = False
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.vocabulary import LessonKind
 
-LOOKED_AT = 400
-"""Characters of a question that are looked at for a task: people say first what they want."""
 
 TASKS: dict[str, frozenset[str]] = {
     "fix": word_set(
@@ -69,7 +68,7 @@ class Aim(Frozen):
 
 def task_of(text: str) -> str:
     """The first task of which the head of the text has a word; empty without one."""
-    words = _words(text[:LOOKED_AT])
+    words = _words(text[:AIM_CHARACTERS])
     return next((task for task, cues in TASKS.items() if words & cues), "")
 
 
@@ -132,7 +131,7 @@ def kinds_asked(text: str) -> tuple[tuple[LessonKind, ...], str]:
     `what failed before with the migration?` asks for failed approaches about `migration`.
     """
     plain = " ".join(text.lower().replace("\u2019", "'").split())
-    if not plain or len(plain) > LOOKED_AT:
+    if not plain or len(plain) > AIM_CHARACTERS:
         return (), ""
     for kinds, wordings in KIND_QUESTIONS:
         for wording in wordings:

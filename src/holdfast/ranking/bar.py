@@ -4,9 +4,9 @@ A lesson passes by a place or a name it shares with the question; by a meaning t
 of thousands some lesson shares a few words with any sentence and lies near any meaning, so the least that is asked for
 grows with the logarithm of how many lessons there are, as the best of as many chances does:
 
-- words: the weight of the words it shares (`Fit.strength`: how much of them there is) times the text lane's score (how
-  rare they are here: the share it has of what the question could score at all), with EXACT_WORTH for a name, has to
-  reach `told x log(lessons)`;
+- words: the weight of the words it shares (`Fit.strength`: how much of them there is) times the text retriever's score
+  (how rare they are here: the share it has of what the question could score at all), with EXACT_WORTH for a name, has
+  to reach `told x log(lessons)`;
 - meaning: the cosine has to reach `meaning + MEANING_STEP x log(lessons)`.
 
 Where little is kept, how rare a word is there says nothing yet: as long as the project's lessons, were all as long as
@@ -24,7 +24,19 @@ from __future__ import annotations
 from math import log
 
 from holdfast.lean.records import Frozen
-from holdfast.ranking.fuse import EXACT_BAR, SURE_EXACT
+from holdfast.ranking.tuning import (
+    ASKED_BAR,
+    DECISIVE_SCORES,
+    EXACT_BAR,
+    EXACT_WORTH,
+    FEW_LESSONS,
+    FEW_STEMS,
+    LINK_LEAST,
+    MANY,
+    MEANING_STEP,
+    PUSHED_BAR,
+    SURE_EXACT,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +50,7 @@ class Bar(Frozen):
     """What is asked for at least."""
 
     told: float
-    """Weight of shared words times the text lane's score, for each e-fold of lessons."""
+    """Weight of shared words times the text retriever's score, for each e-fold of lessons."""
     meaning: float
     """Cosine of question and lesson, before MEANING_STEP."""
     strength: float
@@ -58,25 +70,10 @@ class Chance(Frozen):
     """Different words of this lesson."""
 
 
-PUSHED = Bar(told=0.22, meaning=0.24, strength=1.2, coverage=0.2, short_strength=0.9, short_coverage=0.3, strong=3.5)
-ASKED = Bar(told=0.13, meaning=0.19, strength=0.9, coverage=0.12, short_strength=0.6, short_coverage=0.2, strong=1.8)
-MEANING_STEP = 0.068
-"""What the least cosine grows by for each e-fold of lessons."""
-EXACT_WORTH = 0.7
-"""What the exact lane's score adds to the product of weight and text score."""
-FEW_LESSONS, MANY = 10, 4_000
-"""Fewer lessons count as so many, and more too: a bar for less and for more was not measured."""
-FEW_STEMS = 1_500
-"""Lessons times words of one of them, up to which fixed weights are good enough."""
+PUSHED, ASKED = Bar(**PUSHED_BAR), Bar(**ASKED_BAR)
 UNKNOWN = Chance()
 
-LANE_BARS = {"exact": EXACT_BAR, "path": 0.6, "symbol": 0.6, "vector": 0.6}
-"""Scores of lanes that are a reason by themselves: an exact name that few lessons have; the file itself, a glob of it
-or its folder as an anchor (not a neighbour); the symbol or what it is in; a cosine of two texts about the same thing,
-whatever their words."""
 PLACES = ("path", "symbol")
-LINKED = 0.1
-"""Weights of links that are enough by themselves: for who asks about a file and says no more, and before an edit."""
 
 
 def shifted(bar: Bar, factor: float) -> Bar:
@@ -98,11 +95,11 @@ def is_sure(shares: Sequence[LaneShare], chance: Chance = UNKNOWN) -> bool:
 
 
 def is_decisive(share: LaneShare) -> bool:
-    """Whether that lane's own score is enough by itself; never for lanes without a bar."""
-    return share.lane in LANE_BARS and share.raw >= LANE_BARS[share.lane]
+    """Whether that retriever's own score is enough by itself; never for retrievers without a bar."""
+    return share.lane in DECISIVE_SCORES and share.raw >= DECISIVE_SCORES[share.lane]
 
 
-def is_linked(shares: Sequence[LaneShare], least: float = LINKED) -> bool:
+def is_linked(shares: Sequence[LaneShare], least: float = LINK_LEAST) -> bool:
     """Whether it is about a file linked that closely to the files in play."""
     return any(share.lane == "graph" and share.raw >= least for share in shares)
 

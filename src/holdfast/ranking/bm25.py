@@ -13,13 +13,12 @@ from collections import Counter
 from math import log
 
 from holdfast.ranking.relevance import stem
+from holdfast.ranking.tuning import K1, B
 from holdfast.text.words import terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-K1, B = 1.2, 0.75
 
 
 def bm25(question: str, texts: Sequence[str]) -> list[float]:

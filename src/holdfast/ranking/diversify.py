@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from holdfast.lean.records import Frozen
+from holdfast.ranking.tuning import MMR_LAMBDA, NEAR_COPY, SAME_SESSION, WORTH_LEAST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-MMR_LAMBDA = 0.7
-"""Share of relevance against novelty (Carbonell & Goldstein, SIGIR 1998)."""
-SAME_SESSION = 0.15
-"""Likeness that two lessons of one session have before any word is compared."""
-
-NEAR_COPY = 0.8
-"""Likeness from which a lesson says nothing that the chosen one does not: it comes after all that do."""
-
-LEAST_WORTH = 0.01
-"""A lesson that passed the bar is worth something, however alike to another."""
 
 
 class Rival(Frozen):
@@ -36,7 +26,7 @@ def diversify(rivals: Sequence[Rival], limit: int, mmr_lambda: float = MMR_LAMBD
     Each choice has the largest mmr_lambda x score - (1 - mmr_lambda) x likeness to the nearest one already chosen,
     scores being relative to the best; exact matches are chosen among themselves first, near copies of a chosen one
     last. Ties go to the earlier one.
-    A choice's worth is that margin (at least LEAST_WORTH), for the knapsack that follows.
+    A choice's worth is that margin (at least WORTH_LEAST), for the knapsack that follows.
     """
     best = max((rival.score for rival in rivals), default=0.0) or 1.0
     nearest = [0.0] * len(rivals)
@@ -51,7 +41,7 @@ def diversify(rivals: Sequence[Rival], limit: int, mmr_lambda: float = MMR_LAMBD
         pool = [i for i in left if rivals[i].exact] or left
         pick = max(pool, key=lambda i: (margin(i), -i))
         worth = min(margin(pick), chosen[-1][1]) if chosen else margin(pick)
-        chosen.append((pick, max(worth, LEAST_WORTH)))
+        chosen.append((pick, max(worth, WORTH_LEAST)))
         left.remove(pick)
         for i in left:
             nearest[i] = max(nearest[i], likeness(rivals[i], rivals[pick]))

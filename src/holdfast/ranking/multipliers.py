@@ -8,27 +8,14 @@ from questions that share few of them, and gave nothing elsewhere.
 from __future__ import annotations
 
 from holdfast.ranking.aim import Aim
+from holdfast.ranking.tuning import FRESHNESS, HALF_LIFE_DAYS, MILD, RANGES, REWRITTEN, TRUST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.vocabulary import Freshness, LessonKind, Trust
-
-RANGES: dict[str, tuple[float, float]] = {
-    "freshness": (0.6, 1.0),
-    "trust": (0.92, 1.04),
-    "confidence": (0.95, 1.05),
-    "salience": (0.95, 1.05),
-    "recency": (0.94, 1.0),
-    "time": (1.0, 1.3),
-    "task": (1.0, 1.05),
-}
-"""Least and most of each multiplier."""
-
-LEARNED = ("trust", "confidence", "salience", "recency")
-"""What is known about the lesson whatever the question."""
+    from holdfast.domain.vocabulary import Freshness
 
 
 def _product(which: int) -> float:
@@ -40,23 +27,6 @@ def _product(which: int) -> float:
 
 LOWEST, HIGHEST = _product(0), _product(1)
 """Least and most of all multipliers together."""
-
-FRESHNESS: dict[Freshness, float] = {
-    "unanchored": 1.0, "fresh": 1.0, "moved": 1.0, "unverified": 0.95, "drifted": 0.8, "changed": 0.7, "orphaned": 0.6,
-}  # fmt: skip
-"""By the state of the code; of code that changed, when half of it or more did. Nothing counts against unanchored."""
-MILD: dict[Freshness, float] = {"drifted": 0.95, "changed": 0.9}
-"""When next to nothing of it changed; in between it falls evenly with the share of its tokens."""
-REWRITTEN = 0.5
-"""The share of changed tokens from which on it is the least."""
-TRUST: dict[Trust, float] = {"person": 1.04, "verified": 1.03, "agent": 1.0, "repository": 0.96, "tool": 0.92}
-
-HALF_LIFE_DAYS: dict[LessonKind, float] = {
-    "decision": 720, "constraint": 720, "convention": 720, "preference": 720,
-    "bug_cause": 360, "tooling": 240, "fix": 240, "failed_approach": 180,
-    "exploration": 60, "checkpoint": 14,
-}  # fmt: skip
-"""Days until half of a lesson's recency is gone: rules age slower than what happened."""
 
 
 NO_AIM = Aim()

@@ -8,6 +8,7 @@ letter apart. A name of a single everyday word (`error`) counts only beside othe
 from __future__ import annotations
 
 from holdfast.ranking.relevance import EVERYDAY, stem
+from holdfast.ranking.tuning import NAME_CHARACTERS, NAME_WORDS, SLIP_LEAST, SLIPS_AMONG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,25 +16,17 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
 
-RUN = 4
-"""Most words of a name."""
-LOOKED_AT = 2_000
-"""Characters of a question that are looked at for names."""
-SLIP_LEAST = 5
-"""Letters of the shortest name that is recognised with a slip in it."""
-SLIPS_AMONG = 40
-"""Words of the longest question in which slips are looked for: a pasted log has too many look-alikes."""
 
 TELLING, EVERYDAY_NAME, UNNAMED = 2, 1, 0
 
 
 def runs_of(text: str) -> dict[str, bool]:
-    """Every run of 1 to RUN words of a question, stemmed; whether a slip is looked for in it."""
-    stems = _stems(text[:LOOKED_AT])
+    """Every run of 1 to NAME_WORDS words of a question, stemmed; whether a slip is looked for in it."""
+    stems = _stems(text[:NAME_CHARACTERS])
     short = len(stems) <= SLIPS_AMONG
     runs: dict[str, bool] = {}
     for at in range(len(stems)):
-        for size in range(1, min(RUN, len(stems) - at) + 1):
+        for size in range(1, min(NAME_WORDS, len(stems) - at) + 1):
             run = stems[at : at + size]
             runs[" ".join(run)] = short and not all(word in EVERYDAY for word in run)
     return runs
@@ -44,7 +37,7 @@ def naming(lesson: Lesson, runs: dict[str, bool]) -> int:
     best = UNNAMED
     for name in filter(None, (lesson.topic_key, *lesson.tags)) if runs else ():
         stems = _stems(name)
-        if not 0 < len(stems) <= RUN:
+        if not 0 < len(stems) <= NAME_WORDS:
             continue
         joined = " ".join(stems)
         if joined in runs:

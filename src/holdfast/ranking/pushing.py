@@ -14,7 +14,22 @@ from __future__ import annotations
 
 from math import log
 
-from holdfast.ranking.fuse import EXACT_BAR
+from holdfast.ranking.tuning import (
+    BM25_UNIT,
+    EXACT_BAR,
+    PUSH_FEW,
+    PUSH_FEWEST,
+    PUSH_FILE_LEAST,
+    PUSH_LEAST,
+    PUSH_NEAR,
+    PUSH_PART,
+    PUSH_PART_OF_PROMPT,
+    PUSH_PLAIN,
+    PUSH_STEP,
+    PUSH_SYMBOL_LEAST,
+    PUSH_WORDS,
+    PUSH_WORDS_STEP,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,24 +38,6 @@ if TYPE_CHECKING:
     from holdfast.domain.briefing import LaneShare
     from holdfast.ranking.bar import Chance
     from holdfast.ranking.relevance import Fit
-
-BM25_UNIT = 30.0
-"""BM25 that weighs as much as a cosine of 1."""
-LEAST, STEP = 0.64, 0.07
-"""Relevance asked for at least, and what it grows by for each e-fold of lessons."""
-PLAIN = 1.2
-"""How far above that a second lesson has to be that a prompt brings."""
-FEW, FEWEST = 20, 4
-"""Fewer lessons than that know no word's rarity well, and not at all."""
-FEW_WORDS, MORE_WORDS = 2.7, 0.04
-"""With few lessons: weight of the shared words, and how much more for each word of the prompt."""
-PART, PART_OF_PROMPT = 0.3, 0.5
-"""With few lessons: share of the lesson's words, or of the prompt's, that are shared."""
-NEAR = 0.6
-"""Least score of the place of a lesson about a file in play: the file, the symbol or the folder that it names."""
-FILE_LEAST, SYMBOL_LEAST = 0.75, 0.25
-"""BM25, in units, that the session's words have to give it besides STEP: to one about the file, and to one about the
-very definition."""
 
 
 def relevance_of(shares: Sequence[LaneShare], weight: float) -> float:
@@ -60,37 +57,39 @@ def is_about(shares: Sequence[LaneShare], weight: float, fit: Fit, chance: Chanc
     """
     lessons = chance.lessons
     is_named = _score(shares, "path") >= 1.0  # the prompt names the very file that the lesson is about
-    if lessons < FEW and not is_named and not _has_words(fit, chance):
+    if lessons < PUSH_FEW and not is_named and not _has_words(fit, chance):
         return False
-    if lessons < FEW and _score(shares, "exact") >= EXACT_BAR:  # an identifier of both says what no rarity tells yet
+    # an identifier of both says what no rarity tells yet
+    if lessons < PUSH_FEW and _score(shares, "exact") >= EXACT_BAR:
         return True
-    return lessons < FEWEST or relevance_of(shares, weight) >= shift * _asked_for(lessons)
+    return lessons < PUSH_FEWEST or relevance_of(shares, weight) >= shift * _asked_for(lessons)
 
 
 def is_plainly_about(shares: Sequence[LaneShare], weight: float, chance: Chance, shift: float = 1.0) -> bool:
     """Whether a lesson is so relevant that it may be told beside another one; never where no word's rarity is known."""
-    return chance.lessons >= FEW and relevance_of(shares, weight) >= PLAIN * shift * _asked_for(chance.lessons)
+    lessons = chance.lessons
+    return lessons >= PUSH_FEW and relevance_of(shares, weight) >= PUSH_PLAIN * shift * _asked_for(lessons)
 
 
 def agrees(shares: Sequence[LaneShare], weight: float, chance: Chance) -> bool:
     """Whether a lesson about a file in play may be told: the session's words agree with it."""
-    at_symbol = _score(shares, "symbol") >= NEAR
-    if not at_symbol and _score(shares, "path") < NEAR:
+    at_symbol = _score(shares, "symbol") >= PUSH_NEAR
+    if not at_symbol and _score(shares, "path") < PUSH_NEAR:
         return False
-    if chance.lessons < (FEW if at_symbol else FEWEST):  # no word's rarity is known: the place has to do
+    if chance.lessons < (PUSH_FEW if at_symbol else PUSH_FEWEST):  # no word's rarity is known: the place has to do
         return True
-    least = SYMBOL_LEAST if at_symbol else FILE_LEAST
-    return weight / BM25_UNIT >= least + STEP * log(1 + chance.lessons)
+    least = PUSH_SYMBOL_LEAST if at_symbol else PUSH_FILE_LEAST
+    return weight / BM25_UNIT >= least + PUSH_STEP * log(1 + chance.lessons)
 
 
 def _asked_for(lessons: int) -> float:
-    return LEAST + STEP * log(1 + lessons)
+    return PUSH_LEAST + PUSH_STEP * log(1 + lessons)
 
 
 def _has_words(fit: Fit, chance: Chance) -> bool:
     prompt = fit.strength / fit.coverage if fit.coverage else 0.0
-    enough = fit.strength >= FEW_WORDS + MORE_WORDS * prompt
-    return enough and (fit.coverage >= PART_OF_PROMPT or fit.strength >= PART * chance.stems)
+    enough = fit.strength >= PUSH_WORDS + PUSH_WORDS_STEP * prompt
+    return enough and (fit.coverage >= PUSH_PART_OF_PROMPT or fit.strength >= PUSH_PART * chance.stems)
 
 
 def _score(shares: Sequence[LaneShare], lane: str) -> float:

@@ -14,8 +14,19 @@ from __future__ import annotations
 
 from math import exp, log, log1p
 
-from holdfast.ranking.multipliers import HALF_LIFE_DAYS
 from holdfast.ranking.relevance import stems_of
+from holdfast.ranking.tuning import (
+    AGE_SCALE,
+    HALF_LIFE_DAYS,
+    HEAD_CHARACTERS,
+    RANK_OFFSET,
+    RANKED_ANCHORED,
+    RANKED_LESSONS,
+    SOFTNESS,
+    WITH_VECTORS,
+    WORDS_ALONE,
+    WORDS_WITHOUT_PLACE,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,35 +42,11 @@ FEATURES = (
 )  # fmt: skip
 """What a lesson is judged by, in the order of `features`."""
 
-WITH_VECTORS: tuple[float, ...] = (11.98, 16.09, 3.95, 3.43, 1.81, 4.72, 1.21, 0.24, 1.45, 0.54, -0.88)
-WORDS_ALONE: tuple[float, ...] = (16.2, 0.0, 4.14, 4.51, 1.91, 4.73, 1.45, 0.0, 1.44, 0.44, -0.89)
-"""The weights of the features, where an embedder answered and where none did."""
-WORDS_WITHOUT_PLACE: tuple[float, ...] = (16.2, 0.0, 4.14, 4.51, 1.91, 2.36, 4.0, 0.0, 1.44, 0.44, -0.44)
-"""Those of a question by words that names no place: the text score counts more, coverage and age half.
-
-Set by hand. With the weights above, a lesson of any age among 100,000 made-up ones is less often among the first
-three (.69) than in the fused order (.74); with these .73, and citing commits of pytest find theirs as often or more
-(title .50 instead of .48, task .46 instead of .44). With a file in play age and coverage are worth what was fitted.
-"""
-
-MANY = 500
-"""Fewest lessons for the ranker to be used. Among few a file has hardly more than one, and the place decides: there
-the ranker lost a third of what the fused order finds."""
-ABOUT_CODE = 0.5
-"""Least share of candidates with an anchor for the ranker to be used."""
-RANK_OFFSET = 10
-"""A rank counts as 1 / (RANK_OFFSET + rank)."""
-SOFTNESS = 3.0
-"""By how much a score has to be lower to be worth a third: so gentle that novelty and freshness still count."""
-HEAD = 200
-"""Characters of a rule that stand for its subject."""
-AGE_SCALE = 24
-"""A lesson's age is counted in this part of its kind's half-life: a month for a decision."""
-
 
 def applies(lessons: Sequence[Lesson], among: int) -> bool:
     """Whether the ranker's judgement holds: it is asked of many lessons, and most candidates are anchored to code."""
-    return among >= MANY and sum(bool(lesson.anchors) for lesson in lessons) >= ABOUT_CODE * len(lessons) > 0
+    anchored = sum(bool(lesson.anchors) for lesson in lessons)
+    return among >= RANKED_LESSONS and anchored >= RANKED_ANCHORED * len(lessons) > 0
 
 
 def features(
@@ -78,13 +65,13 @@ def features(
     play as this one, for a place says less where many lessons share it; `stems` are the question's; `symbols` the last
     parts of the definitions in play, case-folded. Without `now` age does not count.
     """
-    by_lane = {share.lane: share for share in shares}
+    by_name = {share.lane: share for share in shares}
 
-    def closeness(lane: str) -> float:
-        return 1 / (RANK_OFFSET + by_lane[lane].rank) if lane in by_lane else 0.0
+    def closeness(retriever: str) -> float:
+        return 1 / (RANK_OFFSET + by_name[retriever].rank) if retriever in by_name else 0.0
 
-    def raw(lane: str) -> float:
-        return by_lane[lane].raw if lane in by_lane else 0.0
+    def raw(retriever: str) -> float:
+        return by_name[retriever].raw if retriever in by_name else 0.0
 
     age_days = 0.0
     if now is not None and not lesson.pinned:
@@ -93,7 +80,7 @@ def features(
         closeness("text"),
         closeness("vector"),
         raw("path") / (1 + log(max(alike_paths, 1))),
-        _overlap(set(stems), stems_of(lesson.insight[:HEAD])),
+        _overlap(set(stems), stems_of(lesson.insight[:HEAD_CHARACTERS])),
         _overlap(set(symbols), {last_part(symbol) for symbol in lesson.symbols}),
         coverage,
         raw("text") / most_text if most_text else 0.0,

@@ -3,12 +3,13 @@
 A question's terms weigh by how much they tell: names and identifiers most, the everyday words of programming
 (`test`, `file`, `error`, ...) little, since any two texts about code share them. Words are compared by a light stem.
 The weights are fixed, not counted in the store, so that they tell something in a store of 20 lessons already; how rare
-a word is among many is what the text lane's score tells, and `bar` uses both.
+a word is among many is what the text retriever's score tells, and `bar` uses both.
 """
 
 from __future__ import annotations
 
 from holdfast.lean.records import Frozen
+from holdfast.ranking.tuning import EVERYDAY_WEIGHT, KNOWN_CHUNKS, NAME_WEIGHT, PAIR_WEIGHT, WEIGHED_TERMS, WORD_WEIGHT
 from holdfast.text.words import WORD_LIMIT, chunks, is_begun, terms, terms_of, word_set
 
 TYPE_CHECKING = False
@@ -16,15 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from holdfast.domain.lesson import Lesson
-
-NAME_WEIGHT, WORD_WEIGHT, PAIR_WEIGHT, EVERYDAY_WEIGHT = 1.2, 1.0, 0.6, 0.3
-"""Weight of a term with a digit or a joiner in it, of another word, of a pair of CJK characters (half a word, mostly),
-of a word of EVERYDAY."""
-
-KNOWN_LIMIT = 20_000
-"""Chunks of texts whose stems a process keeps: 4 MB."""
-ASKED_LIMIT = 120
-"""Terms of a question that are weighed; a pasted log has thousands."""
 
 
 class Asked(Frozen):
@@ -46,7 +38,7 @@ class Fit(Frozen):
 def weigh(text: str) -> Asked:
     """The question's stems, weighed; an identifier counts whole and in parts, a small number like an everyday word."""
     found: dict[str, tuple[str, float, str]] = {}
-    for term in terms(text)[:ASKED_LIMIT]:
+    for term in terms(text)[:WEIGHED_TERMS]:
         root = stem(term)
         if root in EVERYDAY or (term.isdigit() and len(term) < 4):
             found[root] = root, EVERYDAY_WEIGHT, term
@@ -97,7 +89,7 @@ class _Known(dict[str, "tuple[str, ...]"]):
     def __missing__(self, chunk: str) -> tuple[str, ...]:
         found = tuple(map(stem, terms_of(chunk)))
         if len(chunk) <= WORD_LIMIT:
-            if len(self) >= KNOWN_LIMIT:
+            if len(self) >= KNOWN_CHUNKS:
                 self.clear()
             self[chunk] = found
         return found

@@ -9,7 +9,6 @@ limit is.
 from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing, LaneShare
-from holdfast.domain.query import LANES
 from holdfast.domain.vocabulary import TRUSTS
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.records import Frozen, replace
@@ -25,6 +24,7 @@ from holdfast.recall.retrieve import (
     PARTICULAR,
     POOL,
     POOL_LIMIT,
+    RETRIEVERS,
     TIMED,
     Draw,
     Found,
@@ -120,10 +120,10 @@ def ask(
 
 
 def find(
-    parts: Parts, query: Query, lanes: Iterable[str], pool: int = ASKED_POOL, trusts: tuple[str, ...] = TRUSTS
+    parts: Parts, query: Query, retrievers: Iterable[str], pool: int = ASKED_POOL, trusts: tuple[str, ...] = TRUSTS
 ) -> Draw:
-    """What the lanes give for somebody who asks, lessons about code in the order of the ranker."""
-    drawn = draw(parts, query, lanes, pool=pool, admit=lambda one: one.lesson.trust in trusts)
+    """What the retrievers give for somebody who asks, lessons about code in the order of the ranker."""
+    drawn = draw(parts, query, retrievers, pool=pool, admit=lambda one: one.lesson.trust in trusts)
     return replace(drawn, found=_by_ranker(parts, query, drawn.found))
 
 
@@ -180,15 +180,15 @@ def _push(
 
 def _search(parts: Parts, place: Place, query: Query, limit: int, trusts: tuple[str, ...] = TRUSTS) -> _Answer:
     """Every way in which the question is asked of the lessons in the query's states, together."""
-    if trusts == ANSWERING and not parts.store.search("recent", query, 1):
+    if trusts == ANSWERING and not parts.store.list_recent(query, 1):
         return _Answer()
     passed: dict[LessonId, Found] = {}
     failed: dict[LessonId, Found] = {}
     notes: dict[str, None] = {}
-    for one_query, lanes in _readings(query):
-        drawn = find(parts, one_query, lanes, trusts=trusts)
+    for one_query, retrievers in _readings(query):
+        drawn = find(parts, one_query, retrievers, trusts=trusts)
         notes[drawn.degraded] = None
-        good = _passing(parts, one_query, drawn.found, lanes)
+        good = _passing(parts, one_query, drawn.found, retrievers)
         foremost = {one.lesson.id for one in drawn.found[:FOREMOST]}
         if any(one.lesson.id in foremost for one in good):
             _keep_best(passed, good)
@@ -205,7 +205,7 @@ def _search(parts: Parts, place: Place, query: Query, limit: int, trusts: tuple[
 
 
 def _readings(query: Query) -> list[tuple[Query, tuple[str, ...]]]:
-    """The queries a question stands for, each with its lanes.
+    """The queries a question stands for, each with its retrievers.
 
     A question of a time or a kind alone lists what there is. One for a kind of lesson about something is also asked
     without the words for the kind, among lessons of the kind. An error is asked as a text, like any question, and by
@@ -215,7 +215,7 @@ def _readings(query: Query) -> list[tuple[Query, tuple[str, ...]]]:
     if (query.since or query.until) and says_only_when(query.text) and not query.paths:
         return [(query, TIMED)]
     if not (says or query.paths):
-        return [(query, LANES)]
+        return [(query, tuple(RETRIEVERS))]
     readings = [(query, PARTICULAR)]
     kinds, subject = kinds_asked(query.text)
     if kinds and not query.kinds:
@@ -230,9 +230,9 @@ def _readings(query: Query) -> list[tuple[Query, tuple[str, ...]]]:
     return readings
 
 
-def _passing(parts: Parts, query: Query, found: tuple[Found, ...], lanes: tuple[str, ...]) -> list[Found]:
+def _passing(parts: Parts, query: Query, found: tuple[Found, ...], retrievers: tuple[str, ...]) -> list[Found]:
     """Those that pass the threshold of who asks."""
-    if lanes != PARTICULAR:
+    if retrievers != PARTICULAR:
         return list(found)
     good = admissible(parts, query, found, ASKED)
     passed = {one.lesson.id for one in good}
@@ -256,10 +256,10 @@ def _further(
     parts: Parts, place: Place, query: Query, known: Sequence[LessonId], trusts: tuple[str, ...]
 ) -> list[Pair]:
     """Lessons behind those that the ranker ordered, for somebody who wants many."""
-    query, lanes = _readings(query)[0]
+    query, retrievers = _readings(query)[0]
     query = replace(query, exclude=(*query.exclude, *known))
-    drawn = draw(parts, query, lanes, pool=POOL_LIMIT, admit=lambda one: one.lesson.trust in trusts)
-    return weigh_up(parts, place, _passing(parts, query, drawn.found, lanes))
+    drawn = draw(parts, query, retrievers, pool=POOL_LIMIT, admit=lambda one: one.lesson.trust in trusts)
+    return weigh_up(parts, place, _passing(parts, query, drawn.found, retrievers))
 
 
 def _diversified(ranked: Sequence[Pair]) -> list[Pair]:

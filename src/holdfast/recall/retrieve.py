@@ -1,10 +1,10 @@
-"""The read path: a question's lanes are asked, fused, checked against the code, held to the bar, diversified and
+"""The read path: a question's retrievers are asked, fused, checked against the code, held to the bar, diversified and
 fitted to a budget."""
 
 from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing, LaneShare, Ranked, Why
-from holdfast.domain.query import LANES, Query
+from holdfast.domain.query import Query
 from holdfast.errors import EmbedderError, InvalidValueError, LessonNotFoundError, PluginNotFoundError, StoreError
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.lean.records import Frozen, replace
@@ -26,6 +26,19 @@ from holdfast.ranking.fuse import total as fuse_total
 from holdfast.ranking.multipliers import NO_AIM, multipliers
 from holdfast.ranking.names import TELLING, UNNAMED, naming, runs_of
 from holdfast.ranking.relevance import Fit, fit_of, lesson_stems, weigh
+from holdfast.ranking.retrievers import (
+    score_exact,
+    score_linked,
+    score_occasions,
+    score_paths,
+    score_pinned,
+    score_recent,
+    score_symbols,
+    score_text,
+    score_triggers,
+    score_vector,
+)
+from holdfast.ranking.tuning import ERRORS_COMPARED, MANY, NEARBY_HITS
 from holdfast.recall.surroundings import way_to
 from holdfast.rendering.budget import count_tokens, fit
 from holdfast.rendering.lines import LINE_TOKENS, Line, compile_line, frame_tokens, more_line, render_block
@@ -39,16 +52,17 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.project import Place
-    from holdfast.domain.query import Hit
     from holdfast.domain.vocabulary import Freshness, LessonId, LessonKind, Moment, State
     from holdfast.ports.parts import Parts
+    from holdfast.ports.search import Search
     from holdfast.ranking.relevance import Asked
+    from holdfast.ranking.retrievers import Hit
 
 DEPTH = 30
-"""How many each lane is asked for at least."""
+"""How many each retriever is asked for at least."""
 PLACES, PLACE_DEPTH = ("path", "symbol", "graph"), 100
-"""Lanes that say no more than where lessons belong, and how many of them are asked for where words choose among them:
-what the words find must not lose its place because newer lessons are about the same file."""
+"""Retrievers that say no more than where lessons belong, and how many lessons they are asked for where words choose
+among them: what the words find must not lose its place because newer lessons are about the same file."""
 POOL = 12
 """Lessons that are read and weighed for a delivery of a few."""
 POOL_LIMIT = 400
@@ -59,20 +73,36 @@ LOOKED_AT = 4
 """Of the best, those whose freshness is looked at closely where a host waits: the few that are shown."""
 ON_DEMAND_LINE_TOKENS = 300
 SETTLING = ("pinned", "recent")
-"""Lanes that settle ties; what only they bring answers no particular question."""
+"""Retrievers that settle ties; what only they bring answers no particular question."""
 FOLLOWED, LINKS = ("relates_to", "refines", "caused_by"), 3
 """Links from a lesson that the question names, and how many of them are followed."""
 NEAR_MEANING = 0.2
 """Least cosine of what is named as the nearest, where nothing was near enough to be delivered."""
-PARTICULAR = tuple(lane for lane in LANES if lane != "recent")
-"""Lanes for a question about something: how recent a lesson is only weighs in its multiplier."""
-
+BY_CHANCE = ("text", "vector")
+"""Retrievers that find something in most stores: what the best of it is worth depends on how many lessons there are."""
+RETRIEVERS: dict[str, Callable[[Search, Query, int], list[Hit]]] = {
+    "exact": lambda search, query, limit: score_exact(
+        search.match_tokens(query), search.match_errors(query, ERRORS_COMPARED), limit
+    ),
+    "text": lambda search, query, limit: score_text(search.match_text(query, limit, NEARBY_HITS), limit),
+    "path": lambda search, query, limit: score_paths(search.match_paths(query, limit), limit),
+    "symbol": lambda search, query, limit: score_symbols(search.match_symbols(query, limit), limit),
+    "graph": lambda search, query, limit: score_linked(search.match_linked(query, limit), query, limit),
+    "recent": lambda search, query, limit: score_recent(search.list_recent(query, limit)),
+    "pinned": lambda search, query, limit: score_pinned(search.list_pinned(query, limit)),
+    "vector": lambda search, query, limit: score_vector(search.match_vector(query, limit)),
+    "trigger": lambda search, query, limit: score_triggers(search.match_triggers(query, limit), limit),
+    "occasion": lambda search, query, limit: score_occasions(search.match_occasions(query, limit)),
+}
+"""Every retriever by its name in `LaneShare.lane`: the facts of a store, scored, at most `limit`, best first."""
+PARTICULAR = tuple(name for name in RETRIEVERS if name != "recent")
+"""Retrievers for a question about something: how recent a lesson is only weighs in its multiplier."""
 TIMED = ("recent",)
-"""The lane for a question that names a time and no subject."""
+"""The retriever for a question that names a time and no subject."""
 
 
 class Found(Frozen):
-    """A lesson that lanes answered with, and how its words fit the question."""
+    """A lesson that retrievers answered with, and how its words fit the question."""
 
     lesson: Lesson
     shares: tuple[LaneShare, ...]
@@ -90,7 +120,7 @@ class Found(Frozen):
 
 
 class Draw(Frozen):
-    """What the lanes gave, weighed, best first; `degraded` says which could not answer."""
+    """What the retrievers gave, weighed, best first; `degraded` says which could not answer."""
 
     found: tuple[Found, ...] = ()
     degraded: str = ""
@@ -148,18 +178,17 @@ def question(
 def draw(
     parts: Parts,
     query: Query,
-    lanes: Iterable[str] = LANES,
+    retrievers: Iterable[str] = tuple(RETRIEVERS),
     pool: int = POOL,
     admit: Callable[[Found], bool] | None = None,
 ) -> Draw:
-    """Ask the lanes, fuse, read the best `pool` lessons and measure how their words fit, best first.
+    """Ask the retrievers, fuse, read the best `pool` lessons and measure how their words fit, best first.
 
-    `admit` drops what a moment has no use for. Raises StoreError when no lane could answer.
+    `admit` drops what a moment has no use for. Raises StoreError when no retriever could answer.
     """
-    rankings, failures = _ask_lanes(parts, query, lanes, max(DEPTH, pool))
+    rankings, among, failures = _ask(parts, query, retrievers, max(DEPTH, pool))
     given = fuse(rankings, pool)
     weights = {hit.id: hit.weight for hit in rankings.get("text", ())}
-    among = max((hits[0].among for hits in rankings.values() if hits), default=0)
     asked = weigh(asked_words(query))
     runs = runs_of(query.text)
     aim = Aim(task=task_of(query.text), since=query.since, until=query.until)
@@ -178,7 +207,7 @@ def draw(
 
 
 def found_of(lesson: Lesson, asked: Asked) -> Found:
-    """A lesson that no lane brought, and how its words fit the question."""
+    """A lesson that no retriever brought, and how its words fit the question."""
     stems = lesson_stems(lesson)
     return Found(
         lesson=lesson,
@@ -251,8 +280,8 @@ def weigh_up(
 ) -> list[tuple[Ranked, Found]]:
     """Each with its score, reason and freshness as of now, best first. Ranks are set when they are chosen.
 
-    `because` is the moment's own reason; otherwise lanes and words give it. `offer` is given the list as it is before
-    the first close look, which can take longer than a host waits; it is not called where none is needed.
+    `because` is the moment's own reason; otherwise retrievers and words give it. `offer` is given the list as it is
+    before the first close look, which can take longer than a host waits; it is not called where none is needed.
     """
     check = FreshnessCheck(parts, place)
     now = parts.clock.now()
@@ -357,7 +386,7 @@ def asked_words(query: Query) -> str:
 
 
 def says_something(share: LaneShare) -> bool:
-    """Whether that lane's answer is about the question: not a settling one, nor the nearest of nothing near."""
+    """Whether that retriever's answer is about the question: not a settling one, nor the nearest of nothing near."""
     return share.lane not in (*SETTLING, "ranker") and (share.lane != "vector" or share.raw >= NEAR_MEANING)
 
 
@@ -368,24 +397,31 @@ def render(lines: Sequence[Line], more: int, hint: str, checkpoint_text: str) ->
     return render_block([line.text for line in lines], more_line(more, hint), checkpoint_text)
 
 
-def _ask_lanes(parts: Parts, query: Query, lanes: Iterable[str], depth: int) -> tuple[dict[str, list[Hit]], list[str]]:
-    """What each lane answers, and words for those that could not; raises when none could."""
+def _ask(
+    parts: Parts, query: Query, retrievers: Iterable[str], depth: int
+) -> tuple[dict[str, list[Hit]], int, list[str]]:
+    """What each retriever answers, how many lessons the question was put to where that is counted, and words for
+    those that could not answer; raises when none could."""
     answers: dict[str, list[Hit]] = {}
+    among = 0
     failures: list[str] = []
     failed: StoreError | None = None
-    lanes = tuple(lanes)
-    for lane in lanes:
-        if lane == "vector" and not query.vector:
+    retrievers = tuple(retrievers)
+    for name in retrievers:
+        if name == "vector" and not query.vector:
             continue
         try:
-            deep = lane in PLACES and "text" in lanes and bool(query.text)
-            answers[lane] = parts.store.search(lane, query, max(depth, PLACE_DEPTH) if deep else depth)
+            deep = name in PLACES and "text" in retrievers and bool(query.text)
+            hits = RETRIEVERS[name](parts.store, query, max(depth, PLACE_DEPTH) if deep else depth)
+            if hits and name in BY_CHANCE and not among:
+                among = parts.store.count_lessons(query, MANY)
+            answers[name] = hits
         except StoreError as exc:
             failed = exc
-            failures.append(f"{lane}: {exc}")
+            failures.append(f"{name}: {exc}")
     if failed is not None and not answers:
         raise failed
-    return answers, failures
+    return answers, among, failures
 
 
 def with_vector(parts: Parts, query: Query, local: bool = False) -> tuple[Query, str]:

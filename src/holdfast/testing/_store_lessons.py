@@ -222,9 +222,9 @@ class LessonContract:
             new = make_lesson(insight=f"version {i}", recorded_at=at, links=(Link(kind="supersedes", target=old.id),))
             store.put([in_state(old, "superseded", at=at), new], {old.id: old.recorded_at})
             chain.append(new)
-        assert found(store, "text", text="version") == [chain[-1].id]
+        assert found(store, "match_text", text="version") == [chain[-1].id]
         for i, lesson in enumerate(chain):
-            assert found(store, "text", text="version", as_of=minutes(i + 0.5)) == [lesson.id]
+            assert found(store, "match_text", text="version", as_of=minutes(i + 0.5)) == [lesson.id]
         assert [lesson.state for lesson in store.get([lesson.id for lesson in chain])] == ["superseded"] * 4 + [
             "active"
         ]
@@ -242,15 +242,15 @@ class LessonContract:
         store.put([lesson], {})
         for at, true in ((5, False), (10, True), (19, True), (20, False)):
             assert bool(store.find(LessonFilter(project=PROJECT, as_of=minutes(at)))) is true
-            assert bool(found(store, "recent", as_of=minutes(at))) is true
+            assert bool(found(store, "list_recent", as_of=minutes(at))) is true
 
     def test_a_lesson_that_says_it_ended_can_be_asked_for_as_of_later(self, store: Store) -> None:
         lesson = make_lesson()
         ended = in_state(lesson, "retired", at=minutes(5))
         store.put([lesson, ended], {})
         assert store.find(LessonFilter(project=PROJECT, states=("retired",), as_of=minutes(9))) == [ended]
-        assert found(store, "recent", states=("retired",), as_of=minutes(9)) == [lesson.id]
-        assert found(store, "recent", as_of=minutes(4)) == [lesson.id]
+        assert found(store, "list_recent", states=("retired",), as_of=minutes(9)) == [lesson.id]
+        assert found(store, "list_recent", as_of=minutes(4)) == [lesson.id]
 
     def test_what_text_cannot_hold_is_replaced_in_a_lesson(self, store: Store) -> None:
         lesson = make_lesson(insight="a\0b \udc00 end", title="t\0", tags=("\ud800",), path="x\0.py")

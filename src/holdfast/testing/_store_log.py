@@ -28,7 +28,7 @@ from holdfast.ports.store import EventFilter, LessonFilter, LogFilter, Store
 from holdfast.testing._store_questions import (
     EMBEDDER,
     OTHER,
-    assert_in_lanes,
+    assert_found,
     found,
     minutes,
     reachable,
@@ -50,23 +50,23 @@ from holdfast.testing.builders import (
 class VectorContract:
     """Vectors."""
 
-    def near(self, store: Store, vector: Sequence[float], **asked: Any) -> list[str]:
-        return found(store, "vector", vector=tuple(vector), embedder_id=EMBEDDER, **asked)
+    def near(self, store: Store, vector: Sequence[float], **asked: Any) -> list[LessonId]:
+        return found(store, "match_vector", vector=tuple(vector), embedder_id=EMBEDDER, **asked)
 
     def test_the_nearest_come_first_with_their_cosine(self, store: Store) -> None:
         lessons = [make_lesson() for _ in range(3)]
         store.put(lessons, {})
         store.put_vectors(EMBEDDER, {lessons[0].id: (0, 1, 0), lessons[1].id: (0.6, 0.8, 0), lessons[2].id: (-1, 0, 0)})
-        hits = store.search("vector", Query(project=PROJECT, vector=(1.0, 0.0, 0.0), embedder_id=EMBEDDER), 9)
-        assert [hit.id for hit in hits] == [lessons[1].id, lessons[0].id, lessons[2].id]
-        assert [hit.score for hit in hits] == pytest.approx([0.6, 0.0, -1.0], abs=0.01)
+        matches = store.match_vector(Query(project=PROJECT, vector=(1.0, 0.0, 0.0), embedder_id=EMBEDDER), 9)
+        assert [match.id for match in matches] == [lessons[1].id, lessons[0].id, lessons[2].id]
+        assert [match.cosine for match in matches] == pytest.approx([0.6, 0.0, -1.0], abs=0.01)
 
     def test_vectors_of_two_embedders_never_meet(self, store: Store) -> None:
         lesson = reachable(store)
-        assert found(store, "vector", vector=(1.0, 0.0, 0.0), embedder_id="other") == []
-        assert found(store, "vector", vector=(1.0, 0.0), embedder_id=EMBEDDER) == []
+        assert found(store, "match_vector", vector=(1.0, 0.0, 0.0), embedder_id="other") == []
+        assert found(store, "match_vector", vector=(1.0, 0.0), embedder_id=EMBEDDER) == []
         store.put_vectors("other", {lesson.id: (0.0, 1.0, 0.0)})
-        assert found(store, "vector", vector=(0.0, 1.0, 0.0), embedder_id="other") == [lesson.id]
+        assert found(store, "match_vector", vector=(0.0, 1.0, 0.0), embedder_id="other") == [lesson.id]
 
     def test_a_vector_written_after_a_search_is_found(self, store: Store) -> None:
         first = reachable(store)
@@ -106,7 +106,7 @@ class VectorContract:
         store.put_vectors("a", {lesson.id: (0.0, 1.0, 0.0)})
         store.put_vectors("z", {lesson.id: (0.0, 1.0, 0.0)})
         store.drop_other_vectors("z")
-        assert found(store, "vector", vector=(0.0, 1.0, 0.0), embedder_id="z") == [lesson.id]
+        assert found(store, "match_vector", vector=(0.0, 1.0, 0.0), embedder_id="z") == [lesson.id]
         assert [store.count_without_vector(name) for name in ("a", EMBEDDER, "z")] == [1, 1, 0]
         assert self.near(store, (1, 0, 0)) == []
 
@@ -247,8 +247,8 @@ class PurgeContract:
         assert all(rows > 0 for rows in erased.values())
         with pytest.raises(LessonNotFoundError):
             store.get([lesson.id], as_of=START)
-        assert_in_lanes(store, lesson, False)
-        assert_in_lanes(store, stays, True)
+        assert_found(store, lesson, False)
+        assert_found(store, stays, True)
         assert [d.lesson for d in store.find_records(Delivery, LogFilter())] == [stays.id]
         assert store.find_records(Outcome, LogFilter()) == []
         assert store.find_records(Change, LogFilter()) == [replace(both, lessons=(stays.id,), summary="")]
@@ -292,7 +292,7 @@ class PurgeContract:
         lesson = reachable(store)
         assert store.purge([LessonId("nope"), LessonId("\ud800")]) == {}
         assert store.purge([]) == {}
-        assert_in_lanes(store, lesson, True)
+        assert_found(store, lesson, True)
 
     def test_events_outlive_the_lessons_learnt_from_them(self, store: Store) -> None:
         lesson = reachable(store)

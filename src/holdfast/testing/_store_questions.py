@@ -8,7 +8,8 @@ from typing import Any
 from holdfast.domain.lesson import Lesson, Triggers
 from holdfast.domain.query import Query
 from holdfast.domain.symbol import Neighbour
-from holdfast.domain.vocabulary import ProjectId
+from holdfast.domain.vocabulary import LessonId, ProjectId
+from holdfast.ports.search import ErrorMatches, Search, TextMatches
 from holdfast.ports.store import Store
 from holdfast.testing.builders import (
     PROJECT,
@@ -33,33 +34,63 @@ def minutes(count: float) -> datetime:
     return START + timedelta(minutes=count)
 
 
-def found(store: Store, lane: str, limit: int = 10, **asked: Any) -> list[str]:
-    """The ids a lane answers with for a query in PROJECT."""
-    return [hit.id for hit in store.search(lane, Query(**{"project": PROJECT, **asked}), limit)]
+def found(store: Search, method: str, limit: int = 10, **asked: Any) -> list[LessonId]:
+    """The ids a method of the port answers with for a query in PROJECT, each once, in the order given."""
+    return ids_of(answer_of(store, method, Query(**{"project": PROJECT, **asked}), limit))
 
 
-def every_lane(lesson: Lesson) -> dict[str, dict[str, Any]]:
-    """For each lane, a question that the lesson made by `reachable` answers."""
+def answer_of(store: Search, method: str, query: Query, limit: int) -> Any:
+    """What a method of the port answers."""
+    more = {"match_tokens": (), "match_text": (limit, 0)}.get(method, (limit,))
+    return getattr(store, method)(query, *more)
+
+
+def ids_of(answer: Any) -> list[LessonId]:
+    """The ids of the lessons in an answer, each once."""
+    ids: list[LessonId] = []
+    if isinstance(answer, TextMatches):
+        ids = [match.lesson[1] for match in answer.matches]
+    elif isinstance(answer, ErrorMatches):
+        ids = [id_ for _, (_, id_) in answer.lessons]
+    else:
+        for match in answer:
+            if isinstance(match, str):
+                ids.append(LessonId(match))
+            else:
+                ids += [id_ for _, id_ in match.lessons] if hasattr(match, "lessons") else [match.id]
+    return list(dict.fromkeys(ids))
+
+
+BY_SUBJECT = (
+    "match_tokens", "match_errors", "match_text", "match_paths", "match_symbols", "match_linked", "match_vector",
+)  # fmt: skip
+"""The methods that go by what a lesson is about."""
+
+
+def every_method(lesson: Lesson) -> dict[str, dict[str, Any]]:
+    """For each method of the port, a question that the lesson made by `reachable` answers."""
     return {
-        "exact": {"text": "what about Engine.connect?"},
-        "text": {"text": "sqlalchemy engine"},
-        "path": {"paths": ("src/db/engine.py",)},
-        "symbol": {"paths": ("src/db/engine.py",), "symbols": ("Engine.connect",)},
-        "graph": {"linked": (Neighbour(path="src/db/engine.py", relation="imports", weight=0.6),)},
-        "recent": {},
-        "pinned": {},
-        "vector": {"vector": (1.0, 0.0, 0.0), "embedder_id": EMBEDDER},
-        "trigger": {"code": "engine = create_engine(url)"},
-        "occasion": {"occasions": ("standing",)},
+        "match_tokens": {"text": "what about Engine.connect?"},
+        "match_errors": {"error": "EngineError: the pool of connections overflowed"},
+        "match_text": {"text": "sqlalchemy engine"},
+        "match_paths": {"paths": ("src/db/engine.py",)},
+        "match_symbols": {"paths": ("src/db/engine.py",), "symbols": ("Engine.connect",)},
+        "match_linked": {"linked": (Neighbour(path="src/db/engine.py", relation="imports", weight=0.6),)},
+        "match_vector": {"vector": (1.0, 0.0, 0.0), "embedder_id": EMBEDDER},
+        "match_triggers": {"code": "engine = create_engine(url)"},
+        "match_occasions": {"occasions": ("standing",)},
+        "list_recent": {},
+        "list_pinned": {},
     }
 
 
 def reachable(store: Store, **over: Any) -> Lesson:
-    """A stored lesson that every lane can find, with a vector."""
+    """A stored lesson that every method can find, with a vector."""
     identity = over.pop("id", "") or make_id()
     lesson = make_lesson(
         id=identity, insight=over.pop("insight", f"Make the SQLAlchemy engine once for the whole program {identity}"),
         path="src/db/engine.py", symbol="Engine.connect", pinned=True,
+        error_signature=over.pop("error_signature", "EngineError: the pool of connections is empty"),
         when=Triggers(literals=("create_engine(",), standing=True), **over,
     )  # fmt: skip
     store.put([lesson], {})
@@ -67,8 +98,8 @@ def reachable(store: Store, **over: Any) -> Lesson:
     return lesson
 
 
-def assert_in_lanes(store: Store, lesson: Lesson, expected: bool, **asked: Any) -> None:
-    """The lesson is found, or is not, by every lane."""
-    for lane, question in every_lane(lesson).items():
-        ids = found(store, lane, **{**question, **asked})
-        assert (lesson.id in ids) is expected, lane
+def assert_found(store: Store, lesson: Lesson, expected: bool, **asked: Any) -> None:
+    """The lesson is found, or is not, by every method."""
+    for method, question in every_method(lesson).items():
+        ids = found(store, method, **{**question, **asked})
+        assert (lesson.id in ids) is expected, method

@@ -10,16 +10,16 @@ from __future__ import annotations
 import inspect
 
 from holdfast.ports.store import Store
-from holdfast.testing._store_lanes import LaneContract
 from holdfast.testing._store_lessons import EventContract, LessonContract
 from holdfast.testing._store_log import LogContract, PurgeContract, StateContract, VectorContract
 from holdfast.testing._store_matches import PathContract, WordsContract
+from holdfast.testing._store_search import SearchContract
 
 
 class StoreContract(
     EventContract,
     LessonContract,
-    LaneContract,
+    SearchContract,
     WordsContract,
     PathContract,
     VectorContract,

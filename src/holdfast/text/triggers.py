@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from holdfast.domain.lesson import Lesson
     from holdfast.domain.vocabulary import LessonKind, Trust
 
 LITERALS, COMMANDS = 6, 6
@@ -78,6 +79,18 @@ def derive_triggers(kind: LessonKind, trust: Trust, insight: str, how: str = "")
         commands=tuple(commands)[:COMMANDS],
         standing=is_standing_rule(kind, trust, insight),
     )
+
+
+def triggers_of(lesson: Lesson) -> Triggers:
+    """When a lesson is to be told; one of before there were triggers has those that its words give."""
+    if lesson.when != Triggers():
+        return lesson.when
+    return derive_triggers(lesson.kind, lesson.trust, lesson.insight, lesson.how)
+
+
+def last_part(symbol: str) -> str:
+    """`put` of `Store.put`, `Store::Put` and `Store#put`: what a symbol's trigger is looked up by."""
+    return symbol.replace("::", ".").replace("#", ".").rpartition(".")[2].casefold()
 
 
 def united(one: Triggers, other: Triggers) -> Triggers:

@@ -92,19 +92,15 @@ def _of_kind(turn: Turn, kind: str, reason: str) -> list[Pick]:
 def _left_out(turn: Turn) -> list[Pick]:
     """The rule that tests come with a change, where this session edited code and no test."""
     query = replace(turn.query(occasions=("standing",)), exclude=())
-    hits = turn.parts.store.search("occasion", query, EDITS_READ)
-    rules = [
-        lesson
-        for lesson in get_readable(turn.parts.store, [hit.id for hit in hits])
-        if habit_of(lesson.insight) == TESTS
-    ]
+    ids = turn.parts.store.match_occasions(query, EDITS_READ)
+    rules = [lesson for lesson in get_readable(turn.parts.store, ids) if habit_of(lesson.insight) == TESTS]
     if not rules or not _edits_code_alone(turn):
         return []
     return [Pick(found=found, reason=REMINDER, again=True) for found in as_found(rules[:1])]
 
 
 def _edits_code_alone(turn: Turn) -> bool:
-    from holdfast.ports.eventlog import EventFilter
+    from holdfast.ports.filters import EventFilter
 
     where = EventFilter(project=turn.place.project.id, session=turn.call.session, last=EDITS_READ)
     events = (event for _, event in turn.parts.store.find_events(where) if event.kind == "file_edit")

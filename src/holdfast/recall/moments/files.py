@@ -7,6 +7,7 @@ from holdfast.lean.records import replace
 from holdfast.ports.lessonstore import get_readable
 from holdfast.ranking.bar import is_decisive
 from holdfast.ranking.pushing import agrees, worth_here
+from holdfast.ranking.retrievers import score_triggers
 from holdfast.recall.moments.turn import Pick, as_found, telling
 from holdfast.recall.retrieve import draw
 from holdfast.recall.surroundings import symbols_at
@@ -29,6 +30,8 @@ LINES, SESSION_LINES = 1, 4
 """Lessons about a file for one call, and for a session."""
 TRIGGER_LINES = 4
 """Lessons for triggers in a session."""
+TRIGGERS_READ = 10
+"""Lessons whose triggers fit that are read, the best."""
 EDIT_CHARACTERS = 3_000
 """Characters of an edit that say what it is about."""
 FILE, TRIGGER, CARD, BAIT = "about this file", "trigger", "lint card", "a linter looks at"
@@ -51,7 +54,7 @@ def trigger_picks(turn: Turn, files: Sequence[str] = ()) -> list[Pick]:
     symbols = symbols_at(turn.parts, turn.place, files[0], call) if files else ()
     code = "\n".join(call.writes) if call.edits else call.command
     query = turn.query(code=code, command=call.command, paths=tuple(files), symbols=symbols)
-    hits = turn.parts.store.search("trigger", query, 10)
+    hits = score_triggers(turn.parts.store.match_triggers(query, TRIGGERS_READ), TRIGGERS_READ)
     lessons = get_readable(turn.parts.store, [hit.id for hit in hits])
     old = "\n".join(call.excerpts)
     return [
@@ -89,8 +92,7 @@ def _about(turn: Turn, files: Sequence[str]) -> list[Pick]:
     call = turn.call
     symbols = symbols_at(turn.parts, turn.place, files[0], call)
     places = turn.query(paths=files, symbols=symbols)
-    near = {hit.id: hit.score for hit in turn.parts.store.search("path", places, 30)}
-    if not near:
+    if not turn.parts.store.match_paths(places, 1):
         return []
     edit = "\n".join((*call.excerpts, *call.writes))[:EDIT_CHARACTERS]
     subject = f"{turn.subject()} {telling(edit)}"

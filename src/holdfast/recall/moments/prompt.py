@@ -59,7 +59,7 @@ def own_words(text: str) -> str:
 
 
 def candidates(turn: Turn, words: str) -> list[Found]:
-    """What the lanes find for those words, the most relevant first."""
+    """What the retrievers find for those words, the most relevant first."""
     asked = question(turn.parts, turn.place, words)
     query = turn.query(
         text=asked.text, paths=asked.paths, symbols=asked.symbols, error=asked.error, since=asked.since,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.records import Outcome
-from holdfast.ports.activity import LogFilter
+from holdfast.ports.filters import LogFilter
 from holdfast.ports.lessonstore import get_readable
 from holdfast.ranking.bar import is_decisive
 from holdfast.recall.moments.turn import Pick, as_found
@@ -36,7 +36,7 @@ NEEDED = ("heeded", "helped")
 def session_start(turn: Turn) -> Briefing:
     """The checkpoint and the lessons about its files, the standing rules, and how many more."""
     turn.checkpoint = turn.restorable(own=True)
-    count = len(turn.parts.store.search("recent", turn.query(), COUNTED))
+    count = len(turn.parts.store.list_recent(turn.query(), COUNTED))
     return turn.tell((_of_task(turn), RESTORED_LINES), (standing_picks(turn), STANDING_LINES), extra=count)
 
 
@@ -59,8 +59,8 @@ def _of_task(turn: Turn) -> list[Pick]:
 
 def standing_picks(turn: Turn) -> list[Pick]:
     """The pinned lessons and the standing rules, first what is to be told first; groups once."""
-    hits = turn.parts.store.search("pinned", turn.query(), STANDING_LINES)
-    pinned = get_readable(turn.parts.store, [hit.id for hit in hits])
+    matches = turn.parts.store.list_pinned(turn.query(), STANDING_LINES)
+    pinned = get_readable(turn.parts.store, [match.id for match in matches])
     standing = turn.of_occasions("standing")
     every = list({lesson.id: lesson for lesson in (*pinned, *standing)}.values())
     return grouped(_ordered(turn, every), RULE)

@@ -20,14 +20,13 @@ from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.staged import seen_here
 from holdfast.outcomes.holdout import is_withheld, may_withhold
 from holdfast.outcomes.weights import load_weights
-from holdfast.ports.activity import LogFilter
-from holdfast.ports.eventlog import EventFilter
+from holdfast.ports.filters import EventFilter, LogFilter
 from holdfast.ports.lessonstore import damage_words, get_readable
 from holdfast.ranking.aim import task_of
 from holdfast.ranking.bar import is_decisive
-from holdfast.ranking.fuse import SURE_EXACT
 from holdfast.ranking.names import TELLING
 from holdfast.ranking.relevance import EVERYDAY, Fit, stem
+from holdfast.ranking.tuning import SURE_EXACT
 from holdfast.recall.retrieve import Found, weigh_up
 from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import LINE_TOKENS, add_line, compile_line, frame_tokens, more_line, render_block
@@ -165,8 +164,8 @@ class Turn:
 
     def of_occasions(self, *names: str) -> list[Lesson]:
         """The lessons of those occasions that may be told, oldest first."""
-        hits = self.parts.store.search("occasion", self.query(occasions=names), OCCASION_DEPTH)
-        return [lesson for lesson in get_readable(self.parts.store, [hit.id for hit in hits]) if self.may_tell(lesson)]
+        ids = self.parts.store.match_occasions(self.query(occasions=names), OCCASION_DEPTH)
+        return [lesson for lesson in get_readable(self.parts.store, ids) if self.may_tell(lesson)]
 
     def may_tell(self, lesson: Lesson) -> bool:
         """Whether the agent has it neither from this session, which taught it, nor from a rules file it reads."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from holdfast.domain.statefamilies import WRAPPED_UP
 from holdfast.lean.texts import dumps
-from holdfast.ports.eventlog import EventFilter
+from holdfast.ports.filters import EventFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,16 +4,21 @@ FTS5's `bm25()` goes, for every word of its expression, through all rows that ha
 and the word that stands for a project included: 3 ms at 100,000 lessons, 30 ms at a million. So rare words choose,
 rarest first, as many as choose no more than CHOSEN lessons; other words only count for what those chose, again rarest
 first, up to COUNTED rows; and where a project has many lessons or there are few others, those of others are left out
-after the search.
+after the search. Counting a word stops at COMMON and looks past scopes (a quarter of the cost), so that a look costs
+the same in a large store.
 """
 
 from __future__ import annotations
 
-from holdfast.stores.sqlite.derived import scope_token
-from holdfast.stores.sqlite.nearby import POOL
-from holdfast.stores.sqlite.rows import clean
-from holdfast.stores.sqlite.termcounts import quoted
-from holdfast.stores.sqlite.visible import first_visible
+from holdfast.lean.records import Frozen
+from holdfast.ports.search import ErrorMatches, TextMatch, TextMatches
+from holdfast.ranking.tuning import TEXT_COLUMN_WEIGHTS
+from holdfast.stores.sqlite.derived import SESSION_PREFIX, scope_token
+from holdfast.stores.sqlite.rows import clean, slots
+from holdfast.stores.sqlite.visible import first_visible, visible
+from holdfast.text import words
+from holdfast.text.searchkeys import asked_terms
+from holdfast.text.signature import error_signature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.query import Query
-    from holdfast.stores.sqlite.termcounts import TermCounts
+    from holdfast.ports.search import Numbered
 
     Clause = tuple[str, list[Any]]
 
@@ -39,29 +44,89 @@ LEFT_OUT_AFTERWARDS = 15
 costs as much as to pass that many in the index."""
 FEW_OTHERS = 500
 """With no more lessons of other projects than that, none are left out by the expression."""
-COLUMN_WEIGHTS = "5.0, 3.0, 2.0, 2.0, 3.0, 0.0"
-"""Of title, insight, reason, expanded, error, scope."""
+COMMON = 1_000
+"""A term in more lessons than this says little; it chooses lessons only when no rarer term is there."""
+COMMON_SHARE = 0.02
+"""As COMMON, for a store of more than 50,000 lessons: the share of them."""
+COLUMN_WEIGHTS = ", ".join(map(str, (*TEXT_COLUMN_WEIGHTS, 0.0)))
+"""The last column is the scope."""
 
 
-def search(sql: sqlite3.Connection, query: Query, counts: TermCounts, seen: Clause, limit: int) -> dict[int, float]:
-    """Rows of the best lessons among those `seen` (SQL on `lessons l`) and their BM25, larger better.
+class TermCounts(Frozen):
+    """The terms that any lesson has, those in few lessons and those in many, in the order asked."""
 
-    With fewer than `limit` found by rare words, common ones choose some more. There may be more than `limit`, for what
-    is done with neighbours.
+    lessons: Mapping[str, int]
+    """In how many lessons each is; of a common term as told by how soon the counting stopped."""
+    rare: tuple[str, ...] = ()
+    common: tuple[str, ...] = ()
+    newest: int = 0
+    """How many lessons the store has."""
+
+
+def match_text(sql: sqlite3.Connection, query: Query, limit: int, neighbours: int) -> TextMatches:
+    """See `ports.search.Search`."""
+    terms = asked_terms(clean(query.text))
+    if not terms:
+        return TextMatches()
+    counts = count_terms(sql, terms)
+    scores = search(sql, query, counts, visible(query), limit, max(limit, neighbours))
+    best_first = sorted(scores, key=lambda numbered: (-scores[numbered], -numbered[0]))
+    sessions = _sessions(sql, query, best_first[:neighbours])
+    matches = []
+    for numbered in best_first:
+        session, after = sessions.get(numbered[0], ("", None))
+        matches.append(TextMatch(lesson=numbered, score=scores[numbered], session=session, after=after))
+    return TextMatches(
+        matches=tuple(matches), terms=tuple((term, counts.lessons.get(term, 0)) for term in terms),
+        lessons=counts.newest,
+    )  # fmt: skip
+
+
+def match_errors(sql: sqlite3.Connection, query: Query, limit: int) -> ErrorMatches:
+    """See `ports.search.Search`."""
+    asked = error_signature(clean(query.error))
+    counts = count_terms(sql, sorted(frozenset(words.terms(asked))))
+    return ErrorMatches(asked=asked, lessons=tuple(errors_with(sql, query, counts, visible(query), limit)))
+
+
+def _sessions(
+    sql: sqlite3.Connection, query: Query, best: Sequence[Numbered]
+) -> dict[int, tuple[str, Numbered | None]]:
+    """The session of each lesson that has one, and the lesson learnt next in it."""
+    rows = sql.execute(
+        "SELECT s.lesson, s.token,"
+        " (SELECT min(n.lesson) FROM tokens n WHERE n.token = s.token AND n.owner = s.owner AND n.lesson > s.lesson)"
+        f" FROM tokens s WHERE s.lesson IN ({slots(len(best))}) AND s.token >= ? AND s.token < ?",
+        (*(row for row, _ in best), SESSION_PREFIX, SESSION_PREFIX + "\U0010ffff"),
+    ).fetchall()
+    known = dict(best)
+    after = [row for _, _, row in rows if row is not None and row not in known]
+    known.update(first_visible(sql, after, visible(query), len(after)))
+    return {
+        row: (token.removeprefix(SESSION_PREFIX), (next_row, known[next_row]) if next_row in known else None)
+        for row, token, next_row in rows
+    }
+
+
+def search(
+    sql: sqlite3.Connection, query: Query, counts: TermCounts, seen: Clause, limit: int, depth: int
+) -> dict[Numbered, float]:
+    """The best `depth` lessons among those `seen` (SQL on `lessons l`) and their BM25, larger better.
+
+    With fewer than `limit` found by rare words, common ones choose some more.
     """
     lessons, rare, common = counts.lessons, counts.rare[:TERM_LIMIT], counts.common[:COMMON_LIMIT]
-    depth = max(limit, POOL)
-    scores: dict[int, float] = {}
+    scores: dict[Numbered, float] = {}
     if rare:
         choosing = _rarest(lessons, rare, CHOSEN)
         # what chooses nothing still counts for what is chosen: left out, it costs a tenth of recall
         counting = _rarest(lessons, [term for term in (*rare, *common) if term not in choosing], COUNTED, least=0)
         chosen = f"{_scope(sql, query, lessons, choosing)}({_any(choosing)})"
-        scores = _scored(sql, chosen)
+        bm25 = _scored(sql, chosen)
         if counting:
             # FTS5 counts a word once for each time that it stands in the expression, so `(a) AND (a OR b)` will not do
-            scores |= _scored(sql, f"{chosen} AND ({_any(counting)})")
-        scores = _best_seen(sql, scores, seen, depth)
+            bm25 |= _scored(sql, f"{chosen} AND ({_any(counting)})")
+        scores = _best_seen(sql, bm25, seen, depth)
     elif common:
         together = _rarest(lessons, common, COUNTED)
         match = " AND ".join(map(quoted, together))
@@ -73,8 +138,10 @@ def search(sql: sqlite3.Connection, query: Query, counts: TermCounts, seen: Clau
     return scores
 
 
-def errors_with(sql: sqlite3.Connection, query: Query, counts: TermCounts, seen: Clause) -> list[tuple[int, str]]:
-    """Rows and error signatures of the 20 lessons seen whose errors have most of the rare words."""
+def errors_with(
+    sql: sqlite3.Connection, query: Query, counts: TermCounts, seen: Clause, limit: int
+) -> list[tuple[str, Numbered]]:
+    """The error signatures that have most of the rare words, of lessons seen."""
     choosing = _rarest(counts.lessons, counts.rare[:TERM_LIMIT], CHOSEN)
     if not choosing:
         return []
@@ -82,14 +149,14 @@ def errors_with(sql: sqlite3.Connection, query: Query, counts: TermCounts, seen:
     clause, args = seen
     found = sql.execute(
         # CROSS JOIN and NOT INDEXED: left to itself SQLite walks an index of owners and asks the full text for each row
-        "SELECT l.row, lesson_text.error FROM lesson_text CROSS JOIN lessons l NOT INDEXED ON l.row = lesson_text.rowid"
-        f" WHERE lesson_text MATCH ? AND {clause} ORDER BY bm25(lesson_text) LIMIT 20",
-        (match, *args),
+        "SELECT l.row, l.id, lesson_text.error FROM lesson_text CROSS JOIN lessons l NOT INDEXED"
+        f" ON l.row = lesson_text.rowid WHERE lesson_text MATCH ? AND {clause} ORDER BY bm25(lesson_text) LIMIT ?",
+        (match, *args, limit),
     )
-    return found.fetchall()
+    return [(signature, (row, id_)) for row, id_, signature in found]
 
 
-def _best(sql: sqlite3.Connection, match: str, seen: Clause, limit: int, newest: int) -> dict[int, float]:
+def _best(sql: sqlite3.Connection, match: str, seen: Clause, limit: int, newest: int) -> dict[Numbered, float]:
     """The best that are seen of the `newest` lessons that match.
 
     Where hardly any of the newest are seen (other projects' are newer), more are looked at.
@@ -112,10 +179,10 @@ def _scored(sql: sqlite3.Connection, match: str, newest: int = -1) -> dict[int, 
     return dict(found.fetchall())
 
 
-def _best_seen(sql: sqlite3.Connection, scores: Mapping[int, float], seen: Clause, limit: int) -> dict[int, float]:
+def _best_seen(sql: sqlite3.Connection, scores: Mapping[int, float], seen: Clause, limit: int) -> dict[Numbered, float]:
     """The best that are seen, looked up only as far as needed: in a large store a look-up costs more than a score."""
     rows = sorted(scores, key=lambda row: (-scores[row], -row))
-    return {row: scores[row] for row, _ in first_visible(sql, rows, seen, limit)}
+    return {numbered: scores[numbered[0]] for numbered in first_visible(sql, rows, seen, limit)}
 
 
 def _rarest(lessons: Mapping[str, int], terms: Sequence[str], most: int, least: int = 1) -> list[str]:
@@ -153,3 +220,22 @@ def _are_few_others(sql: sqlite3.Connection, owner: str) -> bool:
 
 def _any(terms: Sequence[str]) -> str:
     return " OR ".join(map(quoted, terms))
+
+
+def count_terms(sql: sqlite3.Connection, terms: Sequence[str]) -> TermCounts:
+    """How many lessons have each term, as far as it matters."""
+    newest: int = sql.execute("SELECT coalesce(max(row), 0) FROM lessons").fetchone()[0]
+    many = max(COMMON, int(newest * COMMON_SHARE))
+    counting = "SELECT count(*), max(rowid) FROM (SELECT rowid FROM lesson_text WHERE lesson_text MATCH ? LIMIT ?)"
+    found = [(term, *sql.execute(counting, (quoted(term), many + 1)).fetchone()) for term in terms]
+    return TermCounts(
+        lessons={term: count if count <= many else count * newest // last for term, count, last in found if count},
+        rare=tuple(term for term, count, _ in found if 0 < count <= many),
+        common=tuple(term for term, count, _ in found if count > many),
+        newest=newest,
+    )
+
+
+def quoted(term: str) -> str:
+    """The term as an FTS5 string, which nothing in it can leave; one character of a run asks for what begins so."""
+    return '"' + words.indexed(term).replace('"', '""') + ('" *' if words.is_begun(term) else '"')

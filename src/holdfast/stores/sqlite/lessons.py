@@ -18,6 +18,7 @@ from holdfast.stores.sqlite.rows import (
     record_of,
     slots,
 )
+from holdfast.text.searchkeys import text_columns
 from holdfast.text.words import duplicate_key
 
 TYPE_CHECKING = False
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.lessonstore import LessonFilter
+    from holdfast.ports.filters import LessonFilter
     from holdfast.stores.sqlite.rows import LeftOut
 
 CLOSED = "('superseded', 'retired', 'forgotten')"
@@ -51,7 +52,7 @@ def put(sql: sqlite3.Connection, lessons: Sequence[Lesson], expected: Mapping[Le
 
 def insert(sql: sqlite3.Connection, lesson: Lesson, doc: str, row: int | None = None) -> int:
     """A new current version with its derived rows; returns its row."""
-    owner = owner_of(lesson)
+    owner = lesson.scope.owner
     valid = lesson.validity
     values = (
         row, lesson.id, micros(lesson.recorded_at), None, owner, lesson.state, lesson.kind, lesson.scope.branch,
@@ -62,11 +63,6 @@ def insert(sql: sqlite3.Connection, lesson: Lesson, doc: str, row: int | None = 
     made = sql.execute(f"INSERT INTO lessons VALUES ({slots(len(values))})", values).lastrowid or 0
     derived.index(sql, made, lesson, owner)
     return made
-
-
-def owner_of(lesson: Lesson) -> str:
-    """The project a lesson is seen in; empty for the user's own, which are seen everywhere."""
-    return "" if lesson.scope.level == "user" else lesson.scope.project
 
 
 def get(sql: sqlite3.Connection, ids: Sequence[str], as_of: datetime | None, left_out: LeftOut) -> list[Lesson]:
@@ -197,7 +193,7 @@ def _require_only_one(sql: sqlite3.Connection, lesson: Lesson) -> None:
     others = sql.execute(
         "SELECT id, doc FROM lessons WHERE duplicate_key = ? AND owner = ? AND retracted_at IS NULL AND kind = ?"
         f" AND state IN ({slots(len(LIVING))}) AND id <> ?",
-        (key, owner_of(lesson), lesson.kind, *LIVING, lesson.id),
+        (key, lesson.scope.owner, lesson.kind, *LIVING, lesson.id),
     ).fetchall()
     for id_, doc in others:
         other = lesson_or_none(id_, None, doc)
@@ -218,7 +214,7 @@ def _kept_vectors(sql: sqlite3.Connection, row: int, doc: str, lesson: Lesson) -
     if not found or lesson.state not in derived.SEARCHABLE:
         return []
     before = lesson_or_none(lesson.id, None, doc)
-    same = before is not None and derived.text_columns(before) == derived.text_columns(lesson)
+    same = before is not None and text_columns(before) == text_columns(lesson)
     return found if same else []
 
 

@@ -1,7 +1,7 @@
 """Search as of an instant: the lessons known and true then, indexed anew in memory.
 
 Indexes on disk hold current versions only, so that every other search is quick; a question about the past pays for
-its answer (some 0.2 ms a lesson known then) and further lanes of the same question find the index ready.
+its answer (some 0.2 ms a lesson known then) and further retrievers of the same question find the index ready.
 """
 
 from __future__ import annotations

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import time
 
-from holdfast.domain.query import LANES
-from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import render_instant
-from holdfast.stores.sqlite import among, eventlog, lanes, lessons
+from holdfast.stores.sqlite import eventlog, lessons
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.rows import LeftOut, clean
+from holdfast.stores.sqlite.search import SqliteSearch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,26 +24,20 @@ if TYPE_CHECKING:
 
     from holdfast.domain.event import Event
     from holdfast.domain.lesson import Lesson
-    from holdfast.domain.query import Hit, Query
     from holdfast.domain.records import Change
     from holdfast.domain.statefamilies import StateFamily
     from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.activity import L, LogFilter, LogRecord
-    from holdfast.ports.eventlog import EventFilter
-    from holdfast.ports.lessonstore import LessonFilter
+    from holdfast.ports.activity import L, LogRecord
+    from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
     from holdfast.ports.storecare import Extent, Problem
-    from holdfast.stores.sqlite.past import Past
-    from holdfast.stores.sqlite.vectors import Vectors
 
 
-class SqliteStore:
+class SqliteStore(SqliteSearch):
     """See `ports.store.Store` for what each method promises. Safe to share between threads."""
 
     def __init__(self, path: str, timeout_s: float = 30.0, *, upgrade: bool = True, frozen: bool = False) -> None:
         self.path = path
         self._connection = Connection(path, timeout_s, upgrade, frozen)
-        self._vectors: Vectors | None = None
-        self._past: Past | None = None
         self._left_out = LeftOut()
 
     def __enter__(self) -> Self:
@@ -90,20 +83,6 @@ class SqliteStore:
         """Lessons that fit, newest first, ties by id."""
         with self._connection.reading() as sql:
             return lessons.find(sql, where, self._left_out)
-
-    def search(self, lane: str, query: Query, limit: int) -> list[Hit]:
-        """What one index answers, best first. The scores of each lane are told in `lanes`."""
-        if lane not in LANES:
-            raise InvalidValueError(f"unknown lane {lane!r}", hint=f"one of {', '.join(LANES)}")
-        with self._connection.reading() as sql:
-            past = None if query.as_of is None else self._past_index()
-            if past is not None:
-                sql = past.sql(sql, query)
-            if lane == "vector":
-                vectors = self._vector_index() if past is None else past.vectors
-                return among.tell(sql, query, vectors.search(sql, query, limit))
-            hits = lanes.search(sql, lane, query, limit)
-            return among.tell(sql, query, hits) if lane == "text" else hits
 
     def record(self, entries: Sequence[LogRecord]) -> None:
         """Append to the log; a record whose id is already there is skipped."""
@@ -229,20 +208,6 @@ class SqliteStore:
         self._past = self._vectors = None
         take_copy(self._connection, path)
         self._left_out = LeftOut()
-
-    def _vector_index(self) -> Vectors:
-        if self._vectors is None:
-            from holdfast.stores.sqlite.vectors import Vectors
-
-            self._vectors = Vectors()
-        return self._vectors
-
-    def _past_index(self) -> Past:
-        if self._past is None:
-            from holdfast.stores.sqlite.past import Past
-
-            self._past = Past()
-        return self._past
 
 
 def _read_state(sql: sqlite3.Connection, family: StateFamily, owner: str) -> str:

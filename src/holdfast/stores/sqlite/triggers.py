@@ -6,15 +6,13 @@ program; a symbol under its last part. Occasions follow from the whole lesson (`
 
 from __future__ import annotations
 
-from holdfast.domain.lesson import Triggers
-from holdfast.domain.query import Hit
-from holdfast.domain.vocabulary import LessonId
+from holdfast.ports.search import TriggerMatch
 from holdfast.stores.sqlite.rows import clean, clean_all, slots
-from holdfast.stores.sqlite.visible import first_visible, visible
+from holdfast.stores.sqlite.visible import first_visible, owners, visible
 from holdfast.text.globs import glob_matches
 from holdfast.text.occasions import occasions
 from holdfast.text.shell import simple_commands
-from holdfast.text.triggers import begins, derive_triggers, key_of, stands_in, words_of
+from holdfast.text.triggers import begins, key_of, last_part, stands_in, triggers_of, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,21 +21,17 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.query import Query
+    from holdfast.domain.vocabulary import LessonId
+    from holdfast.ports.search import TriggerKind
 
-LITERAL, COMMAND, PLACE = 1.0, 0.95, 0.9
 CODE_LIMIT, WORDS_LIMIT = 200_000, 4_000
 """Characters of code that are looked through, and different words of it that are looked up."""
 SLICE = 500
 
 
 def rows_of(row: int, lesson: Lesson, owner: str) -> Iterator[tuple[str, str, str, int, str]]:
-    """(kind, key, owner, lesson, value) of each trigger and occasion.
-
-    A lesson of before there were triggers has those that its words give.
-    """
-    when = lesson.when
-    if when == Triggers():
-        when = derive_triggers(lesson.kind, lesson.trust, lesson.insight, lesson.how)
+    """(kind, key, owner, lesson, value) of each trigger and occasion."""
+    when = triggers_of(lesson)
     for literal in map(clean, when.literals):
         yield "literal", key_of(literal), owner, row, literal
     for command in map(clean, when.commands):
@@ -45,49 +39,53 @@ def rows_of(row: int, lesson: Lesson, owner: str) -> Iterator[tuple[str, str, st
     for glob in map(clean, (*when.paths, *lesson.globs)):
         yield "path", "", owner, row, glob
     for symbol in map(clean, when.symbols):
-        yield "symbol", _last_part(symbol), owner, row, symbol
+        yield "symbol", last_part(symbol), owner, row, symbol
     for work in when.work:
         yield "work", clean(work), owner, row, ""
     for occasion in occasions(lesson):
         yield "occasion", clean(occasion), owner, row, ""
 
 
-def search(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
+def match_triggers(sql: sqlite3.Connection, query: Query, limit: int) -> list[TriggerMatch]:
     """Lessons of which a trigger fits the code, the command, the files or the symbols in play."""
-    scores: dict[int, float] = {}
     code = clean(query.code)[:CODE_LIMIT]
-    for row, literal in _under(sql, query, "literal", ["", *words_of(code)[:WORDS_LIMIT]] if code else []):
-        if stands_in(literal, code):
-            scores[row] = LITERAL
     commands = [" ".join(words) for words in simple_commands(clean(query.command))]
     programs = list(dict.fromkeys(command.partition(" ")[0] for command in commands))
-    for row, beginning in _under(sql, query, "command", programs):
-        if any(begins(command, beginning) for command in commands):
-            scores[row] = max(COMMAND, scores.get(row, 0.0))
     paths = clean_all(query.paths)
-    for row, glob in _under(sql, query, "path", [""] if paths else []):
-        if any(glob_matches(glob, path) for path in paths):
-            scores[row] = max(PLACE, scores.get(row, 0.0))
-    for row, _ in _under(sql, query, "symbol", list(dict.fromkeys(map(_last_part, clean_all(query.symbols))))):
-        scores[row] = max(PLACE, scores.get(row, 0.0))
-    best = sorted(scores, key=lambda row: (-scores[row], -row))
-    return [Hit(id=LessonId(id_), score=scores[row]) for row, id_ in first_visible(sql, best, visible(query), limit)]
+    symbols = list(dict.fromkeys(map(last_part, clean_all(query.symbols))))
+    keys = ["", *words_of(code)[:WORDS_LIMIT]] if code else []
+    rows: dict[TriggerKind, set[int]] = {
+        "literal": {row for row, literal in _under(sql, query, "literal", keys) if stands_in(literal, code)},
+        "command": {
+            row
+            for row, beginning in _under(sql, query, "command", programs)
+            if any(begins(command, beginning) for command in commands)
+        },
+        "path": {
+            row
+            for row, glob in _under(sql, query, "path", [""] if paths else [])
+            if any(glob_matches(glob, path) for path in paths)
+        },
+        "symbol": {row for row, _ in _under(sql, query, "symbol", symbols)},
+    }
+    seen = visible(query)
+    matches = (
+        TriggerMatch(kind=kind, lessons=tuple(first_visible(sql, sorted(fitting, reverse=True), seen, limit)))
+        for kind, fitting in rows.items()
+    )
+    return [match for match in matches if match.lessons]
 
 
-def search_occasions(sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
+def match_occasions(sql: sqlite3.Connection, query: Query, limit: int) -> list[LessonId]:
     """Lessons of one of the occasions, oldest first."""
     rows = sorted({row for row, _ in _under(sql, query, "occasion", clean_all(query.occasions))})
-    return [Hit(id=LessonId(id_), score=1.0) for _, id_ in first_visible(sql, rows, visible(query), limit)]
+    return [id_ for _, id_ in first_visible(sql, rows, visible(query), limit)]
 
 
 def _under(sql: sqlite3.Connection, query: Query, kind: str, keys: Sequence[str]) -> Iterable[tuple[int, str]]:
     """Row and value of the triggers of that kind under one of the keys."""
-    owner, owners = ("", []) if query.all_projects else (" AND owner IN ('', ?)", [clean(query.project)])
+    owner, args = owners(query)
     for start in range(0, len(keys), SLICE):
         some = keys[start : start + SLICE]
         where = f"kind = ? AND key IN ({slots(len(some))}){owner}"
-        yield from sql.execute(f"SELECT lesson, value FROM triggers WHERE {where}", (kind, *some, *owners)).fetchall()
-
-
-def _last_part(symbol: str) -> str:
-    return symbol.replace("::", ".").replace("#", ".").rpartition(".")[2].casefold()
+        yield from sql.execute(f"SELECT lesson, value FROM triggers WHERE {where}", (kind, *some, *args)).fetchall()

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from array import array
 
-from holdfast.domain.query import Hit
-from holdfast.domain.vocabulary import LessonId
-from holdfast.stores.sqlite import lanes
+from holdfast.ports.search import VectorMatch
 from holdfast.stores.sqlite.rows import clean
+from holdfast.stores.sqlite.visible import first_visible, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from holdfast.domain.query import Query
+    from holdfast.domain.vocabulary import LessonId
     from holdfast.stores.sqlite.connection import Connection
     from holdfast.stores.sqlite.rows import LeftOut
     from holdfast.stores.sqlite.vectorindex import VectorIndex
@@ -47,7 +47,7 @@ def write(sql: sqlite3.Connection, embedder_id: str, vectors: Mapping[LessonId, 
 
 def count_waiting(sql: sqlite3.Connection, embedder_id: str, left_out: LeftOut) -> int:
     """How many lessons have no vector of that embedder."""
-    from holdfast.ports.lessonstore import LessonFilter
+    from holdfast.ports.filters import LessonFilter
     from holdfast.stores.sqlite.lessons import count
 
     return count(sql, LessonFilter(all_projects=True, without_vector=embedder_id), left_out)
@@ -78,17 +78,19 @@ class Vectors:
     def __init__(self) -> None:
         self._indexes: dict[tuple[str, int, str | None], VectorIndex] = {}
 
-    def search(self, sql: sqlite3.Connection, query: Query, limit: int) -> list[Hit]:
-        """The nearest visible lessons of the query's embedder; score is the cosine, -1 to 1."""
+    def match(self, sql: sqlite3.Connection, query: Query, limit: int) -> list[VectorMatch]:
+        """The nearest visible lessons of the query's embedder, nearest first, newer first among equals."""
         if not query.vector or not query.embedder_id or limit <= 0 or not query.states:
             return []
         indexes = self._of(sql, query)
         wanted = max(RESCORED, limit * 8)
         while True:
             found = [index.nearest(query.vector, wanted) for index in indexes]
-            hits = lanes.best(sql, query, {row: score for part in found for row, score in part.items()}, limit)
-            if len(hits) >= limit or all(len(part) < wanted for part in found):
-                return hits
+            cosines = {row: cosine for part in found for row, cosine in part.items()}
+            rows = sorted(cosines, key=lambda row: (-cosines[row], -row))
+            nearest = first_visible(sql, rows, visible(query), limit)
+            if len(nearest) >= limit or all(len(part) < wanted for part in found):
+                return [VectorMatch(id=id_, cosine=cosines[row]) for row, id_ in nearest]
             wanted *= 4  # most of the nearest are out of the question's states or gone
 
     def _of(self, sql: sqlite3.Connection, query: Query) -> list[VectorIndex]:

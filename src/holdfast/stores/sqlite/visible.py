@@ -11,8 +11,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.query import Query
+    from holdfast.ports.search import Numbered
 
     Clause = tuple[str, list[Any]]
+
+LOOKED_UP = 500
+"""Lessons looked up in one statement."""
 
 
 def visible(query: Query) -> Clause:
@@ -46,14 +50,19 @@ def visible(query: Query) -> Clause:
     return " AND ".join(clauses), args
 
 
-def first_visible(sql: sqlite3.Connection, rows: Sequence[int], seen: Clause, limit: int) -> list[tuple[int, str]]:
+def owners(query: Query) -> Clause:
+    """SQL on a derived table for: of the query's project or of the user."""
+    return ("", []) if query.all_projects else (" AND owner IN ('', ?)", [clean(query.project)])
+
+
+def first_visible(sql: sqlite3.Connection, rows: Sequence[int], seen: Clause, limit: int) -> list[Numbered]:
     """Rows and ids of the first `limit` of these lessons that are `seen`, in the order given."""
     clause, args = seen
-    found: list[tuple[int, str]] = []
-    start, size = 0, limit + 20  # most are visible: rarely is a second, larger look needed
+    found: list[Numbered] = []
+    start, size = 0, min(limit + 20, LOOKED_UP)  # most are visible: rarely is a second, larger look needed
     while start < len(rows) and len(found) < limit:
         some = rows[start : start + size]
-        start, size = start + size, 500
+        start, size = start + size, LOOKED_UP
         # NOT INDEXED: left to itself SQLite walks a whole index of owners and states instead of looking up the rows
         looked_up = sql.execute(
             f"SELECT l.row, l.id FROM lessons l NOT INDEXED WHERE l.row IN ({slots(len(some))}) AND {clause}",

@@ -10,6 +10,8 @@ import pytest
 from holdfast.domain.lesson import Lesson, Provenance
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import LessonId, SessionId
+from holdfast.ranking.retrievers import score_text
+from holdfast.ranking.tuning import NEARBY_HITS
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import PROJECT, make_lesson, next_version
 
@@ -29,7 +31,8 @@ def keep(store: SqliteStore, *lessons: Lesson) -> None:
 
 
 def scores(store: SqliteStore, text: str) -> dict[LessonId, float]:
-    return {hit.id: hit.score for hit in store.search("text", Query(project=PROJECT, text=text), 10)}
+    found = store.match_text(Query(project=PROJECT, text=text), 10, NEARBY_HITS)
+    return {hit.id: hit.score for hit in score_text(found, 10)}
 
 
 def test_the_lesson_after_a_hit_is_found_without_its_words(store: SqliteStore) -> None:
@@ -70,4 +73,4 @@ def test_a_new_version_is_near_its_session_again(store: SqliteStore) -> None:
 
 def test_a_session_is_nothing_to_ask_for(store: SqliteStore) -> None:
     keep(store, learnt("s", "Walruses sink boats."))
-    assert store.search("exact", Query(project=PROJECT, text="session s"), 10) == []
+    assert store.match_tokens(Query(project=PROJECT, text="session s")) == []

@@ -1,0 +1,210 @@
+"""The store's contract: the scope, states and time of every search method, and any text as a question."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from holdfast.domain.lesson import Lesson, Provenance, in_state
+from holdfast.domain.query import Query
+from holdfast.domain.symbol import Neighbour
+from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
+from holdfast.ports.search import Search
+from holdfast.ports.store import LessonFilter, Store
+from holdfast.testing._store_questions import (
+    BY_SUBJECT,
+    HOSTILE,
+    OTHER,
+    answer_of,
+    assert_found,
+    every_method,
+    found,
+    minutes,
+    reachable,
+)
+from holdfast.testing.builders import (
+    PROJECT,
+    START,
+    make_lesson,
+    next_version,
+)
+
+
+class SearchContract:
+    """What each method answers."""
+
+    def test_every_method_finds_a_lesson_made_for_it(self, store: Store) -> None:
+        lesson = reachable(store)
+        methods = {name for name in vars(Search) if name.startswith(("match_", "list_"))}
+        assert set(every_method(lesson)) == methods
+        assert_found(store, lesson, True)
+        assert_found(store, lesson, True, as_of=minutes(1))
+
+    def test_a_method_with_nothing_to_go_on_answers_nothing(self, store: Store) -> None:
+        reachable(store)
+        for method in BY_SUBJECT:
+            assert found(store, method) == []
+            assert found(store, method, text="the of and to") == []
+
+    def test_of_lessons_that_match_alike_the_newest_are_told_first_and_no_fewer_than_the_limit(
+        self, store: Store
+    ) -> None:
+        lessons = [reachable(store).id for _ in range(6)]
+        for method in ("match_tokens", "match_paths", "match_symbols", "match_linked", "match_triggers"):
+            ids = found(store, method, limit=4, **every_method(make_lesson())[method])
+            assert ids[:4] == lessons[:1:-1], method
+
+    def test_positions_grow_with_every_version_written(self, store: Store) -> None:
+        first, second = reachable(store), reachable(store)
+        store.put([next_version(first, insight="Another rule")], {first.id: first.recorded_at})
+        (match,) = store.match_paths(Query(project=PROJECT, paths=first.paths), 5)[:1]
+        assert [id_ for _, id_ in match.lessons] == [first.id, second.id]
+        assert match.lessons[0][0] > match.lessons[1][0]
+
+    @pytest.mark.parametrize("method", ["match_vector", "list_recent", "list_pinned", "match_occasions"])
+    def test_a_list_has_no_more_than_the_limit(self, store: Store, method: str) -> None:
+        lessons = [reachable(store) for _ in range(6)]
+        question = every_method(lessons[0])[method]
+        assert len(found(store, method, limit=4, **question)) == 4
+        assert found(store, method, limit=0, **question) == []
+
+    def test_texts_come_best_first_and_the_limit_is_kept_but_for_neighbours(self, store: Store) -> None:
+        for i in range(5):
+            reachable(store, insight="sqlalchemy " * (i + 1) + "engine x" * i)
+        query = Query(project=PROJECT, text="sqlalchemy engine")
+        scores = [match.score for match in store.match_text(query, 9, 0).matches]
+        assert len(scores) == 5
+        assert scores == sorted(scores, reverse=True)
+        assert len(store.match_text(query, 2, 4).matches) >= 4
+
+    def test_a_text_is_told_how_many_lessons_have_each_of_its_terms(self, store: Store) -> None:
+        store.put([make_lesson(insight=f"walrus number {i}") for i in range(3)], {})
+        answer = store.match_text(Query(project=PROJECT, text="a walrus and a zebra"), 5, 0)
+        assert dict(answer.terms) == {"walrus": 3, "zebra": 0}
+        assert answer.lessons == 3
+        assert answer.kind in ("bm25", "share")
+
+    def test_a_text_match_tells_its_session_and_what_was_learnt_next_in_it(self, store: Store) -> None:
+        def learnt(session: str, insight: str, **over: Any) -> Lesson:
+            return make_lesson(insight=insight, provenance=Provenance(session=SessionId(session)), **over)
+
+        hit, after = learnt("s", "Herons sink"), learnt("s", "Paint it")
+        hidden = learnt("t", "Oil it", state="candidate")
+        other, alone = learnt("t", "A heron sleeps"), make_lesson(insight="The heron dives")
+        store.put([hit, other, hidden, after, alone], {})
+        matches = store.match_text(Query(project=PROJECT, text="heron"), 9, 9).matches
+        beside = {match.lesson[1]: (match.session, match.after and match.after[1]) for match in matches}
+        assert beside == {hit.id: ("s", after.id), other.id: ("t", None), alone.id: ("", None)}
+
+    def test_lessons_are_counted_in_scope_and_state_up_to_a_number(self, store: Store) -> None:
+        for state in ("active", "active", "candidate"):
+            reachable(store, state=state)
+        reachable(store, project=OTHER)
+        assert store.count_lessons(Query(project=PROJECT), 9) == 2
+        assert store.count_lessons(Query(project=PROJECT), 1) == 1
+        assert store.count_lessons(Query(all_projects=True, states=("active", "candidate")), 9) == 4
+        assert store.count_lessons(Query(project=PROJECT, as_of=START - timedelta(days=1)), 9) == 0
+
+    def test_another_projects_lessons_are_out_of_every_method(self, store: Store) -> None:
+        lesson = reachable(store, project=OTHER)
+        assert_found(store, lesson, False)
+        assert_found(store, lesson, False, project="")
+        assert_found(store, lesson, True, project=OTHER)
+        assert_found(store, lesson, True, all_projects=True)
+
+    def test_the_users_own_lessons_are_in_every_project(self, store: Store) -> None:
+        lesson = reachable(store, level="user", project="")
+        assert_found(store, lesson, True)
+        assert_found(store, lesson, True, project="")
+        assert_found(store, lesson, True, project="", as_of=minutes(1))
+
+    def test_a_teams_lessons_are_in_its_project(self, store: Store) -> None:
+        lesson = reachable(store, level="team")
+        assert_found(store, lesson, True)
+        assert_found(store, lesson, False, project=OTHER)
+
+    def test_a_staged_lesson_is_seen_where_the_query_names_it(self, store: Store) -> None:
+        lesson = reachable(store, branch="feature/x")
+        assert_found(store, lesson, True)
+        assert_found(store, lesson, True, staged=(lesson.id,))
+        assert_found(store, lesson, False, staged=())
+        assert_found(store, lesson, False, staged=(LessonId("another"),), as_of=minutes(1))
+        assert_found(store, lesson, True, project=OTHER, staged=(), all_projects=True)
+        assert store.find(LessonFilter(project=PROJECT, staged=True)) == [lesson]
+
+    def test_a_part_of_the_project_sees_its_own_and_what_is_around_it(self, store: Store) -> None:
+        lesson = reachable(store, prefix="packages/api")
+        for prefix in ("", "packages", "packages/api", "packages/api/src"):
+            assert_found(store, lesson, True, prefix=prefix)
+        for prefix in ("packages/web", "packages/api2", "pack", "docs"):
+            assert_found(store, lesson, False, prefix=prefix)
+
+    def test_a_lesson_of_the_whole_project_is_seen_from_any_part(self, store: Store) -> None:
+        assert_found(store, reachable(store), True, prefix="packages/api", staged=())
+
+    def test_every_method_keeps_to_the_states_asked(self, store: Store) -> None:
+        lesson = reachable(store, state="candidate")
+        assert_found(store, lesson, False)
+        assert_found(store, lesson, True, states=("active", "candidate"))
+        assert_found(store, lesson, False, states=())
+
+    def test_a_tombstone_is_never_found(self, store: Store) -> None:
+        lesson = reachable(store)
+        store.put([in_state(lesson, "forgotten", at=minutes(1))], {lesson.id: lesson.recorded_at})
+        for method in BY_SUBJECT:
+            question = every_method(lesson)[method]
+            assert found(store, method, states=("active", "forgotten"), **question) == []
+        assert_found(store, lesson, False)
+
+    def test_every_method_keeps_to_the_kinds_asked(self, store: Store) -> None:
+        lesson = reachable(store, kind="fix")
+        assert_found(store, lesson, True, kinds=("fix", "decision"))
+        assert_found(store, lesson, False, kinds=("decision",))
+
+    def test_every_method_leaves_the_excluded_out(self, store: Store) -> None:
+        lesson = reachable(store)
+        assert_found(store, lesson, False, exclude=(lesson.id,))
+        assert_found(store, lesson, True, exclude=(LessonId("another"), LessonId("\ud800")))
+
+    def test_an_old_version_is_found_as_of_its_time_only(self, store: Store) -> None:
+        lesson = reachable(store, insight="prefer the elephant")
+        new = next_version(lesson, insight="prefer the giraffe", title="prefer the giraffe")
+        store.put([new], {lesson.id: lesson.recorded_at})
+        assert found(store, "match_text", text="elephant") == []
+        assert found(store, "match_text", text="elephant", as_of=START) == [lesson.id]
+        assert found(store, "match_text", text="giraffe", as_of=START) == []
+        assert found(store, "match_text", text="giraffe") == [lesson.id]
+
+    def test_a_search_of_the_past_sees_what_is_written_afterwards(self, store: Store) -> None:
+        first = reachable(store)
+        assert found(store, "list_recent", as_of=minutes(9)) == [first.id]
+        second = reachable(store, recorded_at=minutes(1), valid_from=START)
+        assert found(store, "list_recent", as_of=minutes(9)) == [second.id, first.id]
+
+    @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+    def test_any_text_is_a_question(self, store: Store, text: str) -> None:
+        lesson = reachable(store)
+        for method in every_method(lesson):
+            answer_of(
+                store,
+                method,
+                Query(
+                    project=ProjectId(text), text=text, paths=(text,), symbols=(text,), command=text, error=text,
+                    code=text, staged=(LessonId(text),), prefix=text, exclude=(LessonId(text),), vector=(1.0,),
+                    embedder_id=text, linked=(Neighbour(path=text, relation="imports", weight=0.5),),
+                ),
+                5,
+            )  # fmt: skip
+
+    @pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()], ids=ascii)
+    def test_any_text_is_a_lesson(self, store: Store, text: str) -> None:
+        lesson = make_lesson(
+            insight=text[:4000], title=text[:100], why=text, how=text, snippets=(text,), tags=(text,), topic_key=text,
+            path=text, globs=(text,), symbol=text, error_signature=text, command=text, branch=text, prefix=text,
+        )  # fmt: skip
+        store.put([lesson], {})
+        store.put([next_version(lesson)], {lesson.id: lesson.recorded_at})
+        assert [kept.id for kept in store.find(LessonFilter(project=PROJECT))] == [lesson.id]
+        assert store.check() == []

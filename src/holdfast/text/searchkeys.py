@@ -1,0 +1,163 @@
+"""What a store finds lessons by, made alike of lessons and of questions: exact tokens, names, folders, texts."""
+
+from __future__ import annotations
+
+from holdfast.text import words
+from holdfast.text.signature import command_target, error_signature, masked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.query import Query
+    from holdfast.ports.search import NameRelation, TokenSource
+
+TOKEN_LIMIT = 96
+"""Exact tokens kept of one lesson."""
+ASKED_LIMIT = 64
+"""Most exact tokens asked for in one search; twice as many words of a text are looked up."""
+TEXT_LIMIT = 8_000
+"""Characters of a text that are looked at: half from its start, half from its end."""
+SYMBOL_LIMIT, LINKED_LIMIT = 24, 40
+"""Most symbols and linked files asked for in one search."""
+
+SOURCES: tuple[TokenSource, ...] = ("error", "command", "topic", "symbol", "path", "file", "mention", "part")
+"""Where an exact token comes from, what says most first: a token of several sources is of the first of them."""
+
+_EDGES = ".,;:!?'\"`()[]{}<>=*|&"
+
+
+def lesson_tokens(lesson: Lesson) -> dict[str, TokenSource]:
+    """The exact things a lesson can be asked for by, and what of it each is."""
+    sources: dict[str, TokenSource] = {}
+    for token, source in _tokens(lesson):
+        if token and len(sources) < TOKEN_LIMIT:
+            sources[token] = min(source, sources.get(token, source), key=SOURCES.index)
+    return sources
+
+
+def _tokens(lesson: Lesson) -> Iterator[tuple[str, TokenSource]]:
+    yield lesson.error_signature and "error " + lesson.error_signature, "error"
+    yield lesson.command and "run " + lesson.command, "command"
+    yield lesson.topic_key.casefold(), "topic"
+    for symbol in lesson.symbols:
+        yield symbol.casefold(), "symbol"
+        yield _unnumbered(symbol).casefold(), "symbol"  # the second of a name is asked for by the name
+        yield _last_part(symbol), "part"
+    for path in lesson.paths:
+        yield path.casefold(), "path"
+        yield path.casefold().rpartition("/")[2], "file"
+    for name in identifiers(" ".join((lesson.title, lesson.insight, lesson.why, lesson.how, *lesson.snippets))):
+        yield name, "mention"
+
+
+def asked_tokens(query: Query) -> list[str]:
+    """The exact things a question may name, its error and command first."""
+    text = shorten(query.text)
+    error = error_signature(query.error) if query.error else ""
+    command = command_target(query.command) if query.command else ""
+    tokens = ["error " + error, "error " + masked(error)] if error else []
+    tokens += ["run " + command] if command else []
+    for symbol in query.symbols:
+        tokens += [symbol.casefold(), symbol.replace("::", ".").rpartition(".")[2].casefold()]
+    tokens += [text.strip().casefold()] if 0 < len(text) <= 100 else []
+    tokens += identifiers(f"{text} {query.command}")
+    return list(dict.fromkeys(tokens))[:ASKED_LIMIT]
+
+
+def asked_terms(text: str) -> list[str]:
+    """The words of a question's text that are looked up."""
+    return words.terms(shorten(text))[: 2 * ASKED_LIMIT]
+
+
+def shorten(text: str) -> str:
+    """The head and the tail of a long text."""
+    half = TEXT_LIMIT // 2
+    return text if len(text) <= TEXT_LIMIT else f"{text[:half]} {text[-half:]}"
+
+
+def text_columns(lesson: Lesson) -> tuple[str, str, str, str, str]:
+    """Title, insight, reason, expanded identifiers and error: what a lesson's full text is made of."""
+    reason = "\n".join((lesson.why, lesson.how, *lesson.snippets))
+    names = " ".join((*lesson.paths, *lesson.globs, *lesson.symbols, *lesson.tags, lesson.topic_key, lesson.command))
+    spoken = "\n".join((lesson.title, lesson.insight, reason, names, lesson.error_signature))
+    return lesson.title, lesson.insight, reason, f"{names} {words.expand(spoken)}", lesson.error_signature
+
+
+def asked_names(symbols: Sequence[str]) -> list[str]:
+    """The symbols asked about, as they are looked up."""
+    return [symbol.replace("::", ".").casefold() for symbol in symbols[:SYMBOL_LIMIT] if symbol]
+
+
+def related_names(names: Sequence[str]) -> dict[str, set[tuple[NameRelation, int]]]:
+    """Each name, the name without what it is in, and the names of what it is in: relations and how far around each is.
+
+    What is *inside* a name begins with it and a full stop.
+    """
+    related: dict[str, set[tuple[NameRelation, int]]] = {}
+    for name in names:
+        parts = name.split(".")
+        related.setdefault(name, set()).add(("same", 0))
+        related.setdefault(parts[-1], set()).add(("unqualified", 0))
+        for levels, count in enumerate(range(len(parts) - 1, 0, -1)):
+            related.setdefault(".".join(parts[:count]), set()).add(("around", levels))
+    return related
+
+
+def anchored_files(lesson: Lesson) -> list[str]:
+    """The files a lesson is anchored to, those where it was seen before a move or on a branch included."""
+    return list(dict.fromkeys((*lesson.paths, *(path for anchor in lesson.anchors for path in anchor.other_paths))))
+
+
+def folders_above(path: str) -> list[str]:
+    """The folders a path is in, nearest first, without the root."""
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:count]) for count in range(len(parts), 0, -1)]
+
+
+def identifiers(text: str) -> list[str]:
+    """The words of a text that name one exact thing: symbols, files, flags, error codes; case-folded, each once."""
+    found: dict[str, None] = {}
+    for raw in shorten(text).split():
+        if raw.isalpha() and (raw.islower() or raw[1:].islower()):
+            continue  # a plain word: nearly all of them
+        for part in raw.replace("(", " ").replace("=", " ").replace(",", " ").split():
+            word = part.strip(_EDGES).rstrip("/")
+            if 2 < len(word) <= 120 and _is_exact(word):
+                found[word.casefold()] = None
+    return list(found)
+
+
+def _is_exact(word: str) -> bool:
+    if word.startswith("--"):
+        return len(word) > 3
+    core = word.strip("_-")
+    if not core or not any(c.isalpha() for c in core):
+        return False
+    if "_" in core or "::" in core or "/" in core:
+        return True
+    if "." in core:
+        return max(map(len, core.split("."))) > 2 and "://" not in core
+    return _has_hump(core) or _is_code(core)
+
+
+def _has_hump(word: str) -> bool:
+    """camelCase, or PascalCase of two words; not ALL CAPS and not Capitalised."""
+    return any(word[i].islower() and word[i + 1].isupper() for i in range(len(word) - 1))
+
+
+def _is_code(word: str) -> bool:
+    """E0308, TS2345, ORA-00942: capitals and at least two digits."""
+    return word.isupper() and word[0].isalpha() and sum(c.isdigit() for c in word) >= 2
+
+
+def _unnumbered(symbol: str) -> str:
+    """`Store.put` of `Store.put#2`."""
+    name, _, number = symbol.rpartition("#")
+    return name if number.isdecimal() and name else symbol
+
+
+def _last_part(symbol: str) -> str:
+    last = _unnumbered(symbol).replace("::", ".").replace("#", ".").rpartition(".")[2].casefold()
+    return last if len(last) > 3 and last != symbol.casefold() else ""
