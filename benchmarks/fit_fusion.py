@@ -35,7 +35,7 @@ from holdfast.recall.surroundings import linked_files
 SETS = {"locomo": locomo, "transcripts": transcripts, "project_history": project_history}
 DEPTH = 100
 Choice = Mapping[str, float]
-"""Lane weights, and `power` for TEXT_POWER and `sure` for SURE_EXACT."""
+"""Retriever weights, and `power` for TEXT_POWER and `sure` for SURE_EXACT."""
 
 
 def choices() -> dict[str, dict[str, float]]:

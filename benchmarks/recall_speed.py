@@ -28,7 +28,7 @@ from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.lean.texts import uuid7
 from holdfast.settings import load_settings
 from holdfast.text.signature import command_target, error_signature
-from holdfast.text.words import terms
+from holdfast.text.words import duplicate_key, terms
 
 
 def _words(text: str) -> list[str]:
@@ -111,7 +111,9 @@ class Bench:
         settings = load_settings({"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home"), "HOLDFAST_HOLDOUT": "0"})
         self.memory = Memory(str(project), settings=settings, cold=True)
         self.rng = random.Random(11)
-        made = [make_lesson(n, self.rng, self.memory.place.project.id) for n in range(lessons)]
+        drawn = (make_lesson(n, self.rng, self.memory.place.project.id) for n in range(lessons))
+        # a store keeps a rule once; the templates give a few twice
+        made = list({(lesson.kind, duplicate_key(lesson.insight)): (lesson, words) for lesson, words in drawn}.values())
         for start in range(0, lessons, 1000):
             some = [lesson for lesson, _ in made[start : start + 1000]]
             self.memory.parts.store.put(some, {lesson.id: None for lesson in some})

@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--data", type=Path, required=True, help="folder with the data sets")
     parser.add_argument("--set", nargs="+", choices=SETS, default=list(SETS))
-    parser.add_argument("--ablate", action="store_true", help="also rank without each lane")
+    parser.add_argument("--ablate", action="store_true", help="also rank without each retriever")
     parser.add_argument("--no-baselines", action="store_true")
     parser.add_argument("--no-controls", action="store_true", help="put no unrelated questions")
     parser.add_argument("--embedder", default="", help="name of an embedder, or none")

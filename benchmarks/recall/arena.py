@@ -107,13 +107,15 @@ class Arena:
         return new
 
     def rank(self, ask: Ask, depth: int, without: str = "") -> list[str]:
-        """The names recall puts first, before anything is held to the bar; `without` leaves one lane out."""
-        lanes = [lane for lane in recall.PARTICULAR if lane != without]
+        """The names recall puts first, before anything is held to the bar; `without` leaves one retriever out."""
+        retrievers = [name for name in recall.PARTICULAR if name != without]
         self.stand_at(ask)
-        query, _ = recall.with_vector(self.parts, self.query(ask)) if "vector" in lanes else (self.query(ask), "")
+        query, _ = recall.with_vector(self.parts, self.query(ask)) if "vector" in retrievers else (self.query(ask), "")
         if query.paths:
             query = replace(query, linked=linked_files(self.parts, self.place, query.paths))
-        drawn = asking.find(self.parts, query, lanes, pool=max(asking.ASKED_POOL, min(2 * depth, recall.POOL_LIMIT)))
+        drawn = asking.find(
+            self.parts, query, retrievers, pool=max(asking.ASKED_POOL, min(2 * depth, recall.POOL_LIMIT))
+        )
         weighed = recall.weigh_up(self.parts, self.place, drawn.found)
         return [self.names[ranked.lesson.id] for ranked, _ in weighed[:depth]]
 

@@ -26,8 +26,8 @@ def hits(**scores: float) -> list[Hit]:
     return [Hit(id=LessonId(id), score=score) for id, score in scores.items()]
 
 
-def first(lanes: dict[str, list[Hit]]) -> str:
-    return next(iter(fuse(lanes)))
+def first(rankings: dict[str, list[Hit]]) -> str:
+    return next(iter(fuse(rankings)))
 
 
 def test_a_retriever_gives_its_weight_times_the_score_and_a_little_for_the_rank() -> None:

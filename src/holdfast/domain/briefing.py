@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LaneShare(Frozen):
-    """What one lane gave to a result: its rank there (from 1), the lane's own score and its share of ours."""
+    """What one retriever (`lane`) gave to a result: its rank there (from 1), its own score and its share of ours."""
 
     lane: str
     rank: int

@@ -38,7 +38,7 @@ def inject(
 ) -> Briefing:
     """The delivery for the call's moment, logged; empty when nothing fits or the channel is off.
 
-    Never raises for a lane or a store that is broken: `degraded` says what was. A log that cannot be written is no
+    Never raises for a retriever or a store that is broken: `degraded` says what was. A log that cannot be written is no
     reason to deliver nothing. `budget_tokens`: where a host takes less than the moment's budget.
     """
     handover = prepare(parts, place, call, until_s, budget_tokens)

@@ -22,7 +22,7 @@ LONG = 600
 """Characters from which a prompt may hold what nobody typed: to tell costs a hook some milliseconds."""
 WRITTEN_WHOLE = (*MACHINE_OPENINGS, "Implement the following plan:", "[SYSTEM NOTIFICATION")
 """How prompts begin that a program wrote."""
-LANES = ("exact", "text", "path", "pinned", "vector")
+RETRIEVERS = ("exact", "text", "path", "pinned", "vector")
 
 
 def prompt(turn: Turn) -> Briefing:
@@ -66,7 +66,7 @@ def candidates(turn: Turn, words: str) -> list[Found]:
         until=asked.until,
     )  # fmt: skip
     query, _ = with_vector(turn.parts, query, local=True)  # a host waits: for no endpoint
-    drawn = draw(turn.parts, query, LANES)
+    drawn = draw(turn.parts, query, RETRIEVERS)
     turn.degraded = drawn.degraded
     return sorted(drawn.found, key=lambda one: -relevance_of(one.shares, one.weight) * turn.favour(one.lesson))
 
