@@ -7,8 +7,7 @@ from datetime import datetime
 from holdfast.capture.tuning import DELIVERIES_READ, LOOK_BACK
 from holdfast.domain.records import Delivery
 from holdfast.lean.records import Frozen
-from holdfast.ports.activity import LogFilter
-from holdfast.ports.eventlog import EventFilter
+from holdfast.ports.filters import EventFilter, LogFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from holdfast.capture.tuning import PROBATION_DAYS
 from holdfast.domain.lesson import in_state
 from holdfast.domain.statefamilies import TIDIED
 from holdfast.lessons.ledger import write_change
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from holdfast.capture.tuning import EVENTS_A_READ
 from holdfast.lean.records import replace
-from holdfast.ports.eventlog import EventFilter
+from holdfast.ports.filters import EventFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

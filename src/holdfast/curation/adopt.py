@@ -17,8 +17,8 @@ from holdfast.domain.vocabulary import STATES, TRANSITIONS, LessonId
 from holdfast.errors import InvalidValueError, LessonNotFoundError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.ledger import with_retries, write_change
+from holdfast.ports.filters import LessonFilter
 from holdfast.ports.importer import Passage, Skipped
-from holdfast.ports.lessonstore import LessonFilter
 from holdfast.text.words import duplicate_key
 
 TYPE_CHECKING = False

@@ -33,8 +33,7 @@ from holdfast.lessons.crossing import find_recurring
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
 from holdfast.outcomes.settle import for_review
-from holdfast.ports.activity import LogFilter
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter, LogFilter
 from holdfast.text.resemblance import find_pairs
 
 TYPE_CHECKING = False

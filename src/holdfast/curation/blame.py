@@ -12,7 +12,7 @@ from holdfast.freshness.check import FreshnessCheck, caveat
 from holdfast.freshness.compare import spans_of
 from holdfast.lean.records import Frozen
 from holdfast.lessons.lookup import in_project
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter
 from holdfast.text.globs import glob_matches
 
 TYPE_CHECKING = False

@@ -16,8 +16,7 @@ from holdfast.curation.tuning import (
 from holdfast.domain.records import Checkpoint
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import replace
-from holdfast.ports.activity import LogFilter
-from holdfast.ports.eventlog import EventFilter
+from holdfast.ports.filters import EventFilter, LogFilter
 from holdfast.rendering.budget import count_tokens
 from holdfast.rendering.lines import clean
 from holdfast.text.redaction import redact

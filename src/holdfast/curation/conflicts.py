@@ -19,7 +19,8 @@ from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
-from holdfast.ports.lessonstore import LessonFilter, get_readable
+from holdfast.ports.filters import LessonFilter
+from holdfast.ports.lessonstore import get_readable
 from holdfast.ranking.retrievers import score_text
 from holdfast.ranking.settlement import CLOSING, Ruling, rule
 from holdfast.ranking.tuning import NEARBY_HITS

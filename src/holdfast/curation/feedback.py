@@ -7,7 +7,7 @@ from holdfast.domain.records import Delivery, Outcome
 from holdfast.errors import InvalidValueError
 from holdfast.lessons.lookup import resolve
 from holdfast.lessons.statement import clean
-from holdfast.ports.activity import LogFilter
+from holdfast.ports.filters import LogFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

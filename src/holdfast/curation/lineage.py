@@ -10,8 +10,7 @@ from holdfast.errors import LessonNotFoundError
 from holdfast.lean.records import Frozen
 from holdfast.lean.texts import short_id
 from holdfast.lessons.lookup import resolve
-from holdfast.ports.activity import LogFilter
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter, LogFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.material import Material, recent_events
 from holdfast.lessons.staging import restated, stage
 from holdfast.lessons.statement import anchors_of, clean, clean_all, doubt, merged, texts, with_title
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter
 from holdfast.text.orders import reservation
 from holdfast.text.triggers import derive_triggers, united
 from holdfast.text.words import duplicate_key

@@ -10,7 +10,7 @@ from holdfast.lean.records import replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter
 from holdfast.rendering.lines import is_from_commit
 
 TYPE_CHECKING = False

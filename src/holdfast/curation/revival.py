@@ -16,7 +16,7 @@ from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter
 from holdfast.text.lockfiles import READERS, find_versions, plain_name, version_key
 
 TYPE_CHECKING = False

@@ -23,7 +23,7 @@ from holdfast.errors import InvalidValueError, LessonNotFoundError
 from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import anchors_of, merged
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from holdfast.domain.vocabulary import TRANSITIONS
 from holdfast.errors import InvalidValueError, LessonNotFoundError
 from holdfast.lean.records import replace
 from holdfast.lessons.ledger import with_retries, write_change
-from holdfast.ports.activity import LogFilter
+from holdfast.ports.filters import LogFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

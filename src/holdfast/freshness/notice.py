@@ -26,7 +26,7 @@ from holdfast.freshness.tuning import (
 from holdfast.lean.plain import from_plain, to_plain
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, loads
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from holdfast.freshness.check import FreshnessCheck, worst
 from holdfast.freshness.tuning import EVERY_LESSON, PLACES_KEPT, SUMMARY_LIMIT
 from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.ledger import with_retries, write_change
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from holdfast.freshness.tuning import (
     WAITS,
 )
 from holdfast.lean.records import Frozen, replace
-from holdfast.ports.activity import LogFilter
-from holdfast.ports.lessonstore import LessonFilter, get_readable
+from holdfast.ports.filters import LessonFilter, LogFilter
+from holdfast.ports.lessonstore import get_readable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

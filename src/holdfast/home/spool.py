@@ -22,7 +22,7 @@ from holdfast.home.runfiles import DROPPED, SPOOLED, count, write_whole
 from holdfast.lean.plain import from_plain, to_plain
 from holdfast.lean.records import replace
 from holdfast.lean.texts import dumps, loads
-from holdfast.ports.eventlog import EventFilter
+from holdfast.ports.filters import EventFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from holdfast.lean.texts import dumps, loads, short_id
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
 from holdfast.lessons.tuning import CROSSING_MOST
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter
 from holdfast.text.resemblance import find_pairs
 
 TYPE_CHECKING = False

@@ -11,8 +11,7 @@ from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import short_id
 from holdfast.lessons.staged import hidden_here
 from holdfast.lessons.tuning import LESSONS_A_PAGE, SHORTEST_REF
-from holdfast.ports.activity import LogFilter
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter, LogFilter
 from holdfast.text.timespan import span_in
 
 TYPE_CHECKING = False

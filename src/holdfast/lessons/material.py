@@ -16,7 +16,7 @@ from holdfast.lessons.tuning import (
     RECENT_EVENTS,
     SPAN_LINES,
 )
-from holdfast.ports.eventlog import EventFilter
+from holdfast.ports.filters import EventFilter
 from holdfast.ports.parts import learned_position
 from holdfast.ranking.relevance import stems_of
 from holdfast.text.hidden import folded, without_hidden

@@ -17,7 +17,7 @@ from holdfast.lean.texts import dumps
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.staged import NONE
 from holdfast.lessons.tuning import PATCHES_AT_MOST, STAGED_AT_MOST
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from holdfast.domain.vocabulary import STATES, SessionId
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.records import Frozen
 from holdfast.outcomes.tuning import BILLED_MOST
-from holdfast.ports.activity import LogFilter
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter, LogFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

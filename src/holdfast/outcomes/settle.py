@@ -30,9 +30,7 @@ from holdfast.outcomes.tuning import (
     SETTLED_MOST,
 )
 from holdfast.outcomes.weights import render_weights, weights_of
-from holdfast.ports.activity import LogFilter
-from holdfast.ports.eventlog import EventFilter
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

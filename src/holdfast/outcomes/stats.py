@@ -12,8 +12,7 @@ from holdfast.domain.vocabulary import LessonId, LessonKind, ProjectId
 from holdfast.lean.records import Frozen
 from holdfast.outcomes.estimate import Difference, Share, difference_of, pairs_by_session, share_of
 from holdfast.outcomes.tuning import COUNTED_MOST, LEAST_WITHHELD
-from holdfast.ports.activity import LogFilter
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter, LogFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
-from holdfast.lean.records import Frozen
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Protocol, TypeVar
 
     from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
+    from holdfast.ports.filters import LogFilter
 
     LogRecord = Delivery | Outcome | Checkpoint | Change
     L = TypeVar("L", Delivery, Outcome, Checkpoint, Change)
 else:
     Protocol = object
-
-
-class LogFilter(Frozen):
-    """Which log records, newest first; all given conditions hold together."""
-
-    project: ProjectId = ""  # type: ignore[assignment]
-    """Empty: every project."""
-    session: SessionId = ""  # type: ignore[assignment]
-    lesson: LessonId = ""  # type: ignore[assignment]
-    limit: int = 1_000
 
 
 class Activity(Protocol):

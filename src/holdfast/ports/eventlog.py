@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from holdfast.domain.vocabulary import EventKind, ProjectId, SessionId
-from holdfast.lean.records import Frozen
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Protocol
 
     from holdfast.domain.event import Event
+    from holdfast.ports.filters import EventFilter
 else:
     Protocol = object
-
-
-class EventFilter(Frozen):
-    """Which events; all given conditions hold together. Answers are in the order the store received them."""
-
-    project: ProjectId = ""  # type: ignore[assignment]
-    session: SessionId = ""  # type: ignore[assignment]
-    kind: EventKind | None = None
-    """Only events of that kind that said something: a prompt or a reply. Asked of one session."""
-    last: int = 0
-    """Only the last so many; 0: from the first on."""
-    after: int = 0
-    """Only events the store received after this position; `EventLog.find_events` returns positions with events."""
-    limit: int = 10_000
 
 
 class EventLog(Protocol):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.domain.vocabulary import LessonId, LessonKind, ProjectId, State
 from holdfast.errors import LessonNotFoundError
-from holdfast.lean.records import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,34 +12,11 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.records import Change
+    from holdfast.domain.vocabulary import LessonId
+    from holdfast.ports.filters import LessonFilter
     from holdfast.ports.storecare import StoreCare
 else:
     Protocol = object
-
-
-class LessonFilter(Frozen):
-    """Which lessons, newest first; all given conditions hold together."""
-
-    project: ProjectId = ""  # type: ignore[assignment]
-    """Lessons of this project and of the user; empty with all_projects false: the user's own."""
-    all_projects: bool = False
-    states: tuple[State, ...] = ()
-    """Empty: every state but forgotten."""
-    kinds: tuple[LessonKind, ...] = ()
-    id_suffix: str = ""
-    """The end of an id, as people type it."""
-    topic_key: str = ""
-    duplicate_key: str = ""
-    """`text.words.duplicate_key` of the insight: normalised words; equal keys may be duplicates."""
-    path: str = ""
-    """Anchored to this file."""
-    staged: bool = False
-    """Only those staged on a branch."""
-    without_vector: str = ""
-    """Lessons that have no vector of this embedder yet."""
-    as_of: datetime | None = None
-    limit: int = 1_000
-    offset: int = 0
 
 
 class LessonStore(Protocol):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from holdfast.ports.activity import Activity, LogFilter
+from holdfast.ports.activity import Activity
 from holdfast.ports.erasure import Erasure
-from holdfast.ports.eventlog import EventFilter, EventLog
-from holdfast.ports.lessonstore import LessonFilter, LessonStore, damage_words, get_readable
+from holdfast.ports.eventlog import EventLog
+from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
+from holdfast.ports.lessonstore import LessonStore, damage_words, get_readable
 from holdfast.ports.search import Search
 from holdfast.ports.statestore import StateStore
 from holdfast.ports.storecare import Extent, Problem, StoreCare

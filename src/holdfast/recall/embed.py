@@ -12,7 +12,7 @@ from holdfast.domain.statefamilies import EMBEDDER_COVERING, EMBEDDER_FAILED, EM
 from holdfast.errors import EmbedderError, HoldfastError, InvalidValueError, LessonNotFoundError, StoreError
 from holdfast.lean.plain import parse_instant, render_instant
 from holdfast.lean.records import Frozen
-from holdfast.ports.lessonstore import LessonFilter
+from holdfast.ports.filters import LessonFilter
 from holdfast.recall.tuning import EMBEDDED_AT_ONCE, EMBEDDED_QUESTION, REST_S
 from holdfast.text.redaction import redact
 

@@ -108,7 +108,7 @@ def _left_out(turn: Turn) -> list[Pick]:
 
 
 def _edits_code_alone(turn: Turn) -> bool:
-    from holdfast.ports.eventlog import EventFilter
+    from holdfast.ports.filters import EventFilter
 
     where = EventFilter(project=turn.place.project.id, session=turn.call.session, last=EDITS_READ)
     events = (event for _, event in turn.parts.store.find_events(where) if event.kind == "file_edit")

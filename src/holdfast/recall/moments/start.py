@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.records import Outcome
-from holdfast.ports.activity import LogFilter
+from holdfast.ports.filters import LogFilter
 from holdfast.ports.lessonstore import get_readable
 from holdfast.ranking.bar import is_decisive
 from holdfast.recall.moments.turn import Pick, as_found

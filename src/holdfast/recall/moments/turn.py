@@ -21,8 +21,7 @@ from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.staged import seen_here
 from holdfast.outcomes.holdout import is_withheld, may_withhold
 from holdfast.outcomes.weights import load_weights
-from holdfast.ports.activity import LogFilter
-from holdfast.ports.eventlog import EventFilter
+from holdfast.ports.filters import EventFilter, LogFilter
 from holdfast.ports.lessonstore import damage_words, get_readable
 from holdfast.ranking.aim import task_of
 from holdfast.ranking.bar import is_decisive

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from holdfast.domain.statefamilies import WRAPPED_UP
 from holdfast.lean.texts import dumps
-from holdfast.ports.eventlog import EventFilter
+from holdfast.ports.filters import EventFilter
 from holdfast.recall.tuning import LEAST_FILES, LEAST_PROMPTS, WRAPUP_EVENTS
 
 TYPE_CHECKING = False

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from holdfast.ports.activity import L, LogFilter, LogRecord
-    from holdfast.ports.eventlog import EventFilter
+    from holdfast.ports.activity import L, LogRecord
+    from holdfast.ports.filters import EventFilter, LogFilter
     from holdfast.stores.sqlite.rows import LeftOut
 
 TABLES: dict[type, tuple[str, tuple[str, ...]]] = {

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.lessonstore import LessonFilter
+    from holdfast.ports.filters import LessonFilter
     from holdfast.stores.sqlite.rows import LeftOut
 
 CLOSED = "('superseded', 'retired', 'forgotten')"

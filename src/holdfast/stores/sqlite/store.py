@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Change
     from holdfast.domain.statefamilies import StateFamily
     from holdfast.domain.vocabulary import LessonId
-    from holdfast.ports.activity import L, LogFilter, LogRecord
-    from holdfast.ports.eventlog import EventFilter
-    from holdfast.ports.lessonstore import LessonFilter
+    from holdfast.ports.activity import L, LogRecord
+    from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
     from holdfast.ports.storecare import Extent, Problem
 
 

@@ -47,7 +47,7 @@ def write(sql: sqlite3.Connection, embedder_id: str, vectors: Mapping[LessonId, 
 
 def count_waiting(sql: sqlite3.Connection, embedder_id: str, left_out: LeftOut) -> int:
     """How many lessons have no vector of that embedder."""
-    from holdfast.ports.lessonstore import LessonFilter
+    from holdfast.ports.filters import LessonFilter
     from holdfast.stores.sqlite.lessons import count
 
     return count(sql, LessonFilter(all_projects=True, without_vector=embedder_id), left_out)

@@ -11,7 +11,7 @@ import sys
 import time
 
 from holdfast.errors import SchemaTooOldError, StoreError
-from holdfast.ports.eventlog import EventFilter
+from holdfast.ports.filters import EventFilter
 from holdfast.ports.parts import learned_position
 
 TYPE_CHECKING = False

@@ -1,0 +1,59 @@
+"""What a store is asked by for events, lessons and log records: all given conditions of a filter hold together."""
+
+from __future__ import annotations
+
+from holdfast.domain.vocabulary import EventKind, LessonId, LessonKind, ProjectId, SessionId, State
+from holdfast.lean.records import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+class EventFilter(Frozen):
+    """Which events; all given conditions hold together. Answers are in the order the store received them."""
+
+    project: ProjectId = ""  # type: ignore[assignment]
+    session: SessionId = ""  # type: ignore[assignment]
+    kind: EventKind | None = None
+    """Only events of that kind that said something: a prompt or a reply. Asked of one session."""
+    last: int = 0
+    """Only the last so many; 0: from the first on."""
+    after: int = 0
+    """Only events the store received after this position; `EventLog.find_events` returns positions with events."""
+    limit: int = 10_000
+
+
+class LessonFilter(Frozen):
+    """Which lessons, newest first; all given conditions hold together."""
+
+    project: ProjectId = ""  # type: ignore[assignment]
+    """Lessons of this project and of the user; empty with all_projects false: the user's own."""
+    all_projects: bool = False
+    states: tuple[State, ...] = ()
+    """Empty: every state but forgotten."""
+    kinds: tuple[LessonKind, ...] = ()
+    id_suffix: str = ""
+    """The end of an id, as people type it."""
+    topic_key: str = ""
+    duplicate_key: str = ""
+    """`text.words.duplicate_key` of the insight: normalised words; equal keys may be duplicates."""
+    path: str = ""
+    """Anchored to this file."""
+    staged: bool = False
+    """Only those staged on a branch."""
+    without_vector: str = ""
+    """Lessons that have no vector of this embedder yet."""
+    as_of: datetime | None = None
+    limit: int = 1_000
+    offset: int = 0
+
+
+class LogFilter(Frozen):
+    """Which log records, newest first; all given conditions hold together."""
+
+    project: ProjectId = ""  # type: ignore[assignment]
+    """Empty: every project."""
+    session: SessionId = ""  # type: ignore[assignment]
+    lesson: LessonId = ""  # type: ignore[assignment]
+    limit: int = 1_000
