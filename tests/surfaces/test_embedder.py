@@ -129,7 +129,7 @@ def test_a_run_that_is_killed_is_gone_on_with(folder: Path, home: Path, server: 
             memory.remember(f"Rule number {number} about harbours")
     server.faults = [0.0, *[HOURS] * 9]  # the second batch is never answered: the run is killed while it waits
     (home / "config.toml").write_text(f'[embedder]\nname="ollama"\nurl="{server.url}"\nmodel="m"\ndimension=4\n')
-    command = [sys.executable, "-P", "-m", "holdfast.surfaces.cli._embedding"]
+    command = [sys.executable, "-P", "-m", "holdfast.installing.embedding"]
     with subprocess.Popen(command) as run_:
         told = until(folder, lambda told: told["embedded"] >= 64 and told["running"])
         run_.kill()

@@ -185,7 +185,7 @@ def test_index_workers_serve(traps: Traps, monkeypatch: pytest.MonkeyPatch) -> N
 def test_embedding_in_a_process_of_its_own(traps: Traps) -> None:
     with Memory(str(traps.folder)) as memory:
         memory.remember("Amounts are whole cents")
-    ran = traps.start(isolated("holdfast.surfaces.cli._embedding"))
+    ran = traps.start(isolated("holdfast.installing.embedding"))
     assert (ran.returncode, ran.stderr) == (0, "")
     assert not Path(load_settings().log_path).exists()
     assert traps.sprung() == []

@@ -11,7 +11,11 @@ from holdfast.backfill.importing import Import, ImportRequest
 from holdfast.backfill.loading import Places
 from holdfast.backfill.run import TranscriptRun, load_hosts
 from holdfast.bootstrap import Memory
-from holdfast.errors import InvalidValueError
+from holdfast.errors import InvalidValueError, PluginNotFoundError
+from holdfast.installing.rulesync import RulesRequest, rules_desk
+from holdfast.installing.setup import Removal, Setup
+from holdfast.installing.skillfiles import plan_skills, write_skill
+from holdfast.publishing.skills import compile_skills
 from holdfast.settings import load_settings
 from tests.surfaces.test_backfill import Machine
 from tests.surfaces.test_backfill_files import GOLDEN
@@ -56,3 +60,45 @@ def test_other_tools_files_are_imported_without_the_command_line(machine: Machin
 def test_an_import_of_nothing_is_refused_before_it_runs(machine: Machine) -> None:
     with Memory(str(machine.shop)) as memory, pytest.raises(InvalidValueError, match="can be imported"):
         Import(memory, ImportRequest(str(machine.shop)))
+
+
+def test_rules_files_are_written_and_taken_back_without_the_command_line(machine: Machine) -> None:
+    file = machine.shop / "AGENTS.md"
+    with Memory(str(machine.shop)) as memory:
+        memory.remember("Amounts are whole cents", kind="constraint")
+        with rules_desk(memory) as desk:
+            plan = desk.apply(desk.plan(RulesRequest(hosts=("zed",))))
+        assert (plan.problems, "Amounts are whole cents" in file.read_text("utf-8")) == ((), True)
+        with rules_desk(memory) as desk:
+            desk.apply(desk.plan_removal(()))
+    assert not file.exists()
+
+
+def test_skills_are_written_without_the_command_line(machine: Machine) -> None:
+    (machine.shop / "till.py").write_text("def add(): ...\n\n\ndef take(): ...\n", "utf-8")
+    with Memory(str(machine.shop)) as memory:
+        for insight, symbol in (("Rows are shared", "add"), ("Reading may give None", "take")):
+            memory.remember(insight, files=["till.py"], symbols=[f"till.py::{symbol}"])
+        for planned in plan_skills(compile_skills(memory.parts, memory.place), memory.place):
+            write_skill(planned)
+    (file,) = machine.shop.glob(".claude/skills/*/SKILL.md")
+    assert "Rows are shared" in file.read_text("utf-8")
+
+
+def test_a_host_is_set_up_and_taken_back_without_the_command_line(machine: Machine) -> None:
+    settings = load_settings()
+    (machine.home / ".claude").mkdir()
+    setup = Setup(settings)
+    assert ([wiring.host for wiring in setup.wirings], setup.is_needed) == (["claude-code"], True)
+    setup.apply()
+    file = machine.home / ".claude" / "settings.json"
+    assert "holdfast-launch" in file.read_text("utf-8")
+    assert not Setup(settings).is_needed
+    Removal(settings).apply()
+    assert not file.exists()
+
+
+def test_an_unknown_host_is_refused_before_anything_is_written(machine: Machine) -> None:
+    with pytest.raises(PluginNotFoundError):
+        Setup(load_settings(), ["emacs"])
+    assert not list(machine.home.glob(".holdfast/bin/*"))

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Mapping
 
 from holdfast.errors import InvalidValueError
+from holdfast.settings import Settings
 
 
 def with_table(text: str, name: str, values: Mapping[str, str | int | float]) -> str:
@@ -28,6 +29,17 @@ def with_table(text: str, name: str, values: Mapping[str, str | int | float]) ->
     if _others(_parse(edited), name) != _others(before, name):
         raise InvalidValueError(f"the table [{name}] cannot be edited safely", hint="edit config.toml by hand")
     return edited
+
+
+def keep_model(settings: Settings, values: Mapping[str, str | int]) -> None:
+    """Keep the choice of a model beside the user's limits; without values no model is asked any more."""
+    limits: dict[str, str | int | float] = {}
+    if settings.distil_calls_a_day != Settings.distil_calls_a_day:
+        limits["calls_a_day"] = settings.distil_calls_a_day
+    if settings.distil_dollars_a_day != Settings.distil_dollars_a_day:
+        limits["dollars_a_day"] = settings.distil_dollars_a_day
+    path = settings.config_path
+    save_text(path, with_table(load_text(path), "distil", {**values, **limits} if values else {}))
 
 
 def load_text(path: str) -> str:

@@ -7,13 +7,15 @@ are known also while there is no lesson to write for them.
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from glob import escape, glob
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.statefamilies import RULES_HOSTS
 from holdfast.errors import HoldfastError, HostConfigError, InvalidValueError
+from holdfast.home.runfiles import Turn, note
 from holdfast.installing import githooks
-from holdfast.installing.hostfiles import followed_inside, set_up
+from holdfast.installing.hostfiles import HostFiles, followed_inside, set_up
 from holdfast.lean.records import replace
 from holdfast.ports.host import BlockEdit, OwnFile
 from holdfast.publishing.rules import DEFAULT, MARK, Budget, Outlet, Rules, compile_rules, is_read
@@ -21,17 +23,33 @@ from holdfast.publishing.rules import DEFAULT, MARK, Budget, Outlet, Rules, comp
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from holdfast.installing.hostfiles import Change, HostFiles
+    from holdfast.bootstrap import Memory
+    from holdfast.installing.hostfiles import Change
     from holdfast.ports.host import Edit, Host, RulesTarget
-    from holdfast.service.memory import Memory
     from holdfast.settings import Settings
 
 SCOPE = "rules"
 """The second word of owners."""
 NEW_MODE = 0o644
-
-
+LOCK_WAIT_S = 10.0
 NAME_ONE = "holdfast rules sync --host NAME"
+
+
+class RulesRequest(NamedTuple):
+    """For whom rules files are written, and how much goes into them."""
+
+    hosts: tuple[str, ...] = ()
+    """Hosts that are named, beside those that need it."""
+    budget: Budget = DEFAULT
+    own: bool = False
+    """Also what holds for the user in all projects."""
+
+    def words(self) -> list[str]:
+        """The options that are not as usual, for the git hooks to repeat; hosts are known from the manifest."""
+        always, scoped = self.budget.always, self.budget.scoped
+        options = [f"--budget={always}"] if always != DEFAULT.always else []
+        options += [f"--folder-budget={scoped}"] if scoped != DEFAULT.scoped else []
+        return options + (["--own"] if self.own else [])
 
 
 class Plan(NamedTuple):
@@ -65,18 +83,18 @@ class RulesDesk:
         if os.path.realpath(root) == os.path.realpath(settings.user_home or os.sep):
             raise InvalidValueError(f"{root} is your home folder, not a project", hint="cd to a project, or -C FOLDER")
 
-    def plan(self, named: Sequence[str], budget: Budget = DEFAULT, own: bool = False) -> Plan:
+    def plan(self, request: RulesRequest) -> Plan:
         """What the files of the chosen hosts shall hold; nothing is written.
 
         Without a host to write for that is nothing, and a note says so. Raises PluginNotFoundError for an unknown name.
         """
-        asked = self._asked(named)
+        asked = self._asked(request.hosts)
         problems: list[HoldfastError] = []
         notes: list[str] = []
         outlets = list(self._outlets(asked, problems, notes))
         if not (outlets or problems or self.owners()):
             notes.append(f"no host that is set up needs rules files; for one all the same: {NAME_ONE}")
-        rules = compile_rules(self._memory.parts, self._memory.place, outlets, budget, own)
+        rules = compile_rules(self._memory.parts, self._memory.place, outlets, request.budget, request.own)
         wanted: dict[str, list[Edit]] = {owner: [] for owner in self.owners()}
         for host, edit in self._edits(rules):
             wanted.setdefault(f"{host}:{SCOPE}:{self.root}", []).append(edit)
@@ -85,10 +103,10 @@ class RulesDesk:
         hosts = tuple(outlet.host for outlet in outlets)
         return Plan(rules, hosts, asked, tuple(changes), tuple(problems), tuple(notes))
 
-    def with_git_hooks(self, plan: Plan, arguments: Sequence[str]) -> Plan:
-        """The plan, and a line in git's hooks that syncs with those arguments; or why that cannot be."""
+    def with_git_hooks(self, plan: Plan, request: RulesRequest) -> Plan:
+        """The plan, and a line in git's hooks that syncs so; or why that cannot be."""
         try:
-            edits = githooks.edits(self.root, [*githooks.RULES, *arguments])
+            edits = githooks.edits(self.root, [*githooks.RULES, *request.words()])
         except HostConfigError as exc:
             return plan._replace(problems=(*plan.problems, exc))
         problems = list(plan.problems)
@@ -114,6 +132,10 @@ class RulesDesk:
             changes += [change for change in self._changes({}, [], [edit]) if change.needed]
         asked = tuple(name for name in self._asked() if named and name not in named)
         return Plan(Rules(), asked=asked, changes=tuple(changes), problems=tuple(problems))
+
+    def path(self, file: str) -> str:
+        """The absolute path of a file of the project."""
+        return os.path.join(self.root, *file.split("/"))
 
     def owners(self) -> list[str]:
         """Those on whose behalf rules files of this project were written."""
@@ -207,7 +229,7 @@ class RulesDesk:
 
     def _edits(self, rules: Rules) -> Iterator[tuple[str, Edit]]:
         for made in rules.files:
-            file = os.path.join(self.root, *made.file.split("/"))
+            file = self.path(made.file)
             for host in made.hosts:
                 if made.whole:
                     yield host, OwnFile(file=file, text=made.text, ours=MARK)
@@ -235,6 +257,41 @@ class RulesDesk:
                 if os.path.isfile(file) and file not in self._files.manifest:
                     whole = "{slug}" in name
                     yield OwnFile(file=file, text="", ours=MARK) if whole else BlockEdit(file=file, text="")
+
+
+@contextmanager
+def rules_desk(memory: Memory, wait_s: float = LOCK_WAIT_S) -> Iterator[RulesDesk]:
+    """The desk for the memory's project, alone with the manifest. Raises HoldfastError where another keeps it."""
+    settings = memory.settings
+    with Turn(settings.run_path, "hostfiles", wait_s) as is_ours:
+        if not is_ours:
+            raise HoldfastError("another holdfast is changing hosts' files", hint="try again in a moment")
+        yield RulesDesk(settings, HostFiles(settings.home, NEW_MODE), memory)
+
+
+def rewrite_written(memory: Memory) -> list[str]:
+    """Bring the rules files that were written for this project up to date; those that changed.
+
+    What cannot be written is left for `rules sync`: whoever calls this looks at the files afterwards.
+    """
+    try:
+        with rules_desk(memory) as desk:
+            if not desk.owners():
+                return []
+            plan = desk.plan(RulesRequest())
+            changed = [change.file for change in plan.needed if change.held is not None]
+            desk.apply(plan)
+    except HoldfastError:
+        return []
+    return changed
+
+
+def sync_for_git(memory: Memory, request: RulesRequest) -> None:
+    """Sync in a git hook: leave the files alone in the middle of a rebase, and write down what went wrong."""
+    with rules_desk(memory, wait_s=0.0) as desk:
+        if not githooks.is_busy(desk.root):
+            for problem in desk.apply(desk.plan(request)).problems:
+                note(memory.settings.log_path, "rules sync", problem)
 
 
 def _twice(host: Host, file: str, told: Sequence[str], asked: bool) -> str:

@@ -47,5 +47,8 @@ CONTEXT_FILES: tuple[str, ...] = (
 )
 """Files with standing rules that hosts put into an agent's context."""
 
+SKILL_FOLDERS: tuple[str, ...] = (".claude/skills",)
+"""Folders of a project in which hosts look for Agent Skills."""
+
 UNMARKED = "codex"
 """The host that calls where none is marked."""

@@ -225,6 +225,8 @@ class HostProfile(Frozen):
     """How it is told before its adapter is loaded."""
     context_file: str = ""
     """The file with standing rules whose whole text it puts into every context; empty: another host's, or none."""
+    skills_folder: str = ""
+    """The folder of a project in which it looks for Agent Skills and into which we write them; empty: none."""
     instructions_tokens: int = 0
     """Most tokens of a brief in the MCP server's instructions, where it cuts them; 0: no limit is known."""
     package: HostPackage | None = None

@@ -8,37 +8,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.errors import HoldfastError, InvalidValueError
-from holdfast.lean.records import Frozen
 from holdfast.surfaces.cli.call import answer_json, counted, note, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from holdfast.backfill.estimating import Estimate
     from holdfast.bootstrap import Memory
     from holdfast.domain.vocabulary import SessionId
     from holdfast.surfaces.cli.call import Call
 
-DIGEST_TOKENS, FRAME_TOKENS, ANSWER_TOKENS = 6_000, 2_500, 1_500
-"""At most: a digest; the task and the known lessons beside it; an answer. Used until calls tell their own."""
 FAILURES_IN_A_ROW = 3
 """An agent that asks for a login fails each time: no more than this is tried."""
 INTERRUPTED = 130
-
-
-class Estimate(Frozen):
-    """What distilling some sessions is likely to need."""
-
-    sessions: int
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None
-    """None: the model has not told yet what it costs."""
-    measured: bool
-    """It rests on earlier calls to this model; else it is what the calls need at most."""
-    calls_left: int
-    """Calls that today's limit still allows."""
-    dollars_left: float
 
 
 def distil_earlier(call: Call, *, since: datetime | None, limit: int | None, yes: bool, dry_run: bool) -> int:
@@ -46,13 +29,13 @@ def distil_earlier(call: Call, *, since: datetime | None, limit: int | None, yes
 
     Raises ModelError when no model is chosen, InvalidValueError when nobody can be asked.
     """
-    from holdfast.backfill.distilling import is_settled, may_send, open_model
+    from holdfast.backfill.distilling import may_send, open_model
+    from holdfast.backfill.estimating import estimate_cost, sessions_to_distil
 
     with call.open() as memory:
         settings = memory.settings
         model = open_model(settings)
-        settled = is_settled(settings)
-        sessions = [session for session in sessions_newest_first(memory, since) if not settled(session)][:limit]
+        sessions = sessions_to_distil(memory, since)[:limit]
         estimate = estimate_cost(memory, model.id, len(sessions))
         facts: dict[str, Any] = {"model": model.id, "estimate": estimate.__dict__, "dry_run": dry_run}
         if not call.as_json:
@@ -80,38 +63,6 @@ def distil_earlier(call: Call, *, since: datetime | None, limit: int | None, yes
     if stopped:
         return INTERRUPTED
     return 1 if outcomes and not done else 0
-
-
-def sessions_newest_first(memory: Memory, since: datetime | None = None) -> list[SessionId]:
-    """The project's sessions in which an agent replied, the one that was heard last first."""
-    from holdfast.ports.store import EventFilter
-
-    last: dict[SessionId, int] = {}
-    where = EventFilter(project=memory.place.project.id)
-    while page := memory.parts.store.find_events(where):
-        for position, event in page:
-            if event.kind == "reply" and (since is None or event.at >= since):
-                last[event.session] = position
-        where = EventFilter(project=where.project, after=page[-1][0])
-    return sorted(last, key=lambda session: -last[session])
-
-
-def estimate_cost(memory: Memory, model: str, sessions: int) -> Estimate:
-    """What that many sessions are likely to need, by earlier calls to the model, else at most."""
-    from holdfast.backfill.distilling import spent, usual
-
-    settings = memory.settings
-    tokens_in, tokens_out, cost = usual(settings, model)
-    today = spent(settings, memory.parts.clock.now())
-    return Estimate(
-        sessions=sessions,
-        input_tokens=sessions * (tokens_in or DIGEST_TOKENS + FRAME_TOKENS),
-        output_tokens=sessions * (tokens_out or ANSWER_TOKENS),
-        cost_usd=None if cost is None else round(sessions * cost, 4),
-        measured=tokens_in > 0,
-        calls_left=max(0, settings.distil_calls_a_day - today.calls),
-        dollars_left=round(max(0.0, settings.distil_dollars_a_day - today.cost_usd), 4),
-    )
 
 
 def estimate_lines(estimate: Estimate, model: str) -> list[str]:

@@ -1,11 +1,12 @@
-"""What `share`, `sync` and the git hooks have in common: one sync at a time, and what it did in words."""
+"""What `share`, `sync` and the git hooks have in common: a sync, and what it did in words."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.errors import HoldfastError
+from holdfast.installing.lessonsync import FOLDER, sync_lessons, take_in_for_git
 from holdfast.lean.texts import short_id
+from holdfast.publishing.sharing.sync import Syncing
 from holdfast.surfaces.cli._conflicts import note_conflicts
 from holdfast.surfaces.cli.call import Call, answer_json, counted, note, say
 
@@ -14,31 +15,18 @@ if TYPE_CHECKING:
 
     from holdfast.publishing.sharing.sync import SyncReport
 
-LOCK_WAIT_S = 10.0
-FOLDER = ".holdfast/lessons/"
-
 
 def run_sync(
-    call: Call, *, share: Sequence[str] = (), everything: bool = False, accept: bool = False, dry: bool = False,
-    take_only: bool = False, wait_s: float = LOCK_WAIT_S,
-) -> SyncReport:  # fmt: skip
-    """Sync the call's work tree, alone with its files, and settle what is staged on branches. Raises HoldfastError."""
-    from holdfast.home.runfiles import Turn
-    from holdfast.publishing.sharing.sync import Syncing
-    from holdfast.settings import load_settings
-
-    with call.open() as memory, Turn(load_settings().run_path, "sharing", wait_s) as is_alone:
-        if not is_alone:
-            raise HoldfastError("another holdfast is syncing lessons", hint="try again in a moment")
+    call: Call, *, share: Sequence[str] = (), everything: bool = False, accept: bool = False, dry: bool = False
+) -> SyncReport:
+    """Sync the call's work tree. Raises HoldfastError."""
+    with call.open() as memory:
         lessons = memory.shareable() if everything else [memory.get(ref) for ref in share]
-        report = memory.sync(Syncing(share=tuple(lessons), accept=accept, take_only=take_only, dry=dry))
-        if not dry:
-            memory.settle_branches()
-        return report
+        return sync_lessons(memory, Syncing(share=tuple(lessons), accept=accept, dry=dry))
 
 
 def run_quietly(call: Call) -> int:
-    """Take files in for a git hook, which has gone on: it writes none, says nothing, and leaves a rebase alone."""
+    """Take files in for a git hook, which has gone on: it says nothing, never fails, and leaves a rebase alone."""
     from holdfast.backfill.transcriptfiles import work_tree
     from holdfast.home.runfiles import note as log
     from holdfast.installing.githooks import is_busy
@@ -46,10 +34,8 @@ def run_quietly(call: Call) -> int:
 
     try:
         if not is_busy(work_tree(call.folder or ".")):
-            report = run_sync(call, take_only=True)
-            for problem in report.problems:
-                place = f"{FOLDER}{problem.path}:{problem.line}"
-                log(load_settings().log_path, "sync", HoldfastError(f"{place}: {problem.reason}"))
+            with call.open() as memory:
+                take_in_for_git(memory)
     except Exception as exc:
         log(load_settings().log_path, "sync", exc)
     return 0

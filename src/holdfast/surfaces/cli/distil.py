@@ -210,18 +210,11 @@ def status(call: Call) -> None:
 
 
 def choose_model(settings: Settings, values: Mapping[str, str | int]) -> None:
-    """Keep the choice in the configuration, beside the user's limits; without values no model is asked any more."""
-    from holdfast.installing.configfile import load_text, save_text, with_table
-    from holdfast.settings import Settings
+    """Keep the choice in the configuration; without values no model is asked any more."""
+    from holdfast.installing.configfile import keep_model
 
-    path = settings.config_path
-    limits: dict[str, str | int | float] = {}
-    if settings.distil_calls_a_day != Settings.distil_calls_a_day:
-        limits["calls_a_day"] = settings.distil_calls_a_day
-    if settings.distil_dollars_a_day != Settings.distil_dollars_a_day:
-        limits["dollars_a_day"] = settings.distil_dollars_a_day
-    save_text(path, with_table(load_text(path), "distil", {**values, **limits} if values else {}))
-    say(f"distil: {values.get('model_from', NONE)}; kept in {path}")
+    keep_model(settings, values)
+    say(f"distil: {values.get('model_from', NONE)}; kept in {settings.config_path}")
 
 
 def status_rows(settings: Settings, facts: dict[str, Any]) -> list[list[str]]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.errors import AlreadyRunningError, EmbedderError, HoldfastError, InvalidValueError
-from holdfast.installing import pulling
-from holdfast.surfaces.cli import _embedding
+from holdfast.errors import HoldfastError, InvalidValueError
+from holdfast.installing import embedding, pulling
+from holdfast.installing.embedding import NONE
 from holdfast.surfaces.cli.call import (
     Call,
     Group,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from holdfast.bootstrap import Memory
     from holdfast.settings import Settings
 
-NONE = "none"
 WORDS_ALONE = "no embedder: recall goes by words, paths and identifiers"
 
 
@@ -82,14 +81,14 @@ def use(call: Call, name: str, options: Sequence[str], wait: bool) -> None:
     from holdfast.settings import load_settings
 
     settings = load_settings()
-    choose(call, settings, name, _complete(settings, name, _parse_options(options)), wait=wait)
+    choose(call, settings, name, embedding.complete_options(settings, name, _parse_options(options)), wait=wait)
 
 
 def choose(call: Call, settings: Settings, name: str, told: dict[str, str], *, wait: bool = False) -> None:
     """Try the embedder, keep it in config.toml and embed every lesson. Raises HoldfastError when it does not work."""
-    dimension = 0 if name == NONE else _try(name, told)
+    dimension = 0 if name == NONE else embedding.try_embedder(name, told)
     with call.open() as memory:
-        _keep(memory, {"name": name, **told, "dimension": dimension} if dimension else {"name": NONE})
+        embedding.keep_choice(memory, name, told, dimension)
     with call.open() as memory:  # with what was just kept
         if dimension:
             note(f"{name} answers with {dimension} numbers a text; kept in {settings.config_path}")
@@ -141,44 +140,23 @@ def pull(call: Call, model: str, hub: str) -> None:
 
 
 def download(settings: Settings, model: str, hub: str) -> str:
-    """The folder of the model, which is downloaded unless it is there. Raises HoldfastError when it cannot be."""
-    from holdfast.home.runfiles import Turn
-
-    with Turn(settings.run_path, "pull") as ours, _download_bar() as advance:
-        if not ours:
-            raise AlreadyRunningError("another process is pulling a model", hint="wait for it")
-        return pulling.pull(settings.home, model, hub, advance)
+    """The folder of the model, which is downloaded unless it is there, with a bar on a terminal."""
+    with _download_bar() as advance:
+        return embedding.download(settings, model, hub, advance)
 
 
 def _row(settings: Settings, name: str) -> dict[str, Any]:
     chosen = name == (settings.embedder.replace("_", "-") or NONE)
-    why = "" if name == NONE else _why_not(name, dict(settings.embedder_options) if chosen else {}, settings)
+    why = (
+        ""
+        if name == NONE
+        else embedding.why_unusable(settings, name, dict(settings.embedder_options) if chosen else {})
+    )
     return {"name": name, "chosen": chosen, "usable": not why, "why": why}
-
-
-def _why_not(name: str, options: dict[str, str], settings: Settings) -> str:
-    """What keeps the embedder from being used with these options, in words; empty when nothing does."""
-    from holdfast.bootstrap import load_embedder
-
-    try:
-        load_embedder(name, {"dimension": "1", **_complete(settings, name, options)})
-    except HoldfastError as exc:
-        return f"{exc}: {exc.hint}" if exc.hint else str(exc)
-    return ""
 
 
 def _remark(row: dict[str, Any]) -> str:
     return "usable" if row["usable"] else row["why"]
-
-
-def _complete(settings: Settings, name: str, options: dict[str, str]) -> dict[str, str]:
-    """The options, with the folder of the model that was pulled where none is given."""
-    if name != "onnx" or "path" in options:
-        return options
-    folders = pulling.pulled(settings.home)
-    if len(folders) > 1:
-        raise InvalidValueError("more than one model was pulled", hint=f"path=… one of {', '.join(folders)}")
-    return {**options, "path": folders[0]} if folders else options
 
 
 def _parse_options(options: Sequence[str]) -> dict[str, str]:
@@ -194,51 +172,6 @@ def _parse_options(options: Sequence[str]) -> dict[str, str]:
     return told
 
 
-def _try(name: str, options: dict[str, str]) -> int:
-    """The dimension the embedder answers with. Raises HoldfastError when it cannot be used."""
-    from holdfast.bootstrap import load_embedder
-    from holdfast.recall.embed import PROBE
-
-    measured = "dimension" in options or name == "onnx"
-    embedder = load_embedder(name, options if measured else {**options, "dimension": "1"})
-    measure: Callable[[], int] | None = getattr(embedder, "measure", None)
-    if not measured and measure is not None:
-        return _try(name, {**options, "dimension": str(measure())})
-    found = len(embedder.embed_documents([PROBE])[0])
-    if found != embedder.dimension:
-        raise EmbedderError(f"{name} answered {found} numbers, not {embedder.dimension}", hint="leave out `dimension`")
-    return found
-
-
-def _keep(memory: Memory, chosen: dict[str, str | int]) -> None:
-    """Write the choice into config.toml, and what it replaces beside it while that is what answers."""
-    from holdfast.installing.configfile import load_text, save_text, with_table
-
-    path = memory.settings.config_path
-    before = load_text(path)
-    after = with_table(before, "embedder", chosen)
-    if after == before:
-        return
-    if chosen["name"] == NONE:
-        after = with_table(after, "former_embedder", {})
-    elif _answers(memory):
-        after = with_table(
-            after, "former_embedder", {"name": memory.settings.embedder, **dict(memory.settings.embedder_options)}
-        )
-    save_text(path, after)
-
-
-def _answers(memory: Memory) -> bool:
-    """Whether every lesson had a vector of the embedder in use, so that it can answer for the next one."""
-    from holdfast.domain.statefamilies import EMBEDDER_COVERING
-
-    try:
-        used = memory.parts.embedder()
-    except HoldfastError:
-        return False
-    return used is not None and memory.parts.store.get_state(EMBEDDER_COVERING) == used.id
-
-
 def _embed(memory: Memory, wait: bool) -> None:
     from holdfast.recall.embed import coverage, embed_pending
 
@@ -248,10 +181,10 @@ def _embed(memory: Memory, wait: bool) -> None:
         embed_pending(memory.parts)  # nothing to embed: the vectors of the one before go
         note("every lesson has its vector")
     elif wait:
-        with _embedding.embedding_bar(waiting) as kept:
-            note(f"{counted(_embedding.embed_all(memory, kept), 'lesson')} embedded")
+        with _embedding_bar(waiting) as kept:
+            note(f"{counted(embedding.embed_all(memory, kept), 'lesson')} embedded")
     else:
-        _embedding.start()
+        embedding.start()
         note(f"{counted(waiting, 'lesson')} to embed, in the background: holdfast embedder status")
 
 
@@ -278,7 +211,7 @@ def _gather(memory: Memory) -> dict[str, Any]:
         "embedded": seen.embedded,
         "waiting": seen.lessons - seen.embedded,
         "answering": seen.answering,
-        "running": _embedding.is_running(memory.settings),
+        "running": embedding.is_running(memory.settings),
         "failed": seen.failed,
     }
 
@@ -298,6 +231,21 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
         yield f"until then {told['answering']} answers"
     if told["failed"]:
         yield f"failed last: {told['failed']}"
+
+
+@contextmanager
+def _embedding_bar(total: int) -> Iterator[Callable[[int], None] | None]:
+    """A progress function, called with how many more are done; None where nobody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("lessons", total=total)
+        yield lambda done: bar.advance(task, done)
 
 
 @contextmanager

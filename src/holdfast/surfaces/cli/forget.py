@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.installing.copies import NOT_SEARCHED, find_copies, rewrite_derived
 from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli._completions import lesson_ids
-from holdfast.surfaces.cli._copies import NOT_SEARCHED, find_copies, rewrite_derived
 from holdfast.surfaces.cli.call import Call, answer_json, examples, folder_option, json_option, note, pass_call, say
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def command(call: Call, refs: tuple[str, ...], purge: bool) -> None:
         lessons = [memory.get(ref) for ref in refs]  # all must be there before the first one goes
         words = [text for lesson in lessons for text in memory.words_of(lesson.id)] if purge else []
         done = [(short_id(lesson.id), lesson.id, _remove(memory, lesson, purge)) for lesson in lessons]
+        rewritten = rewrite_derived(memory) if purge else []
         settings = memory.settings
-    rewritten = rewrite_derived(call) if purge else []
     copies = find_copies(settings, words)
     word = "purged" if purge else "forgotten"
     if call.as_json:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from functools import wraps
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.errors import HoldfastError
+from holdfast.installing.rulesync import RulesRequest, rules_desk, sync_for_git
 from holdfast.installing.wiring import difference, what_happens
 from holdfast.lean.texts import short_id
 from holdfast.publishing.rules import ALWAYS_TOKENS, SCOPED_TOKENS, Budget
@@ -30,12 +30,8 @@ from holdfast.surfaces.cli.rows import table
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from holdfast.installing.rulesync import Plan, RulesDesk
+    from holdfast.installing.rulesync import Plan
     from holdfast.publishing.rules import RulesFile
-    from holdfast.service.memory import Memory
-    from holdfast.settings import Settings
-
-LOCK_WAIT_S = 10.0
 
 
 @click.group(
@@ -48,31 +44,13 @@ def command() -> None:
     """
 
 
-class Choice(NamedTuple):
-    """For whom, and how much."""
-
-    hosts: tuple[str, ...]
-    budget: int
-    folder_budget: int
-    own: bool
-
-    def plan(self, work: _Work) -> Plan:
-        """What the files shall hold."""
-        return work.desk.plan(self.hosts, Budget(always=self.budget, scoped=self.folder_budget), self.own)
-
-    def words(self) -> list[str]:
-        """The options that are not as usual, for the git hooks to repeat; hosts are known from the manifest."""
-        told = [f"--budget={self.budget}"] if self.budget != ALWAYS_TOKENS else []
-        told += [f"--folder-budget={self.folder_budget}"] if self.folder_budget != SCOPED_TOKENS else []
-        return told + (["--own"] if self.own else [])
-
-
 def _choosing(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that make a `Choice`, given to the command as `choice`."""
+    """The options that make a `RulesRequest`, given to the command as `request`."""
 
     @wraps(command)
     def chosen(*args: Any, hosts: tuple[str, ...], budget: int, folder_budget: int, own: bool, **rest: Any) -> Any:
-        return command(*args, choice=Choice(hosts, budget, folder_budget, own), **rest)
+        request = RulesRequest(hosts, Budget(always=budget, scoped=folder_budget), own)
+        return command(*args, request=request, **rest)
 
     many = click.IntRange(200, 20_000)
     text = "Also your own lessons for all projects; never private ones."
@@ -108,21 +86,21 @@ def _choosing(command: Callable[..., Any]) -> Callable[..., Any]:
 @folder_option
 @json_option
 @pass_call
-def sync(call: Call, choice: Choice, check: bool, dry_run: bool, hooked: bool, from_git: bool) -> int:
+def sync(call: Call, request: RulesRequest, check: bool, dry_run: bool, hooked: bool, from_git: bool) -> int:
     """Write what is known into the rules files of each host that is set up and has no hooks that deliver.
 
     Lessons that hold are chosen by worth within the budget; those about one folder go to a file for that folder where
     the host can tell paths apart. Running it again changes nothing; what does not hold any more is taken away.
     """
     if from_git:
-        return _sync_quietly(call, choice)
-    with _Work(call) as work:
-        plan = choice.plan(work)
+        return _sync_quietly(call, request)
+    with call.open() as memory, rules_desk(memory) as desk:
+        plan = desk.plan(request)
         if hooked:
-            plan = work.desk.with_git_hooks(plan, choice.words())
+            plan = desk.with_git_hooks(plan, request)
         stale = bool(plan.needed)
         if not (check or dry_run):
-            plan = work.desk.apply(plan)
+            plan = desk.apply(plan)
     if call.as_json:
         answer_json(_json(plan) | {"dry_run": check or dry_run})
     else:
@@ -135,10 +113,10 @@ def sync(call: Call, choice: Choice, check: bool, dry_run: bool, hooked: bool, f
 @folder_option
 @json_option
 @pass_call
-def show(call: Call, choice: Choice) -> None:
+def show(call: Call, request: RulesRequest) -> None:
     """Print what sync would write: each file, and the text that is ours in it."""
-    with _Work(call) as work:
-        plan = choice.plan(work)
+    with call.open() as memory, rules_desk(memory) as desk:
+        plan = desk.plan(request)
     if call.as_json:
         answer_json({"files": [{"file": made.file, "text": made.text} for made in plan.rules.files]})
         return
@@ -152,18 +130,18 @@ def show(call: Call, choice: Choice) -> None:
 @folder_option
 @json_option
 @pass_call
-def status(call: Call, choice: Choice) -> None:
+def status(call: Call, request: RulesRequest) -> None:
     """List the files: up to date or not, for which hosts, lessons, tokens; and which lessons were left out, and why."""
-    with _Work(call) as work:
-        plan = choice.plan(work)
-        hooks = work.desk.git_hooks()
+    with call.open() as memory, rules_desk(memory) as desk:
+        plan = desk.plan(request)
+        hooks = desk.git_hooks()
     if call.as_json:
         answer_json(_json(plan) | {"git_hooks": hooks})
         return
     states = {change.file: STATES[what_happens(change)] for change in plan.changes}
-    made = {work.path(one.file): one for one in plan.rules.files}
+    made = {desk.path(one.file): one for one in plan.rules.files}
     rows = [
-        [os.path.relpath(file, work.root), state, *_cells(made.get(file))] for file, state in sorted(states.items())
+        [os.path.relpath(file, desk.root), state, *_cells(made.get(file))] for file, state in sorted(states.items())
     ]
     for line in table(rows, ("file", "state", "hosts", "lessons", "tokens")):
         say(line)
@@ -182,10 +160,10 @@ def remove(call: Call, hosts: tuple[str, ...], dry_run: bool) -> int:
 
     Files are as they were before, to the byte; one that you edited since keeps your edits.
     """
-    with _Work(call) as work:
-        plan = work.desk.plan_removal(hosts)
+    with call.open() as memory, rules_desk(memory) as desk:
+        plan = desk.plan_removal(hosts)
         if not dry_run:
-            plan = work.desk.apply(plan)
+            plan = desk.apply(plan)
     if call.as_json:
         answer_json(_json(plan) | {"dry_run": dry_run})
     else:
@@ -197,70 +175,14 @@ STATES = {"unchanged": "up to date", "changed": "out of date", "created": "missi
 """What a file is when that would happen to it."""
 
 
-class _Work:
-    """One command's memory and files, alone with the manifest."""
-
-    def __init__(self, call: Call, wait_s: float = LOCK_WAIT_S) -> None:
-        from holdfast.settings import load_settings
-
-        self.settings: Settings = load_settings()
-        self.memory: Memory = call.open()
-        self._wait_s = wait_s
-
-    def __enter__(self) -> _Work:
-        from holdfast.home.runfiles import Turn
-        from holdfast.installing.hostfiles import HostFiles
-        from holdfast.installing.rulesync import NEW_MODE, RulesDesk
-
-        self._turn = Turn(self.settings.run_path, "hostfiles", self._wait_s)
-        try:
-            if not self._turn.__enter__():
-                raise HoldfastError("another holdfast is changing hosts' files", hint="try again in a moment")
-            self.root = self.memory.place.root
-            self.desk: RulesDesk = RulesDesk(self.settings, HostFiles(self.settings.home, NEW_MODE), self.memory)
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._turn.__exit__()
-        self.memory.close()
-
-    def path(self, file: str) -> str:
-        """The absolute path of a file of the project."""
-        return os.path.join(self.root, *file.split("/"))
-
-
-def rewrite_written(call: Call) -> list[str]:
-    """Bring the rules files that were written for this project up to date; those that changed.
-
-    What cannot be written is left for `rules sync`: whoever calls this looks at the files afterwards.
-    """
-    try:
-        with _Work(call) as work:
-            if not work.desk.owners():
-                return []
-            plan = work.desk.plan(())
-            changed = [change.file for change in plan.needed if change.held is not None]
-            work.desk.apply(plan)
-    except HoldfastError:
-        return []
-    return changed
-
-
-def _sync_quietly(call: Call, choice: Choice) -> int:
-    """Sync for a git hook: says nothing, never fails, and leaves files alone in the middle of a rebase."""
+def _sync_quietly(call: Call, request: RulesRequest) -> int:
+    """Sync for a git hook: says nothing and never fails."""
     from holdfast.home.runfiles import note as log
-    from holdfast.installing.githooks import is_busy
     from holdfast.settings import load_settings
 
     try:
-        with _Work(call, wait_s=0.0) as work:
-            if not is_busy(work.root):
-                plan = work.desk.apply(choice.plan(work))
-                for problem in plan.problems:
-                    log(work.settings.log_path, "rules sync", problem)
+        with call.open() as memory:
+            sync_for_git(memory, request)
     except Exception as exc:
         log(load_settings().log_path, "rules sync", exc)
     return 0

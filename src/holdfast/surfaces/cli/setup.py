@@ -10,9 +10,7 @@ import click
 
 from holdfast.backfill.transcriptfiles import work_tree
 from holdfast.bootstrap import all_hosts
-from holdfast.errors import PluginNotFoundError
-from holdfast.installing import launcher as _launcher
-from holdfast.installing.wiring import Wirer, difference, what_happens
+from holdfast.installing.wiring import difference, what_happens
 from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli.call import (
     Call,
@@ -30,9 +28,9 @@ from holdfast.surfaces.cli.call import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.installing.hostfiles import Change, HostFiles
+    from holdfast.installing.hostfiles import Change
+    from holdfast.installing.setup import Setup
     from holdfast.installing.wiring import Wiring
-    from holdfast.ports.host import Host
     from holdfast.settings import Settings
 
 
@@ -83,29 +81,27 @@ def command(
 
     `holdfast setup git` lets this repository's git merge the files of shared lessons field by field.
     """
-    from holdfast.installing.hostfiles import HostFiles
+    from holdfast.installing.setup import Setup
     from holdfast.settings import load_settings
 
     settings = load_settings()
-    files = HostFiles(settings.home)
     if listed:
-        return _list(call, settings, files)
+        return _list(call, settings)
     if _is_for_git(hosts, git_hooks):
-        return _set_up_git(call, HostFiles(settings.home, 0o644), git_hooks, dry_run, with_diff)
+        return _set_up_git(call, settings, git_hooks, dry_run, with_diff)
     folder = work_tree(call.folder or os.getcwd()) if scope == "project" else ""
-    wirer = Wirer(settings, files, scope, folder)
-    wirings = [wirer.plan(host) for host in _chosen(hosts, settings)]
-    launcher = _launcher.plan(files, settings)
+    setup = Setup(settings, hosts, scope, folder)
     changed = False
     ask = not (hosts or yes or dry_run or call.as_json) and sys.stdin.isatty()
-    if not dry_run and any(change.needed for change in (launcher, *(c for w in wirings for c in w.changes))):
-        if ask and not _agreed(wirings):
+    if not dry_run and setup.is_needed:
+        if ask and not _agreed(setup.wirings):
             note("nothing was changed")
             return 1
         changed = True
-        wirings = _wire(wirer, wirings, files, launcher)
+        setup.apply()
     if trust and not dry_run:
-        _approve_hooks(wirings, settings, files)
+        _approve_hooks(setup)
+    wirings, launcher = setup.wirings, setup.launcher
     if call.as_json:
         told = [wiring.told() for wiring in wirings]
         launched = {"file": launcher.file, "change": what_happens(launcher)}
@@ -124,17 +120,6 @@ def command(
     return 0 if len(ready) == len(wirings) else 1
 
 
-def _wire(wirer: Wirer, wirings: Sequence[Wiring], files: HostFiles, launcher: Change) -> list[Wiring]:
-    """Make the changes; the launcher first, for what is registered starts it."""
-    from holdfast.installing.hostfiles import set_up
-
-    if set_up(files.manifest) or not all(wiring.error for wiring in wirings):
-        files.apply([launcher])
-    done = [wiring if wiring.error else wirer.apply(wiring) for wiring in wirings]
-    warm_up()
-    return done
-
-
 def _is_for_git(hosts: Sequence[str], git_hooks: bool) -> bool:
     """Whether git itself is to be set up, which is no host. Raises UsageError for both at once."""
     if (git_hooks or "git" in hosts) and tuple(hosts) != ("git",):
@@ -142,15 +127,11 @@ def _is_for_git(hosts: Sequence[str], git_hooks: bool) -> bool:
     return "git" in hosts
 
 
-def _set_up_git(call: Call, files: HostFiles, hooked: bool, dry_run: bool, with_diff: bool) -> int:
+def _set_up_git(call: Call, settings: Settings, hooked: bool, dry_run: bool, with_diff: bool) -> int:
     """Let the work tree's git merge lesson files, and with `hooked` take them in."""
-    from holdfast.installing.gitmerge import OWNER, edits
+    from holdfast.installing.setup import set_up_git
 
-    root = work_tree(call.folder or os.getcwd())
-    wanted = {OWNER + root: edits(root, hooked)}
-    changes = [files.plan_file(file, wanted) for file in files.files_of(wanted)]
-    if not dry_run:
-        files.apply(changes)
+    changes = set_up_git(settings, work_tree(call.folder or os.getcwd()), hooked, dry_run)
     if call.as_json:
         answer_json(report(changes, dry_run=dry_run))
     else:
@@ -158,15 +139,6 @@ def _set_up_git(call: Call, files: HostFiles, hooked: bool, dry_run: bool, with_
         if dry_run:
             note("nothing was changed")
     return 0
-
-
-def warm_up() -> None:
-    """Compile the package, so that not even the first hook pays for it; a folder we may not write stays as it is."""
-    import compileall
-
-    from holdfast.settings import package_folder
-
-    compileall.compile_dir(package_folder(), quiet=2)
 
 
 def report(changes: Sequence[Change], **told: Any) -> dict[str, Any]:
@@ -182,19 +154,6 @@ def tell(changes: Sequence[Change], dry_run: bool, with_diff: bool = True) -> No
             say(difference(change))
 
 
-def _chosen(names: Sequence[str], settings: Settings) -> list[Host]:
-    """The hosts of those names; without names, those on this machine."""
-    from holdfast.bootstrap import load_host
-
-    if names:
-        return [load_host(name, settings) for name in dict.fromkeys(names)]
-    found = [host for host in all_hosts(settings) if host.find(settings.user_home)]
-    if not found:
-        hint = "`holdfast setup --list` shows the names; then for example: holdfast setup claude-code"
-        raise PluginNotFoundError("no agent that Holdfast knows was found on this machine", hint=hint)
-    return found
-
-
 def _agreed(wirings: Sequence[Wiring]) -> bool:
     for wiring in wirings:
         changes = [change for change in wiring.changes if change.needed]
@@ -204,16 +163,9 @@ def _agreed(wirings: Sequence[Wiring]) -> bool:
     return click.confirm("Set up these hosts?", default=True)
 
 
-def _approve_hooks(wirings: Sequence[Wiring], settings: Settings, files: HostFiles) -> None:
-    """Write the approvals that a host's user would give, where it was set up; they are taken back with the hooks."""
-    from holdfast.bootstrap import load_host
-
-    for wiring in wirings:
-        approvals = None if wiring.error else load_host(wiring.host, settings).approvals(settings.user_home)
-        if approvals is not None:
-            hooks = approvals.find()
-            files.apply(files.plan(f"{wiring.host}:trust:", approvals.plan(hooks)))
-            note(f"approved {counted(len(hooks), 'hook')} of ours in {approvals.title}")
+def _approve_hooks(setup: Setup) -> None:
+    for title, count in setup.approve_hooks():
+        note(f"approved {counted(count, 'hook')} of ours in {title}")
 
 
 def _tell(wirings: Sequence[Wiring], dry_run: bool, with_diff: bool) -> None:
@@ -244,10 +196,11 @@ def _complain(wiring: Wiring) -> None:
         note(wiring.by_hand)
 
 
-def _list(call: Call, settings: Settings, files: HostFiles) -> int:
+def _list(call: Call, settings: Settings) -> int:
+    from holdfast.installing.hostfiles import HostFiles
     from holdfast.surfaces.cli._hostlist import rows, tell_rows
 
-    told = rows(all_hosts(settings), settings, files)
+    told = rows(all_hosts(settings), settings, HostFiles(settings.home))
     if call.as_json:
         answer_json({"hosts": told})
     else:

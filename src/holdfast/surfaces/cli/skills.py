@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from difflib import unified_diff
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.errors import HostConfigError, InvalidValueError
-from holdfast.installing.hostfiles import replace_file
+from holdfast.errors import InvalidValueError
+from holdfast.installing.skillfiles import FOLDER, SkillFile, plan_skills, write_skill
 from holdfast.lean.texts import short_id
 from holdfast.surfaces.cli.call import (
     Call,
@@ -31,20 +30,7 @@ if TYPE_CHECKING:
     from holdfast.domain.project import Place
     from holdfast.publishing.skills import Skills
 
-FOLDER = ".claude/skills"
-"""Where Claude Code looks, in the project's root."""
-FILE = "SKILL.md"
 WITHHELD_SHOWN = 5
-
-
-class Step(NamedTuple):
-    """One file: what it holds and what it shall hold. None: no file."""
-
-    file: str
-    held: str | None
-    wanted: str | None
-    what: str
-    """`new`, `changed`, `same`, `removed`, or `kept`: a person wrote or edited it."""
 
 
 @click.group(
@@ -109,9 +95,9 @@ def write(call: Call, target: str | None, dry_run: bool) -> None:
     A SKILL.md that a person wrote or edited is never touched. Running it again changes nothing.
     """
     found, place = _compile(call)
-    steps = list(_plan(found, place, target or os.path.join(place.root, FOLDER)))
+    steps = list(plan_skills(found, place, target or ""))
     for step in steps if not dry_run else ():
-        _carry_out(step)
+        write_skill(step)
     if call.as_json:
         told = [{"file": step.file, "change": step.what} for step in steps]
         answer_json({**_json(found), "files": told, "dry_run": dry_run})
@@ -124,18 +110,6 @@ def write(call: Call, target: str | None, dry_run: bool) -> None:
     note(_summary(steps, dry_run))
 
 
-def rewrite_written(call: Call) -> list[str]:
-    """Bring the skills that were written into this project up to date and add none; the files that changed."""
-    found, place = _compile(call)
-    steps = [step for step in _plan(found, place, os.path.join(place.root, FOLDER)) if step.what in _REWRITES]
-    for step in steps:
-        _carry_out(step)
-    return [step.file for step in steps]
-
-
-_REWRITES = ("changed", "removed")
-
-
 def _compile(call: Call) -> tuple[Skills, Place]:
     from holdfast.publishing.skills import compile_skills
 
@@ -143,54 +117,7 @@ def _compile(call: Call) -> tuple[Skills, Place]:
         return compile_skills(memory.parts, memory.place), memory.place
 
 
-def _plan(found: Skills, place: Place, folder: str) -> Iterator[Step]:
-    """A step for every skill, then for every file of ours that no skill stands behind any more."""
-    from holdfast.publishing.skills import is_unedited
-
-    for skill in found.skills:
-        file = os.path.join(folder, skill.name, FILE)
-        held = _read(file)
-        if held is None:
-            yield Step(file, None, skill.text, "new")
-        elif held.replace("\r\n", "\n") == skill.text:
-            yield Step(file, held, held, "same")
-        elif is_unedited(held, place):
-            yield Step(file, held, skill.text, "changed")
-        else:
-            yield Step(file, held, held, "kept")
-    names = {skill.name for skill in found.skills}
-    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
-        file = os.path.join(folder, name, FILE)
-        held = _read(file) if name not in names else None
-        if held is not None and is_unedited(held, place):
-            yield Step(file, held, None, "removed")
-
-
-def _carry_out(step: Step) -> None:
-    if step.held == step.wanted:
-        return
-    if _read(step.file) != step.held:
-        raise HostConfigError(f"{step.file} was changed just now", hint="run the command again")
-    above = os.path.dirname(step.file)
-    if step.wanted is None:
-        os.remove(step.file)
-        if not os.listdir(above):
-            os.rmdir(above)
-        return
-    os.makedirs(above, exist_ok=True)
-    replace_file(step.file, step.wanted.encode(), 0o644)
-
-
-def _read(file: str) -> str | None:
-    """The file's text, None without a file; of a file that is not UTF-8 what can be read: it is not one of ours."""
-    try:
-        with open(file, "rb") as opened:
-            return opened.read().decode("utf-8", "replace")
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def _difference(step: Step) -> Iterator[str]:
+def _difference(step: SkillFile) -> Iterator[str]:
     before, after = (step.held or "").splitlines(), (step.wanted or "").splitlines()
     return unified_diff(before, after, step.file, step.file, lineterm="")
 
@@ -202,7 +129,7 @@ def _tell_withheld(found: Skills) -> None:
         note(f"left out: {len(found.withheld) - WITHHELD_SHOWN} more; --json lists them")
 
 
-def _summary(steps: Sequence[Step], dry_run: bool) -> str:
+def _summary(steps: Sequence[SkillFile], dry_run: bool) -> str:
     counts = {what: sum(step.what == what for step in steps) for what in ("new", "changed", "same", "removed", "kept")}
     told = ", ".join(f"{number} {what}" for what, number in counts.items() if number)
     hint = "; kept files were written or edited by a person" if counts["kept"] else ""

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.errors import InvalidValueError
 from holdfast.surfaces.cli._completions import host_names
 from holdfast.surfaces.cli.call import Call, answer_json, counted, examples, json_option, note, pass_call
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from holdfast.ports.host import Edit
-    from holdfast.settings import Settings
 
 
 @click.command(
@@ -31,20 +23,16 @@ def command(call: Call, hosts: tuple[str, ...], dry_run: bool, with_diff: bool) 
 
     What is remembered stays: delete Holdfast's home folder to erase it.
     """
-    from holdfast.installing import launcher as _launcher
-    from holdfast.installing.hostfiles import BACKUPS, HostFiles, backups, set_up
+    from holdfast.installing.hostfiles import BACKUPS, backups
+    from holdfast.installing.setup import Removal
     from holdfast.settings import load_settings
     from holdfast.surfaces.cli.setup import report, tell
 
     settings = load_settings()
-    files = HostFiles(settings.home)
-    changes = files.plan_removal(list(_known(settings, hosts)), hosts)
-    launcher = _launcher.plan_removal(files, settings)
-    changes = [change for change in changes if change.file != launcher.file]
-    if launcher.held is not None and not set_up(files.manifest) - set(hosts or set_up(files.manifest)):
-        changes.append(launcher)  # last: until then hosts may start it
+    removal = Removal(settings, hosts)
+    changes = removal.changes
     if not dry_run:
-        files.apply(changes)
+        removal.apply()
     if call.as_json:
         answer_json(report(changes, dry_run=dry_run))
         return
@@ -58,17 +46,3 @@ def command(call: Call, hosts: tuple[str, ...], dry_run: bool, with_diff: bool) 
         where = os.path.join(settings.home, BACKUPS)
         note(f"kept for files that are still set up: {counted(len(names), 'backup')} in {where}, for you alone to read")
     note(f"what is remembered stays in {settings.home}")
-
-
-def _known(settings: Settings, names: tuple[str, ...]) -> Iterator[Edit]:
-    """What setup registers for a user: taken back also when the manifest is gone."""
-    from holdfast.bootstrap import all_hosts, load_host
-    from holdfast.settings import program_paths
-
-    command = program_paths(settings.home)
-    chosen = [load_host(name, settings) for name in names if name != "git"]
-    for host in chosen if names else all_hosts(settings):
-        try:
-            yield from host.plan_install("user", "", settings.user_home, command).edits
-        except InvalidValueError:
-            continue  # a host that is only set up for a project

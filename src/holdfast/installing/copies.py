@@ -7,13 +7,14 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import HoldfastError
+from holdfast.installing import rulesync, skillfiles
 from holdfast.installing.hostfiles import SETUP_SCOPES, HostFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from holdfast.bootstrap import Memory
     from holdfast.settings import Settings
-    from holdfast.surfaces.cli.call import Call
 
 LARGEST = 20_000_000
 """Bytes of a file that is searched; nothing of ours but databases is larger."""
@@ -65,15 +66,12 @@ def _candidates(settings: Settings) -> Iterator[Copy]:
                 yield Copy(path, "remove it if you do not need it" if name.endswith(EXPORT_ENDS) else "")
 
 
-def rewrite_derived(call: Call) -> list[str]:
+def rewrite_derived(memory: Memory) -> list[str]:
     """Write this project's rules files and skills anew without what was purged; the files that changed.
 
     Only files that were written before and that nobody edited: a purge creates none.
     """
-    from holdfast.surfaces.cli.rules import rewrite_written
-    from holdfast.surfaces.cli.skills import rewrite_written as rewrite_skills
-
-    return [*rewrite_written(call), *rewrite_skills(call)]
+    return [*rulesync.rewrite_written(memory), *skillfiles.rewrite_written(memory)]
 
 
 def _holds(path: str, needles: set[bytes]) -> bool:

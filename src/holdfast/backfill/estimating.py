@@ -1,0 +1,62 @@
+"""Which earlier sessions no model has read yet, and what distilling them is likely to need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.backfill.distilling import is_settled, spent, usual
+from holdfast.lean.records import Frozen
+from holdfast.ports.store import EventFilter
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.bootstrap import Memory
+    from holdfast.domain.vocabulary import SessionId
+
+DIGEST_TOKENS, FRAME_TOKENS, ANSWER_TOKENS = 6_000, 2_500, 1_500
+"""At most: a digest; the task and the known lessons beside it; an answer. Used until calls tell their own."""
+
+
+class Estimate(Frozen):
+    """What distilling some sessions is likely to need."""
+
+    sessions: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    """None: the model has not told yet what it costs."""
+    measured: bool
+    """It rests on earlier calls to this model; else it is what the calls need at most."""
+    calls_left: int
+    """Calls that today's limit still allows."""
+    dollars_left: float
+
+
+def sessions_to_distil(memory: Memory, since: datetime | None = None) -> list[SessionId]:
+    """The project's sessions with an agent's reply that no model has read, the one that was heard last first."""
+    last: dict[SessionId, int] = {}
+    where = EventFilter(project=memory.place.project.id)
+    while page := memory.parts.store.find_events(where):
+        for position, event in page:
+            if event.kind == "reply" and (since is None or event.at >= since):
+                last[event.session] = position
+        where = EventFilter(project=where.project, after=page[-1][0])
+    settled = is_settled(memory.settings)
+    return [session for session in sorted(last, key=lambda session: -last[session]) if not settled(session)]
+
+
+def estimate_cost(memory: Memory, model: str, sessions: int) -> Estimate:
+    """What that many sessions are likely to need, by earlier calls to the model, else at most."""
+    settings = memory.settings
+    tokens_in, tokens_out, cost = usual(settings, model)
+    today = spent(settings, memory.parts.clock.now())
+    return Estimate(
+        sessions=sessions,
+        input_tokens=sessions * (tokens_in or DIGEST_TOKENS + FRAME_TOKENS),
+        output_tokens=sessions * (tokens_out or ANSWER_TOKENS),
+        cost_usd=None if cost is None else round(sessions * cost, 4),
+        measured=tokens_in > 0,
+        calls_left=max(0, settings.distil_calls_a_day - today.calls),
+        dollars_left=round(max(0.0, settings.distil_dollars_a_day - today.cost_usd), 4),
+    )

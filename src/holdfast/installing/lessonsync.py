@@ -1,0 +1,34 @@
+"""Syncing shared lessons with their files: one sync at a time, and then what is staged on branches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.errors import HoldfastError
+from holdfast.home.runfiles import Turn, note
+from holdfast.publishing.sharing.sync import Syncing
+
+if TYPE_CHECKING:
+    from holdfast.bootstrap import Memory
+    from holdfast.publishing.sharing.sync import SyncReport
+
+LOCK_WAIT_S = 10.0
+FOLDER = ".holdfast/lessons/"
+
+
+def sync_lessons(memory: Memory, how: Syncing, wait_s: float = LOCK_WAIT_S) -> SyncReport:
+    """Sync the memory's work tree, alone with its files, and settle what is staged. Raises HoldfastError."""
+    with Turn(memory.settings.run_path, "sharing", wait_s) as is_ours:
+        if not is_ours:
+            raise HoldfastError("another holdfast is syncing lessons", hint="try again in a moment")
+        report = memory.sync(how)
+        if not how.dry:
+            memory.settle_branches()
+        return report
+
+
+def take_in_for_git(memory: Memory) -> None:
+    """Take files in for a git hook: write none, and write down what is wrong with a file."""
+    for problem in sync_lessons(memory, Syncing(take_only=True)).problems:
+        place = f"{FOLDER}{problem.path}:{problem.line}"
+        note(memory.settings.log_path, "sync", HoldfastError(f"{place}: {problem.reason}"))
