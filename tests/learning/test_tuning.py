@@ -21,7 +21,7 @@ from holdfast.learning.distillation.digest import make_digest
 from holdfast.learning.githistory.finds import Find, find_all, is_routine, mended, subject_files
 from holdfast.learning.githistory.message import read_message
 from holdfast.learning.refutation import settle
-from holdfast.testing.builders import make_event, make_id, make_lesson
+from holdfast.testing.builders import START, make_event, make_id, make_lesson
 from tests.learning.test_commandcard import cards, ran
 from tests.learning.test_distillation import lesson, story
 from tests.learning.test_git_history import CAUSE, NOW, commit
@@ -401,3 +401,43 @@ def test_a_claims_failure_is_looked_for_within_sixty_events() -> None:
 
     assert refuted(59)
     assert not refuted(60)
+
+
+# Words of the repository
+
+
+def test_what_rests_on_a_repositorys_words_is_the_repositorys(memory: Memory) -> None:
+    said = make_event(session=ONE, text=RULE, project="", cwd=memory.folder, trust="repository", at=START)
+    memory.append([said])
+    span = Evidence(event=said.id, quote=RULE, start=0, end=len(RULE))
+    use(memory, Says(explicit=True, structured=True, trust="person", scope_level="user"))
+    memory.learn(ONE)
+    [kept] = all_lessons(memory)
+    assert (kept.trust, kept.scope.level, kept.state) == ("repository", "project", "candidate")
+    assert kept.provenance.evidence == (span,)
+    say(memory, SessionId("session-two"), RULE)
+    use(memory, Says(trust="person"))
+
+
+@pytest.mark.parametrize(
+    ("insight", "fields", "is_repeated"),
+    [
+        ("Seed the `clock` first", {}, True),
+        ("Seed the clock", {"files": ()}, False),
+        ("Seed the harbour clock before login tests begin", {"files": ()}, True),
+        ("Seed the clock before login begins", {"files": ()}, False),
+    ],
+)
+def test_what_agents_say_everywhere_is_no_sighting(
+    memory: Memory, insight: str, fields: dict[str, Any], is_repeated: bool
+) -> None:
+    for session in (ONE, SessionId("session-two")):
+        admitted(memory, make_candidate(insight=insight, trust="agent", **fields), session=session)
+    states = {lesson.state for lesson in all_lessons(memory)}
+    assert ("active" in states) is is_repeated
+
+
+def test_a_short_reason_that_comes_first_has_no_sentence_before_it() -> None:
+    reason = "It must be so, because `load_all` fails in every harbour."
+    [find] = finds(f"Keep readings as pairs of ports\n\n{reason} The rest was tidied up a bit.")
+    assert find.quote == reason
