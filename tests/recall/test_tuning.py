@@ -15,7 +15,7 @@ from holdfast.domain.lesson import Link, Triggers
 from holdfast.domain.query import Query
 from holdfast.domain.records import Outcome
 from holdfast.domain.symbol import Neighbour
-from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
+from holdfast.domain.vocabulary import LESSON_KINDS, LessonId, ProjectId, SessionId
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.lean.records import replace
 from holdfast.ranking.relevance import Fit
@@ -279,6 +279,15 @@ def test_a_file_brings_one_lesson_and_a_session_four_of_them(memory: Memory, pro
     assert told == [1, 1, 1, 1, 0, 0]
 
 
+@pytest.mark.parametrize("kind", LESSON_KINDS)
+def test_a_command_brings_lessons_of_every_kind_but_decisions_and_checkpoints(memory: Memory, kind: Any) -> None:
+    keep(memory, "The basin gate sticks.", kind=kind, command="make basin")
+    brings = kind not in ("decision", "checkpoint")
+    assert bool(deliver(memory, "before_command", command="make basin").items) is brings
+    failed = deliver(memory, "after_failure", session="s2", command="make basin", error="Error: gate stuck at pier 3")
+    assert bool(failed.items) is (brings and kind != "exploration")
+
+
 def test_triggers_bring_four_lessons_a_session(memory: Memory) -> None:
     for number in range(6):
         keep(memory, f"Rule {number} of its own.", kind="constraint", when=Triggers(literals=(f"call{number}(",)))
@@ -425,3 +434,13 @@ def test_the_nearest_of_several_readings_counts_and_a_kind_alone_lists_what_ther
     assert [item.lesson.id for item in memory.recall("what failed before?").items] == [failed.id]
     assert failed.id in [item.lesson.id for item in memory.recall("what failed before with dredging?").items]
     assert len(memory.recall("").items) == 2
+
+
+@pytest.mark.parametrize(("symbol", "says_where"), [("high", True), ("", False)])
+def test_a_pinned_lesson_of_a_definition_says_where_and_one_of_a_file_does_not(
+    memory: Memory, symbol: str, says_where: bool
+) -> None:
+    keep(memory, "The gauge is read at noon.", kind="fix", pinned=True, path="src/tides.py", symbol=symbol)
+    text = deliver(memory, "session_start").text
+    assert "The gauge is read at noon." in text
+    assert ("tides.py" in text) is says_where
