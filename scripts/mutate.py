@@ -55,6 +55,7 @@ TESTS_S = 25.0
 """The tests of one mutant, the nearest first, take at most this long together when measured."""
 WORD = re.compile(r"\w+")
 OUTCOMES = ("killed", "survived", "equivalent")
+"""What becomes of a mutant; equivalent is one that nothing can notice."""
 
 
 @dataclass(frozen=True)
@@ -113,20 +114,10 @@ def _parse_options() -> argparse.Namespace:
 
 def _measure() -> None:
     """Run the tests once and write down what each reaches."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:randomly",
-        "-p",
-        "reached_lines",
-        "--reached",
-        str(REACHED),
-    ]
-    folders = [f"tests/{name}" for name in TESTS]
-    subprocess.run([*command, *folders], cwd=ROOT, env={**os.environ, "PYTHONPATH": "scripts"}, check=True)
+    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly"]
+    measuring = ["-p", "reached_lines", "--reached", str(REACHED)]
+    tests = [f"tests/{name}" for name in TESTS]
+    subprocess.run([*pytest, *measuring, *tests], cwd=ROOT, env={**os.environ, "PYTHONPATH": "scripts"}, check=True)
 
 
 def _draw(options: argparse.Namespace) -> list[Mutant]:
@@ -169,7 +160,7 @@ class Reach:
             self.of_file[nodeid.partition("::")[0]].append(nodeid)
         self.words_of_file = {file: set(WORD.findall((ROOT / file).read_text("utf-8"))) for file in self.of_file}
         self.contexts: dict[str, dict[int, list[str]]] = {}
-        self.mentions = _find_mentions()
+        self.mentions, self.made_of = _find_mentions()
 
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests that reach this change, the nearest first, up to TESTS_S."""
@@ -195,7 +186,7 @@ class Reach:
         spread, size = set(names), 0
         while size != len(spread):
             size = len(spread)
-            spread |= {made for made, parts in self.mentions.made_of.items() if spread & parts}
+            spread |= {made for made, parts in self.made_of.items() if spread & parts}
         return spread
 
     def _tests_of_line(self, path: str, line: int) -> Iterator[str]:
@@ -208,17 +199,10 @@ class Reach:
                 yield from self.of_file.get(reacher, ())
 
 
-class Mentions(defaultdict[str, list[tuple[str, int]]]):
-    """For each name of the package: the lines inside functions that mention it."""
-
-    def __init__(self) -> None:
-        super().__init__(list)
-        self.made_of: dict[str, set[str]] = defaultdict(set)
-        """For each constant: the names its value mentions."""
-
-
-def _find_mentions() -> Mentions:
-    mentions = Mentions()
+def _find_mentions() -> tuple[dict[str, list[tuple[str, int]]], dict[str, set[str]]]:
+    """For each name the lines inside functions that mention it; for each constant the names that its value mentions."""
+    mentions: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    made_of: dict[str, set[str]] = defaultdict(set)
     for file in PACKAGE.rglob("*.py"):
         tree = ast.parse(file.read_text("utf-8"))
         path = file.relative_to(ROOT).as_posix()
@@ -232,8 +216,8 @@ def _find_mentions() -> Mentions:
                 targets = assigned.targets if isinstance(assigned, ast.Assign) else [assigned.target]
                 parts = {name for name, _ in _names_in(assigned.value)}
                 for name in (name for target in targets for name, _ in _names_in(target)):
-                    mentions.made_of[name] |= parts
-    return mentions
+                    made_of[name] |= parts
+    return mentions, made_of
 
 
 def _names_in(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -310,6 +294,8 @@ class Tree:
             return "time"
         if running.returncode == 0:
             return None
+        if running.returncode > 2:
+            raise SystemExit(f"the tests cannot be run; after a change of tests: --measure\n{output[-2000:]}")
         told = [line.partition(" ")[2] for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
         named = [nodeid for nodeid in tests if told and told[0].startswith(nodeid)]
         return max(named, key=len) if named else f"pytest ended with {running.returncode}"

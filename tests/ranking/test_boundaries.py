@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.domain.briefing import LaneShare
 from holdfast.domain.query import Hit
-from holdfast.domain.vocabulary import LessonId
+from holdfast.domain.vocabulary import LESSON_KINDS, LessonId
 from holdfast.ranking.aim import Aim, kinds_asked, task_of
 from holdfast.ranking.bar import ASKED, PUSHED, Bar, Chance, is_decisive, is_linked, is_sure, passes, shifted
 from holdfast.ranking.bm25 import bm25
@@ -269,6 +269,31 @@ def test_the_time_named_lifts_by_three_tenths_and_the_task_by_a_twentieth() -> N
     assert Aim(until=aim.until).names_time_of(make_lesson())
     assert not Aim(since=aim.until).names_time_of(make_lesson())
     assert not Aim().names_time_of(make_lesson())
+
+
+@pytest.mark.parametrize(
+    ("task", "kinds"),
+    [
+        ("fix", {"bug_cause", "fix", "failed_approach"}), ("test", {"tooling", "convention", "fix"}),
+        ("refactor", {"constraint", "decision", "convention"}), ("review", {"convention", "constraint", "preference"}),
+        ("operate", {"tooling", "constraint", "fix"}), ("feature", {"decision", "constraint", "convention"}), ("", set()),
+    ],
+)  # fmt: skip
+def test_a_task_asks_for_its_kinds_first(task: str, kinds: set[str]) -> None:
+    assert {kind for kind in LESSON_KINDS if Aim(task=task).is_for(make_lesson(kind=kind))} == kinds
+
+
+@pytest.mark.parametrize(
+    ("asked", "kinds"),
+    [
+        ("what went wrong before", {"failed_approach", "bug_cause", "fix"}), ("which limits", {"constraint"}),
+        ("what was decided", {"decision"}), ("what do i prefer", {"preference"}),
+        ("which rules", {"convention", "preference"}), ("known bugs", {"bug_cause", "fix"}),
+        ("which tools", {"tooling"}), ("why", set()),
+    ],
+)  # fmt: skip
+def test_a_question_for_a_kind_asks_for_it(asked: str, kinds: set[str]) -> None:
+    assert set(kinds_asked(asked)[0]) == kinds
 
 
 def test_a_task_is_looked_for_in_the_first_four_hundred_characters() -> None:
