@@ -276,7 +276,8 @@ def test_the_time_named_lifts_by_three_tenths_and_the_task_by_a_twentieth() -> N
     [
         ("fix", {"bug_cause", "fix", "failed_approach"}), ("test", {"tooling", "convention", "fix"}),
         ("refactor", {"constraint", "decision", "convention"}), ("review", {"convention", "constraint", "preference"}),
-        ("operate", {"tooling", "constraint", "fix"}), ("feature", {"decision", "constraint", "convention"}), ("", set()),
+        ("operate", {"tooling", "constraint", "fix"}), ("feature", {"decision", "constraint", "convention"}),
+        ("", set()),
     ],
 )  # fmt: skip
 def test_a_task_asks_for_its_kinds_first(task: str, kinds: set[str]) -> None:
