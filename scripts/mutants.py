@@ -158,6 +158,8 @@ class _Finder(ast.NodeVisitor):
             return
         before = self.names
         assigned = {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+        if "TYPE_CHECKING" in assigned:
+            return
         self.names = self.names | assigned
         self.visit(value)
         self.names = before
@@ -202,7 +204,8 @@ class _Finder(ast.NodeVisitor):
             return
         if name in EXTREMES and isinstance(function, ast.Name):
             self._add(function, "extreme", EXTREMES[name])
-        self.generic_visit(node)
+        for part in (function, *node.args, *(word.value for word in node.keywords if word.arg != "strict")):
+            self.visit(part)  # zip's `strict` is an assertion
 
     def visit_Compare(self, node: ast.Compare) -> None:
         for place, operator in enumerate(node.ops):

@@ -18,6 +18,7 @@ import ast
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -48,9 +49,13 @@ TESTS = (
 COPIED = ("src", "tests", "scripts", "benchmarks", "docs", "examples", "plugins")
 START_S, SLOWER = 60.0, 8.0
 """A run may take so long to start, and so many times what its tests took when they were measured."""
+FIRST = 40
+"""So many tests, the nearest, are run before the others: most mutants end there."""
 TESTS_S = 25.0
 """The tests of one mutant, the nearest first, take at most this long together when measured."""
+WORD = re.compile(r"\w+")
 OUTCOMES = ("killed", "survived", "equivalent")
+"""What becomes of a mutant; equivalent is one that nothing can notice."""
 
 
 @dataclass(frozen=True)
@@ -109,20 +114,10 @@ def _parse_options() -> argparse.Namespace:
 
 def _measure() -> None:
     """Run the tests once and write down what each reaches."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:randomly",
-        "-p",
-        "reached_lines",
-        "--reached",
-        str(REACHED),
-    ]
-    folders = [f"tests/{name}" for name in TESTS]
-    subprocess.run([*command, *folders], cwd=ROOT, env={**os.environ, "PYTHONPATH": "scripts"}, check=True)
+    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly"]
+    measuring = ["-p", "reached_lines", "--reached", str(REACHED)]
+    tests = [f"tests/{name}" for name in TESTS]
+    subprocess.run([*pytest, *measuring, *tests], cwd=ROOT, env={**os.environ, "PYTHONPATH": "scripts"}, check=True)
 
 
 def _draw(options: argparse.Namespace) -> list[Mutant]:
@@ -163,8 +158,9 @@ class Reach:
         self.of_file: dict[str, list[str]] = defaultdict(list)
         for nodeid in self.durations:
             self.of_file[nodeid.partition("::")[0]].append(nodeid)
+        self.words_of_file = {file: set(WORD.findall((ROOT / file).read_text("utf-8"))) for file in self.of_file}
         self.contexts: dict[str, dict[int, list[str]]] = {}
-        self.mentions = _find_mentions()
+        self.mentions, self.made_of = _find_mentions()
 
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests that reach this change, the nearest first, up to TESTS_S."""
@@ -173,6 +169,9 @@ class Reach:
         else:
             lines = [(mutant.path, line) for line in range(mutant.lines[0], mutant.lines[1] + 1)]
         reaching = {nodeid for path, line in lines for nodeid in self._tests_of_line(path, line)}
+        for file, words in self.words_of_file.items():
+            if words & mutant.names:  # a test may hand a constant over itself
+                reaching.update(self.of_file[file])
         chosen: list[str] = []
         left = TESTS_S
         for nodeid in sorted(reaching, key=lambda nodeid: (_distance(mutant.path, nodeid), self.durations[nodeid])):
@@ -187,7 +186,7 @@ class Reach:
         spread, size = set(names), 0
         while size != len(spread):
             size = len(spread)
-            spread |= {made for made, parts in self.mentions.made_of.items() if spread & parts}
+            spread |= {made for made, parts in self.made_of.items() if spread & parts}
         return spread
 
     def _tests_of_line(self, path: str, line: int) -> Iterator[str]:
@@ -200,17 +199,10 @@ class Reach:
                 yield from self.of_file.get(reacher, ())
 
 
-class Mentions(defaultdict[str, list[tuple[str, int]]]):
-    """For each name of the package: the lines inside functions that mention it."""
-
-    def __init__(self) -> None:
-        super().__init__(list)
-        self.made_of: dict[str, set[str]] = defaultdict(set)
-        """For each constant: the names its value mentions."""
-
-
-def _find_mentions() -> Mentions:
-    mentions = Mentions()
+def _find_mentions() -> tuple[dict[str, list[tuple[str, int]]], dict[str, set[str]]]:
+    """For each name the lines inside functions that mention it; for each constant the names that its value mentions."""
+    mentions: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    made_of: dict[str, set[str]] = defaultdict(set)
     for file in PACKAGE.rglob("*.py"):
         tree = ast.parse(file.read_text("utf-8"))
         path = file.relative_to(ROOT).as_posix()
@@ -224,8 +216,8 @@ def _find_mentions() -> Mentions:
                 targets = assigned.targets if isinstance(assigned, ast.Assign) else [assigned.target]
                 parts = {name for name, _ in _names_in(assigned.value)}
                 for name in (name for target in targets for name, _ in _names_in(target)):
-                    mentions.made_of[name] |= parts
-    return mentions
+                    made_of[name] |= parts
+    return mentions, made_of
 
 
 def _names_in(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -255,6 +247,8 @@ class Tree:
         self.environment = {**os.environ, "PYTHONPATH": str(folder / "src"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         self.environment.pop("PYTHONDONTWRITEBYTECODE", None)  # most of a short run is compiling the tests
         self.tried = 0
+        self.sound: set[str] = set()
+        """Tests that have passed here without a change."""
 
     def try_out(self, mutant: Mutant, tests: Sequence[str]) -> Result:
         """Run the tests with this change; a failure counts only when the test passes without it."""
@@ -266,15 +260,18 @@ class Tree:
         self.tried += 1  # a time of its own, so that what an earlier mutant was compiled to is not taken for this one
         os.utime(file, (times.st_atime, times.st_mtime - 2 * self.tried))
         try:
-            failed = self._run(tests)
+            failed = self._run(tests[:FIRST])
+            if failed is None and tests[FIRST:]:
+                failed = self._run(tests[FIRST:])
         finally:
             file.write_bytes(source)
             os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # its compiled form stays valid
         if failed is None:
             return _decided(mutant, "survived", len(tests), "")
-        if failed in tests and self._run([failed]) is not None:
-            others = [nodeid for nodeid in tests if nodeid != failed]
-            return self.try_out(mutant, others)
+        if failed in tests and failed not in self.sound:
+            if self._run([failed]) is not None:
+                return self.try_out(mutant, [nodeid for nodeid in tests if nodeid != failed])
+            self.sound.add(failed)
         return _decided(mutant, "killed", len(tests), failed)
 
     def _run(self, tests: Sequence[str]) -> str | None:
@@ -297,6 +294,8 @@ class Tree:
             return "time"
         if running.returncode == 0:
             return None
+        if running.returncode > 2:
+            raise SystemExit(f"the tests cannot be run; after a change of tests: --measure\n{output[-2000:]}")
         told = [line.partition(" ")[2] for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
         named = [nodeid for nodeid in tests if told and told[0].startswith(nodeid)]
         return max(named, key=len) if named else f"pytest ended with {running.returncode}"

@@ -46,9 +46,10 @@ def test_a_returned_value_is_emptied_by_its_annotation() -> None:
 def test_words_types_and_representations_are_left_alone() -> None:
     source = (
         '"""fresh."""\n'
-        "if TYPE_CHECKING:\n    from typing import Literal\n    State = Literal['fresh', 'stale']\n"
+        "TYPE_CHECKING = False\nif TYPE_CHECKING:\n    from typing import Literal\n"
+        "    State = Literal['fresh', 'stale']\n"
         "class A:\n    def __repr__(self):\n        return str(3)\n"
-        "def f(a: Literal['fresh']):\n    log.debug('fresh', 3)\n    raise ValueError(3)\n"
+        "def f(a: Literal['fresh']):\n    log.debug('fresh', 3)\n    zip(a, a, strict=True)\n    raise ValueError(3)\n"
     )
     assert changes(source) == set()
 

@@ -135,11 +135,17 @@ def test_bisect_finds_the_commit_since_which_memory_says_it(about: Memory, years
     assert (earlier.good.id, earlier.bad.id) == (years["commits"][2], years["commits"][3])
     assert earlier.before is None
     assert earlier.steps <= 5
+    assert found.changed
+    assert found.steps == 5  # both ends, and three halvings of ten commits and the work tree
+    if asked != "words":
+        assert [version.lesson.id for version in found.change] == [years["new"].id]
 
 
 def test_bisect_takes_names_and_says_when_nothing_changed(about: Memory, years: dict[str, Any]) -> None:
     found = about.bisect(years["new"].id, good="HEAD~2", bad="main")
     assert not found.changed
+    assert found.steps == 2
+    assert found.before == found.after
     assert (found.good.id, found.bad.id) == (years["commits"][7], years["commits"][9])
     for good, bad in (("nowhere", ""), ("", "--all"), ("main", "v1")):
         with pytest.raises(InvalidValueError):
@@ -157,3 +163,15 @@ def test_a_commits_name_is_a_time_to_ask_about(about: Memory, years: dict[str, A
     assert [item.lesson.insight for item in told.items] == ["Retry at most 3 times."]
     told = about.recall("retry times")
     assert [item.lesson.insight for item in told.items] == ["Retry at most 5 times."]
+
+
+def test_bisect_finds_since_when_memory_says_nothing_any_more(about: Memory, years: dict[str, Any]) -> None:
+    ended = in_state(years["new"], "retired", at=BEGUN + 8.5 * DAY)
+    (current,) = about.parts.store.get([years["new"].id])
+    about.parts.store.put([ended], {ended.id: current.recorded_at})
+    found = about.bisect(ended.id, good=years["commits"][7])
+    assert (found.good.id, found.bad.id) == (years["commits"][8], years["commits"][9])
+    assert found.after is None
+    assert [(version.lesson.id, version.lesson.state) for version in found.change] == [(ended.id, "retired")]
+    with pytest.raises(InvalidValueError, match="no commit between"):
+        about.bisect(ended.id, good=years["commits"][3], bad=years["commits"][3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,18 @@ from holdfast.domain.vocabulary import EventId, Freshness, LessonId, SessionId
 from holdfast.errors import InvalidValueError
 from holdfast.freshness.check import FreshnessCheck, caveat, worst
 from holdfast.freshness.codegraph import linked, reindex
-from holdfast.freshness.notice import FOUND, SWITCHED, WATCHED, keep_found, keep_states, load_states, note_edits
+from holdfast.freshness.notice import (
+    FOUND,
+    SWITCHED,
+    WATCHED,
+    find_news,
+    keep_found,
+    keep_states,
+    load_states,
+    note_edits,
+)
 from holdfast.lean.records import replace
-from holdfast.testing.builders import FixedClock, make_lesson
+from holdfast.testing.builders import FixedClock, make_delivery, make_lesson
 
 HERE = Anchor(path="src/a.py", symbol="Store.put")
 ID = LessonId("lesson-1")
@@ -180,6 +190,36 @@ def test_twenty_lessons_of_an_edited_file_are_judged(memory: Memory, project: Pa
     states = load_states(memory.parts, memory.place)
     assert [known.freshness for known in states.values()] == ["drifted"] * 20
     assert {known.by for known in states.values()} == {"s1"}
+
+
+@pytest.mark.parametrize(
+    ("state", "by", "agent", "told_s", "is_news"),
+    [
+        ("drifted", "s1", "", -1, True),
+        ("changed", WATCHED, "", -1, True),
+        ("unverified", "s1", "", -1, True),
+        ("unverified", "s2", "", -1, False),
+        ("unverified", WATCHED, "", -1, False),
+        ("changed", FOUND, "", -1, False),
+        ("changed", "s1", "helper", -1, True),
+        ("changed", WATCHED, "", 1, False),
+    ],
+)
+def test_a_worse_state_is_news_to_who_was_told_the_lesson_before(
+    memory: Memory, project: Path, state: Freshness, by: str, agent: str, told_s: int, is_news: bool
+) -> None:
+    clock = FixedClock(memory.parts.clock.now())
+    parts = replace(memory.parts, clock=clock, codeindex=lambda: Index(clock, 0.0))
+    anchor = Anchor(path="src/tides.py", symbol="high", blob="git1:" + "0" * 40)
+    lesson = keep(memory, anchors=(anchor,))
+    keep_states(parts, memory.place, {ID: "drifted"}, by="elsewhere")
+    keep_states(parts, memory.place, {lesson.id: state}, by=by, agent=agent)
+    told = make_delivery(lesson=lesson.id, at=clock.at + timedelta(seconds=told_s), project=memory.place.project.id)
+    call = HookCall(host="claude-code", name="Hook", session=SessionId("s1"), cwd=str(project), moment="prompt")
+    news = find_news(parts, memory.place, call, [told])
+    assert (news is not None) is is_news
+    assert find_news(parts, memory.place, call, []) is None
+    assert find_news(parts, memory.place, replace(call, moment="session_start"), [told]) is None
 
 
 # Watching

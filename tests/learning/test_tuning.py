@@ -13,15 +13,19 @@ import pytest
 from holdfast.bootstrap import Memory
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
-from holdfast.domain.lesson import Evidence
-from holdfast.domain.vocabulary import EventId, SessionId
+from holdfast.domain.lesson import Evidence, Provenance
+from holdfast.domain.vocabulary import EventId, LessonId, SessionId
 from holdfast.errors import ModelError
+from holdfast.lean.records import replace
 from holdfast.learning.distillation.answer import read_answer, render_prompt
 from holdfast.learning.distillation.digest import make_digest
+from holdfast.learning.distillation.distil import DistilReport
 from holdfast.learning.githistory.finds import Find, find_all, is_routine, mended, subject_files
 from holdfast.learning.githistory.message import read_message
+from holdfast.learning.learn import LearnReport
 from holdfast.learning.refutation import settle
-from holdfast.testing.builders import make_event, make_id, make_lesson
+from holdfast.learning.rejudge import RejudgeReport, rejudge
+from holdfast.testing.builders import START, make_event, make_id, make_lesson
 from tests.learning.test_commandcard import cards, ran
 from tests.learning.test_distillation import lesson, story
 from tests.learning.test_git_history import CAUSE, NOW, commit
@@ -401,3 +405,107 @@ def test_a_claims_failure_is_looked_for_within_sixty_events() -> None:
 
     assert refuted(59)
     assert not refuted(60)
+
+
+# Words of the repository
+
+
+def test_what_rests_on_a_repositorys_words_is_the_repositorys(memory: Memory) -> None:
+    said = make_event(session=ONE, text=RULE, project="", cwd=memory.folder, trust="repository", at=START)
+    memory.append([said])
+    span = Evidence(event=said.id, quote=RULE, start=0, end=len(RULE))
+    use(memory, Says(explicit=True, structured=True, trust="person", scope_level="user"))
+    memory.learn(ONE)
+    [kept] = all_lessons(memory)
+    assert (kept.trust, kept.scope.level, kept.state) == ("repository", "project", "candidate")
+    assert kept.provenance.evidence == (span,)
+    say(memory, SessionId("session-two"), RULE)
+    use(memory, Says(trust="person"))
+
+
+@pytest.mark.parametrize(
+    ("insight", "fields", "is_repeated"),
+    [
+        ("Seed the `clock` first", {}, True),
+        ("Seed the clock", {"files": ()}, False),
+        ("Seed the harbour clock before login tests begin", {"files": ()}, True),
+        ("Seed the clock before login begins", {"files": ()}, False),
+    ],
+)
+def test_what_agents_say_everywhere_is_no_sighting(
+    memory: Memory, insight: str, fields: dict[str, Any], is_repeated: bool
+) -> None:
+    for session in (ONE, SessionId("session-two")):
+        admitted(memory, make_candidate(insight=insight, trust="agent", **fields), session=session)
+    states = {lesson.state for lesson in all_lessons(memory)}
+    assert ("active" in states) is is_repeated
+
+
+def test_a_short_reason_that_comes_first_has_no_sentence_before_it() -> None:
+    reason = "It must be so, because `load_all` fails in every harbour."
+    [find] = finds(f"Keep readings as pairs of ports\n\n{reason} The rest was tidied up a bit.")
+    assert find.quote == reason
+
+
+# Lessons judged again
+
+
+class Judge:
+    """A judge of words that reads the probability from the words themselves."""
+
+    id = "statements/9"
+
+    def detect(self, window: Sequence[Event]) -> list[Candidate]:
+        return [make_candidate(insight=e.text, confidence=float(e.text.split()[-1]), detector=self.id) for e in window]
+
+
+@pytest.mark.parametrize(
+    ("state", "worth", "after"),
+    [
+        ("active", 0.75, "active"), ("active", 0.74, "probation"), ("active", 0.4, "probation"),
+        ("active", 0.39, "retired"), ("probation", 0.74, "probation"), ("probation", 0.4, "probation"),
+        ("probation", 0.39, "retired"), ("candidate", 0.2, "candidate"), ("candidate", 0.19, "retired"),
+    ],
+)  # fmt: skip
+def test_a_lesson_of_an_older_judge_falls_to_where_it_would_begin_today(
+    memory: Memory, state: Any, worth: float, after: str
+) -> None:
+    use(memory, Judge())
+    found = Provenance(session=ONE, detector="statements/8")
+    lesson = make_lesson(project=memory.place.project.id, insight=f"Worth {worth}", state=state, provenance=found)
+    ours = make_lesson(project=memory.place.project.id, insight="Worth 0", provenance=Provenance(detector="says/1"))
+    pinned = replace(lesson, id=LessonId(make_id()), insight=f"Pinned, worth {worth}", pinned=True)
+    memory.parts.store.put([lesson, ours, pinned], {one.id: None for one in (lesson, ours, pinned)})
+    report = rejudge(memory.parts, memory.place, dry=True)
+    assert memory.get(lesson.id).state == state
+    assert report == rejudge(memory.parts, memory.place)
+    assert memory.get(lesson.id).state == after
+    assert (memory.get(ours.id).state, memory.get(pinned.id).state) == ("active", state)
+    assert (report.judged, len(report.retired), len(report.demoted)) == (
+        1, after == "retired", after == "probation" != state,
+    )  # fmt: skip
+
+
+def test_of_a_sessions_waiting_lessons_the_five_likeliest_go_on_waiting(memory: Memory) -> None:
+    use(memory, Judge())
+    found = Provenance(session=ONE, detector="statements/8")
+    lessons = [
+        make_lesson(project=memory.place.project.id, insight=f"Rule 0.{n}", state="candidate", provenance=found)
+        for n in range(3, 9)
+    ]
+    memory.parts.store.put(lessons, {lesson.id: None for lesson in lessons})
+    assert [lesson.id for lesson in rejudge(memory.parts, memory.place).retired] == [lessons[0].id]
+
+
+def test_reports_begin_at_nothing() -> None:
+    for report in (DistilReport(), LearnReport(), RejudgeReport()):
+        assert {value for value in report.__dict__.values() if isinstance(value, int)} <= {0}
+
+
+def test_a_card_of_a_person_is_not_counted_on(memory: Memory) -> None:
+    ran(memory, ONE, "pytest", "pytest")
+    card = cards(memory)["commands/test"]
+    stated = replace(card, trust="person", recorded_at=card.recorded_at + timedelta(days=900))
+    memory.parts.store.put([stated], {card.id: card.recorded_at})
+    ran(memory, SessionId("two"), "pytest", "pytest")
+    assert cards(memory)["commands/test"].insight == card.insight

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from holdfast.domain.briefing import LaneShare
+from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.vocabulary import LessonId
-from holdfast.ranking.aim import Aim, task_of
+from holdfast.ranking.aim import Aim, kinds_asked, task_of
 from holdfast.ranking.bar import ASKED, PUSHED, Bar, Chance, is_decisive, is_linked, is_sure, passes, shifted
 from holdfast.ranking.bm25 import bm25
 from holdfast.ranking.diversify import Rival, diversify, likeness
@@ -69,7 +70,7 @@ def test_an_exact_name_counts_seven_tenths_of_its_score_among_the_words() -> Non
 def test_where_little_is_kept_words_pass_by_strength_and_coverage(
     bar: Bar, enough: list[tuple[float, float]], too_little: list[tuple[float, float]]
 ) -> None:
-    little, more = Chance(lessons=50, stems=30), Chance(lessons=50, stems=31)
+    little, more = Chance(lessons=50, stems=30), Chance(lessons=19, stems=79)
     for strength, coverage in enough:
         assert passes((), Fit(strength=strength, coverage=coverage), bar, little)
         assert not passes((), Fit(strength=strength, coverage=coverage), bar, more)
@@ -271,9 +272,41 @@ def test_the_time_named_lifts_by_three_tenths_and_the_task_by_a_twentieth() -> N
     assert not Aim().names_time_of(make_lesson())
 
 
+@pytest.mark.parametrize(
+    ("task", "kinds"),
+    [
+        ("fix", {"bug_cause", "fix", "failed_approach"}), ("test", {"tooling", "convention", "fix"}),
+        ("refactor", {"constraint", "decision", "convention"}), ("review", {"convention", "constraint", "preference"}),
+        ("operate", {"tooling", "constraint", "fix"}), ("feature", {"decision", "constraint", "convention"}),
+        ("", set()),
+    ],
+)  # fmt: skip
+def test_a_task_asks_for_its_kinds_first(task: str, kinds: set[str]) -> None:
+    assert {kind for kind in LESSON_KINDS if Aim(task=task).is_for(make_lesson(kind=kind))} == kinds
+
+
+@pytest.mark.parametrize(
+    ("asked", "kinds"),
+    [
+        ("what went wrong before", {"failed_approach", "bug_cause", "fix"}), ("which limits", {"constraint"}),
+        ("what was decided", {"decision"}), ("what do i prefer", {"preference"}),
+        ("which rules", {"convention", "preference"}), ("known bugs", {"bug_cause", "fix"}),
+        ("which tools", {"tooling"}), ("why", set()),
+    ],
+)  # fmt: skip
+def test_a_question_for_a_kind_asks_for_it(asked: str, kinds: set[str]) -> None:
+    assert set(kinds_asked(asked)[0]) == kinds
+
+
 def test_a_task_is_looked_for_in_the_first_four_hundred_characters() -> None:
     assert task_of("x" * 395 + " fix") == "fix"
     assert task_of("x" * 400 + " fix") == ""
+
+
+def test_a_kind_is_asked_for_in_at_most_four_hundred_characters() -> None:
+    asked = "what failed before with "
+    assert kinds_asked(asked + "x" * (400 - len(asked)))[0] == ("failed_approach", "bug_cause", "fix")
+    assert kinds_asked(asked + "x" * (401 - len(asked))) == ((), "")
 
 
 # Novelty

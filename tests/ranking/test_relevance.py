@@ -27,6 +27,19 @@ def test_forms_of_a_word_have_one_stem(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("word", "root"),
+    [
+        ("cat", "cat"), ("cats", "cat"), ("ties", "tie"), ("flies", "fly"), ("glass", "glass"), ("status", "status"),
+        ("basis", "basis"), ("king", "king"), ("doing", "doing"), ("making", "mak"), ("need", "need"), ("freed", "fre"),
+        ("stopping", "stop"), ("added", "add"), ("calling", "call"), ("code", "code"), ("cache", "cach"),
+        ("buzzing", "buzz"), ("abcs2", "abcs2"), ("putting", "putt"),
+    ],
+)  # fmt: skip
+def test_a_stem_is_cut_from_words_that_are_long_enough(word: str, root: str) -> None:
+    assert stem(word) == root
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "why do we lose jobs when the retry queue is shut down",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,21 +11,26 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.briefing import LaneShare
+from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.lesson import Link, Triggers
 from holdfast.domain.query import Query
 from holdfast.domain.records import Outcome
 from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
-from holdfast.errors import InvalidValueError
+from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.lean.records import replace
 from holdfast.ranking.relevance import Fit
+from holdfast.recall.ask import ask
+from holdfast.recall.embed import embed_pending, embed_question
 from holdfast.recall.moments.prompt import own_words
 from holdfast.recall.moments.saying import shares_subject
 from holdfast.recall.moments.turn import telling
 from holdfast.recall.quotation import quote_lesson
 from holdfast.recall.retrieve import Found, asked_words, is_visible, question, reason, says_something, shorten
 from holdfast.recall.surroundings import linked_files, way_to
-from holdfast.testing.builders import PROJECT, START, make_checkpoint, make_lesson
+from holdfast.stores.sqlite.store import SqliteStore
+from holdfast.testing.builders import PROJECT, START, FixedClock, make_checkpoint, make_lesson
+from tests.recall.test_embed import LetterEmbedder, parts_with, put
 from tests.recall.test_moments import deliver, edit, happened, keep, shown
 
 RULE = "Harbour pilots announce every lighthouse beacon before sunset."
@@ -274,6 +280,15 @@ def test_a_file_brings_one_lesson_and_a_session_four_of_them(memory: Memory, pro
     assert told == [1, 1, 1, 1, 0, 0]
 
 
+@pytest.mark.parametrize("kind", LESSON_KINDS)
+def test_a_command_brings_lessons_of_every_kind_but_decisions_and_checkpoints(memory: Memory, kind: Any) -> None:
+    keep(memory, "The basin gate sticks.", kind=kind, command="make basin")
+    brings = kind not in ("decision", "checkpoint")
+    assert bool(deliver(memory, "before_command", command="make basin").items) is brings
+    failed = deliver(memory, "after_failure", session="s2", command="make basin", error="Error: gate stuck at pier 3")
+    assert bool(failed.items) is (brings and kind != "exploration")
+
+
 def test_triggers_bring_four_lessons_a_session(memory: Memory) -> None:
     for number in range(6):
         keep(memory, f"Rule {number} of its own.", kind="constraint", when=Triggers(literals=(f"call{number}(",)))
@@ -339,3 +354,94 @@ def test_a_field_is_cut_at_four_thousand_characters_and_places_at_twenty() -> No
     cut = quote_lesson(replace(whole, why="a" * 4001), ("drifted", "changed since"))
     assert "a" * 3999 + "…" in cut
     assert "code: drifted: changed since" in cut
+
+
+# Embedding
+
+
+def test_lessons_are_embedded_by_sixty_four_and_two_thousand_characters_of_a_question(store: SqliteStore) -> None:
+    embedder = LetterEmbedder()
+    parts = parts_with(store, embedder)
+    put(store, 65)
+    kept: list[int] = []
+    assert embed_pending(parts, kept=kept.append) == 65
+    assert kept == [64, 1]
+    embed_question(parts, "a" * 1_999 + "bcd")
+    assert embedder.texts[-1] == "a" * 1_999 + "b"
+
+
+@pytest.mark.parametrize(("after_s", "asks"), [(29.5, False), (30.5, True)])
+def test_an_embedder_that_failed_rests_for_half_a_minute(store: SqliteStore, after_s: float, asks: bool) -> None:
+    clock = FixedClock()
+    embedder = LetterEmbedder(fail_at=(1,))
+    parts = parts_with(store, embedder, clock=clock)
+    with pytest.raises(EmbedderError):
+        embed_question(parts, "tides")
+    clock.advance(after_s)
+    with nullcontext() if asks else pytest.raises(EmbedderError, match="asked again in"):
+        embed_question(parts, "tides")
+    assert embedder.calls == 1 + asks
+
+
+# Answers
+
+
+def test_a_limit_and_a_budget_end_an_answer_and_the_rest_is_counted(memory: Memory) -> None:
+    for number in range(8):
+        keep(memory, f"Tide gauge {number} is read at noon by pilot {number}.", kind="fix", tags=("tide gauge",))
+    few = memory.recall("tide gauge", limit=3)
+    assert ([item.rank for item in few.items], few.more) == ([1, 2, 3], 5)
+    assert memory.recall("tide gauge", limit=8).more == 0
+    tight = memory.recall("tide gauge", limit=8, budget_tokens=few.tokens)
+    assert 0 < len(tight.items) <= 3
+    assert tight.tokens <= few.tokens
+
+
+def test_of_two_that_contradict_each_other_the_better_proven_comes_first_and_both_say_so(memory: Memory) -> None:
+    keep(memory, "Always dredge the basin before the spring tide.", kind="constraint", trust="agent")
+    better = keep(memory, "Never dredge the basin before the spring tide.", kind="constraint", trust="person")
+    answer = memory.recall("dredge the basin before the spring tide")
+    assert answer.items[0].lesson.id == better.id
+    assert len(answer.disputes) == 1
+    assert answer.disputes[0][0] == better.id
+    assert "These two disagree" in answer.text
+    assert answer.text.count("disagrees with") == 2
+
+
+def test_a_lesson_that_contradicts_one_that_was_found_is_told_with_it(memory: Memory) -> None:
+    against = keep(memory, "Ferries moor by themselves.", kind="constraint", trust="agent")
+    link = Link(kind="contradicts", target=against.id)
+    keep(memory, "The basin is dredged in spring.", kind="constraint", links=(link,))
+    answer = memory.recall("when is the basin dredged")
+    assert {item.lesson.id for item in answer.items} >= {against.id}
+    assert len(answer.disputes) == 1
+    assert memory.recall("when is the basin dredged", as_of=memory.parts.clock.now()).disputes == ()
+
+
+def test_unconfirmed_lessons_answer_below_all_others_unless_a_tool_says_them(memory: Memory) -> None:
+    waiting = keep(memory, "The basin is dredged in spring, says ada.", state="candidate", trust="agent")
+    keep(memory, "The basin is dredged in spring, says a tool.", state="candidate", trust="tool")
+    known = keep(memory, "The basin is sounded in spring.")
+    query = question(memory.parts, memory.place, "basin in spring")
+    answer = ask(memory.parts, memory.place, query, limit=9, budget_tokens=2_000, unconfirmed=("candidate",))
+    assert {item.lesson.id for item in answer.items} == {waiting.id, known.id}
+    alone = ask(memory.parts, memory.place, query, limit=9, budget_tokens=2_000)
+    assert [item.lesson.id for item in alone.items] == [known.id]
+
+
+def test_the_nearest_of_several_readings_counts_and_a_kind_alone_lists_what_there_is(memory: Memory) -> None:
+    failed = keep(memory, "Dredging by hand failed twice.", kind="failed_approach")
+    keep(memory, "The basin is dredged in spring.", kind="decision")
+    assert [item.lesson.id for item in memory.recall("what failed before?").items] == [failed.id]
+    assert failed.id in [item.lesson.id for item in memory.recall("what failed before with dredging?").items]
+    assert len(memory.recall("").items) == 2
+
+
+@pytest.mark.parametrize(("symbol", "says_where"), [("high", True), ("", False)])
+def test_a_pinned_lesson_of_a_definition_says_where_and_one_of_a_file_does_not(
+    memory: Memory, symbol: str, says_where: bool
+) -> None:
+    keep(memory, "The gauge is read at noon.", kind="fix", pinned=True, path="src/tides.py", symbol=symbol)
+    text = deliver(memory, "session_start").text
+    assert "The gauge is read at noon." in text
+    assert ("tides.py" in text) is says_where

@@ -224,3 +224,18 @@ def test_the_time_asked_about_is_half_open(store: SqliteStore) -> None:
     assert scores(store, "recent", since=START, until=later) == [START.timestamp()]
     assert scores(store, "recent", since=later) == []
     assert scores(store, "recent", until=START) == []
+
+
+def test_sixty_hits_give_something_to_what_is_near_them(store: SqliteStore) -> None:
+    session = Provenance(session=SessionId("s1"))
+    keep(store, insight="Zebra 0 grazes.", provenance=session)
+    beside = keep(store, insight="Buoys are lit.", provenance=session)
+    for number in range(1, 60):
+        keep(store, insight=f"Zebra {number} grazes.", provenance=Provenance(session=SessionId(f"n{number}")))
+
+    def found() -> list[str]:
+        return [hit.id for hit in store.search("text", Query(project=PROJECT, text="zebra"), 100)]
+
+    assert beside.id in found()
+    keep(store, insight="Zebra 60 grazes.", provenance=Provenance(session=SessionId("n60")))
+    assert beside.id not in found()

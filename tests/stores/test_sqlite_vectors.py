@@ -119,3 +119,11 @@ def test_bits_are_counted_alike_without_numpys_own_way(monkeypatch: pytest.Monke
     words = np.array([[0, 1, 2**64 - 1], [3, 255, 2**63]], dtype=np.uint64)
     monkeypatch.delattr(np, "bitwise_count", raising=False)
     assert vectorindex._ones(words).tolist() == [[0, 1, 64], [2, 8, 1]]
+
+
+def test_all_are_told_where_as_many_are_wanted_as_there_are(sql: sqlite3.Connection) -> None:
+    held = unit_vectors(10)
+    keep(sql, held, "p")
+    assert len(ask(Vectors(), sql, held[0])) == 10
+    keep(sql, unit_vectors(1, seed=5), "p", first_row=11)
+    assert len(ask(Vectors(), sql, held[0])) == 10
