@@ -43,15 +43,13 @@ def test_newer_lessons_that_may_not_be_seen_do_not_hide_older_ones(
     assert by_file.lessons == beside.lessons
 
 
-def test_beside_a_file_only_the_newest_lessons_of_a_folder_are_looked_at(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("least", "visible_told"), [(1, 2), (7, 3)])
+def test_beside_a_file_twice_the_limit_of_lessons_are_looked_at_and_never_fewer_than_so_many(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, least: int, visible_told: int
 ) -> None:
-    monkeypatch.setattr(search, "BESIDE", 4)
-    lessons = [make_lesson(path=f"src/file{i}.py") for i in range(7)]
-    store.put(lessons, {})
-    query = Query(project=PROJECT, paths=("src/other.py",))
-    assert len(store.match_paths(query, 1)[0].lessons) == 1
-    (beside,) = store.match_paths(query, 3)
-    assert [id_ for _, id_ in beside.lessons] == [lesson.id for lesson in lessons[:3:-1]]
-    (beside,) = store.match_paths(Query(project=PROJECT, paths=("src/other.py",)), 9)
-    assert len(beside.lessons) == 7  # twice the limit are looked at
+    monkeypatch.setattr(search, "BESIDE", least)
+    seen = [make_lesson(path=f"src/file{i}.py") for i in range(5)]
+    hidden = [make_lesson(path=f"src/file{i}.py", state="candidate") for i in range(4)]
+    store.put([*seen, *hidden], {})
+    (beside,) = store.match_paths(Query(project=PROJECT, paths=("src/other.py",)), 3)
+    assert [id_ for _, id_ in beside.lessons] == [lesson.id for lesson in seen[::-1][:visible_told]]
