@@ -68,6 +68,7 @@ def test_a_token_of_one_lesson_scores_by_what_of_the_lesson_it_is(source: str, s
 
 
 def test_a_name_that_lessons_share_is_worth_less_and_an_error_is_not() -> None:
+    assert scores(score_exact([token("a", "symbol", 2, 1)], NO_ERRORS, 5)) == {1: pytest.approx(0.9 / 1.25)}
     shared = [token("a", "symbol", 16, 1), token("error b", "error", 16, 2)]
     assert scores(score_exact(shared, NO_ERRORS, 5)) == pytest.approx({2: 1.0, 1: 0.9 / (1 + log2(16) / 4)})
 

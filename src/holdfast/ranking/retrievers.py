@@ -82,7 +82,7 @@ def score_exact(tokens: Iterable[TokenMatch], errors: ErrorMatches, limit: int) 
     scores: dict[Numbered, float] = {}
     for match in tokens:
         worth = TOKEN_WORTH[match.source]
-        if match.source not in SURE_SOURCES and match.sharing > 1:
+        if match.source not in SURE_SOURCES:
             worth /= 1 + log2(match.sharing) / SHARING_SCALE
         for lesson in match.lessons:
             scores[lesson] = 1 - (1 - scores.get(lesson, 0.0)) * (1 - worth)

@@ -250,10 +250,13 @@ class PathContract:
         store.put([*lessons.values(), elsewhere, whole], {})
         matches = store.match_symbols(Query(project=PROJECT, paths=("db.py",), symbols=("Store.put",)), 9)
         lessons_told = {(id_, match.relation) for match in matches if match.is_anchor for _, id_ in match.lessons}
+        assert {match.levels for match in matches} == {0}
         expected = {"Store.put": "same", "Store.put#2": "same", "Store": "around", "Store.put.retry": "inside"}
         assert lessons_told == {(lessons[symbol].id, relation) for symbol, relation in expected.items()}
         anywhere = {elsewhere.id, lessons["Store.put#2"].id, lessons["Store.put"].id}
         assert set(found(store, "match_symbols", symbols=("Store::Put",))) == anywhere
+        (match,) = store.match_symbols(Query(project=PROJECT, symbols=("Store::Put",)), 9)
+        assert (match.name, match.relation, match.levels, match.is_anchor) == ("store.put", "same", 0, True)
 
     def test_what_a_symbol_is_in_is_told_with_how_far_around_it_is(self, store: Store) -> None:
         near, far = make_lesson(path="db.py", symbol="Base.Store"), make_lesson(path="db.py", symbol="Base")

@@ -84,9 +84,7 @@ class MemorySearch:
         ]
 
     def match_linked(self, query: Query, limit: int) -> list[port.LinkedMatch]:
-        linked = {neighbour.path for neighbour in query.linked[: keys.LINKED_LIMIT]} | {
-            *(query.paths if query.linked else ())
-        }
+        linked = {*(link.path for link in query.linked[: keys.LINKED_LIMIT]), *(query.paths if query.linked else ())}
         paths = _grouped(self._seen(query), lambda lesson: linked & {*keys.anchored_files(lesson)})
         return [port.LinkedMatch(path=path, lessons=ids[:limit]) for path, ids in paths.items()]
 
@@ -116,19 +114,17 @@ class MemorySearch:
         return [port.RecentMatch(id=id_, recorded_at=when) for when, _, id_ in sorted(rows, reverse=True)[:limit]]
 
     def list_pinned(self, query: Query, limit: int) -> list[port.PinnedMatch]:
-        rows = [
-            (lesson.salience, lesson.recorded_at, at, lesson.id) for at, lesson in self._seen(query) if lesson.pinned
-        ]
-        return [port.PinnedMatch(id=id_, salience=worth) for worth, *_, id_ in sorted(rows, reverse=True)[:limit]]
+        rows = [row for row in self._seen(query) if row[1].pinned]
+        rows.sort(key=lambda row: (row[1].salience, row[1].recorded_at, row[0]), reverse=True)
+        return [port.PinnedMatch(id=lesson.id, salience=lesson.salience) for _, lesson in rows[:limit]]
 
     def count_lessons(self, query: Query, most: int) -> int:
         return min(most, sum(lesson.state in query.states for _, lesson in self._scope(query)))
 
     def _scope(self, query: Query) -> Iterable[Row]:
         """The lessons of the query's project and of the user, without tombstones."""
-        owners = ("", query.project)
         rows = (row for row in self.known(query.as_of) if row[1].state != "forgotten")
-        return rows if query.all_projects else (row for row in rows if row[1].scope.owner in owners)
+        return (row for row in rows if query.all_projects or row[1].scope.owner in ("", query.project))
 
     def _seen(self, query: Query) -> Iterable[Row]:
         """Those that the query may be answered with."""
