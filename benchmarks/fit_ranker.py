@@ -4,8 +4,8 @@
 
 Every question of kind prior is put to the shipped retrievers, as a title and a task, alone, with one file and with all,
 and without words. A linear model is fitted with softmax loss over the candidates of each question, once with the
-embedder that ships and once by words alone. Printed: recall@5 of the fused order and of the model fitted on the other project,
-then the weights fitted on all, in the order of `FEATURES`.
+embedder that ships and once by words alone. Printed: recall@5 of the fused order and of the model fitted on the other
+project, then the weights fitted on all, in the order of `FEATURES`.
 """
 
 from __future__ import annotations

@@ -68,6 +68,7 @@ def test_a_token_of_one_lesson_scores_by_what_of_the_lesson_it_is(source: str, s
 
 
 def test_a_name_that_lessons_share_is_worth_less_and_an_error_is_not() -> None:
+    assert scores(score_exact([token("a", "symbol", 2, 1)], NO_ERRORS, 5)) == {1: pytest.approx(0.9 / 1.25)}
     shared = [token("a", "symbol", 16, 1), token("error b", "error", 16, 2)]
     assert scores(score_exact(shared, NO_ERRORS, 5)) == pytest.approx({2: 1.0, 1: 0.9 / (1 + log2(16) / 4)})
 
@@ -79,20 +80,22 @@ def test_a_name_that_many_lessons_share_points_at_none(sharing: int, is_found: b
 
 
 def test_tokens_of_one_lesson_add_up_as_independent_chances_do() -> None:
-    found = scores(score_exact([token("a", "mention", 1, 1), token("b", "part", 1, 1)], NO_ERRORS, 5))
-    assert found[1] == pytest.approx(1 - 0.5 * 0.6)
+    scored = scores(score_exact([token("a", "mention", 1, 1), token("b", "part", 1, 1)], NO_ERRORS, 5))
+    assert scored[1] == pytest.approx(1 - 0.5 * 0.6)
     assert scores(score_exact([token("error a", "error", 1, 1), token("b", "part", 1, 1)], NO_ERRORS, 5)) == {1: 1.0}
 
 
 def near(asked: str, *signatures: str) -> dict[int, float]:
     numbered = lessons(*range(1, len(signatures) + 1))
-    return scores(score_exact([], ErrorMatches(asked=asked, lessons=tuple(zip(signatures, numbered, strict=True))), 9))
+    return scores(
+        score_exact([], ErrorMatches(signature=asked, lessons=tuple(zip(signatures, numbered, strict=True))), 9)
+    )
 
 
 def test_an_error_of_nearly_the_same_words_scores_by_the_share_of_them() -> None:
     asked = "brokererror refused login queue"
-    found = near(asked, asked, "brokererror refused login queue service", "brokererror refused login mirror")
-    assert found == {1: 0.9, 2: pytest.approx(0.9 * 4 / 5), 3: pytest.approx(0.9 * 3 / 5)}
+    scored = near(asked, asked, "brokererror refused login queue service", "brokererror refused login mirror")
+    assert scored == {1: 0.9, 2: pytest.approx(0.9 * 4 / 5), 3: pytest.approx(0.9 * 3 / 5)}
 
 
 def test_an_error_that_shares_less_or_has_two_words_is_not_near() -> None:
@@ -103,7 +106,9 @@ def test_an_error_that_shares_less_or_has_two_words_is_not_near() -> None:
 
 def test_an_equal_error_counts_as_equal_and_not_as_near() -> None:
     equal = token("error brokererror refused login", "error", 1, 1)
-    errors = ErrorMatches(asked="brokererror refused login", lessons=(("brokererror refused login", lessons(1)[0]),))
+    errors = ErrorMatches(
+        signature="brokererror refused login", lessons=(("brokererror refused login", lessons(1)[0]),)
+    )
     assert scores(score_exact([equal], errors, 5)) == {1: 1.0}
 
 
@@ -158,22 +163,22 @@ def test_a_backend_that_tells_shares_gets_the_same_scores_as_one_that_tells_bm25
 
 def test_the_lesson_learnt_next_and_the_session_take_shares_of_a_hit() -> None:
     alone = scores(score_text(text(match(1, 2.0)), 5))[1]
-    found = score_text(text(match(1, 2.0, "s", after=2), match(3, 1.0)), 5)
-    assert scores(found) == pytest.approx({1: alone * 1.2, 3: alone / 2, 2: alone * (0.3 + 0.2)})
-    assert [hit.weight for hit in found] == [2.0, 1.0, 0.0]
+    scored = score_text(text(match(1, 2.0, "s", after=2), match(3, 1.0)), 5)
+    assert scores(scored) == pytest.approx({1: alone * 1.2, 3: alone / 2, 2: alone * (0.3 + 0.2)})
+    assert [hit.weight for hit in scored] == [2.0, 1.0, 0.0]
 
 
 def test_a_session_counts_by_its_three_best_hits() -> None:
     one = scores(score_text(text(match(9, 1.0)), 5))[9]
-    found = scores(score_text(text(*(match(n, 1.0, "s") for n in range(1, 5))), 5))
-    assert found == pytest.approx(dict.fromkeys(range(4, 0, -1), one * (1 + 0.2 * 3)))
+    scored = scores(score_text(text(*(match(n, 1.0, "s") for n in range(1, 5))), 5))
+    assert scored == pytest.approx(dict.fromkeys(range(4, 0, -1), one * (1 + 0.2 * 3)))
 
 
 def test_only_the_best_hits_give_something_to_what_is_near_them() -> None:
     matches = [match(n, 5.0) for n in range(100, 100 + NEARBY_HITS - 1)]
-    told = scores(score_text(text(*matches, match(2, 2.0, "s", after=3), match(4, 1.0, "t", after=5)), 200))
-    assert 3 in told
-    assert 5 not in told
+    scored = scores(score_text(text(*matches, match(2, 2.0, "s", after=3), match(4, 1.0, "t", after=5)), 200))
+    assert 3 in scored
+    assert 5 not in scored
 
 
 # Places

@@ -91,14 +91,14 @@ def test_every_constant_is_explained_and_used() -> None:
 
 
 def test_ranking_keeps_its_numbers_in_one_place() -> None:
-    found = [
+    numbers = [
         f"{path.name}: {ast.unparse(statement)}"
         for path in (SOURCE / "ranking").glob("*.py")
         if path.name != "tuning.py"
         for statement in ast.parse(path.read_text("utf-8")).body
         if isinstance(statement, ast.Assign) and any(_is_number(node) for node in ast.walk(statement.value))
     ]
-    assert found == ["names.py: TELLING, EVERYDAY_NAME, UNNAMED = (2, 1, 0)"]  # an order, not a weight
+    assert numbers == ["names.py: TELLING, EVERYDAY_NAME, UNNAMED = (2, 1, 0)"]  # an order, not a weight
 
 
 def _is_number(node: ast.AST) -> bool:

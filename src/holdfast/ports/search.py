@@ -43,10 +43,11 @@ class TokenMatch(Frozen):
 
 
 class ErrorMatches(Frozen):
-    """The signature of the error asked about, and those of lessons that have words of it."""
+    """The signature of the error asked about, and lessons whose signatures have words of it."""
 
-    asked: str = ""
+    signature: str = ""
     lessons: tuple[tuple[str, Numbered], ...] = ()
+    """Each with its signature."""
 
 
 class TextMatch(Frozen):

@@ -1,5 +1,6 @@
-"""Facts to scores: relevance of words, fusion of retrievers, thresholds, multipliers, diversity. It words no text.
+"""Facts to scores: retrievers, relevance of words, fusion, thresholds, multipliers, diversity. It words no text.
 
 It may touch: `text` and below. It is pure: the same facts give the same scores.
-Begin with `fuse` (how retrievers are joined), then `bar` (when a lesson is relevant enough) and `multipliers`.
+Begin with `retrievers` (what a store's facts are worth), then `fuse` (how they are joined), `bar` (when a lesson is
+relevant enough) and `multipliers`; every number is in `tuning`.
 """

@@ -28,7 +28,6 @@ def _product(which: int) -> float:
 LOWEST, HIGHEST = _product(0), _product(1)
 """Least and most of all multipliers together."""
 
-
 NO_AIM = Aim()
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from holdfast.domain.lesson import Lesson
 
-
 TELLING, EVERYDAY_NAME, UNNAMED = 2, 1, 0
 
 

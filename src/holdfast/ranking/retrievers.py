@@ -82,28 +82,28 @@ def score_exact(tokens: Iterable[TokenMatch], errors: ErrorMatches, limit: int) 
     scores: dict[Numbered, float] = {}
     for match in tokens:
         worth = TOKEN_WORTH[match.source]
-        if match.source not in SURE_SOURCES and match.sharing > 1:
+        if match.source not in SURE_SOURCES:
             worth /= 1 + log2(match.sharing) / SHARING_SCALE
         for lesson in match.lessons:
             scores[lesson] = 1 - (1 - scores.get(lesson, 0.0)) * (1 - worth)
-    asked = frozenset(terms(errors.asked))
-    for signature, lesson in errors.lessons if len(asked) >= NEAR_ERROR_WORDS else ():
+    asked_words = frozenset(terms(errors.signature))
+    for signature, lesson in errors.lessons if len(asked_words) >= NEAR_ERROR_WORDS else ():
         words = frozenset(terms(signature))
-        share = len(asked & words) / len(asked | words)
+        share = len(asked_words & words) / len(asked_words | words)
         if share >= NEAR_ERROR_LEAST:
             scores[lesson] = max(NEAR_ERROR_WORTH * share, scores.get(lesson, 0.0))
     return _best({lesson: score for lesson, score in scores.items() if score >= EXACT_LEAST}, limit)
 
 
-def score_text(found: TextMatches, limit: int) -> list[Hit]:
+def score_text(answer: TextMatches, limit: int) -> list[Hit]:
     """Lessons that have words of the question, and what was learnt beside them."""
-    most = TERM_MOST * fsum(_idf(count, found.lessons) for _, count in found.terms) or 1.0
-    factor = _familiarity(max((count for _, count in found.terms), default=0))
-    if found.kind == "share":
+    most = TERM_MOST * fsum(_idf(count, answer.lessons) for _, count in answer.terms) or 1.0
+    factor = _familiarity(max((count for _, count in answer.terms), default=0))
+    if answer.kind == "share":
         factor *= most
-    weights = {match.lesson: factor * match.score for match in found.matches}
+    weights = {match.lesson: factor * match.score for match in answer.matches}
     shares = {lesson: weight / most for lesson, weight in weights.items()}
-    return _best(_with_nearby(shares, found.matches), limit, weights)
+    return _best(_with_nearby(shares, answer.matches), limit, weights)
 
 
 def _idf(count: int, lessons: int) -> float:

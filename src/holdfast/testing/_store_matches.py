@@ -116,7 +116,7 @@ class WordsContract:
         store.put([lesson, make_lesson(error_signature="TypeError: nothing alike")], {})
         answer = store.match_errors(Query(project=PROJECT, error="ConnectionError: broker refused login queue"), 5)
         assert [(text, id_) for text, (_, id_) in answer.lessons][:1] == [(signature, lesson.id)]
-        assert answer.asked == "ConnectionError: broker refused login queue"
+        assert answer.signature == "ConnectionError: broker refused login queue"
         assert found(store, "match_errors", error="make: *** cannot resolve mirror address") == []
 
     def test_of_many_errors_alike_only_so_many_are_told(self, store: Store) -> None:
@@ -249,11 +249,14 @@ class PathContract:
         whole = make_lesson(path="db.py", insight="Nothing here is thread-safe")
         store.put([*lessons.values(), elsewhere, whole], {})
         matches = store.match_symbols(Query(project=PROJECT, paths=("db.py",), symbols=("Store.put",)), 9)
-        told = {(id_, match.relation) for match in matches if match.is_anchor for _, id_ in match.lessons}
+        lessons_told = {(id_, match.relation) for match in matches if match.is_anchor for _, id_ in match.lessons}
+        assert {match.levels for match in matches} == {0}
         expected = {"Store.put": "same", "Store.put#2": "same", "Store": "around", "Store.put.retry": "inside"}
-        assert told == {(lessons[symbol].id, relation) for symbol, relation in expected.items()}
+        assert lessons_told == {(lessons[symbol].id, relation) for symbol, relation in expected.items()}
         anywhere = {elsewhere.id, lessons["Store.put#2"].id, lessons["Store.put"].id}
         assert set(found(store, "match_symbols", symbols=("Store::Put",))) == anywhere
+        (match,) = store.match_symbols(Query(project=PROJECT, symbols=("Store::Put",)), 9)
+        assert (match.name, match.relation, match.levels, match.is_anchor) == ("store.put", "same", 0, True)
 
     def test_what_a_symbol_is_in_is_told_with_how_far_around_it_is(self, store: Store) -> None:
         near, far = make_lesson(path="db.py", symbol="Base.Store"), make_lesson(path="db.py", symbol="Base")
@@ -268,8 +271,8 @@ class PathContract:
         for asked, relations in (("flush", {"same", "unqualified"}), ("Cache.flush", {"unqualified"})):
             matches = store.match_symbols(Query(project=PROJECT, paths=("db.py",), symbols=(asked,)), 9)
             assert {match.relation for match in matches} == relations
-            told = {id_: match.is_anchor for match in matches for _, id_ in match.lessons}
-            assert told == {inside.id: False, alone.id: True}
+            lessons_told = {id_: match.is_anchor for match in matches for _, id_ in match.lessons}
+            assert lessons_told == {inside.id: False, alone.id: True}
 
     def test_linked_files_are_told_with_the_files_asked(self, store: Store) -> None:
         near, far, other = make_lesson(path="a.py"), make_lesson(paths=("b.py", "c.py")), make_lesson(path="d.py")
@@ -296,8 +299,8 @@ class PathContract:
             project=PROJECT, code="x = create_engine(url)", command="cd a && gh pr diff 3", paths=("src/api/view.py",),
             symbols=("Cache.put",),
         )  # fmt: skip
-        told = {match.kind: [id_ for _, id_ in match.lessons] for match in store.match_triggers(query, 5)}
-        assert told == {kind: [lesson.id] for kind, lesson in lessons.items()}
+        lessons_told = {match.kind: [id_ for _, id_ in match.lessons] for match in store.match_triggers(query, 5)}
+        assert lessons_told == {kind: [lesson.id] for kind, lesson in lessons.items()}
         query = Query(project=PROJECT, code="recreate_engine", command="gh pr list", paths=("a.py",), symbols=("puts",))
         assert store.match_triggers(query, 5) == []
 

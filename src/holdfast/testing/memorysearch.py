@@ -35,43 +35,42 @@ class MemorySearch:
         raise NotImplementedError
 
     def match_tokens(self, query: Query) -> list[port.TokenMatch]:
-        asked = keys.asked_tokens(query)
-        held = [keys.lesson_tokens(lesson) for _, lesson in self._scope(query)]
-        sharing = {token: sum(token in tokens for tokens in held) for token in asked}
-        found = _grouped(self._seen(query), lambda lesson: keys.lesson_tokens(lesson).items())
+        tokens = [keys.lesson_tokens(lesson) for _, lesson in self._scope(query)]
+        sharing = {token: sum(token in own for own in tokens) for token in keys.asked_tokens(query)}
+        groups = _grouped(self._seen(query), lambda lesson: keys.lesson_tokens(lesson).items())
         return [
-            port.TokenMatch(token=token, source=source, sharing=sharing[token], lessons=found[token, source])
-            for token in asked
+            port.TokenMatch(token=token, source=source, sharing=sharing[token], lessons=groups[token, source])
+            for token in sharing
             for source in keys.SOURCES
-            if (token, source) in found
+            if (token, source) in groups
         ]
 
     def match_errors(self, query: Query, limit: int) -> port.ErrorMatches:
-        asked = error_signature(query.error)
-        shared = [(len({*terms(asked)} & {*terms(row[1].error_signature)}), row) for row in self._seen(query)]
+        signature = error_signature(query.error)
+        shared = [(len({*terms(signature)} & {*terms(row[1].error_signature)}), row) for row in self._seen(query)]
         best = sorted((pair for pair in shared if pair[0]), key=lambda pair: -pair[0])[:limit]
         lessons = tuple((lesson.error_signature, (at, lesson.id)) for _, (at, lesson) in best)
-        return port.ErrorMatches(asked=asked, lessons=lessons)
+        return port.ErrorMatches(signature=signature, lessons=lessons)
 
     def match_text(self, query: Query, limit: int, neighbours: int) -> port.TextMatches:
         """BM25 without a share for length; a word counts as often as its column weighs."""
         rows, seen = dict(self._scope(query)), dict(self._seen(query))
         stems = {at: [{*map(stem, terms(text))} for text in keys.text_columns(lesson)] for at, lesson in rows.items()}
-        having: dict[str, int] = {}
+        counts: dict[str, int] = {}
         scores = dict.fromkeys(seen, 0.0)
         for term in keys.asked_terms(query.text):
-            held = {at: weight for at, columns in stems.items() if (weight := _weight(columns, term))}
-            having[term] = len(held)
-            idf = max(1e-6, log((len(rows) - len(held) + 0.5) / (len(held) + 0.5)))
-            for at in held.keys() & seen.keys():
-                scores[at] += idf * held[at] * (K1 + 1) / (held[at] + K1)
+            having = {at: weight for at, columns in stems.items() if (weight := _weight(columns, term))}
+            counts[term] = len(having)
+            idf = max(1e-6, log((len(rows) - len(having) + 0.5) / (len(having) + 0.5)))
+            for at in having.keys() & seen.keys():
+                scores[at] += idf * having[at] * (K1 + 1) / (having[at] + K1)
         matches = []
         for at in sorted(filter(scores.get, scores), key=lambda at: (-scores[at], -at))[: max(limit, neighbours)]:
             session = seen[at].provenance.session
             after = next((other for other in rows if other > at and rows[other].provenance.session == session), 0)
             next_one = (after, rows[after].id) if session and after in seen else None
             matches.append(port.TextMatch(lesson=(at, seen[at].id), score=scores[at], session=session, after=next_one))
-        return port.TextMatches(matches=tuple(matches), terms=tuple(having.items()), lessons=len(rows))
+        return port.TextMatches(matches=tuple(matches), terms=tuple(counts.items()), lessons=len(rows))
 
     def match_paths(self, query: Query, limit: int) -> list[port.PathMatch]:
         places = _grouped(self._seen(query), lambda lesson: _places(lesson, query.paths))
@@ -85,8 +84,8 @@ class MemorySearch:
         ]
 
     def match_linked(self, query: Query, limit: int) -> list[port.LinkedMatch]:
-        asked = {one.path for one in query.linked[: keys.LINKED_LIMIT]} | {*(query.paths if query.linked else ())}
-        paths = _grouped(self._seen(query), lambda lesson: asked & {*keys.anchored_files(lesson)})
+        linked = {*(link.path for link in query.linked[: keys.LINKED_LIMIT]), *(query.paths if query.linked else ())}
+        paths = _grouped(self._seen(query), lambda lesson: linked & {*keys.anchored_files(lesson)})
         return [port.LinkedMatch(path=path, lessons=ids[:limit]) for path, ids in paths.items()]
 
     def match_triggers(self, query: Query, limit: int) -> list[port.TriggerMatch]:
@@ -97,11 +96,11 @@ class MemorySearch:
         return [lesson.id for _, lesson in self._seen(query) if {*query.occasions} & {*occasions(lesson)}][:limit]
 
     def match_vector(self, query: Query, limit: int) -> list[port.VectorMatch]:
-        held = self.vectors.get(query.embedder_id, {})
+        vectors = self.vectors.get(query.embedder_id, {})
         near = [
-            (sum(a * b for a, b in zip(held[lesson.id], query.vector, strict=True)), at, lesson.id)
+            (sum(a * b for a, b in zip(vectors[lesson.id], query.vector, strict=True)), at, lesson.id)
             for at, lesson in self._seen(query)
-            if query.vector and len(held.get(lesson.id, ())) == len(query.vector)
+            if query.vector and len(vectors.get(lesson.id, ())) == len(query.vector)
         ]
         return [port.VectorMatch(id=id_, cosine=cosine) for cosine, _, id_ in sorted(near, reverse=True)[:limit]]
 
@@ -115,17 +114,17 @@ class MemorySearch:
         return [port.RecentMatch(id=id_, recorded_at=when) for when, _, id_ in sorted(rows, reverse=True)[:limit]]
 
     def list_pinned(self, query: Query, limit: int) -> list[port.PinnedMatch]:
-        rows = [(one.salience, one.recorded_at, at, one.id) for at, one in self._seen(query) if one.pinned]
-        return [port.PinnedMatch(id=id_, salience=worth) for worth, *_, id_ in sorted(rows, reverse=True)[:limit]]
+        rows = [row for row in self._seen(query) if row[1].pinned]
+        rows.sort(key=lambda row: (row[1].salience, row[1].recorded_at, row[0]), reverse=True)
+        return [port.PinnedMatch(id=lesson.id, salience=lesson.salience) for _, lesson in rows[:limit]]
 
     def count_lessons(self, query: Query, most: int) -> int:
         return min(most, sum(lesson.state in query.states for _, lesson in self._scope(query)))
 
     def _scope(self, query: Query) -> Iterable[Row]:
         """The lessons of the query's project and of the user, without tombstones."""
-        owners = ("", query.project)
         rows = (row for row in self.known(query.as_of) if row[1].state != "forgotten")
-        return rows if query.all_projects else (row for row in rows if row[1].scope.owner in owners)
+        return (row for row in rows if query.all_projects or row[1].scope.owner in ("", query.project))
 
     def _seen(self, query: Query) -> Iterable[Row]:
         """Those that the query may be answered with."""
@@ -133,9 +132,9 @@ class MemorySearch:
 
 
 def _is_seen(lesson: Lesson, query: Query) -> bool:
-    scope, held, at, own = lesson.scope, lesson.validity, query.at, lesson.scope.owner == query.project
-    ended = at is not None and held.valid_to is not None and held.valid_to <= at and lesson.state in LIVING
-    begun = at is None or held.valid_from <= max(at, lesson.recorded_at)
+    scope, validity, at, own = lesson.scope, lesson.validity, query.at, lesson.scope.owner == query.project
+    ended = at is not None and validity.valid_to is not None and validity.valid_to <= at and lesson.state in LIVING
+    begun = at is None or validity.valid_from <= max(at, lesson.recorded_at)
     hidden = own and scope.branch and query.staged is not None and lesson.id not in query.staged
     part, prefix = scope.path_prefix + "/", query.prefix + "/"
     elsewhere = own and scope.path_prefix and query.prefix and not (prefix.startswith(part) or part.startswith(prefix))
@@ -143,10 +142,10 @@ def _is_seen(lesson: Lesson, query: Query) -> bool:
     return bool(begun and listed and not (ended or hidden or elsewhere or lesson.id in query.exclude))
 
 
-def _places(lesson: Lesson, asked: Iterable[str]) -> Iterator[tuple[str, str, int]]:
+def _places(lesson: Lesson, paths: Iterable[str]) -> Iterator[tuple[str, str, int]]:
     files = keys.anchored_files(lesson)
     beside = {file.rpartition("/")[0] for file in files}
-    for path in asked:
+    for path in paths:
         folders = keys.folders_above(path)
         yield from [(path, "file", 0)] if path in files else []
         yield from [(path, "glob", 0)] if any(glob_matches(glob, path) for glob in lesson.globs) else []
@@ -155,15 +154,15 @@ def _places(lesson: Lesson, asked: Iterable[str]) -> Iterator[tuple[str, str, in
 
 
 def _names(lesson: Lesson, query: Query) -> Iterator[tuple[str, port.NameRelation, int, bool]]:
-    asked = keys.asked_names(query.symbols)
-    related = keys.related_names(asked)
+    names = keys.asked_names(query.symbols)
+    related = keys.related_names(names)
     of_paths = bool({*query.paths} & {*keys.anchored_files(lesson)})
     for token, source in keys.lesson_tokens(lesson).items() if of_paths or not query.paths else ():
         is_anchor = keys.SOURCES.index(source) <= keys.SOURCES.index("symbol")
         for relation, levels in related.get(token, ()):
             if of_paths or (is_anchor and relation == "same"):
                 yield token, relation, levels, is_anchor
-        if of_paths and is_anchor and any(token.startswith(name + ".") for name in asked):
+        if of_paths and is_anchor and any(token.startswith(name + ".") for name in names):
             yield token, "inside", 0, True
 
 
@@ -181,8 +180,8 @@ def _fitting(lesson: Lesson, query: Query) -> Iterator[port.TriggerKind]:
 def _weight(columns: Iterable[set[str]], term: str) -> float:
     """How often a term counts: the weights of the columns that have it, or what begins with it where that is asked."""
     root, begun = stem(term), is_begun(term)
-    held = [root in stems or (begun and any(word.startswith(term) for word in stems)) for stems in columns]
-    return sum(weight for weight, has_term in zip(TEXT_COLUMN_WEIGHTS, held, strict=True) if has_term)
+    matches = [root in stems or (begun and any(word.startswith(term) for word in stems)) for stems in columns]
+    return sum(weight for weight, has_term in zip(TEXT_COLUMN_WEIGHTS, matches, strict=True) if has_term)
 
 
 def _grouped(rows: Iterable[Row], keys_of: Callable[[Lesson], Iterable[Any]]) -> dict[Any, tuple[port.Numbered, ...]]:

@@ -118,15 +118,15 @@ def folders_above(path: str) -> list[str]:
 
 def identifiers(text: str) -> list[str]:
     """The words of a text that name one exact thing: symbols, files, flags, error codes; case-folded, each once."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for raw in shorten(text).split():
         if raw.isalpha() and (raw.islower() or raw[1:].islower()):
             continue  # a plain word: nearly all of them
         for part in raw.replace("(", " ").replace("=", " ").replace(",", " ").split():
             word = part.strip(_EDGES).rstrip("/")
             if 2 < len(word) <= 120 and _is_exact(word):
-                found[word.casefold()] = None
-    return list(found)
+                names[word.casefold()] = None
+    return list(names)
 
 
 def _is_exact(word: str) -> bool:

@@ -84,9 +84,9 @@ def match_text(sql: sqlite3.Connection, query: Query, limit: int, neighbours: in
 
 def match_errors(sql: sqlite3.Connection, query: Query, limit: int) -> ErrorMatches:
     """See `ports.search.Search`."""
-    asked = error_signature(clean(query.error))
-    counts = count_terms(sql, sorted(frozenset(words.terms(asked))))
-    return ErrorMatches(asked=asked, lessons=tuple(errors_with(sql, query, counts, visible(query), limit)))
+    signature = error_signature(clean(query.error))
+    counts = count_terms(sql, sorted(frozenset(words.terms(signature))))
+    return ErrorMatches(signature=signature, lessons=tuple(errors_with(sql, query, counts, visible(query), limit)))
 
 
 def _sessions(
@@ -147,13 +147,13 @@ def errors_with(
         return []
     match = f"{_scope(sql, query, counts.lessons, choosing)}error : ({_any(choosing)})"
     clause, args = seen
-    found = sql.execute(
+    rows = sql.execute(
         # CROSS JOIN and NOT INDEXED: left to itself SQLite walks an index of owners and asks the full text for each row
         "SELECT l.row, l.id, lesson_text.error FROM lesson_text CROSS JOIN lessons l NOT INDEXED"
         f" ON l.row = lesson_text.rowid WHERE lesson_text MATCH ? AND {clause} ORDER BY bm25(lesson_text) LIMIT ?",
         (match, *args, limit),
     )
-    return [(signature, (row, id_)) for row, id_, signature in found]
+    return [(signature, (row, id_)) for row, id_, signature in rows]
 
 
 def _best(sql: sqlite3.Connection, match: str, seen: Clause, limit: int, newest: int) -> dict[Numbered, float]:
@@ -227,11 +227,11 @@ def count_terms(sql: sqlite3.Connection, terms: Sequence[str]) -> TermCounts:
     newest: int = sql.execute("SELECT coalesce(max(row), 0) FROM lessons").fetchone()[0]
     many = max(COMMON, int(newest * COMMON_SHARE))
     counting = "SELECT count(*), max(rowid) FROM (SELECT rowid FROM lesson_text WHERE lesson_text MATCH ? LIMIT ?)"
-    found = [(term, *sql.execute(counting, (quoted(term), many + 1)).fetchone()) for term in terms]
+    counts = [(term, *sql.execute(counting, (quoted(term), many + 1)).fetchone()) for term in terms]
     return TermCounts(
-        lessons={term: count if count <= many else count * newest // last for term, count, last in found if count},
-        rare=tuple(term for term, count, _ in found if 0 < count <= many),
-        common=tuple(term for term, count, _ in found if count > many),
+        lessons={term: count if count <= many else count * newest // last for term, count, last in counts if count},
+        rare=tuple(term for term, count, _ in counts if 0 < count <= many),
+        common=tuple(term for term, count, _ in counts if count > many),
         newest=newest,
     )
 

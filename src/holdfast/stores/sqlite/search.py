@@ -105,7 +105,8 @@ class SqliteSearch:
         """The nearest lessons by the query's vector, nearest first."""
         with self._connection.reading() as live:
             sql = self._index(live, query)
-            return self._vectors_of(query).match(sql, query, limit)
+            vectors = self._vector_index() if query.as_of is None else self._past_index().vectors
+            return vectors.match(sql, query, limit)
 
     def list_recent(self, query: Query, limit: int) -> list[RecentMatch]:
         """The newest lessons, of the time asked about if there is one."""
@@ -124,22 +125,21 @@ class SqliteSearch:
 
     def _index(self, sql: sqlite3.Connection, query: Query) -> sqlite3.Connection:
         """The database whose current lessons are those the query asks about."""
-        if query.as_of is None:
-            return sql
-        if self._past is None:
-            from holdfast.stores.sqlite.past import Past
+        return sql if query.as_of is None else self._past_index().sql(sql, query)
 
-            self._past = Past()
-        return self._past.sql(sql, query)
-
-    def _vectors_of(self, query: Query) -> Vectors:
-        if query.as_of is not None and self._past is not None:
-            return self._past.vectors
+    def _vector_index(self) -> Vectors:
         if self._vectors is None:
             from holdfast.stores.sqlite.vectors import Vectors
 
             self._vectors = Vectors()
         return self._vectors
+
+    def _past_index(self) -> Past:
+        if self._past is None:
+            from holdfast.stores.sqlite.past import Past
+
+            self._past = Past()
+        return self._past
 
 
 def _match_tokens(sql: sqlite3.Connection, query: Query) -> list[TokenMatch]:
@@ -224,21 +224,23 @@ def _named(
             " AND EXISTS (SELECT 1 FROM anchors a WHERE a.lesson = tokens.lesson AND a.owner = tokens.owner"
             f" AND a.path IN ({slots(len(paths))}))"
         )
-    found = sql.execute(f"SELECT token, lesson, weight FROM tokens WHERE {where}", (*names, *args, least, *paths))
-    return found.fetchall()
+    rows = sql.execute(f"SELECT token, lesson, weight FROM tokens WHERE {where}", (*names, *args, least, *paths))
+    return rows.fetchall()
 
 
 def _match_linked(sql: sqlite3.Connection, query: Query, limit: int) -> list[LinkedMatch]:
     owner, args = owners(query)
-    asked = {clean(path): path for path in (*(one.path for one in query.linked[:LINKED_LIMIT]), *query.paths)}
-    where = f"path IN ({slots(len(asked))}) AND is_glob = 0{owner}"
+    asked_paths = {
+        clean(path): path for path in (*(neighbour.path for neighbour in query.linked[:LINKED_LIMIT]), *query.paths)
+    }
+    where = f"path IN ({slots(len(asked_paths))}) AND is_glob = 0{owner}"
     rows_by_path: dict[str, list[int]] = {}
-    rows = sql.execute(f"SELECT path, lesson FROM anchors WHERE {where} ORDER BY lesson DESC", (*asked, *args))
+    rows = sql.execute(f"SELECT path, lesson FROM anchors WHERE {where} ORDER BY lesson DESC", (*asked_paths, *args))
     for path, row in rows:
         rows_by_path.setdefault(path, []).append(row)
     ids = _visible_ids(sql, query, rows_by_path.values())
     matches = (
-        LinkedMatch(path=asked[path], lessons=_numbered(rows, ids)[:limit]) for path, rows in rows_by_path.items()
+        LinkedMatch(path=asked_paths[path], lessons=_numbered(rows, ids)[:limit]) for path, rows in rows_by_path.items()
     )
     return [match for match in matches if match.lessons]
 

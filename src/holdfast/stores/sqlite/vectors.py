@@ -85,11 +85,11 @@ class Vectors:
         indexes = self._of(sql, query)
         wanted = max(RESCORED, limit * 8)
         while True:
-            found = [index.nearest(query.vector, wanted) for index in indexes]
-            cosines = {row: cosine for part in found for row, cosine in part.items()}
+            parts = [index.nearest(query.vector, wanted) for index in indexes]
+            cosines = {row: cosine for part in parts for row, cosine in part.items()}
             rows = sorted(cosines, key=lambda row: (-cosines[row], -row))
             nearest = first_visible(sql, rows, visible(query), limit)
-            if len(nearest) >= limit or all(len(part) < wanted for part in found):
+            if len(nearest) >= limit or all(len(part) < wanted for part in parts):
                 return [VectorMatch(id=id_, cosine=cosines[row]) for row, id_ in nearest]
             wanted *= 4  # most of the nearest are out of the question's states or gone
 
