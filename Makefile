@@ -8,7 +8,7 @@ DEV := $(VENV)/.dev
 WHEEL := .venv-wheel/.ready
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test check lint format types contracts map unit e2e conformance hosts-live mutants bench anchors-live hostile docs plugins wheel clean
+.PHONY: help demo test check lint format types contracts map unit unit-memory e2e conformance hosts-live mutants bench anchors-live hostile docs plugins wheel clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -16,7 +16,7 @@ help: ## What can be made
 demo: $(READY) ## Set up, then show the loop: capture, the lessons, and what the next session is given
 	$(BIN)/python examples/demo.py
 
-test: lint types contracts unit e2e conformance ## Set up, then pass every check and every test
+test: lint types contracts unit unit-memory e2e conformance ## Set up, then pass every check and every test
 
 check: test ## The same as test
 
@@ -40,6 +40,11 @@ map: $(DEV) ## Draw the rooms from their imports: docs/reference/rooms.md and ro
 
 unit: $(DEV) ## The tests of the source tree
 	$(BIN)/python -m pytest -q --ignore=tests/e2e
+
+USE_CASES := $(addprefix tests/,lessons capture freshness outcomes curation learning recall publishing service)
+
+unit-memory: $(DEV) ## The use cases' tests on the store in memory
+	HOLDFAST_TEST_STORE=memory:// $(BIN)/python -m pytest -q $(USE_CASES)
 
 e2e: $(DEV) $(WHEEL) ## The tests of the built wheel, installed as a user would
 	HOLDFAST_WHEEL_PYTHON=$(CURDIR)/.venv-wheel/bin/python $(BIN)/python -m pytest -q tests/e2e

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from holdfast import plugins
+from holdfast.ports.store import Store
 from holdfast.stores.sqlite import make
-from holdfast.stores.sqlite.store import SqliteStore
+from holdfast.testing.memorystore import MemoryStore
 from tests.codebase import Codebase
 from tests.homeguard import protect
 
@@ -19,11 +23,22 @@ settings.register_profile("holdfast", deadline=None, suppress_health_check=[Heal
 settings.load_profile("holdfast")
 
 
+IN_MEMORY = os.environ.get("HOLDFAST_TEST_STORE", "") == "memory://"
+"""Tests run on the store in memory (`make unit-memory`), but for those marked `needs_file`."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Before any test module is imported: some read the environment when they are."""
     protect(config)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a run in the background, whose children would ignore Ctrl-C
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what a store in memory cannot do, with the reason."""
+    for item in items if IN_MEMORY else ():
+        for mark in item.iter_markers("needs_file"):
+            item.add_marker(pytest.mark.skip(reason=f"no file: {mark.args[0]}"))
 
 
 @pytest.fixture
@@ -35,13 +50,28 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / ".holdfast"))
     monkeypatch.setenv("HOLDFAST_HOLDOUT", "0")  # what a test expects to be told is not to be withheld by chance
+    if IN_MEMORY:
+        _keep_in_memory(monkeypatch)
     return tmp_path / ".holdfast"
 
 
+def _keep_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every `Memory` of the test that names one URL share a store in memory in the place of that file."""
+    stores: dict[str, MemoryStore] = {}
+    load = plugins.load
+
+    def load_or_share(kind: str, name: str, options: Mapping[str, str] | None = None) -> Any:
+        if kind != "stores" or options is None:
+            return load(kind, name, options)
+        return stores.setdefault(options["url"], MemoryStore())
+
+    monkeypatch.setattr(plugins, "load", load_or_share)
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    """An open SQLite store."""
-    with make({"url": f"sqlite://{tmp_path}/store/memory.db"}) as opened:
+def store(tmp_path: Path) -> Iterator[Store]:
+    """An open store."""
+    with MemoryStore() if IN_MEMORY else make({"url": f"sqlite://{tmp_path}/store/memory.db"}) as opened:
         yield opened
 
 

@@ -12,6 +12,8 @@ import pytest
 
 from holdfast.bootstrap import Memory
 
+pytestmark = pytest.mark.needs_file("it looks for secrets in the file's bytes")
+
 KEY = "gh" + "p_" + "q9W2e8R4t6Y1" * 3
 WORDS = "password = 'Tr0ub4dor-and-3'"
 UNSPOKEN = "the moon is full"

@@ -33,6 +33,7 @@ def test_the_same_words_can_be_remembered_anew(memory: Memory) -> None:
     assert memory.remember(WORDS).id != lesson.id
 
 
+@pytest.mark.needs_file("it looks for words in the file's bytes")
 def test_purging_erases_the_words_from_the_file_and_says_how_much(memory: Memory, home: Path) -> None:
     lesson = memory.remember(WORDS)
     memory.remember(WORDS, why="wind")

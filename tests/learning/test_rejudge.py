@@ -22,6 +22,8 @@ from holdfast.settings import load_settings
 from holdfast.surfaces.hooks import learner
 from tests.surfaces.terminal import told, told_json
 
+pytestmark = pytest.mark.needs_file("it reads a file of an older version")
+
 OLD = Path(__file__).parents[1] / "golden" / "stores" / "before_worth.db.gz"
 JUNK = ("All tests pass", "Now I understand the issue")
 ACCEPTED, STATED = "The remaining steps", "Never use floats"

@@ -15,6 +15,8 @@ from holdfast.domain.statefamilies import LEARNED_POSITION
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import HoldfastError
 
+pytestmark = pytest.mark.needs_file("it damages rows of the file")
+
 RULES = [f"Berth {number} is for pilots of district {number}" for number in range(6)]
 
 

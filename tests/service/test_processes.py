@@ -14,6 +14,8 @@ from holdfast.domain.records import Change
 from holdfast.freshness.notice import load_states
 from holdfast.ports.store import LessonFilter, LogFilter
 
+pytestmark = pytest.mark.needs_file("several processes share the store")
+
 READY = "print('ready', flush=True)\nsys.stdin.readline()\n"
 NOTE = """
 import sys

@@ -184,8 +184,10 @@ FAMILIES = (
 def without_lesson(value: str, lesson: str) -> str:
     """The value without what it says of the lesson: what is keyed by the id, and what has it as a field.
 
-    Empty for a value that is not JSON: it is then worked out anew.
+    Empty for a value that is not JSON but names the lesson: it is then worked out anew.
     """
+    if not lesson or lesson not in value:
+        return value
     try:
         plain = loads(value)
     except InvalidValueError:

@@ -23,6 +23,10 @@ INSTANTS = frozenset({"at", "recorded_at", "retracted_at", "valid_from", "valid_
 """Names of the fields that hold an instant, in every record."""
 
 
+UNKNOWN = "\ufffd"
+"""Stands where a NUL character or a lone surrogate was."""
+
+
 def to_plain(value: Any) -> Any:
     """Dicts, lists, strings, numbers, booleans and None; fields that hold their default are left out."""
     if isinstance(value, Frozen):
@@ -75,3 +79,31 @@ def parse_instant(text: str) -> datetime:
     except (TypeError, ValueError) as exc:
         raise InvalidValueError(f"not a time: {text!r}", hint="use ISO 8601, e.g. 2026-11-21T08:45:29Z") from exc
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def clean(text: str) -> str:
+    """The text with NUL characters and lone surrogates replaced, of the same length."""
+    if "\0" in text:
+        text = text.replace("\0", UNKNOWN)
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = "".join(UNKNOWN if "\ud800" <= c <= "\udfff" else c for c in text)
+    return text
+
+
+def storable(record: R) -> R:
+    """The record with every text in it cleaned."""
+    return from_plain(type(record), _scrub(to_plain(record)))
+
+
+def _scrub(plain: Any) -> Any:
+    if isinstance(plain, str):
+        return clean(plain)
+    if isinstance(plain, list):
+        return [_scrub(item) for item in plain]
+    if isinstance(plain, dict):
+        return {clean(key): _scrub(item) for key, item in plain.items()}
+    return plain

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import re
 
+from holdfast.domain.event import Event
+from holdfast.domain.records import Checkpoint, Delivery, Outcome
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from holdfast.domain.lesson import Lesson
+    from holdfast.lean.records import Frozen
 
     Plain = dict[str, Any]
 
@@ -41,6 +45,16 @@ class Purging:
         self._sentences = sorted(telling, key=lambda sentence: (-len(sentence), sentence))
         self._pattern = _pattern(self._sentences)
         self._emptied: list[str] = []
+
+    def steps(self) -> list[tuple[str, type[Frozen], Callable[[Plain], Plain]]]:
+        """What to count, the records of a session, and what becomes of each: in this order."""
+        return [
+            ("event_texts", Event, self.event),
+            ("checkpoint_texts", Checkpoint, self.checkpoint),
+            ("delivery_triggers", Delivery, lambda plain: self.mention(plain, "trigger")),
+            ("outcome_notes", Outcome, lambda plain: self.mention(plain, "trigger")),
+            ("outcome_notes", Outcome, lambda plain: self.mention(plain, "note")),
+        ]
 
     def event(self, plain: Plain) -> Plain:
         """The event without its raw texts when a lesson quotes it, else without the lessons' sentences."""

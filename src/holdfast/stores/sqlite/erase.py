@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
 from holdfast.errors import InvalidValueError
 from holdfast.lean.texts import dumps, loads
 from holdfast.stores.sqlite.connection import Connection
+from holdfast.stores.sqlite.eventlog import TABLES
 from holdfast.stores.sqlite.rows import DAMAGED, clean, document, record_of
 from holdfast.stores.sqlite.states import forget_lesson
 from holdfast.text.purging import RAW, Purging
@@ -42,7 +44,7 @@ def purge(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
         erased["changes"] = erased.get("changes", 0) + _purge_changes(sql, id_)
         for table in _BY_ID:
             count(table, sql.execute(f"DELETE FROM {table} WHERE lesson = ?", (id_,)))
-        erased["state"] = erased.get("state", 0) + (forget_lesson(sql, id_) if id_ else 0)
+        erased["state"] = erased.get("state", 0) + forget_lesson(sql, id_)
     if erased.get("lessons"):
         # deleted text, also of versions closed long ago, stays in the index's segments until they are merged
         sql.execute("INSERT INTO lesson_text (lesson_text) VALUES ('optimize')")
@@ -61,16 +63,14 @@ def _versions(sql: sqlite3.Connection, ids: Sequence[str]) -> Iterator[Lesson]:
 
 def _drop_words(sql: sqlite3.Connection, purging: Purging) -> dict[str, int]:
     """Take the lessons' words out of what their sessions left; returns rows changed, by what was in them."""
-    changed = {"event_texts": 0, "checkpoint_texts": 0, "delivery_triggers": 0, "outcome_notes": 0}
+    changed: dict[str, int] = {}
     for session in purging.sessions:
-        for position, doc in _documents(sql, "events", session):
-            changed["event_texts"] += _rewrite(sql, "events", position, doc, purging.event(doc))
-        for position, doc in _documents(sql, "checkpoints", session):
-            changed["checkpoint_texts"] += _rewrite(sql, "checkpoints", position, doc, purging.checkpoint(doc))
-        for table, name in (("deliveries", "trigger"), ("outcomes", "trigger"), ("outcomes", "note")):
-            counted = "delivery_triggers" if table == "deliveries" else "outcome_notes"
-            for position, doc in _documents(sql, table, session):
-                changed[counted] += _rewrite(sql, table, position, doc, purging.mention(doc, name))
+        for name, kind, without in purging.steps():
+            table = "events" if kind is Event else TABLES[kind][0]
+            rows = [
+                _rewrite(sql, table, position, doc, without(doc)) for position, doc in _documents(sql, table, session)
+            ]
+            changed[name] = changed.get(name, 0) + sum(rows)
     return changed
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from holdfast.lean.plain import from_plain, to_plain
+from holdfast.lean.plain import clean as clean
+from holdfast.lean.plain import from_plain, storable, to_plain
 from holdfast.lean.records import Frozen
 from holdfast.lean.texts import dumps, loads
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     V = TypeVar("V")
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-UNKNOWN = "\ufffd"
-"""Stands where a NUL character or a lone surrogate was."""
 
 
 def micros(at: datetime) -> int:
@@ -32,19 +31,6 @@ def instant(at: int) -> datetime:
     return EPOCH + timedelta(microseconds=at)
 
 
-def clean(text: str) -> str:
-    """The text with NUL characters and lone surrogates replaced, of the same length."""
-    if "\0" in text:
-        text = text.replace("\0", UNKNOWN)
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = "".join(UNKNOWN if "\ud800" <= c <= "\udfff" else c for c in text)
-    return text
-
-
 def clean_all(texts: Iterable[str]) -> list[str]:
     """Each text cleaned."""
     return [clean(text) for text in texts]
@@ -52,12 +38,11 @@ def clean_all(texts: Iterable[str]) -> list[str]:
 
 def document(record: R) -> tuple[R, str]:
     """The record as it can be kept (cleaned when it must be) and its JSON."""
-    plain = to_plain(record)
-    doc = dumps(plain)
+    doc = dumps(to_plain(record))
     if "\\u0000" not in doc and clean(doc) == doc:
         return record, doc
-    plain = _scrub(plain)
-    return from_plain(type(record), plain), dumps(plain)
+    record = storable(record)
+    return record, dumps(to_plain(record))
 
 
 def record_of(kind: type[R], doc: str, **known: Any) -> R:
@@ -124,13 +109,3 @@ def text_of(raw: bytes) -> str:
 def slots(count: int) -> str:
     """`?, ?, ?`: as many placeholders."""
     return ", ".join("?" * count)
-
-
-def _scrub(value: Any) -> Any:
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, list):
-        return [_scrub(item) for item in value]
-    if isinstance(value, dict):
-        return {clean(key): _scrub(item) for key, item in value.items()}
-    return value

@@ -22,6 +22,7 @@ from holdfast.ports.store import LessonFilter, Store
 from holdfast.stores.sqlite import make
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import PROJECT, START, make_lesson
+from holdfast.testing.memorystore import MemoryStore
 
 WORDS = st.lists(st.sampled_from(["apple", "pear", "plum", "fig"]), min_size=1, max_size=3).map(" ".join)
 
@@ -33,20 +34,16 @@ class Model(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = Path(tempfile.mkdtemp())
-        self.generation = 0
         self.versions: dict[LessonId, list[Lesson]] = {}
         self.now = START
         self.store = self.open()
 
-    def open(self) -> SqliteStore:
-        path = self.folder / str(self.generation) / "memory.db"
-        return make({"url": f"sqlite://{path}", "timeout_s": "5"}).__enter__()
+    def open(self) -> Store:
+        raise NotImplementedError
 
     def teardown(self) -> None:
         assert self.store.check() == []
         self.store.__exit__(None, None, None)
-        shutil.rmtree(self.folder)
 
     def tick(self) -> None:
         self.now += timedelta(seconds=1)
@@ -121,23 +118,6 @@ class Model(RuleBasedStateMachine):
         self.store.purge([id_])
         del self.versions[id_]
 
-    @rule()
-    def reopen(self) -> None:
-        self.store.__exit__(None, None, None)
-        self.store = self.open()
-
-    @rule()
-    def crash(self) -> None:
-        """Go on with the files as a killed process would leave them: the log never moved into the file."""
-        left = self.folder / str(self.generation)
-        self.generation += 1
-        (self.folder / str(self.generation)).mkdir()
-        for name in ("memory.db", "memory.db-wal"):
-            if (left / name).exists():
-                shutil.copy(left / name, self.folder / str(self.generation) / name)
-        self.store.__exit__(None, None, None)
-        self.store = self.open()
-
     @invariant()
     def now_reads_the_same(self) -> None:
         current = [versions[-1] for versions in self.versions.values()]
@@ -191,7 +171,48 @@ def _true(lesson: Lesson, at: object) -> bool:
     return valid.valid_from <= at and (valid.valid_to is None or valid.valid_to > at)  # type: ignore[operator]
 
 
-Model.TestCase.settings = settings(
-    max_examples=40, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow]
-)
-TestSqliteAgainstTheModel = Model.TestCase
+class SqliteModel(Model):
+    """A file that is also closed, opened and left behind by killed processes."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp())
+        self.generation = 0
+        super().__init__()
+
+    def open(self) -> SqliteStore:
+        path = self.folder / str(self.generation) / "memory.db"
+        return make({"url": f"sqlite://{path}", "timeout_s": "5"}).__enter__()
+
+    def teardown(self) -> None:
+        super().teardown()
+        shutil.rmtree(self.folder)
+
+    @rule()
+    def reopen(self) -> None:
+        self.store.__exit__(None, None, None)
+        self.store = self.open()
+
+    @rule()
+    def crash(self) -> None:
+        """Go on with the files as a killed process would leave them: the log never moved into the file."""
+        left = self.folder / str(self.generation)
+        self.generation += 1
+        (self.folder / str(self.generation)).mkdir()
+        for name in ("memory.db", "memory.db-wal"):
+            if (left / name).exists():
+                shutil.copy(left / name, self.folder / str(self.generation) / name)
+        self.store.__exit__(None, None, None)
+        self.store = self.open()
+
+
+class MemoryModel(Model):
+    """The store in memory, which nothing survives."""
+
+    def open(self) -> MemoryStore:
+        return MemoryStore()
+
+
+STEPS = settings(max_examples=40, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow])
+TestSqliteAgainstTheModel = SqliteModel.TestCase
+TestMemoryAgainstTheModel = MemoryModel.TestCase
+TestSqliteAgainstTheModel.settings = TestMemoryAgainstTheModel.settings = STEPS

@@ -1,0 +1,206 @@
+"""`MemoryStore`: the port `Store` in dictionaries: all that a further backend has to do, and quick for tests."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime, timedelta
+from functools import reduce
+from typing import Any
+
+from holdfast.domain.event import Event
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
+from holdfast.domain.statefamilies import FAMILIES, StateFamily, without_lesson
+from holdfast.domain.vocabulary import LIVING, STATES, LessonId
+from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
+from holdfast.lean.plain import clean, from_plain, storable, to_plain
+from holdfast.lean.records import replace
+from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
+from holdfast.ports.storecare import Extent, StoreCare
+from holdfast.testing.memorysearch import MemorySearch, Row
+from holdfast.text.purging import RAW, Purging
+from holdfast.text.searchkeys import anchored_files, text_columns
+from holdfast.text.words import duplicate_key
+
+NAMING_LESSONS = {family.name for family in FAMILIES if family.names_lessons}
+SHOWN = tuple(state for state in STATES if state != "forgotten")
+# ruff: noqa: D102 - every method is explained at the parts of `ports.store.Store`
+
+
+class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]):
+    """Everything in memory, for one thread. A call that fails leaves all as it was."""
+
+    def __init__(self) -> None:
+        self.vectors: dict[str, dict[LessonId, Sequence[float]]] = {}
+        self._versions: dict[int, Lesson] = {}
+        self._logs: dict[type, dict[Any, Any]] = defaultdict(dict)
+        self._states: dict[tuple[str, str], tuple[str, datetime]] = {}
+        self._extent = Extent()
+
+    def __exit__(self, *exc: object) -> None: ...
+
+    def extent(self) -> Extent:
+        return replace(self._extent, lessons=len(self._searchable()))
+
+    def append_events(self, events: Sequence[Event]) -> int:
+        keys, before = {(event.session, event.key) for event in self._logs[Event].values()}, self._extent.events
+        for event in map(storable, events):
+            if (event.session, event.key) not in keys:
+                keys.add((event.session, event.key))
+                self._extent = replace(self._extent, events=self._extent.events + 1)
+                self._logs[Event][self._extent.events] = event
+        return self._extent.events - before
+
+    def find_events(self, where: EventFilter) -> list[tuple[int, Event]]:
+        rows = [row for row in self._logs[Event].items() if row[0] > where.after and _is_logged(row[1], where)]
+        said = [row for row in rows if where.kind is None or row[1].key.startswith(f"{where.kind}:")]
+        return said[-where.last :][: max(0, where.limit)]
+
+    def put(
+        self, lessons: Sequence[Lesson], expected: Mapping[LessonId, datetime | None], change: Change | None = None
+    ) -> None:
+        versions, replaces = dict(self._versions), dict(expected)
+        current = {lesson.id: at for at, lesson in self._recorded(None)}
+        known, reworded = set(current), set[LessonId]()
+        for number, lesson in enumerate(map(storable, lessons), start=1):
+            before = versions.get(current.get(lesson.id, 0))
+            if (before and before.recorded_at) != replaces.get(lesson.id):
+                raise StaleWriteError(f"lesson {lesson.id} was changed by somebody else")
+            if before is not None:
+                if lesson.recorded_at <= before.recorded_at:
+                    raise InvalidValueError(f"lesson {lesson.id}: a version must be later than the one it replaces")
+                versions[current[lesson.id]] = replace(before, retracted_at=lesson.recorded_at)
+                if lesson.state == "forgotten" or text_columns(before) != text_columns(lesson):
+                    reworded.add(lesson.id)
+            current[lesson.id] = at = self._extent.versions + number
+            versions[at], replaces[lesson.id] = lesson, lesson.recorded_at
+        rules = [_rule(versions[at]) for at in current.values()]
+        if any(rules.count(rule) > 1 for id_ in current.keys() - known if (rule := _rule(versions[current[id_]]))):
+            raise StaleWriteError("another lesson states the same rule already")
+        self._versions, self._extent = versions, replace(self._extent, versions=self._extent.versions + len(lessons))
+        self._drop_vectors(reworded)
+        if change is not None:
+            self._logs[Change][change.id] = storable(change)
+
+    def get(self, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
+        lessons = {lesson.id: lesson for _, lesson in self._recorded(as_of)}
+        if missing := [id_ for id_ in ids if clean(id_) not in lessons]:
+            raise LessonNotFoundError(f"no lesson {missing[0]}", hint="holdfast list --all-projects")
+        return [lessons[LessonId(clean(id_))] for id_ in ids]
+
+    def find(self, where: LessonFilter) -> list[Lesson]:
+        lessons = [lesson for _, lesson in self.known(where.as_of) if self._fits(lesson, where)]
+        lessons.sort(key=lambda lesson: (-lesson.recorded_at.timestamp(), lesson.id))
+        return lessons[max(0, where.offset) :][: max(0, where.limit)]
+
+    def known(self, as_of: datetime | None) -> Iterator[Row]:
+        for at, lesson in self._recorded(as_of):
+            begins, ends = lesson.validity.valid_from, lesson.validity.valid_to
+            if as_of is None or lesson.state not in LIVING or (begins <= as_of and (ends is None or ends > as_of)):
+                yield at, lesson
+
+    def record(self, entries: Sequence[Any]) -> None:
+        for entry in map(storable, entries):
+            self._logs[type(entry)].setdefault(entry.id, entry)
+
+    def find_records(self, kind: type[Any], where: LogFilter) -> list[Any]:
+        entries = [entry for entry in reversed(self._logs[kind].values()) if _is_logged(entry, where)]
+        newest = entries if kind in (Change, Checkpoint) else sorted(entries, key=lambda entry: entry.at, reverse=True)
+        return newest[: max(0, where.limit)]
+
+    def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
+        kept = {id_: tuple(vectors[id_]) for id_ in vectors.keys() & self._searchable()}
+        self.vectors[embedder_id] = {**self.vectors.get(embedder_id, {}), **kept}
+
+    def count_without_vector(self, embedder_id: str) -> int:
+        return len(self._searchable() - self.vectors.get(embedder_id, {}).keys())
+
+    def drop_other_vectors(self, embedder_id: str) -> None:
+        self.vectors = {name: vectors for name, vectors in self.vectors.items() if name == embedder_id}
+
+    def get_state(self, family: StateFamily, owner: str = "") -> str:
+        return self._states.get((family.name, clean(owner)), ("",))[0]
+
+    def set_state(self, family: StateFamily, owner: str, value: str) -> None:
+        self.edit_state(family, owner, lambda _: value)
+
+    def edit_state(self, family: StateFamily, owner: str, edit: Callable[[str], str]) -> str:
+        before = self.get_state(family, owner)
+        value = clean(edit(before))
+        if value != before:
+            self._states[family.name, clean(owner)] = value, datetime.now(UTC)
+        return value
+
+    def expire_states(self, now: datetime) -> int:
+        since = {family.name: now - timedelta(days=family.kept_days) for family in FAMILIES if family.kept_days}
+        over = [key for key, (value, at) in self._states.items() if value and key[0] in since and at < since[key[0]]]
+        return len([self._states.pop(key) for key in over])
+
+    def purge(self, ids: Sequence[LessonId], change: Change | None = None) -> dict[str, int]:
+        gone = [self._versions.pop(at) for at, lesson in [*self._versions.items()] if lesson.id in ids]
+        erased, purging = Counter(lessons=len(gone), vectors=self._drop_vectors(ids)), Purging(gone)
+        for name, kind, without in purging.steps():
+            for key, entry in [item for item in self._logs[kind].items() if item[1].session in purging.sessions]:
+                self._logs[kind][key] = from_plain(kind, without(to_plain(entry)))
+                erased[name] += self._logs[kind][key] != entry
+        for name, kind in (("deliveries", Delivery), ("outcomes", Outcome), ("changes", Change)):
+            for key, entry in [item for item in self._logs[kind].items() if not _lessons_of(item[1]).isdisjoint(ids)]:
+                rest = [id_ for id_ in getattr(entry, "lessons", ()) if id_ not in ids]
+                self._logs[kind] |= {key: replace(entry, lessons=tuple(rest), summary="")} if rest else {}
+                erased[name] += bool(rest or self._logs[kind].pop(key))
+        for key, (value, at) in [item for item in self._states.items() if item[0][0] in NAMING_LESSONS]:
+            self._states[key] = reduce(without_lesson, ids, value), at
+            erased["state"] += self._states[key][0] != value
+        if change is not None:
+            self._logs[Change][change.id] = storable(change)
+        return {name: count for name, count in erased.items() if count}
+
+    def erase_event_texts(self, before: datetime) -> int:
+        events = self._logs[Event]
+        old = [at for at, event in events.items() if event.at < before and event.text + event.old + event.new]
+        events |= {at: replace(events[at], **dict.fromkeys(RAW, "")) for at in old}
+        return len(old)
+
+    def _recorded(self, as_of: datetime | None) -> Iterator[Row]:
+        """The current versions, or those that were current at that instant."""
+        for at, lesson in self._versions.items():
+            closed = lesson.retracted_at
+            if closed is None if as_of is None else lesson.recorded_at <= as_of and (closed is None or closed > as_of):
+                yield at, lesson
+
+    def _searchable(self) -> set[LessonId]:
+        return {lesson.id for _, lesson in self._recorded(None) if lesson.state in SHOWN}
+
+    def _fits(self, lesson: Lesson, where: LessonFilter) -> bool:
+        return (
+            (where.all_projects or lesson.scope.owner in ("", where.project))
+            and lesson.state in (where.states or SHOWN)
+            and lesson.kind in (where.kinds or (lesson.kind,))
+            and lesson.id.endswith(where.id_suffix)
+            and where.topic_key in ("", lesson.topic_key)
+            and where.duplicate_key in ("", duplicate_key(lesson.insight))
+            and (not where.path or clean(where.path) in anchored_files(lesson))
+            and bool(lesson.scope.branch or not where.staged)
+            and (not where.without_vector or lesson.id not in self.vectors.get(where.without_vector, {}))
+        )
+
+    def _drop_vectors(self, ids: Iterable[LessonId]) -> int:
+        return sum(vectors.pop(id_, None) is not None for vectors in self.vectors.values() for id_ in {*ids})
+
+
+def _rule(lesson: Lesson) -> tuple[str, ...]:
+    """What no two living lessons may state; empty where it states nothing."""
+    key = duplicate_key(lesson.insight) if lesson.state in LIVING else ""
+    return (key, lesson.scope.owner, lesson.scope.level, lesson.kind) if key else ()
+
+
+def _is_logged(entry: Any, where: EventFilter | LogFilter) -> bool:
+    is_about = isinstance(where, EventFilter) or where.lesson in (_lessons_of(entry) | {""})
+    is_of_session = where.session in ("", getattr(entry, "session", None))
+    return is_about and is_of_session and where.project in ("", entry.project)
+
+
+def _lessons_of(entry: Any) -> set[str]:
+    return {*getattr(entry, "lessons", ()), getattr(entry, "lesson", "")}

@@ -1,0 +1,14 @@
+"""The store in memory keeps to the contract that every backend keeps to."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.testing.memorystore import MemoryStore
+from holdfast.testing.store_contract import StoreContract
+
+
+class TestMemory(StoreContract):
+    @pytest.fixture
+    def store(self) -> MemoryStore:
+        return MemoryStore()
