@@ -84,15 +84,15 @@ def _names_in(identifier: str) -> set[str]:
 
 
 def test_only_hosts_and_their_importers_name_hosts() -> None:
-    found: dict[str, list[str]] = {}
+    names_by_file: dict[str, list[str]] = {}
     for folder in FOLDERS:
         for file in sorted(folder.rglob("*.py")):
             own = {file.stem, file.stem.replace("_", "-")} if file.parent.name == "importers" else set()
             lines = [f"{line} {name}" for line, name in host_names(file.read_text("utf-8")) if name not in own]
             if lines and folder / "hosts" not in file.parents:
-                found[file.relative_to(ROOT).as_posix()] = lines
-    assert {name: lines for name, lines in found.items() if name not in ALLOWED} == {}
-    assert set(ALLOWED) <= set(found), "an exception that is not needed"
+                names_by_file[file.relative_to(ROOT).as_posix()] = lines
+    assert {name: lines for name, lines in names_by_file.items() if name not in ALLOWED} == {}
+    assert set(ALLOWED) <= set(names_by_file), "an exception that is not needed"
 
 
 @pytest.mark.parametrize(
