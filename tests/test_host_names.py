@@ -116,3 +116,21 @@ def test_what_only_explains_is_passed_over(code: str) -> None:
 def test_the_table_of_marks_is_made_from_the_profiles() -> None:
     render = runpy.run_path(str(ROOT / "scripts" / "render_host_marks.py"))["render"]
     assert (ROOT / "src/holdfast/lean/hostmarks.py").read_text(encoding="utf-8") == render()
+
+
+def test_no_two_hosts_share_a_mark() -> None:
+    marks = [plugins.load("hosts", name).profile.marks for name in plugins.builtin_names("hosts")]
+    started = [mark for mark in marks if mark.started]
+    assert len({mark.started_rank for mark in started}) == len(started)
+    variables = [value for mark in marks for value in (mark.started, mark.session, mark.folder) if value]
+    assert len(set(variables)) == len(variables)
+
+
+def test_a_client_name_is_no_hosts_own() -> None:
+    clients = [
+        client
+        for name in plugins.builtin_names("hosts")
+        for client in plugins.load("hosts", name).profile.marks.client_names
+    ]
+    assert len(set(clients)) == len(clients)
+    assert not set(clients) & NAMES
