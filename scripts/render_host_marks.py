@@ -76,7 +76,7 @@ def _rank(host: Host) -> tuple[int, str]:
 
 
 def _pairs(name: str, pairs: Iterable[tuple[str, str]], meaning: str) -> str:
-    return _tuple(name, "tuple[str, str]", [f'("{one}", "{other}")' for one, other in pairs], meaning)
+    return _tuple(name, "tuple[str, str]", [f'("{key}", "{value}")' for key, value in pairs], meaning)
 
 
 def _words(name: str, words: Iterable[str], meaning: str) -> str:

@@ -84,15 +84,15 @@ def _names_in(identifier: str) -> set[str]:
 
 
 def test_only_hosts_and_their_importers_name_hosts() -> None:
-    found: dict[str, list[str]] = {}
+    names_by_file: dict[str, list[str]] = {}
     for folder in FOLDERS:
         for file in sorted(folder.rglob("*.py")):
             own = {file.stem, file.stem.replace("_", "-")} if file.parent.name == "importers" else set()
             lines = [f"{line} {name}" for line, name in host_names(file.read_text("utf-8")) if name not in own]
             if lines and folder / "hosts" not in file.parents:
-                found[file.relative_to(ROOT).as_posix()] = lines
-    assert {name: lines for name, lines in found.items() if name not in ALLOWED} == {}
-    assert set(ALLOWED) <= set(found), "an exception that is not needed"
+                names_by_file[file.relative_to(ROOT).as_posix()] = lines
+    assert {name: lines for name, lines in names_by_file.items() if name not in ALLOWED} == {}
+    assert set(ALLOWED) <= set(names_by_file), "an exception that is not needed"
 
 
 @pytest.mark.parametrize(
@@ -116,3 +116,21 @@ def test_what_only_explains_is_passed_over(code: str) -> None:
 def test_the_table_of_marks_is_made_from_the_profiles() -> None:
     render = runpy.run_path(str(ROOT / "scripts" / "render_host_marks.py"))["render"]
     assert (ROOT / "src/holdfast/lean/hostmarks.py").read_text(encoding="utf-8") == render()
+
+
+def test_no_two_hosts_share_a_mark() -> None:
+    marks = [plugins.load("hosts", name).profile.marks for name in plugins.builtin_names("hosts")]
+    started = [mark for mark in marks if mark.started]
+    assert len({mark.started_rank for mark in started}) == len(started)
+    variables = [value for mark in marks for value in (mark.started, mark.session, mark.folder) if value]
+    assert len(set(variables)) == len(variables)
+
+
+def test_a_client_name_is_no_hosts_own() -> None:
+    clients = [
+        client
+        for name in plugins.builtin_names("hosts")
+        for client in plugins.load("hosts", name).profile.marks.client_names
+    ]
+    assert len(set(clients)) == len(clients)
+    assert not set(clients) & NAMES

@@ -58,24 +58,24 @@ def comparisons_with_kinds(code: str) -> Iterator[int]:
 
 
 def test_only_the_table_lists_kinds() -> None:
-    found = [
+    lists = [
         f"{file.relative_to(SOURCE)}:{line}"
         for file in sorted(SOURCE.rglob("*.py"))
         if not is_allowed(file, LISTS_ALLOWED)
         for line in lists_of_kinds(file.read_text(encoding="utf-8"))
     ]
-    assert found == []
+    assert lists == []
 
 
 def test_use_cases_ask_the_table_and_not_for_a_kind_by_name() -> None:
-    found = [
+    lists = [
         f"{file.relative_to(SOURCE)}:{line}"
         for room in ROOMS_THAT_ASK
         for file in sorted((SOURCE / room).rglob("*.py"))
         if not is_allowed(file, COMPARISONS_ALLOWED)
         for line in comparisons_with_kinds(file.read_text(encoding="utf-8"))
     ]
-    assert found == []
+    assert lists == []
 
 
 @pytest.mark.parametrize(

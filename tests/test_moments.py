@@ -41,13 +41,13 @@ def is_allowed(file: Path) -> bool:
 
 
 def test_only_the_table_lists_moments() -> None:
-    found = [
+    lists = [
         f"{file.relative_to(SOURCE)}:{line}"
         for file in sorted(SOURCE.rglob("*.py"))
         if not is_allowed(file)
         for line in lists_of_moments(file.read_text(encoding="utf-8"))
     ]
-    assert found == []
+    assert lists == []
 
 
 @pytest.mark.parametrize("code", ['NOTICED = ("prompt", "before_file")', 'B = {"after_failure": 3, "prompt": 4}'])

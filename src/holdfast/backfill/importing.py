@@ -108,10 +108,10 @@ def _read_all(
 ) -> tuple[list[Reading], list[tuple[str, str]]]:
     readings: list[Reading] = []
     failed: list[tuple[str, str]] = []
-    for found in sources:
-        source = found.source
+    for match in sources:
+        source = match.source
         try:
-            readings.append(Reading(label=source.label, importer=found.importer.id, parts=read_source(found)))
+            readings.append(Reading(label=source.label, importer=match.importer.id, parts=read_source(match)))
         except InvalidValueError as exc:
             failed.append((source.label, str(exc)))
         if on_read is not None:

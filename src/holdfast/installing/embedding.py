@@ -112,11 +112,11 @@ def is_running(settings: Settings) -> bool:
         return not is_ours
 
 
-def embed_all(memory: Memory, kept: Callable[[int], None] | None = None) -> int:
+def embed_all(memory: Memory, on_kept: Callable[[int], None] | None = None) -> int:
     """Embed until nothing waits; how many got their vector, 0 when another process does it. Raises EmbedderError."""
     done = 0
     with EmbeddingTurn(memory.settings.run_path, PATIENCE_S) as is_ours:
-        while is_ours and (count := embed_pending(memory.parts, AT_ONCE, kept)):
+        while is_ours and (count := embed_pending(memory.parts, AT_ONCE, on_kept)):
             done += count
     return done
 

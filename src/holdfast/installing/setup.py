@@ -106,11 +106,11 @@ def warm_up() -> None:
 def _chosen(names: Sequence[str], settings: Settings) -> list[Host]:
     if names:
         return [load_host(name, settings) for name in dict.fromkeys(names)]
-    found = [host for host in all_hosts(settings) if host.find(settings.user_home)]
-    if not found:
+    hosts_here = [host for host in all_hosts(settings) if host.find(settings.user_home)]
+    if not hosts_here:
         hint = "`holdfast setup --list` shows the names; then for example: holdfast setup claude-code"
         raise PluginNotFoundError("no agent that Holdfast knows was found on this machine", hint=hint)
-    return found
+    return hosts_here
 
 
 def _registered(settings: Settings, names: Sequence[str]) -> Iterator[Edit]:

@@ -26,7 +26,7 @@ class SkillFile(NamedTuple):
     """One file: what it holds and what it shall hold. None: no file."""
 
     file: str
-    held: str | None
+    current: str | None
     wanted: str | None
     what: str
     """`new`, `changed`, `same`, `removed`, or `kept`: a person wrote or edited it."""
@@ -37,28 +37,28 @@ def plan_skills(skills: Skills, place: Place, folder: str = "") -> Iterator[Skil
     folder = folder or os.path.join(place.root, FOLDER)
     for skill in skills.skills:
         file = os.path.join(folder, skill.name, FILE)
-        held = _read(file)
-        if held is None:
+        current = _read(file)
+        if current is None:
             yield SkillFile(file, None, skill.text, "new")
-        elif held.replace("\r\n", "\n") == skill.text:
-            yield SkillFile(file, held, held, "same")
-        elif is_unedited(held, place):
-            yield SkillFile(file, held, skill.text, "changed")
+        elif current.replace("\r\n", "\n") == skill.text:
+            yield SkillFile(file, current, current, "same")
+        elif is_unedited(current, place):
+            yield SkillFile(file, current, skill.text, "changed")
         else:
-            yield SkillFile(file, held, held, "kept")
+            yield SkillFile(file, current, current, "kept")
     names = {skill.name for skill in skills.skills}
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
         file = os.path.join(folder, name, FILE)
-        held = _read(file) if name not in names else None
-        if held is not None and is_unedited(held, place):
-            yield SkillFile(file, held, None, "removed")
+        current = _read(file) if name not in names else None
+        if current is not None and is_unedited(current, place):
+            yield SkillFile(file, current, None, "removed")
 
 
 def write_skill(planned: SkillFile) -> None:
     """Make one planned change. Raises HostConfigError for a file that was changed since it was planned."""
-    if planned.held == planned.wanted:
+    if planned.current == planned.wanted:
         return
-    if _read(planned.file) != planned.held:
+    if _read(planned.file) != planned.current:
         raise HostConfigError(f"{planned.file} was changed just now", hint="run the command again")
     above = os.path.dirname(planned.file)
     if planned.wanted is None:

@@ -118,7 +118,7 @@ def _compile(call: Call) -> tuple[Skills, Place]:
 
 
 def _difference(step: SkillFile) -> Iterator[str]:
-    before, after = (step.held or "").splitlines(), (step.wanted or "").splitlines()
+    before, after = (step.current or "").splitlines(), (step.wanted or "").splitlines()
     return unified_diff(before, after, step.file, step.file, lineterm="")
 
 

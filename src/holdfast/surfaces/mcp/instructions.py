@@ -33,9 +33,11 @@ def instruct(asked: Asked, settings: Settings) -> str:
 
 def _room(host: str, settings: Settings) -> int:
     """Most tokens of the brief, where the host cuts instructions; 0 for the moment's own budget."""
+    if host == UNKNOWN:
+        return 0
     try:
         return load_host(host, settings).profile.instructions_tokens
-    except HoldfastError:  # no adapter knows the client
+    except HoldfastError:  # registered by another version of ours
         return 0
 
 
