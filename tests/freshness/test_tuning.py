@@ -114,6 +114,28 @@ def test_a_hook_looks_closely_at_four_lessons(memory: Memory, project: Path) -> 
     assert sum(check.next_look(lessons) is not None for _ in range(6)) == 4
 
 
+def test_without_a_code_index_the_file_tells(memory: Memory, project: Path) -> None:
+    parts = replace(memory.parts, codeindex=lambda: None)
+    file = project / "src" / "tides.py"
+    kept = Anchor(path="src/tides.py", blob=memory.parts.workspace.blob(memory.place, "src/tides.py"))
+    other = replace(kept, blob="sha512:" + "0" * 40)
+
+    def judged(anchor: Anchor) -> tuple[str, str]:
+        lesson = make_lesson(project=memory.place.project.id, anchors=(anchor,))
+        [(_, verdict)] = FreshnessCheck(parts, memory.place).looks(lesson)
+        return verdict.freshness, verdict.reason
+
+    assert judged(kept) == ("fresh", "same")
+    file.write_text("HIGH = 5\n")
+    assert judged(kept) == ("drifted", "file_changed")
+    assert judged(other) == ("unverified", "no_fingerprint")
+    assert judged(Anchor(path="src/tides.py")) == ("unverified", "not_recorded")
+    file.unlink()
+    assert judged(kept) == ("orphaned", "file_gone")
+    file.mkdir()
+    assert judged(kept) == ("unverified", "unreadable")
+
+
 # What is kept of states
 
 
