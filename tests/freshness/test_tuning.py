@@ -18,6 +18,7 @@ from holdfast.domain.vocabulary import EventId, Freshness, LessonId, SessionId
 from holdfast.errors import InvalidValueError
 from holdfast.freshness.check import FreshnessCheck, caveat, worst
 from holdfast.freshness.codegraph import linked, reindex
+from holdfast.freshness.compare import changing_commit
 from holdfast.freshness.notice import (
     FOUND,
     SWITCHED,
@@ -112,6 +113,61 @@ def test_a_hook_looks_closely_at_four_lessons(memory: Memory, project: Path) -> 
     check = FreshnessCheck(parts, memory.place)
     assert {check.glance(lesson)[0] for lesson in lessons} == {"unverified"}
     assert sum(check.next_look(lessons) is not None for _ in range(6)) == 4
+
+
+def test_without_a_code_index_the_file_tells(memory: Memory, project: Path) -> None:
+    parts = replace(memory.parts, codeindex=lambda: None)
+    file = project / "src" / "tides.py"
+    kept = Anchor(path="src/tides.py", blob=memory.parts.workspace.blob(memory.place, "src/tides.py"))
+    other = replace(kept, blob="sha512:" + "0" * 40)
+
+    def judged(anchor: Anchor) -> tuple[str, str]:
+        lesson = make_lesson(project=memory.place.project.id, anchors=(anchor,))
+        [(_, verdict)] = FreshnessCheck(parts, memory.place).looks(lesson)
+        return verdict.freshness, verdict.reason
+
+    assert judged(kept) == ("fresh", "same")
+    file.write_text("HIGH = 5\n")
+    assert judged(kept) == ("drifted", "file_changed")
+    assert judged(other) == ("unverified", "no_fingerprint")
+    assert judged(Anchor(path="src/tides.py")) == ("unverified", "not_recorded")
+    file.unlink()
+    assert judged(kept) == ("orphaned", "file_gone")
+    file.mkdir()
+    assert judged(kept) == ("unverified", "unreadable")
+
+
+class Commits:
+    """A workspace with a history of fifty commits of one file; `missing` has no such file."""
+
+    def __init__(self, workspace: Any, missing: str = "") -> None:
+        self.workspace, self.missing = workspace, missing
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.workspace, name)
+
+    def history(self, place: object) -> Commits:
+        return self
+
+    def touching(self, path: str, since: str) -> list[str]:
+        return [f"c{number:02}" for number in range(50)]
+
+    def file(self, commit: str, path: str) -> bytes | None:
+        return None if commit == self.missing else b"def high():\n    return 4\n"
+
+
+@pytest.mark.parametrize(("missing", "found"), [("", "c10"), ("c30", "c31"), ("c49", "-")])
+def test_forty_commits_are_looked_through_for_the_one_that_changed_a_definition(
+    memory: Memory, project: Path, missing: str, found: str
+) -> None:
+    (project / "src" / "tides.py").write_text("def high():\n    return 4\n")
+    parts = replace(memory.parts, workspace=Commits(memory.parts.workspace, missing))
+    anchor = Anchor(path="src/tides.py", symbol="high", commit="c")
+    verdict = Verdict(freshness="changed", reason="body", anchor=anchor)
+    assert changing_commit(parts, memory.place, anchor, verdict) == found
+    whole = replace(anchor, symbol="")
+    assert changing_commit(parts, memory.place, whole, verdict) == "c49"
+    assert changing_commit(parts, memory.place, replace(anchor, commit=""), verdict) == ""
 
 
 # What is kept of states

@@ -165,6 +165,16 @@ def test_the_background_follows_moves_and_touches_nothing_else(memory: Memory, c
     assert now(memory).follow_moves() is None
 
 
+def test_the_background_brings_the_index_up_before_it_calls_code_gone(memory: Memory, code: Codebase) -> None:
+    lesson = memory.remember("Doubling is on purpose", files=["src/store.py::doubled"])
+    now(memory).verify()  # the code index is as it was before the move
+    code.move_definition("doubled", "src/store.py", "src/sums.py")
+    code.commit("move doubled")
+    change = now(memory).follow_moves()
+    assert change is not None
+    assert change.lessons == (lesson.id,)
+
+
 def test_why_tells_the_commit_that_changed_the_code(memory: Memory, code: Codebase) -> None:
     lesson = memory.remember("Rows are shared", files=["src/store.py::Store.put"], why="callers rely on it")
     code.edit("src/store.py", "self.rows[key] = value", "self.rows[key] = [value]")

@@ -14,22 +14,23 @@ from holdfast.bootstrap import Memory
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence, Provenance
+from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import EventId, LessonId, SessionId
 from holdfast.errors import ModelError
 from holdfast.lean.records import replace
 from holdfast.learning.distillation.answer import read_answer, render_prompt
 from holdfast.learning.distillation.digest import make_digest
-from holdfast.learning.distillation.distil import DistilReport
+from holdfast.learning.distillation.distil import DistilReport, distil
 from holdfast.learning.githistory.finds import Find, find_all, is_routine, mended, subject_files
 from holdfast.learning.githistory.message import read_message
-from holdfast.learning.learn import LearnReport
+from holdfast.learning.learn import LearnReport, admit_from
 from holdfast.learning.refutation import settle
 from holdfast.learning.rejudge import RejudgeReport, rejudge
 from holdfast.testing.builders import START, make_event, make_id, make_lesson
 from tests.learning.test_commandcard import cards, ran
-from tests.learning.test_distillation import lesson, story
+from tests.learning.test_distillation import Scripted, lesson, story
 from tests.learning.test_git_history import CAUSE, NOW, commit
-from tests.learning.test_learn import ONE, RULE, Says, admitted, all_lessons, make_candidate, say, use
+from tests.learning.test_learn import ONE, RULE, TWO, Says, admitted, all_lessons, make_candidate, say, use, works_here
 from tests.learning.test_refutation import CACHE, event, failing, settled
 
 
@@ -456,7 +457,13 @@ class Judge:
     id = "statements/9"
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
-        return [make_candidate(insight=e.text, confidence=float(e.text.split()[-1]), detector=self.id) for e in window]
+        return [
+            make_candidate(
+                confidence=float(event.text.split()[-1]),
+                evidence=(Evidence(event=event.id, quote=event.text, start=0, end=len(event.text)),),
+            )
+            for event in window
+        ]
 
 
 @pytest.mark.parametrize(
@@ -497,6 +504,12 @@ def test_of_a_sessions_waiting_lessons_the_five_likeliest_go_on_waiting(memory: 
     assert [lesson.id for lesson in rejudge(memory.parts, memory.place).retired] == [lessons[0].id]
 
 
+def test_without_events_or_finds_nothing_is_admitted(memory: Memory) -> None:
+    said = make_event(session=ONE, text=RULE)
+    assert admit_from(memory.parts, memory.place, [make_candidate()], ONE, []) == LearnReport()
+    assert admit_from(memory.parts, memory.place, [], ONE, [said]) == LearnReport()
+
+
 def test_reports_begin_at_nothing() -> None:
     for report in (DistilReport(), LearnReport(), RejudgeReport()):
         assert {value for value in report.__dict__.values() if isinstance(value, int)} <= {0}
@@ -509,3 +522,72 @@ def test_a_card_of_a_person_is_not_counted_on(memory: Memory) -> None:
     memory.parts.store.put([stated], {card.id: card.recorded_at})
     ran(memory, SessionId("two"), "pytest", "pytest")
     assert cards(memory)["commands/test"].insight == card.insight
+
+
+def test_each_lesson_is_judged_by_the_events_of_its_own_session(memory: Memory) -> None:
+    use(memory, Judge())
+    lessons = []
+    for session, words in ((ONE, "Worth 0.9"), (SessionId("session-two"), "Worth 0.5"), (ONE, "Worth 0.3")):
+        said = make_event(session=session, kind="reply", text=words, project="", cwd=memory.folder, key=words)
+        memory.append([said])
+        span = Evidence(event=said.id, quote=words, start=0, end=len(words))
+        found = Provenance(session=session, detector="statements/8", evidence=(span,))
+        lessons.append(make_lesson(project=memory.place.project.id, insight=f"{words} of 0.1", provenance=found))
+    memory.parts.store.put(lessons, {lesson.id: None for lesson in lessons})
+    rejudge(memory.parts, memory.place)
+    assert [memory.get(lesson.id).state for lesson in lessons] == ["active", "probation", "retired"]
+
+
+@pytest.mark.parametrize(("text", "end", "is_judged"), [("0.1", 0, False), ("0.1", 3, False), ("", 3, False)])
+def test_a_persons_word_is_not_judged_where_nothing_says_that_a_host_wrote_it(
+    memory: Memory, text: str, end: int, is_judged: bool
+) -> None:
+    use(memory, Judge())
+    said = make_event(session=ONE, text=text, trust="person", project="", cwd=memory.folder)
+    memory.append([said])
+    span = Evidence(event=said.id, quote=text[:end], start=0, end=end)
+    found = Provenance(session=ONE, detector="statements/8", evidence=(span,))
+    lesson = make_lesson(project=memory.place.project.id, insight="Rule 0.1", trust="person", provenance=found)
+    memory.parts.store.put([lesson], {lesson.id: None})
+    assert bool(rejudge(memory.parts, memory.place).judged) is is_judged
+
+
+def test_a_retraction_that_names_nothing_is_about_the_sentence_before_it() -> None:
+    before = "The status of changed files in `go-git` is not stale because of the index."
+    assert settled(CACHE, ("reply", f"{before} I was wrong there.")).refuted
+    assert not settled(CACHE, ("reply", f"{before} The sky is blue. I was wrong there.")).refuted
+
+
+@pytest.mark.parametrize(("kind", "state"), [("preference", "active"), ("decision", "candidate")])
+def test_two_persons_may_differ_in_taste_and_not_in_decisions(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, kind: str, state: str
+) -> None:
+    for session, name, rule in ((ONE, "a", "Always squash commits first"), (TWO, "b", "Never squash commits first")):
+        works_here(memory, monkeypatch, Person(id=name * 16, name=name))
+        sure = {"structured": True, "trust": "person", "confidence": 0.9}
+        admitted(memory, make_candidate(kind=kind, insight=rule, files=(), **sure), session=session)
+    assert [lesson.state for lesson in all_lessons(memory) if lesson.insight.startswith("Never")] == [state]
+
+
+def test_a_lesson_that_names_its_failure_takes_no_other_from_the_same_words(memory: Memory) -> None:
+    words = "`render` fails because `split` in ledger.py gives floats"
+    span = Evidence(event=EventId(make_id()), quote=words, start=0, end=len(words))
+    for detector, error in (("one/1", "ValueError: one"), ("two/1", "ValueError: two")):
+        admitted(memory, make_candidate(
+            kind="bug_cause", insight=f"{words}, says {detector[:3]}", evidence=(span,), detector=detector,
+            error_signature=error, command="pytest",
+        ))  # fmt: skip
+    assert [lesson.error_signature for lesson in all_lessons(memory)] == ["ValueError: one"]
+
+
+def test_a_model_is_shown_the_dozen_known_lessons_that_share_two_words_with_the_session(memory: Memory) -> None:
+    names = ("split", "bill", "guests", "float", "division")
+    for number in range(13):
+        memory.remember(f"Keep {names[number % 5]} and {names[(number + 1 + number // 5) % 5]} apart, way {number}.")
+    memory.remember("Moor ferries beside floats.")
+    memory.append(story())
+    model = Scripted({"lessons": []})
+    distil(memory.parts, memory.place, SessionId("s1"), model, lambda events: [0.5] * len(events))
+    assert "K12: " in model.prompts[0]
+    assert "K13: " not in model.prompts[0]
+    assert "Moor ferries" not in model.prompts[0]

@@ -6,6 +6,7 @@ The numbers here are written out on purpose: a test that computes them from the 
 from __future__ import annotations
 
 from datetime import timedelta
+from math import log
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from holdfast.ranking.fuse import fuse, is_exact
 from holdfast.ranking.multipliers import HIGHEST, LOWEST, multipliers, recency
 from holdfast.ranking.names import EVERYDAY_NAME, TELLING, UNNAMED, naming, runs_of
 from holdfast.ranking.pushing import agrees, is_about, is_plainly_about, relevance_of, worth_here
-from holdfast.ranking.ranker import applies, features, judge, last_part
+from holdfast.ranking.ranker import FEATURES, applies, features, judge, last_part
 from holdfast.ranking.relevance import Fit, weigh
 from holdfast.ranking.retrievers import Hit
 from holdfast.ranking.settlement import rule
@@ -420,6 +421,24 @@ def test_a_score_three_lower_is_worth_a_third_and_the_weights_are_chosen_by_what
     assert judge([row(text=1.0), row()])[1] == pytest.approx(0.2636, abs=0.0001)
     assert judge([row(vector=1.0, text=1.0), row(vector=1.0)])[1] == pytest.approx(0.6681, abs=0.0001)
     assert judge([]) == []
+
+
+@pytest.mark.parametrize(
+    ("answered", "weights"),
+    [
+        ({"vector": 1.0}, (11.98, 16.09, 3.95, 3.43, 1.81, 4.72, 1.21, 0.24, 1.45, 0.54, -0.88)),
+        ({"path": 1.0}, (16.2, 0.0, 4.14, 4.51, 1.91, 4.73, 1.45, 0.0, 1.44, 0.44, -0.89)),
+        ({}, (16.2, 0.0, None, 4.51, 1.91, 2.36, 4.0, 0.0, 1.44, 0.44, -0.44)),
+    ],
+)
+def test_each_feature_weighs_as_it_was_fitted(answered: dict[str, float], weights: tuple[float | None, ...]) -> None:
+    base = [answered.get(name, 0.0) for name in FEATURES]
+    for place, weight in enumerate(weights):
+        if weight is None or (FEATURES[place] == "vector" and not answered.get("vector")):
+            continue  # a place or a vector brings weights of its own
+        more = [value + (at == place) for at, value in enumerate(base)]
+        with_it, without_it = judge([more, base])
+        assert 3 * log(with_it / without_it) == pytest.approx(weight)
 
 
 def test_bm25_has_the_published_values() -> None:

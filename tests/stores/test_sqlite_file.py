@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,12 @@ import holdfast
 from holdfast.domain.query import Query
 from holdfast.domain.records import Delivery
 from holdfast.domain.statefamilies import TIDIED
+from holdfast.domain.vocabulary import Trust
 from holdfast.errors import InvalidValueError, SchemaTooOldError, StoreError
 from holdfast.lean.records import replace
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
 from holdfast.stores.sqlite import make
-from holdfast.stores.sqlite.connection import LOG_LIMIT
+from holdfast.stores.sqlite.connection import LOG_LIMIT, Connection
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import PROJECT, make_delivery, make_event, make_lesson, next_version
 
@@ -293,3 +295,52 @@ def test_a_file_without_room_for_its_log_is_read_and_told_to_be_full_by_a_write(
         store.append_events([make_event()])
     command = [sys.executable, "-c", NO_ROOM, str(tmp_path / "memory.db")]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "1 full\n"
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Iterator[Connection]:
+    path = str(tmp_path / "memory.db")
+    made = Connection(path, 1.0)
+    made.open()  # a write
+    made.close()
+    opened = Connection(path, 1.0)
+    opened.open()
+    yield opened
+    opened.close()
+
+
+def test_a_durable_turn_is_flushed_to_the_disk_and_others_are_not(connection: Connection) -> None:
+    def synchronous() -> int:
+        level: int = connection.sql.execute("PRAGMA synchronous").fetchone()[0]
+        return level
+
+    assert synchronous() == 1
+    with connection.writing():
+        assert synchronous() == 1
+    with connection.writing(durable=True):
+        assert synchronous() == 2
+    assert synchronous() == 1
+
+
+@pytest.mark.parametrize(("trust", "flushed"), [("person", True), ("agent", False)])
+def test_only_a_persons_lesson_is_flushed_at_once(store: SqliteStore, trust: Trust, flushed: bool) -> None:
+    statements: list[str] = []
+    store._connection.sql.set_trace_callback(statements.append)
+    lesson = make_lesson(trust=trust)
+    store.put([lesson], {lesson.id: None})
+    assert ("PRAGMA synchronous=FULL" in statements) is flushed
+
+
+def test_pages_take_sixteen_megabytes_and_are_given_back_after_two_hundred_writes(connection: Connection) -> None:
+    statements: list[str] = []
+    assert connection.sql.execute("PRAGMA cache_size").fetchone()[0] == -16_000
+    connection.sql.set_trace_callback(statements.append)
+    for _ in range(199):
+        with connection.writing():
+            pass
+        with connection.reading():
+            pass
+    assert "PRAGMA shrink_memory" not in statements
+    with connection.writing():
+        pass
+    assert statements[-1] == "PRAGMA shrink_memory"
