@@ -94,10 +94,10 @@ def _body(language: Language, node: Node) -> list[Node]:
 
 
 def _inner(language: Language, node: Node) -> Node | None:
-    found = fields(node, language.name_fields) if node.type not in language.callable_names else []
-    if not found and node.type in language.name_wrappers:
-        found = [child for child in node.named_children if child.type not in language.ignored]
-    return found[0] if found else None
+    children = fields(node, language.name_fields) if node.type not in language.callable_names else []
+    if not children and node.type in language.name_wrappers:
+        children = [child for child in node.named_children if child.type not in language.ignored]
+    return children[0] if children else None
 
 
 def _kind(capture: str) -> str:

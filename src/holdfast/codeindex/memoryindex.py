@@ -40,7 +40,7 @@ class MemoryIndexStore:
 
     def put(self, root: str, outlines: Sequence[Outline], states: Mapping[str, FileState]) -> None:
         """Keep outlines and which blob each path has now."""
-        self._outlines.update({(one.path, one.blob): one for one in outlines})
+        self._outlines.update({(outline.path, outline.blob): outline for outline in outlines})
         self._states.setdefault(root, {}).update(states)
         for path in states:
             self._links.get(root, {}).pop(path, None)
@@ -56,18 +56,20 @@ class MemoryIndexStore:
 
     def clear(self) -> None:
         """Forget everything."""
-        for held in (self._outlines, self._states, self._links, self._pairs, self._marks, self._by):
-            held.clear()
+        for table in (self._outlines, self._states, self._links, self._pairs, self._marks, self._by):
+            table.clear()
 
     def unlinked(self, root: str, limit: int) -> dict[str, list[Import]]:
         """Files whose imports are not resolved yet, with their imports as written."""
         linked = self._links.get(root, {})
-        found = {one.path: list(one.imports) for one in self._iter_outlines(root) if one.path not in linked}
-        return dict(list(found.items())[:limit])
+        unresolved = {
+            outline.path: list(outline.imports) for outline in self._iter_outlines(root) if outline.path not in linked
+        }
+        return dict(list(unresolved.items())[:limit])
 
     def link(self, root: str, imports: Mapping[str, Sequence[Import]]) -> None:
         """Keep the resolved imports of files."""
-        self._links.setdefault(root, {}).update({path: list(held) for path, held in imports.items()})
+        self._links.setdefault(root, {}).update({path: list(resolved) for path, resolved in imports.items()})
 
     def symbols(self, root: str, by: str, value: str) -> list[Symbol]:
         """Definitions in the work tree by path, name, last_name, body_hash or signature_hash."""
@@ -82,29 +84,29 @@ class MemoryIndexStore:
 
     def imports(self, root: str, path: str) -> list[Import]:
         """What the file imports: the resolved ones first, then those that lead outside."""
-        return sorted(self._links.get(root, {}).get(path, ()), key=lambda one: not one.target)
+        return sorted(self._links.get(root, {}).get(path, ()), key=lambda imported: not imported.target)
 
     def importers(self, root: str, path: str) -> list[str]:
         """Files that import the file."""
         linked = self._links.get(root, {}).items()
-        return sorted(name for name, held in linked if any(one.target == path for one in held))
+        return sorted(name for name, imports in linked if any(imported.target == path for imported in imports))
 
     def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str, since: str = "") -> bool:
         """Keep a relation's weighted pairs; with `since` they are added to those complete up to just that."""
         if since and self.mark(f"pairs:{relation}") != since:
             return False
-        kept = dict(self._pairs.get(relation, {})) if since else {}
+        weights = dict(self._pairs.get(relation, {})) if since else {}
         for pair, weight in pairs.items():
-            kept[pair] = kept.get(pair, 0.0) + weight
-        self._pairs[relation] = kept
+            weights[pair] = weights.get(pair, 0.0) + weight
+        self._pairs[relation] = weights
         self.mark(f"pairs:{relation}", upto)
         return True
 
     def pairs(self, relation: str, path: str) -> list[tuple[str, float]]:
         """The other path and the weight of each pair of that relation, heaviest first."""
-        held = self._pairs.get(relation, {})
-        found = [(a if b == path else b, weight) for (a, b), weight in held.items() if path in (a, b)]
-        return sorted(found, key=lambda one: (-one[1], one[0]))
+        weights = self._pairs.get(relation, {})
+        partners = [(a if b == path else b, weight) for (a, b), weight in weights.items() if path in (a, b)]
+        return sorted(partners, key=lambda partner: (-partner[1], partner[0]))
 
     def mark(self, key: str, value: str | None = None) -> str:
         """A small named value: sets it when given; returns what is kept now."""
