@@ -100,17 +100,17 @@ class Correction:
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """At most one candidate for each prompt, in order."""
-        found: list[Candidate] = []
+        candidates: list[Candidate] = []
         turn: list[Event] = []
         for event in window:
-            said = spoken(event)
-            if said:
-                candidate = _correction(event, said, turn)
-                found += [candidate] if candidate else []
+            prompt = spoken(event)
+            if prompt:
+                candidate = _correction(event, prompt, turn)
+                candidates += [candidate] if candidate else []
                 turn = []
             elif event.kind != "session_start":
                 turn.append(event)
-        return found
+        return candidates
 
 
 def make(options: Mapping[str, str]) -> Correction:
@@ -118,18 +118,20 @@ def make(options: Mapping[str, str]) -> Correction:
     return Correction()
 
 
-def _correction(event: Event, said: str, turn: Sequence[Event]) -> Candidate | None:
+def _correction(event: Event, prompt: str, turn: Sequence[Event]) -> Candidate | None:
     worked = [done for done in turn if done.kind == "file_edit" or done.command or refused(done)]
-    own = unmasked(said).strip()
+    own = unmasked(prompt).strip()
     if not worked or len(own) > PROMPT_LIMIT or own.count("\n") > LINE_LIMIT:
         return None
-    asked = _asked(turn)
-    for n, (sentence, start) in enumerate(sentences(said)):
+    answers_question = _asked(turn)
+    for n, (sentence, start) in enumerate(sentences(prompt)):
         if n >= LOOKED_AT:
             break
-        rule = _rule(sentence, asked=asked)
+        rule = _rule(sentence, answers_question=answers_question)
         if rule:
-            return _candidate(event, rule, (sentence, start), turn) if speaker_trust(said, start) == "person" else None
+            return (
+                _candidate(event, rule, (sentence, start), turn) if speaker_trust(prompt, start) == "person" else None
+            )
     return None
 
 
@@ -139,12 +141,12 @@ def _asked(turn: Sequence[Event]) -> bool:
     return last is not None and "?" in last.text.rstrip()[-200:]
 
 
-def _rule(sentence: str, *, asked: bool) -> str:
+def _rule(sentence: str, *, answers_question: bool) -> str:
     """The part of the sentence that says what to do; empty when it is none or cannot stand alone."""
     if len(sentence) > SENTENCE_LIMIT or _PASSING.search(sentence) or _HARMLESS.match(sentence):
         return ""
     question = sentence.rstrip().endswith("?")
-    for form in _GENERAL if asked else _FORMS:
+    for form in _GENERAL if answers_question else _FORMS:
         if question and form is not _INSTEAD:
             continue
         match = form.match(_polite(sentence) if form in _LED else sentence)

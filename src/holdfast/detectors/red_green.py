@@ -68,7 +68,7 @@ class RedGreen:
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """One candidate for each red run that a later green one answers, in order of the green ones."""
-        found: list[Candidate] = []
+        candidates: list[Candidate] = []
         red: list[Attempt] = []
         for run in attempts(window):
             if not run.tests:
@@ -82,8 +82,8 @@ class RedGreen:
                 for n, old in enumerate(answered):
                     until = answered[n + 1].at if n + 1 < len(answered) else run.at
                     phase = _Phase(start=answered[0].at, explained_until=until)
-                    found += _candidates(window, old, run, phase)
-        return found
+                    candidates += _candidates(window, old, run, phase)
+        return candidates
 
 
 def make(options: Mapping[str, str]) -> RedGreen:
