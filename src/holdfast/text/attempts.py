@@ -106,21 +106,21 @@ class Attempt(Frozen):
 
 def attempts(window: Sequence[Event]) -> list[Attempt]:
     """Every run in the window whose outcome is known, in order; one event may hold several that passed."""
-    found: list[Attempt] = []
+    runs: list[Attempt] = []
     for at, event in enumerate(window):
         if event.kind not in ("tool_result", "tool_failure") or refused(event):
             continue
         if event.command:
-            found += _of_command(at, event)
+            runs += _of_command(at, event)
         elif event.files and (failed(event) or ended_well(event)):
             target = f"{event.tool} {event.files[0]}"
-            found.append(Attempt(at=at, event=event, target=target, line=target, passed=not failed(event)))
-    return found
+            runs.append(Attempt(at=at, event=event, target=target, line=target, passed=not failed(event)))
+    return runs
 
 
 def failing_tests(text: str) -> list[str]:
     """Names of the tests that a runner's report calls failed, each once, at most 20."""
-    names = (next(filter(None, found.groups()), "").strip() for found in _FAILING.finditer(text))
+    names = (next(filter(None, match.groups()), "").strip() for match in _FAILING.finditer(text))
     return list(dict.fromkeys(name for name in names if name))[:20]
 
 

@@ -126,8 +126,8 @@ def instructs(text: str) -> bool:
 def is_order(name: str) -> bool:
     """Whether an identifier is a sentence that tells its reader what to do, such as the name of a hostile test."""
     words = "".join(c.lower() if c.isalnum() else " " for c in folded(without_hidden(name))).split()
-    told = [word for word in words if word not in ("test", "tests", "it", "spec", "py", "js", "ts")]
-    return len(told) >= LONG_NAME and bool(_ORDERS & set(told))
+    telling = [word for word in words if word not in ("test", "tests", "it", "spec", "py", "js", "ts")]
+    return len(telling) >= LONG_NAME and bool(_ORDERS & set(telling))
 
 
 def fetches(command: str) -> bool:

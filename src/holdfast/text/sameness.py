@@ -67,8 +67,8 @@ def read(text: str) -> Reading:
     exact: set[str] = set()
     affirmed = True
     for raw in _plain(text).split():
-        for found in _WORD.findall(raw):
-            plain = found.strip("`").rstrip(".,:;-/\\")
+        for match in _WORD.findall(raw):
+            plain = match.strip("`").rstrip(".,:;-/\\")
             word = plain.lower()
             if word in _DENY:
                 affirmed = False
@@ -82,27 +82,29 @@ def read(text: str) -> Reading:
     return Reading(words=tuple(words), exact=frozenset(exact))
 
 
-def same(one: str, other: str) -> bool:
+def same(text: str, other: str) -> bool:
     """The rules say the same; one may only say more. Symmetric, and never true of opposed rules."""
-    a, b = sorted((read(one), read(other)), key=lambda reading: len(reading.words))
+    a, b = sorted((read(text), read(other)), key=lambda reading: len(reading.words))
     if not a.words or a.exact != b.exact or len(a.words) < SHORTEST * len(b.words):
         return False
-    if sum(not held for _, held in a.words) != sum(not held for _, held in b.words) or _denials(one) != _denials(other):
+    if sum(not affirmed for _, affirmed in a.words) != sum(not affirmed for _, affirmed in b.words) or _denials(
+        text
+    ) != _denials(other):
         return False
     rest = iter(b.words)
     return all(word in rest for word in a.words) and not _has_opposites(a, b)
 
 
-def opposed(one: str, other: str) -> bool:
+def opposed(text: str, other: str) -> bool:
     """The rules are about the same thing and cannot both hold. Symmetric, and never true of the same rules."""
-    if same(one, other):
+    if same(text, other):
         return False
-    a, b = read(one), read(other)
+    a, b = read(text), read(other)
     left, right = set(a.stems), set(b.stems)
     shared, every = left & right, left | right
     if not shared or len(shared) < OVERLAP * min(len(left), len(right)) or len(shared) < 0.4 * len(every):
         return False
-    if _turned(a, b, shared) or _has_opposites(a, b) or _denials(one) % 2 != _denials(other) % 2:
+    if _turned(a, b, shared) or _has_opposites(a, b) or _denials(text) % 2 != _denials(other) % 2:
         return True
     if left == right and a.stems != b.stems:
         return True
@@ -133,7 +135,7 @@ def _stem(word: str) -> str:
 
 
 def _denials(text: str) -> int:
-    words = (found.lower().strip("`.,:;") for found in _WORD.findall(_plain(text)))
+    words = (match.lower().strip("`.,:;") for match in _WORD.findall(_plain(text)))
     return sum(word in _DENY for word in words)
 
 

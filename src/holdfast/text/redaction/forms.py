@@ -315,11 +315,11 @@ def _find_manifests(text: str, low: str) -> Iterator[Span]:
             end = low.find("\n---", at, at + 8_000)
             end = behind = end if end >= 0 else min(len(text), at + 8_000)
             for block in ("data:", "stringdata:", '"data":', '"stringdata":'):
-                found = low.find(block, begin, end)
-                while found >= 0:
-                    if not low[found - 1 : found].isalnum():
-                        yield from _entries(text, found + len(block), end)
-                    found = low.find(block, found + len(block), end)
+                block_start = low.find(block, begin, end)
+                while block_start >= 0:
+                    if not low[block_start - 1 : block_start].isalnum():
+                        yield from _entries(text, block_start + len(block), end)
+                    block_start = low.find(block, block_start + len(block), end)
 
 
 def _entries(text: str, here: int, stop: int) -> Iterator[Span]:

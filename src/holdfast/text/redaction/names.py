@@ -467,15 +467,15 @@ def _sibling(text: str, low: str, here: int, strength: int) -> Iterator[Span]:
     first = area.split("\n", 3)
     area = "\n".join(first[:3])
     for name in VALUES_OF:
-        found = area.find(name)
-        if found < 0:
+        offset = area.find(name)
+        if offset < 0:
             continue
-        between = area[:found]
+        between = area[:offset]
         if between.count(":") + between.count("=") > 2 or "}" in between or "name" in between[3:]:
             continue
-        if area[max(0, found - 1) : found].isalnum() or len(between.replace("=", " ").replace('"', " ").split()) > 6:
+        if area[max(0, offset - 1) : offset].isalnum() or len(between.replace("=", " ").replace('"', " ").split()) > 6:
             continue
-        after = here + found + len(name)
+        after = here + offset + len(name)
         after += run(text, after, QUOTES + "\\", 4)
         after += run(text, after, BLANKS, 8)
         if text[after : after + 1] in ("=", ":"):
@@ -623,13 +623,13 @@ def find_logins(text: str) -> Iterator[Span]:
         for mark in "\n\r\t \"'`<>/":
             cut = area.find(mark)
             area = area if cut < 0 else area[:cut]
-        login, found, _ = area.rpartition("@")
+        login, separator, _ = area.rpartition("@")
         user, colon, word = login.partition(":")
         for mark in "?#":  # in a password they stand where a port cannot
             if mark in login and (mark in user or word.partition(mark)[0].isdigit()):
                 colon = user = ""
-        if found and colon and len(word) >= 3 and not is_stand_in(word) and word[0] != "[":
+        if separator and colon and len(word) >= 3 and not is_stand_in(word) and word[0] != "[":
             start = begin + len(user) + 1
             yield start, start + len(word), "url"
-        elif found and len(user) >= 16 and is_opaque(user) and not is_stand_in(user):
+        elif separator and len(user) >= 16 and is_opaque(user) and not is_stand_in(user):
             yield begin, begin + len(user), "url"
