@@ -89,21 +89,21 @@ def _call(server: subprocess.Popen[str], number: int, method: str, params: dict[
     _send(server, {"id": number, "method": method, "params": params})
     for line in server.stdout or ():
         try:
-            told = json.loads(line)
+            message = json.loads(line)
         except ValueError:
             continue
-        if isinstance(told, dict) and told.get("id") == number and isinstance(told.get("result"), dict):
-            result: dict[str, Any] = told["result"]
+        if isinstance(message, dict) and message.get("id") == number and isinstance(message.get("result"), dict):
+            result: dict[str, Any] = message["result"]
             return result
-        if isinstance(told, dict) and told.get("id") == number:
-            raise HostConfigError(f"codex does not know {method}: {told.get('error')}", hint="update codex")
+        if isinstance(message, dict) and message.get("id") == number:
+            raise HostConfigError(f"codex does not know {method}: {message.get('error')}", hint="update codex")
     raise HostConfigError("codex did not answer", hint="type /hooks in Codex and approve Holdfast's")
 
 
-def _send(server: subprocess.Popen[str], told: dict[str, Any]) -> None:
+def _send(server: subprocess.Popen[str], message: dict[str, Any]) -> None:
     try:
         if server.stdin:
-            server.stdin.write(json.dumps(told) + "\n")
+            server.stdin.write(json.dumps(message) + "\n")
             server.stdin.flush()
     except OSError as exc:
         raise HostConfigError(f"codex ended: {exc}", hint="codex --version") from exc

@@ -75,9 +75,9 @@ def _folder(root: str, lines: Mapping[str, str]) -> str:
 
 
 def _edit(file: str, name: str, lines: Mapping[str, str], label: str) -> Edit:
-    held = _held(file, lines)
-    reason = _reason_against(held) if held else ""
-    if held and not reason and not os.access(file, os.X_OK):
+    script = _held(file, lines)
+    reason = _reason_against(script) if script else ""
+    if script and not reason and not os.access(file, os.X_OK):
         reason = "is not executable: git does not run it"
     if reason:
         raise _by_hand(f"{file} {reason}", lines)
@@ -96,12 +96,12 @@ def _held(file: str, lines: Mapping[str, str]) -> str:
         raise _by_hand(f"{file} cannot be read as a script: {exc}", lines) from exc
 
 
-def _reason_against(held: str) -> str:
+def _reason_against(script: str) -> str:
     """Why nothing may be added to a hook; empty when it may."""
-    keeper = next((name for name, sign in KEEPERS.items() if sign in held.lower()), "")
+    keeper = next((name for name, sign in KEEPERS.items() if sign in script.lower()), "")
     if keeper:
         return f"is kept by {keeper}, which would write over our line"
-    lines = held.splitlines()
+    lines = script.splitlines()
     program = lines[0].removeprefix("#!").split()[:2] if lines[0].startswith("#!") else []
     if not any(os.path.basename(word) in SHELLS for word in program):
         return "is not a shell script"

@@ -37,10 +37,10 @@ class Wiring(NamedTuple):
     def told(self) -> dict[str, Any]:
         """As `--json` prints it."""
         files = [{"file": change.file, "change": what_happens(change)} for change in self.changes]
-        told: dict[str, Any] = {"host": self.host, "scope": self.scope, "files": files, "notes": list(self.notes)}
+        fields: dict[str, Any] = {"host": self.host, "scope": self.scope, "files": files, "notes": list(self.notes)}
         if self.error:
-            told |= {"error": str(self.error), "hint": self.error.hint, "by_hand": self.by_hand}
-        return told
+            fields |= {"error": str(self.error), "hint": self.error.hint, "by_hand": self.by_hand}
+        return fields
 
 
 class Wirer:
@@ -81,8 +81,8 @@ class Wirer:
         """What keeps the project's new files out of git in this clone: they name programs of this machine."""
         inside = os.path.join(self._folder, "") if self._folder else "\0"
         names = sorted({os.path.relpath(edit.file, self._folder) for edit in edits if edit.file.startswith(inside)})
-        asked = ("rev-parse", "--path-format=absolute", "--git-common-dir")
-        common = run_git(self._folder, *asked) if names else ""
+        question = ("rev-parse", "--path-format=absolute", "--git-common-dir")
+        common = run_git(self._folder, *question) if names else ""
         if not common:
             return ()
         text = "\n".join("/" + name.replace(os.sep, "/") for name in names)
@@ -130,5 +130,5 @@ def difference(change: Change) -> str:
     """The change of a file as a unified diff."""
     import difflib
 
-    held, wanted = ((side or b"").decode("utf-8", "replace").splitlines() for side in (change.held, change.wanted))
-    return "\n".join(difflib.unified_diff(held, wanted, change.file, change.file, lineterm="", n=1))
+    before, wanted = ((side or b"").decode("utf-8", "replace").splitlines() for side in (change.held, change.wanted))
+    return "\n".join(difflib.unified_diff(before, wanted, change.file, change.file, lineterm="", n=1))
