@@ -79,15 +79,15 @@ def find_sources(path: str, root: str, user_home: str, name: str = "") -> Search
     return Search((best,))
 
 
-def read_source(found: Found) -> tuple[Passage | Skipped, ...]:
+def read_source(chosen: Found) -> tuple[Passage | Skipped, ...]:
     """What a source holds, each passage with its kind. Raises InvalidValueError for one that cannot be read whole."""
     try:
-        parts = tuple(found.importer.read(found.source))
+        parts = tuple(chosen.importer.read(chosen.source))
     except OSError as exc:
-        raise InvalidValueError(f"{found.source.label}: {exc.strerror or exc}") from exc
+        raise InvalidValueError(f"{chosen.source.label}: {exc.strerror or exc}") from exc
     except RecursionError as exc:
-        raise InvalidValueError(f"{found.source.label} is nested too deeply") from exc
-    return tuple(_with_kind(_as_trusted(part, found.source)) if isinstance(part, Passage) else part for part in parts)
+        raise InvalidValueError(f"{chosen.source.label} is nested too deeply") from exc
+    return tuple(_with_kind(_as_trusted(part, chosen.source)) if isinstance(part, Passage) else part for part in parts)
 
 
 def _as_trusted(passage: Passage, source: Source) -> Passage:
@@ -137,12 +137,14 @@ def _importers() -> list[Importer]:
 
 def _best(source: Source, importers: Sequence[Importer], least: int = NO + 1) -> Found | None:
     """The importer that is surest of the source; the first by name of those that are equally sure."""
-    sure, _, importer = max(((one.sureness(source), -at, one) for at, one in enumerate(importers)), key=lambda x: x[:2])
+    sure, _, importer = max(
+        ((importer.sureness(source), -at, importer) for at, importer in enumerate(importers)), key=lambda x: x[:2]
+    )
     return Found(source, importer) if sure >= least else None
 
 
 def _walk(path: str, importers: Sequence[Importer], grounds: _Grounds) -> Search:
-    found: list[Found] = []
+    chosen: list[Found] = []
     skipped: list[tuple[str, str]] = []
     seen = 0
     for seen, entry in enumerate(_files_under(path), 1):
@@ -155,8 +157,8 @@ def _walk(path: str, importers: Sequence[Importer], grounds: _Grounds) -> Search
         if os.path.islink(entry):
             skipped.append((best.source.label, "a link; what it leads to is imported where it lies"))
         else:
-            found.append(best)
-    return Search(tuple(found), tuple(skipped), seen > ENTRIES)
+            chosen.append(best)
+    return Search(tuple(chosen), tuple(skipped), seen > ENTRIES)
 
 
 def _files_under(path: str) -> Iterator[str]:
@@ -184,8 +186,8 @@ def _with_kind(passage: Passage) -> Passage:
     """
     if passage.kind:
         return passage
-    said = Event(id="", session="", host="", kind="prompt", at=EPOCH, key="said", text=passage.insight)  # type: ignore[arg-type]
-    stated = _statements().detect([said])
+    prompt = Event(id="", session="", host="", kind="prompt", at=EPOCH, key="said", text=passage.insight)  # type: ignore[arg-type]
+    stated = _statements().detect([prompt])
     sure = stated and stated[0].confidence >= TELLING and (stated[0].kind != "preference" or passage.scope == "user")
     return replace(passage, kind=stated[0].kind if sure else passage.usual_kind)
 

@@ -60,8 +60,8 @@ def keep_turn(memory: Memory, call: HookCall) -> int:
     try:
         here = memory.at(call.cwd)
         heard = Heard(memory)
-        told = _turn(memory, call)
-        return sum(here.append(heard.sift(batch)) for batch in _batches(told) if batch)
+        events = _turn(memory, call)
+        return sum(here.append(heard.sift(batch)) for batch in _batches(events) if batch)
     except (OSError, HostConfigError):
         return 0
 
@@ -153,9 +153,9 @@ class Heard:
             return list(batch)
         if batch[0].session != self._session:
             self._session = batch[0].session
-            kept = self._kept(batch[0].session)
-            self._told = Counter(_deed(event) for event in kept if not event.key.endswith(OUTCOME))
-            self._open = {event.key: event for event in kept if is_open(event)}
+            known = self._kept(batch[0].session)
+            self._told = Counter(_deed(event) for event in known if not event.key.endswith(OUTCOME))
+            self._open = {event.key: event for event in known if is_open(event)}
             self._open_deeds = defaultdict(list)
             for event in self._open.values():
                 self._open_deeds[_deed(event)].append(event)
@@ -173,8 +173,8 @@ class Heard:
 
     def _kept(self, session: SessionId) -> list[Event]:
         assert self._memory is not None
-        found = self._memory.parts.store.find_events(EventFilter(session=session))
-        return [event for _, event in found if event.kind in KINDS]
+        numbered = self._memory.parts.store.find_events(EventFilter(session=session))
+        return [event for _, event in numbered if event.kind in KINDS]
 
 
 class TranscriptLines:
