@@ -250,8 +250,8 @@ def _line(subject: str, exc: BaseException) -> str:
     from holdfast.text.redaction import redact
 
     hint = f" ({exc.hint})" if isinstance(exc, HoldfastError) and exc.hint else ""
-    told = redact(f"{subject}: {type(exc).__name__}: {exc}{hint}{_where(exc)}")
-    clean = "".join(char if char.isprintable() else " " for char in told[:LINE_LIMIT])
+    message = redact(f"{subject}: {type(exc).__name__}: {exc}{hint}{_where(exc)}")
+    clean = "".join(char if char.isprintable() else " " for char in message[:LINE_LIMIT])
     return f"{_now()} {clean.strip()}\n"
 
 

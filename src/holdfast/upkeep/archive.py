@@ -270,8 +270,8 @@ def _extract(archive: zipfile.ZipFile, member: Member, folder: str) -> None:
     _check_member(archive.filename or "", member, _measure(member.name, target))
 
 
-def _check_member(path: str, member: Member, found: Member) -> None:
-    if found != member:
+def _check_member(path: str, member: Member, actual: Member) -> None:
+    if actual != member:
         raise InvalidValueError(f"{path} is damaged: {member.name} is not as it was written")
 
 
