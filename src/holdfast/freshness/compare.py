@@ -60,12 +60,12 @@ def changing_commit(parts: Parts, place: Place, anchor: Anchor, verdict: Verdict
     commits = list(history.touching(anchor.path, anchor.commit)) if anchor.commit else []
     if not anchor.symbol or not commits:
         return commits[-1] if commits else ""
-    now, found = _fingerprint(parts, anchor, parts.workspace.read(place, anchor.path)), "-"
+    now, changed_in = _fingerprint(parts, anchor, parts.workspace.read(place, anchor.path)), "-"
     for commit in reversed(commits[-COMMITS:]):
         if _fingerprint(parts, anchor, history.file(commit, anchor.path)) != now:
             break
-        found = commit
-    return found
+        changed_in = commit
+    return changed_in
 
 
 def spans_of(parts: Parts, place: Place, anchor: Anchor) -> list[tuple[int, int]]:
@@ -80,8 +80,12 @@ def spans_of(parts: Parts, place: Place, anchor: Anchor) -> list[tuple[int, int]
     named = [symbol for symbol in single if symbol.name == anchor.symbol]
     if anchor.symbol_kind == "group":
         named = [symbol for symbol in single if symbol.name.partition("#")[0] == anchor.symbol]
-    alike = [one for one in single if (one.signature_hash, one.body_hash) == (anchor.signature_hash, anchor.body_hash)]
-    return sorted({(one.start_line, one.end_line) for one in named or alike[:1]}) or [(0, 0)]
+    alike = [
+        candidate
+        for candidate in single
+        if (candidate.signature_hash, candidate.body_hash) == (anchor.signature_hash, anchor.body_hash)
+    ]
+    return sorted({(candidate.start_line, candidate.end_line) for candidate in named or alike[:1]}) or [(0, 0)]
 
 
 def name_of(anchor: Anchor) -> str:
@@ -125,9 +129,13 @@ def _span(parts: Parts, anchor: Anchor, content: bytes | None) -> str | None:
     lines = text.splitlines()
     symbols = index.outline(anchor.path, content).symbols
     named = (symbol for symbol in symbols if _is_meant(anchor, symbol))
-    alike = (one for one in symbols if (one.signature_hash, one.body_hash) == (anchor.signature_hash, anchor.body_hash))
-    found = next(named, None) or next(alike, None)  # it may have had another name then
-    return "\n".join(lines[found.start_line - 1 : found.end_line]) if found else None
+    alike = (
+        candidate
+        for candidate in symbols
+        if (candidate.signature_hash, candidate.body_hash) == (anchor.signature_hash, anchor.body_hash)
+    )
+    definition = next(named, None) or next(alike, None)  # it may have had another name then
+    return "\n".join(lines[definition.start_line - 1 : definition.end_line]) if definition else None
 
 
 def _fingerprint(parts: Parts, anchor: Anchor, content: bytes | None) -> tuple[str, str]:
@@ -136,8 +144,8 @@ def _fingerprint(parts: Parts, anchor: Anchor, content: bytes | None) -> tuple[s
     if content is None or index is None:
         return "", ""
     symbols = index.outline(anchor.path, content).symbols
-    found = next((symbol for symbol in symbols if _is_meant(anchor, symbol)), None)
-    return (found.signature_hash, found.body_hash) if found else ("", "")
+    definition = next((symbol for symbol in symbols if _is_meant(anchor, symbol)), None)
+    return (definition.signature_hash, definition.body_hash) if definition else ("", "")
 
 
 def _is_meant(anchor: Anchor, symbol: Symbol) -> bool:

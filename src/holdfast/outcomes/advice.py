@@ -125,10 +125,10 @@ def _names_in(text: str) -> Iterator[tuple[str, bool, bool]]:
     """(code, whether it is affirmed, whether its sentence demands something), in order."""
     for sentence in _SENTENCE_END.split(text):
         is_demand = bool(_DEMAND.search(sentence))
-        for found in _CODE.finditer(sentence):
-            name = " ".join((found["quoted"] or found["bare"]).split()).partition(" // ")[0].strip(" .,;:")
+        for match in _CODE.finditer(sentence):
+            name = " ".join((match["quoted"] or match["bare"]).split()).partition(" // ")[0].strip(" .,;:")
             if SHORTEST_NAME <= len(name) <= LONGEST_NAME and _is_distinctive(name):
-                yield name, _is_affirmed(sentence[: found.start()]), is_demand
+                yield name, _is_affirmed(sentence[: match.start()]), is_demand
 
 
 def _is_distinctive(name: str) -> bool:

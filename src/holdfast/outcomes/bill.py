@@ -51,9 +51,9 @@ def bill_of(parts: Parts, place: Place, session: SessionId) -> Bill | None:
     if not session:
         return None
     where = LogFilter(project=place.project.id, session=session, limit=LOG_MOST)
-    deliveries = [one for one in parts.store.find_records(Delivery, where) if _is_lesson(parts, one)]
+    deliveries = [delivery for delivery in parts.store.find_records(Delivery, where) if _is_lesson(parts, delivery)]
     outcomes = parts.store.find_records(Outcome, where)
-    judged = [one for one in outcomes if one.id.startswith("judged:") and not one.withheld]
+    judged = [outcome for outcome in outcomes if outcome.id.startswith("judged:") and not outcome.withheld]
     lessons = parts.store.find(LessonFilter(project=place.project.id, states=STATES, limit=LOG_MOST))
     learnt = sum(lesson.provenance.session == session for lesson in lessons)
     if not (deliveries or outcomes or learnt):
@@ -66,15 +66,18 @@ def bill_of(parts: Parts, place: Place, session: SessionId) -> Bill | None:
         withheld=sum(outcome.verdict == "withheld" for outcome in outcomes),
         learnt=learnt,
         tokens=sum(delivery.tokens for delivery in deliveries),
-        **{word: sum(one.verdict == word for one in judged) for word in ("heeded", "ignored", "overridden", "failed")},
+        **{
+            word: sum(outcome.verdict == word for outcome in judged)
+            for word in ("heeded", "ignored", "overridden", "failed")
+        },
     )
 
 
 def _latest(parts: Parts, place: Place) -> SessionId:
     """The session of the newest delivery, outcome or lesson of the project."""
     where = LogFilter(project=place.project.id, limit=1)
-    dated = [(one.at, one.session) for one in parts.store.find_records(Delivery, where)]
-    dated += [(one.at, one.session) for one in parts.store.find_records(Outcome, where) if one.session]
+    dated = [(delivery.at, delivery.session) for delivery in parts.store.find_records(Delivery, where)]
+    dated += [(outcome.at, outcome.session) for outcome in parts.store.find_records(Outcome, where) if outcome.session]
     for lesson in parts.store.find(LessonFilter(project=place.project.id, states=STATES, limit=50)):
         if lesson.provenance.session:
             dated.append((lesson.recorded_at, lesson.provenance.session))
