@@ -115,10 +115,10 @@ class _Run:
         drafts = list(self._drafts(reading))
         new = [pair for pair in drafts if not self._settle(reading.label, *pair)]
         before = self._known.left(reading.label, {draft.topic_key for draft, _ in drafts})
-        told = Counter(_section(draft) for draft, _ in new)
+        counts = Counter(_section(draft) for draft, _ in new)
         for draft, passage in new:
             section = _section(draft)
-            old = _what_it_was(draft, before.get(section, []), told[section] == 1)
+            old = _what_it_was(draft, before.get(section, []), counts[section] == 1)
             if old is not None:
                 before[section].remove(old)
             self._write(reading.label, draft, passage, old)
@@ -220,8 +220,8 @@ class _Run:
         return bool(ours & {name, name.split("/", 1)[0], name[:200]})
 
     def _tell(self, verb: str, label: str, section: str, lesson: Lesson | None = None, reason: str = "") -> None:
-        told = {"title": lesson.title, "state": lesson.state, "lesson": lesson.id} if lesson else {}
-        self.steps.append(Step(verb=verb, label=label, section=section, reason=reason, **told))  # type: ignore[arg-type]
+        fields = {"title": lesson.title, "state": lesson.state, "lesson": lesson.id} if lesson else {}
+        self.steps.append(Step(verb=verb, label=label, section=section, reason=reason, **fields))  # type: ignore[arg-type]
 
 
 class _Known:
@@ -242,8 +242,8 @@ class _Known:
             self._by_key.setdefault(lesson.topic_key, lesson)
             self._by_label.setdefault(lesson.provenance.origin.partition("#")[0], []).append(lesson)
         rule = same_rule(lesson)
-        held = self._by_rule.get(rule)
-        if held is None or (held.state not in LIVING and lesson.state in LIVING) or held.id == lesson.id:
+        known = self._by_rule.get(rule)
+        if known is None or (known.state not in LIVING and lesson.state in LIVING) or known.id == lesson.id:
             self._by_rule[rule] = lesson
         if lesson.topic_key in self._by_key and self._by_key[lesson.topic_key].id == lesson.id:
             self._by_key[lesson.topic_key] = lesson
@@ -255,12 +255,12 @@ class _Known:
     def left(self, label: str, keys: set[str]) -> dict[str, list[Lesson]]:
         """By section, living lessons of a source whose passages have none of the keys: edited or gone."""
         label = origin_of(label, "").partition("#")[0]
-        held = {lesson.id: lesson for lesson in self._by_label.get(label, ()) if lesson.topic_key not in keys}
-        found: dict[str, list[Lesson]] = {}
-        for lesson in held.values():
+        lessons = {lesson.id: lesson for lesson in self._by_label.get(label, ()) if lesson.topic_key not in keys}
+        by_section: dict[str, list[Lesson]] = {}
+        for lesson in lessons.values():
             if lesson.state in LIVING:
-                found.setdefault(_section(lesson), []).append(lesson)
-        return found
+                by_section.setdefault(_section(lesson), []).append(lesson)
+        return by_section
 
 
 def _all(parts: Parts, place: Place) -> Iterator[Lesson]:
