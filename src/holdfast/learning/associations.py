@@ -35,19 +35,19 @@ def associate(parts: Parts, place: Place) -> int:
     index = parts.codeindex()
     if index is None:
         return 0
-    kept = index.pairs_upto(place, RELATION)
-    since = int(kept) if kept.isdecimal() else 0
+    upto = index.pairs_upto(place, RELATION)
+    since = int(upto) if upto.isdecimal() else 0
     newest, sessions = _news(parts, place, since)
     if newest == since:
         return 0
     added: Pairs = {}
     for session in sessions:
-        told = _events(parts, place, session, newest)
-        before = weigh_pairs([event for position, event in told if position <= since])
-        for pair, weight in weigh_pairs([event for _, event in told]).items():
+        numbered = _events(parts, place, session, newest)
+        before = weigh_pairs([event for position, event in numbered if position <= since])
+        for pair, weight in weigh_pairs([event for _, event in numbered]).items():
             if weight > before.get(pair, 0.0):
                 added[pair] = added.get(pair, 0.0) + weight - before.get(pair, 0.0)
-    return len(added) if index.add_pairs(place, RELATION, added, str(newest), kept if since else "") else 0
+    return len(added) if index.add_pairs(place, RELATION, added, str(newest), upto if since else "") else 0
 
 
 def weigh_pairs(window: Iterable[Event]) -> Pairs:
@@ -92,9 +92,9 @@ def _news(parts: Parts, place: Place, since: int) -> tuple[int, list[SessionId]]
 
 
 def _events(parts: Parts, place: Place, session: SessionId, upto: int) -> list[tuple[int, Event]]:
-    found: list[tuple[int, Event]] = []
+    numbered: list[tuple[int, Event]] = []
     where = EventFilter(project=place.project.id, session=session, limit=PAGE)
     while page := parts.store.find_events(where):
-        found += [pair for pair in page if pair[0] <= upto]
+        numbered += [pair for pair in page if pair[0] <= upto]
         where = EventFilter(project=place.project.id, session=session, after=page[-1][0], limit=PAGE)
-    return found
+    return numbered

@@ -127,11 +127,11 @@ def _count(parts: Parts, place: Place, session: SessionId, runs: Sequence[Comman
 def _read(text: str) -> Ledger:
     """The counts of a mark; what is damaged is left out."""
     try:
-        held: Any = loads(text) if text else {}
+        ledger: Any = loads(text) if text else {}
     except InvalidValueError:
-        held = {}
+        ledger = {}
     counts: Ledger = {}
-    for line, sessions in held.items() if isinstance(held, dict) else ():
+    for line, sessions in ledger.items() if isinstance(ledger, dict) else ():
         for session, numbers in sessions.items() if isinstance(sessions, dict) else ():
             if isinstance(numbers, list) and len(numbers) == 4 and all(isinstance(n, int) for n in numbers):
                 counts.setdefault(line, {})[session] = numbers
@@ -217,7 +217,7 @@ def _lesson(
             commands=tuple(dict.fromkeys(command_target(form.line) for form in (first, *others))),
             work=_WORK.get(purpose, _CODE_WORK),
         ),
-        "sessions_seen": (*(one for one in seen if one != session), session)[-SIGHTINGS_KEPT:],
+        "sessions_seen": (*(earlier for earlier in seen if earlier != session), session)[-SIGHTINGS_KEPT:],
         "recorded_at": at,
     }
     if known:

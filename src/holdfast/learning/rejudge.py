@@ -154,10 +154,10 @@ def _states(sessions: _Sessions, judge: Detector, lessons: Sequence[Lesson]) -> 
     by_session: dict[SessionId, list[Lesson]] = {}
     for lesson in lessons:
         by_session.setdefault(lesson.provenance.session, []).append(lesson)
-    for session, found in by_session.items():
-        worth = _worth(judge, sessions.events(session), found)
+    for session, session_lessons in by_session.items():
+        worth = _worth(judge, sessions.events(session), session_lessons)
         left = INBOX_A_SESSION
-        for lesson in sorted(found, key=lambda lesson: -worth[lesson.id]):
+        for lesson in sorted(session_lessons, key=lambda lesson: -worth[lesson.id]):
             state = _state(lesson.state, worth[lesson.id])
             if lesson.state == "candidate" and state is None:
                 left -= 1
@@ -202,5 +202,5 @@ def _worth_alone(judge: Detector, lesson: Lesson) -> float:
     return max((candidate.confidence for candidate in judge.detect([event])), default=0.0)
 
 
-def _overlap(one: Evidence, other: Evidence) -> bool:
-    return one.event == other.event and max(one.start, other.start) < min(one.end, other.end)
+def _overlap(evidence: Evidence, other: Evidence) -> bool:
+    return evidence.event == other.event and max(evidence.start, other.start) < min(evidence.end, other.end)

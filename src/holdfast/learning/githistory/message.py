@@ -147,14 +147,14 @@ def _headline(subject: str, prefix: re.Match[str] | None) -> str:
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[str]:
     """Paragraphs and bullets, each joined to one line."""
-    held: list[str] = []
+    paragraph: list[str] = []
     for line in [*lines, ""]:
         bullet = _BULLET.match(line)
-        if (not line.strip() or bullet) and held:
-            yield " ".join(" ".join(held).split())
-            held = []
+        if (not line.strip() or bullet) and paragraph:
+            yield " ".join(" ".join(paragraph).split())
+            paragraph = []
         if line.strip():
-            held.append(line[bullet.end() :] if bullet else line)
+            paragraph.append(line[bullet.end() :] if bullet else line)
 
 
 def _once(parts: Sequence[Part]) -> Iterator[Part]:
@@ -168,5 +168,5 @@ def _once(parts: Sequence[Part]) -> Iterator[Part]:
 
 def quoted_subject(subject: str) -> str:
     """The subject that a revert names in quotes, without its type; empty for none."""
-    found = _QUOTED.search(subject)
-    return _headline(found.group(1), _PREFIX.match(found.group(1))) if found else ""
+    match = _QUOTED.search(subject)
+    return _headline(match.group(1), _PREFIX.match(match.group(1))) if match else ""
