@@ -30,7 +30,7 @@ def remove(file: str, text: str, edits: Sequence[Edit], before: str) -> str:
 
 
 def keeps_place(edits: Sequence[Edit]) -> bool:
-    """Whether the edits are made where they stand in the file, so that what is around them need not be known."""
+    """Whether the edits are made at their place in the file, so that the original around them is not needed."""
     return any(isinstance(edit, (BlockEdit, OwnFile)) for edit in edits)
 
 
@@ -66,7 +66,7 @@ def keep(edit: Edit, owner: str) -> dict[str, Any]:
     return {"owner": owner, "form": _FORMS[type(edit)]} | record
 
 
-def kept(file: str, record: dict[str, Any]) -> Edit:
+def parse_edit(file: str, record: dict[str, Any]) -> Edit:
     """The edit that the manifest tells of; one without a form is of the first version, a configuration edit."""
     fields = {name: value for name, value in record.items() if name not in ("owner", "form")}
     fields |= {name: tuple(fields[name]) for name in ("path", "formerly") if name in fields}

@@ -30,7 +30,7 @@ BACKUPS = "backups"
 SETUP_SCOPES = ("user", "project")
 """The second word of owners (`host:scope:folder`) on whose behalf setup changed a file."""
 ATTEMPTS = 3
-"""Times we start again when a running host writes its file while we change it."""
+"""How often we start again when a running host writes its file while we change it."""
 
 
 class Change(NamedTuple):
@@ -122,7 +122,7 @@ class HostFiles:
         before = self._pristine(file, content, known)
         if not remaining:
             return Change(file, content, before, None, ())
-        edits = [forms.kept(file, edit) for edit in remaining]
+        edits = [forms.parse_edit(file, edit) for edit in remaining]
         prefix, text = _decode(file, (content if forms.keeps_place(edits) else before) or b"")
         change = Change(file, content, prefix + forms.insert(file, text, edits).encode(), before, remaining)
         if change.needed and content is not None and not os.stat(file).st_mode & stat.S_IWUSR:
@@ -130,7 +130,7 @@ class HostFiles:
         return change
 
     def _pristine(self, file: str, content: bytes | None, edits: Sequence[Edit] = ()) -> bytes | None:
-        """What the file holds without us."""
+        """The file's content without our edits."""
         entry = self.manifest.get(file)
         before = self._backup(entry) if entry else None
         if entry and content is not None and _digest(content) == entry["after"]:
@@ -138,7 +138,7 @@ class HostFiles:
         if content is None or (entry and content == before):
             return content
         prefix, text = _decode(file, content)
-        ours = [*edits, *(forms.kept(file, edit) for edit in (entry or {}).get("edits", ()))]
+        ours = [*edits, *(forms.parse_edit(file, edit) for edit in (entry or {}).get("edits", ()))]
         bare = forms.remove(file, text, ours, _decode(file, before or b"")[1])
         if entry and before is None and bare.split() in ([], ["{", "}"], ["{}"]):
             return None
@@ -205,14 +205,14 @@ class HostFiles:
         self._drop_backups(file)
 
     def _drop_backups(self, file: str, but: str = "") -> None:
-        """Remove the file's backups but the one that is kept: a host's file may hold tokens in clear."""
+        """Remove the file's backups except the one in the manifest: a host's file may hold tokens in clear."""
         for name in backups(self.home):
             if name.startswith(_backup_stem(file)) and name != but:
                 os.remove(os.path.join(self.home, BACKUPS, name))
         _remove_empty([os.path.join(self.home, BACKUPS)])
 
     def _save(self, file: str) -> None:
-        """Keep what we know of the file; of all others, what another process may have written meanwhile."""
+        """Save what we know of this file, and keep what another process may have written about the others."""
         os.makedirs(self.home, mode=0o700, exist_ok=True)
         path = os.path.join(self.home, MANIFEST)
         others = {name: entry for name, entry in _load_manifest(path).items() if name != file}

@@ -34,8 +34,8 @@ class Wiring(NamedTuple):
     parts: str = ""
     """What the host has of ours then, in words."""
 
-    def told(self) -> dict[str, Any]:
-        """As `--json` prints it."""
+    def plain(self) -> dict[str, Any]:
+        """The wiring as `--json` prints it."""
         files = [{"file": change.file, "change": what_happens(change)} for change in self.changes]
         fields: dict[str, Any] = {"host": self.host, "scope": self.scope, "files": files, "notes": list(self.notes)}
         if self.error:
@@ -56,7 +56,7 @@ class Wirer:
         self._command = program_paths(settings.home)
 
     def plan(self, host: Host) -> Wiring:
-        """What would change; for files that cannot take it, why, and what to add by hand."""
+        """Plan the changes; for files that cannot take them, say why and what to add by hand."""
         edits: Sequence[Edit] = ()
         try:
             plan = host.plan_install(self._scope, self._folder, self._settings.user_home, self._command)
@@ -78,7 +78,7 @@ class Wirer:
                 followed_inside(self._folder, os.path.relpath(file, self._folder))
 
     def _exclusion(self, host: str, edits: Sequence[Edit]) -> Sequence[Edit]:
-        """What keeps the project's new files out of git in this clone: they name programs of this machine."""
+        """The edit that keeps the project's new files out of git in this clone: they name programs of this machine."""
         inside = os.path.join(self._folder, "") if self._folder else "\0"
         names = sorted({os.path.relpath(edit.file, self._folder) for edit in edits if edit.file.startswith(inside)})
         question = ("rev-parse", "--path-format=absolute", "--git-common-dir")

@@ -107,7 +107,7 @@ def command(
     if trust and not dry_run:
         _approve_in_codex(wirings, settings, files)
     if call.as_json:
-        told = [wiring.told() for wiring in wirings]
+        told = [wiring.plain() for wiring in wirings]
         launched = {"file": launcher.file, "change": what_happens(launcher)}
         answer_json((told[0] if len(hosts) == 1 else {"hosts": told}) | {"launcher": launched, "dry_run": dry_run})
     else:
