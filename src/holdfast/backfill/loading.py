@@ -32,7 +32,7 @@ OVERLAP = 1024 * 1024
 """Bytes before the mark that are read again when a file has grown."""
 
 COMPANIONS = ("", "-wal")
-"""What is added to a path for the files that hold a part of it."""
+"""Endings of the files beside a path that hold a part of it."""
 
 GONE = "folder is gone (--project tells where they belong)"
 UNTOLD = "folder is not told (--project tells where they belong)"
@@ -58,7 +58,7 @@ class Tally:
         return numbers | {"skipped": dict(self.skipped), "lessons": dict(self.lessons), "failed": self.failed}
 
     def add(self, other: Tally) -> None:
-        """Count what another run did in."""
+        """Add the counts of another run."""
         for name, value in vars(other).items():
             if isinstance(value, int):
                 setattr(self, name, getattr(self, name) + value)
@@ -304,6 +304,6 @@ def _stamp(path: str) -> str:
 
 
 def _reason(path: str, exc: HoldfastError) -> str:
-    """The reason and what helps, without the path: transcripts are counted by it."""
+    """The error's words and hint without the path: transcripts are counted by them."""
     why = str(exc).replace(path, "").replace("  ", " ").strip(" :")
     return f"{why} ({exc.hint})" if exc.hint else why

@@ -31,7 +31,7 @@ LEFT_OUT = frozenset({
 OTHERS = frozenset({"plugins", "marketplaces", "cache", "extensions", "skills"})
 """Folders in a hidden one in which agents keep what others wrote."""
 TELLING = 0.4
-"""Worth from which a passage's words tell its kind better than its place does."""
+"""Worth from which a passage's words name its kind better than its place does."""
 ENDINGS = (".md", ".mdc", ".txt", ".json", ".jsonl", ".db", ".sqlite", ".sqlite3")
 """Endings of files that may be something; so may be files without one."""
 
@@ -50,7 +50,7 @@ class Search(NamedTuple):
     skipped: tuple[tuple[str, str], ...] = ()
     """(label, reason) of what was recognised and left out."""
     cut: bool = False
-    """There was more than is looked at."""
+    """Whether there was more than is looked at."""
 
 
 def importer_names() -> list[str]:

@@ -87,7 +87,7 @@ def at_paths(paths: Sequence[str], hosts: Sequence[Host]) -> Named:
 
 def unfit(path: str) -> str:
     """Why a file must not be opened and read as a transcript; empty for one that may be. Raises OSError."""
-    status = os.stat(path)  # follows links, and never waits as opening a pipe would
+    status = os.stat(path)  # `stat` follows links, and never waits as opening a pipe would
     if not stat.S_ISREG(status.st_mode):
         return "not a regular file"
     if status.st_size > SIZE_LIMIT and not _is_database(path):

@@ -144,7 +144,7 @@ class Heard:
         self._session: SessionId | None = None
         self._told: Counter[tuple[str, ...]] = Counter()
         self._open: dict[str, Event] = {}
-        """Commands of which it is not known how they ended, by key."""
+        """Commands whose end is not known, by key."""
         self._open_deeds: defaultdict[tuple[str, ...], list[Event]] = defaultdict(list)
 
     def sift(self, batch: Sequence[Event]) -> list[Event]:
@@ -227,7 +227,7 @@ def _is_by_minute(event: Event) -> bool:
 
 
 def _deed(event: Event) -> tuple[str, ...]:
-    """What a call did: an edit is its two texts, a command its words, a look its file and pattern."""
+    """A key for what a call did: an edit's two texts, a command's words, a look's file and pattern."""
     if event.kind == "file_edit":
         return ("edit", redact(event.old).strip(), redact(event.new).strip())
     if event.command:

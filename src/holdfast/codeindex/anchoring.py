@@ -21,7 +21,7 @@ MAX_OVER_LINES = 4
 
 
 def make_anchors(views: Views, path: str, names: Sequence[str], lines: tuple[int, int] | None) -> list[Anchor]:
-    """As `ports/codeindex.py` says. `lines` count from 1 and include the last."""
+    """Make the anchors that `ports/codeindex.py` describes. `lines` count from 1 and include the last."""
     content = views.workspace.read(views.place, path)
     if content is None:
         return []

@@ -39,7 +39,7 @@ class Change(Frozen):
 
     @property
     def bracketed(self) -> str:
-        """The words as they follow others: ` (2 of 85 tokens)`."""
+        """The words in brackets, to follow others: ` (2 of 85 tokens)`."""
         return f" ({self.words})" if self.words else ""
 
 
@@ -110,7 +110,7 @@ def _counterpart(
 
 
 def _unlike(group: Group, other: Group) -> list[Definition]:
-    """The definitions of one group that the other has not just so."""
+    """The definitions of one group that the other does not have unchanged."""
     there = {_hashes(other[0], definition) for definition in other[1]}
     return [definition for definition in group[1] if _hashes(group[0], definition) not in there]
 

@@ -104,7 +104,7 @@ def _is_no_default(node: Node) -> bool:
 
 
 def _in_head(definition: Definition, node: Node, depth: int) -> Iterator[Node]:
-    """The node and what is in it, as deep as told, as far as it begins before the definition's body."""
+    """The node and what is in it, down to that depth, as far as it begins before the definition's body."""
     yield node
     for child in node.named_children if depth else ():
         if child.start_byte < definition.body_start:

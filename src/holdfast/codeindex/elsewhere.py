@@ -1,4 +1,4 @@
-"""Where else a definition may be now, told from the index and confirmed in the files as they are."""
+"""Find where else a definition may be now: the index names the places, the files as they are confirm them."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _is_telling(views: Views, symbol: Symbol, anchor: Anchor) -> bool:
 
 
 def _is_new(views: Views, anchor: Anchor, symbol: Symbol) -> bool:
-    """Whether it was not already there, beside the anchored one, when the anchor was made."""
+    """Whether the symbol was not yet there, beside the anchored one, when the anchor was made."""
     if not anchor.commit:
         return True
     then = views.then(anchor.commit, symbol.path)

@@ -1,4 +1,4 @@
-"""The project's files as import rules ask for them: is there one, what ends so, what is in a folder, settings.
+"""The project's files and what import rules ask of them: paths by name, by ending and by folder, and settings.
 
 Paths are relative to the project's root with forward slashes; the root's own folder is the empty text.
 """

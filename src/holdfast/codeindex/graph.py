@@ -27,7 +27,7 @@ EXPANDED = 12
 """Direct neighbours whose own neighbours are looked at."""
 
 HUB = 60
-"""A file imported by more than this is everybody's: it links nobody with anybody."""
+"""Importers above which a file says nothing about its importers: nearly everything imports it."""
 
 PARTNERS = 30
 FAINT = 0.02

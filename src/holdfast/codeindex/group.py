@@ -25,7 +25,7 @@ GROUP = "group"
 
 
 def group_symbol(source: Source, definitions: Sequence[Definition]) -> Symbol:
-    """All definitions of one name as one symbol, which also one definition may be that is left of a group."""
+    """All definitions of one name as one symbol; a group of which one definition is left counts too."""
     symbols = [source.symbol(definition) for definition in definitions]
     pairs = [(symbol.signature_hash, symbol.body_hash) for symbol in symbols]
     return replace(

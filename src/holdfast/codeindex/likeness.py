@@ -31,7 +31,7 @@ NAME_WORTH = 0.25
 MARGIN = 0.1
 """How much the best must be ahead of the runner-up: nothing is guessed."""
 PLACE_WORTH = 0.15
-"""What it counts that a definition appears between the same neighbours."""
+"""Added to the likeness of a definition that appears between the same neighbours."""
 UNLIKE_SORTS = frozenset(map(frozenset, (("type", "field"), ("type", "constant"), ("routine", "constant"))))
 """Sorts of which one does not become the other. A method may become a property that holds a function."""
 SAME_TEXT = 0.9

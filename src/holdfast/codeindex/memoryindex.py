@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class MemoryIndexStore:
-    """As `ports/indexstore.py` says, in dictionaries."""
+    """The index store of `ports/indexstore.py`, kept in dictionaries."""
 
     def __init__(self) -> None:
         self._outlines: dict[tuple[str, str], Outline] = {}

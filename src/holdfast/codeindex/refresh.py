@@ -88,7 +88,7 @@ class Refresh:
         )
 
     def _keep_to_the_rules(self) -> None:
-        """Outlines made by other rules than today's are forgotten, all at once: they do not compare."""
+        """Forget all outlines that were made by other rules than today's: they cannot be compared."""
         rules = rules_version()
         if self._store.mark("rules") != rules:
             self._store.clear()
@@ -118,7 +118,7 @@ class Refresh:
                     yield from some.run(jobs)
                 return
             except OSError:
-                self._lost = True  # what they had in hand is left to the next refresh
+                self._lost = True  # the next refresh does what the workers had not finished
         for states, job in jobs:
             yield states, [outline_for_index(*file) for file in job]
 

@@ -51,9 +51,9 @@ class Adopting(Frozen):
     """How a run goes."""
 
     accept: bool = False
-    """A person vouches for it: what is not suspicious becomes active."""
+    """Whether a person vouches for it: what is not suspicious becomes active."""
     dry: bool = False
-    """Nothing is written."""
+    """Whether nothing is written: a dry run."""
     verb: str = "import"
     """What the change is called in the log."""
     projects: tuple[str, ...] = ()
@@ -155,7 +155,7 @@ class _Run:
             self._tell("skipped", reading.label, "", reason=reason)
 
     def _settle(self, label: str, draft: Lesson, passage: Passage) -> bool:
-        """Whether the passage is known already; then its lesson is told, in the state that it has from now on."""
+        """Whether the passage is known already; then its step is added, with the lesson's state from now on."""
         known = self._known.find(draft)
         if known is None:
             return False
@@ -237,7 +237,7 @@ class _Known:
             self.keep(_as_it_was(parts, lesson))
 
     def keep(self, lesson: Lesson) -> None:
-        """Know the lesson; of two with one key or rule, the newest, which comes first, and one that lives."""
+        """Index the lesson; of two with one key or rule the newest, which comes first, and preferably a living one."""
         if lesson.topic_key.startswith(KEY):
             self._by_key.setdefault(lesson.topic_key, lesson)
             self._by_label.setdefault(lesson.provenance.origin.partition("#")[0], []).append(lesson)

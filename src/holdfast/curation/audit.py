@@ -117,7 +117,7 @@ def note_decided(parts: Parts, place: Place) -> None:
 
 
 def find_prunable(parts: Parts, place: Place) -> list[Finding]:
-    """Findings that nobody would miss: of no use for long, and their code gone, their rule doubled or doubtful.
+    """Findings that nobody would miss: long unused, and their code is gone or their rule is doubled or doubtful.
 
     Pinned lessons and those that a person stated or accepted are never among them.
     """

@@ -61,7 +61,7 @@ class Conflict(Frozen, nested={"better": Lesson, "worse": Lesson}):
     """As `text.contradiction.Relation.is_sure`."""
 
     def other(self, lesson: LessonId) -> Lesson:
-        """The one of the two that is not that lesson."""
+        """The lesson of the pair that is not the given one."""
         return self.worse if self.better.id == lesson else self.better
 
 
@@ -152,7 +152,7 @@ def settle(parts: Parts, place: Place, ref: str, over: Sequence[str] = (), *, au
 
 
 def keep_both(parts: Parts, place: Place, ref: str, other: str, *, author: str) -> Lesson:
-    """The first lesson, linked to the other one as one that holds beside it: the pair is no conflict any more."""
+    """Link the first lesson to the other as one that holds beside it: the pair is no conflict any more."""
 
     def step() -> Lesson:
         first, second = resolve(parts, place, ref), resolve(parts, place, other)
@@ -227,7 +227,7 @@ def _comparable(lesson: Lesson, other: Lesson) -> bool:
 
 
 def _differ_in_taste(lesson: Lesson, other: Lesson) -> bool:
-    """Two persons prefer opposite things: neither is wrong."""
+    """Whether the lessons are preferences of two persons: then neither is wrong."""
     mine, theirs = lesson.provenance.person, other.provenance.person
     return lesson.kind == other.kind == "preference" and bool(mine and theirs and mine != theirs)
 
@@ -277,7 +277,7 @@ def _settle_saved(parts: Parts, place: Place, lesson: Lesson, author: str) -> Le
 
 
 def _summary(conflict: Conflict) -> str:
-    """Which lesson takes whose place and by which rule: never their words."""
+    """A summary of which lesson takes whose place and by which rule; it never has their words."""
     pair = f"{short_id(conflict.better.id)} over {short_id(conflict.worse.id)}"
     return f"{pair}: {conflict.slot or 'linked'}; {conflict.reason}"
 

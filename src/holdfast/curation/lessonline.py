@@ -60,7 +60,7 @@ class Intake(Frozen):
     project: ProjectId
     sealer: Sealer
     accept: bool = False
-    """A person vouches for the lines: what they say of their own standing counts."""
+    """Whether a person vouches for the lines: what they say of their own standing counts."""
     origin: str = ""
     """Where the lines are from, for provenance."""
 
@@ -72,7 +72,7 @@ class LessonLine(Frozen):
     authority: str = "file"
     """Who vouches for it: `own` (this home exported it), `accepted` (a person) or `file` (nobody)."""
     exported: bool = False
-    """Some other home exported it."""
+    """Whether another home exported it."""
     files: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
     given: frozenset[str] = frozenset()

@@ -23,7 +23,7 @@ SHOWN = (
     "state", "kind", "title", "insight", "why", "how", "snippets", "paths", "symbols", "globs", "tags", "topic_key",
     "trust", "confidence", "pinned", "private", "links",
 )  # fmt: skip
-"""What of a lesson is compared with the version before."""
+"""The fields of a lesson that are compared with the version before."""
 LIMIT = 10_000
 
 

@@ -26,7 +26,7 @@ KEY = "import:"
 """What the topic keys of imported lessons begin with; a digest of the source's name and of the words follows."""
 KEY_DIGITS = 16
 SAID_SALIENCE = 0.5
-"""Of what a tool or a repository's file says: nobody here took the trouble to say it."""
+"""The salience of what a tool or a repository's file says: nobody here took the trouble to say it."""
 
 
 def origin_of(label: str, section: str) -> str:

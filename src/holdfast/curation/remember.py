@@ -33,7 +33,7 @@ CONFIDENCE: dict[Trust, float] = {"person": 0.95, "verified": 0.85, "agent": 0.7
 SHORTEST_QUOTE = 12
 """Characters from which words are a quote: shorter ones stand everywhere."""
 SALIENCE = 0.7
-"""Somebody took the trouble to say it: above the 0.5 of a lesson found by itself."""
+"""The salience of what somebody took the trouble to say: above the 0.5 of a lesson that a detector found."""
 
 
 def remember(parts: Parts, place: Place, *, trust: Trust, author: str, **stated: Any) -> Lesson:

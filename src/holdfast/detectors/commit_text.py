@@ -109,7 +109,7 @@ def make(options: Mapping[str, str]) -> CommitText:
 
 
 def _is_done(event: Event) -> bool:
-    """The command committed or sent something, and did not fail."""
+    """Whether the command committed or sent something, and did not fail."""
     written = _COMMIT.search(event.command) or _FORGE.search(event.command)
     return bool(written) and event.kind == "tool_result" and event.exit_code in (0, None)
 

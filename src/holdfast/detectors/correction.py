@@ -64,7 +64,7 @@ _WE = re.compile(
 )
 
 _GENERAL = (_WE, _SAID, _MODAL)
-"""Forms that hold whatever was asked before."""
+"""Forms that are rules even when the agent had asked a question."""
 _LED = (_NOT, _INSTEAD, _WE, _SAID, _MODAL)
 """Forms that may follow an opening word."""
 _FORMS = (_REJECTED, _SHOULD, _ACTUALLY, _WE, _SAID, _NOT, _INSTEAD, _MODAL)
@@ -136,7 +136,7 @@ def _correction(event: Event, prompt: str, turn: Sequence[Event]) -> Candidate |
 
 
 def _asked(turn: Sequence[Event]) -> bool:
-    """The agent's last words were a question: what follows answers it."""
+    """Whether the agent's last words were a question, which the prompt then answers."""
     last = next((done for done in reversed(turn) if done.kind == "reply"), None)
     return last is not None and "?" in last.text.rstrip()[-200:]
 

@@ -222,14 +222,14 @@ def _is_casual(match: re.Match[str]) -> bool:
 
 
 def _is_request(match: re.Match[str]) -> bool:
-    """The words behind "remember" are a fact or a task to keep, not something recalled."""
+    """Whether the words behind "remember" are a fact or a task to keep, not something recalled."""
     if _PAST.match(match["rule"]):
         return False
     return bool(match["that"].strip(" ,-")) or bool(_VERB.search(match["rule"]))
 
 
 def _is_quoted(sentence: str) -> bool:
-    """List items, headings and quoted sentences belong to a document, not to the conversation."""
+    """Whether the sentence is a list item, a heading or quoted: those belong to a document, not to the conversation."""
     return sentence.startswith(("-", "*", "#", "|", '"', "\u201c", "//", "/*", "<")) or bool(
         re.match(r"\d+[.)]", sentence)
     )

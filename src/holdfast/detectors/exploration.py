@@ -121,12 +121,12 @@ def _search(event: Event) -> _Search | None:
 
 
 def _names(pattern: str) -> frozenset[str]:
-    """The words looked for; one that was found by another pattern was looked for wrongly, not in vain."""
+    """The words that a search looked for; words that another pattern finds were not searched for in vain."""
     return frozenset(word.lower() for word in _WORD.findall(pattern))
 
 
 def _inner(command: str) -> str:
-    """The command behind a leading `cd`, without what silences errors."""
+    """The command after a leading `cd`, without redirections that silence errors."""
     return re.sub(r"^cd \S+ && ", "", command).replace("2>/dev/null", "").replace("2>&1", "")
 
 

@@ -239,7 +239,7 @@ def _complaint(text: str) -> str:
 
 
 def _names(text: str, file: str) -> bool:
-    """The output names the file: its name stands there as a whole word."""
+    """Whether the output names the file: its name stands there as a whole word."""
     name = file.rpartition("/")[2]
     at = text.find(name)
     while at >= 0:

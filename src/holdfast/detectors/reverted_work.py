@@ -136,7 +136,7 @@ def _last_edits(window: Sequence[Event]) -> dict[tuple[str, int], int]:
 
 
 def _comes_back(edit: Event, at: int, last: Mapping[tuple[str, int], int]) -> bool:
-    """The same edit is made again after it was undone."""
+    """Whether the same edit is made again after it was undone."""
     return last.get(_key(edit), -1) > at
 
 
@@ -279,7 +279,7 @@ def _reason(window: Sequence[Event], first: int, at: int, about: str) -> tuple[s
 
 
 def _is_reason(sentence: str) -> bool:
-    """The sentence says what is wrong with something, and stands alone."""
+    """Whether the sentence says what is wrong with something, and stands alone."""
     words = sentence.split()
     fits = len(words) >= LEAST_WORDS and len(sentence) <= REASON_LIMIT and not sentence.endswith(("?", ":"))
     leans = _LEANING.match(sentence) or dangles(sentence) or _ORDERING.search(sentence)

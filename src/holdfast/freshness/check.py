@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 HASTY_LOOKS = 4
 """Lessons a hook looks at closely: those it is about to show, and one that gives way."""
 HASTY_S = 0.12
-"""Seconds from which on a hook looks no closer: a quarter of its deadline."""
+"""Seconds after which a hook looks no closer: a quarter of its deadline."""
 WAIT_S = 5.0
-"""Seconds from which on an answer that somebody waits for looks no closer; `verify` takes what it needs."""
+"""Seconds after which an answer that somebody waits for looks no closer; `verify` takes what it needs."""
 CAVEAT_LIMIT = 160
 """Characters of a caveat: it stands in a line of at most 120 tokens."""
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     States = dict[LessonId, "KnownState"]
 
 SOUND = ("unanchored", "fresh", "moved")
-"""States not worth keeping: what is not kept is one of these."""
+"""States that are not kept: a lesson without a kept state is in one of these."""
 WORSE = ("drifted", "changed", "orphaned")
 """States that an agent is told of."""
 
@@ -42,7 +42,7 @@ FOUND, WATCHED, SWITCHED = "", "watch", "checkout"
 
 NOTICED_MOMENTS = ("prompt", "before_file", "before_command", "after_failure")
 SAME_EDIT = timedelta(seconds=30)
-"""A watcher may be quicker than the hook that knows whose edit it was."""
+"""How much sooner a watcher may see an edit than the hook that knows whose edit it was."""
 KEPT = 500
 """Most states that are kept for a work tree, the newest."""
 LESSONS_A_FILE = 20
@@ -170,7 +170,7 @@ def find_news(parts: Parts, place: Place, call: HookCall, deliveries: Sequence[D
     elif any(plain.get("by") for plain in _load_plain(parts, place).values()):
         states = load_states(parts, place)
     else:
-        return None  # what nobody saw come about is no news
+        return None  # a change that no hook or watcher saw happen is no news
     if sum(delivery.reason.startswith(NEWS) for delivery in deliveries) >= SESSION_LIMIT:
         return None
     due = [known for known in states.values() if _is_news(known, call, deliveries)]
@@ -182,7 +182,7 @@ def _key(place: Place) -> str:
 
 
 def _follow(known: KnownState | None, state: KnownState) -> KnownState:
-    """The state to keep after the one held. A step is news only if it is to a worse state, from one that was known."""
+    """The state to keep. Report only a transition from a known state to a worse one."""
     if known is None:
         return state
     if known.freshness == state.freshness:
@@ -198,7 +198,7 @@ def _read(plain: dict[str, Any] | None) -> KnownState | None:
     try:
         return None if plain is None else from_plain(KnownState, plain)
     except (AttributeError, TypeError, ValueError):
-        return None  # not as we write it: judged as if nothing were known
+        return None  # another form than ours: judged as if nothing were known
 
 
 def _is_session(by: str) -> bool:
@@ -240,7 +240,7 @@ def _look_again(parts: Parts, place: Place, call: HookCall, deliveries: Sequence
 
 
 def _is_news(known: KnownState, call: HookCall, deliveries: Sequence[Delivery]) -> bool:
-    """Whether this agent has to hear of it: not what it was told since, and each state of a lesson only once."""
+    """Whether this agent has to hear of it: it was not told since, and of each state of a lesson only once."""
     not_judged_yet = known.freshness == "unverified" and known.by == call.session
     if known.freshness not in WORSE and not not_judged_yet:
         return False
@@ -260,7 +260,7 @@ def _first_true(parts: Parts, place: Place, due: Sequence[KnownState]) -> Ranked
             continue
         freshness, words = check.judge(lesson) if check and lesson.state == "active" else ("fresh", "")
         if freshness == "drifted" and not lesson.symbols:
-            continue  # somewhere in its file something differs: that is no news of the lesson
+            continue  # something differs somewhere in its file: that is no news about the lesson
         if freshness in WORSE:
             now = replace(known, freshness=freshness)
             note = f"the code it is about has just changed: {words}; confirm, revise or forget it"

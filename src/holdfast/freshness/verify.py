@@ -49,7 +49,7 @@ class Checked(Frozen):
     caveat: str = ""
     looks: tuple[tuple[Anchor, Verdict], ...] = ()
     followed: bool = False
-    """Its moved anchors were written down anew."""
+    """Whether its moved anchors were written down."""
 
 
 class VerifyReport(Frozen):
@@ -104,7 +104,7 @@ def follow_moves(parts: Parts, place: Place) -> Change | None:
 
 
 def _refresh(parts: Parts, place: Place, progress: Callable[[int, int], None] | None) -> bool:
-    """Bring the code index up to date; without it verdicts still hold, but fewer moves are found."""
+    """Bring the code index up to date, and return whether it is; without it fewer moves are found."""
     index = parts.codeindex()
     try:
         return index is not None and index.refresh(place, progress).complete
@@ -157,7 +157,7 @@ def _follow(parts: Parts, place: Place, checked: Iterable[Checked], actor: str) 
 
 
 def _is_followed(history: History, place: Place, anchor: Anchor, verdict: Verdict) -> bool:
-    """The definition or file is elsewhere now, in the history that the anchor is of."""
+    """Whether the definition or file is elsewhere now, in the history that the anchor is of."""
     now = verdict.anchor
     if verdict.freshness in ("unverified", "orphaned") or (now.path, now.symbol) == (anchor.path, anchor.symbol):
         return False
@@ -165,7 +165,7 @@ def _is_followed(history: History, place: Place, anchor: Anchor, verdict: Verdic
 
 
 def _is_settled(history: History, anchor: Anchor, verdict: Verdict) -> bool:
-    """The text is in this history, under another commit than the one it was recorded at."""
+    """Whether the text is in this history, under another commit than the one it was recorded at."""
     now = verdict.anchor
     return verdict.freshness == "fresh" and now.commit != anchor.commit and history.holds(now.commit) is True
 

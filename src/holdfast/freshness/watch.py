@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from holdfast.ports.workspace import Stamps
 
 LOOK_S = 0.4
-"""Between two looks while nothing happens."""
+"""Seconds between two looks while nothing happens."""
 SETTLE_S = 0.15
 """How long files must stand still before they are judged: an editor writes in steps, a checkout file by file."""
 WAITS = 20

@@ -82,7 +82,7 @@ class EmbeddingTurn(Turn):
 
 
 def embed_in_turn(memory: Memory, run_path: str, limit: int) -> int:
-    """As `Memory.embed_pending`; 0 while another process embeds, which would only do the same work twice."""
+    """Embed as `Memory.embed_pending` does; 0 while another process embeds, since the work would be done twice."""
     with EmbeddingTurn(run_path) as ours:
         return memory.embed_pending(limit) if ours else 0
 

@@ -68,7 +68,7 @@ class Adr:
     id = "adr/1"
 
     def sureness(self, source: Source) -> int:
-        """By its folder and its headings."""
+        """Judge by its folder and its headings."""
         if not source.name.endswith(".md") or NO_RECORDS.search(source.name):
             return NO
         inside = any(f"/{folder}" in "/" + source.label.lower() for folder in FOLDERS)

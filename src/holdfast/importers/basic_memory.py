@@ -46,7 +46,7 @@ class BasicMemory:
     id = "basic_memory/1"
 
     def sureness(self, source: Source) -> int:
-        """By the front matter's `permalink`."""
+        """Judge by the front matter's `permalink`."""
         if not source.name.endswith(".md"):
             return NO
         front, _ = split_front(source.head.decode("utf-8-sig", "replace").replace("\r\n", "\n"))

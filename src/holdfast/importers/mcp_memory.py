@@ -27,13 +27,13 @@ class McpMemory:
     id = "mcp_memory/1"
 
     def sureness(self, source: Source) -> int:
-        """By its first line."""
+        """Judge by its first line."""
         first = source.head.lstrip(b"\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0].replace(b" ", b"")
         keys = (b'"entityType":', b'"relationType":')
         return CERTAIN if first.startswith(b'{"') and any(key in first for key in keys) else NO
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:
-        """Observations in order; lines that are no entity or relation are told and left out."""
+        """Observations in order; lines that are no entity or relation are reported and left out."""
         entities: dict[str, dict[str, Any]] = {}
         links: dict[str, list[str]] = {}
         for number, line in enumerate(load_text(source).split("\n"), 1):

@@ -39,7 +39,7 @@ class Mem0:
     id = "mem0/1"
 
     def sureness(self, source: Source) -> int:
-        """By its content; an export of the plug-in by its name."""
+        """Judge by its content; an export of the plug-in by its name."""
         if source.head.startswith(MAGIC):
             return sure_of_table(source, "history", REQUIRED)
         if source.name.startswith("mem0-export-") and source.name.endswith(".md"):

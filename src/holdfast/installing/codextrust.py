@@ -1,4 +1,4 @@
-"""Codex's approvals of hooks: it skips one, without a word, until its user has approved that very command.
+"""Codex's approvals of hooks: it silently skips a hook until its user has approved that very command.
 
 Codex itself tells a hook's digest and state (`hooks/list` of its app-server). An approval is a table of its
 configuration that holds the digest; it is written only when the user asked for it.

@@ -42,7 +42,7 @@ class Holder(NamedTuple):
     parts: list[Part]
 
     def only(self, key: str) -> Part | None:
-        """The member of that key. Raises HostConfigError when there are several: which one counts, readers dispute."""
+        """The member of that key. Raises HostConfigError when there are several: readers differ in which one counts."""
         members = [part for part in self.parts if part.key == key]
         if len(members) > 1:
             raise HostConfigError(f"{key!r} is there {len(members)} times", hint="keep one of them")
@@ -243,7 +243,7 @@ def _remove_member(text: str, edit: ConfigEdit) -> str:
 
 
 def _remove_last(text: str, edit: ConfigEdit, before: str) -> str:
-    """Without a shared member that nobody had before us, when it is all that is left."""
+    """The text without a shared member that was not there before us, when nothing else is left."""
     holder, old = holder_at(text, edit.path), _quietly(before, edit.path)
     if holder is None or [part.key for part in holder.parts] != [edit.key] or (old and old.only(edit.key)):
         return text
@@ -251,7 +251,7 @@ def _remove_last(text: str, edit: ConfigEdit, before: str) -> str:
 
 
 def _sweep_lists(text: str, path: tuple[str, ...], ours: ConfigEdit, before: str) -> str:
-    """Without our entries in any list of the object at the path, also those inside of others' entries."""
+    """The text without our entries in any list of the object at the path, also those inside of others' entries."""
     if holder_at(text, path) is None:
         return text
     for key in [part.key for part in _parts(text, path) if isinstance(part.value, list)]:
@@ -272,7 +272,7 @@ def _sweep(text: str, path: tuple[str, ...], ours: ConfigEdit) -> str:
 
 
 def _sweep_inside(text: str, start: int, ours: ConfigEdit) -> str:
-    """Without our entries in the lists of one list element: a group of which a part is ours."""
+    """The text without our entries in the lists of one list element: a group of which a part is ours."""
     for part in reversed(_holder(plain(text), start).parts):
         if isinstance(part.value, list):
             for item in reversed(_holder(plain(text), part.value_start).parts):
@@ -292,7 +292,7 @@ def _parts(text: str, path: tuple[str, ...]) -> list[Part]:
 
 
 def _prune(text: str, path: tuple[str, ...], before: str) -> str:
-    """Without holders along the path that are empty now and were not there before; an old one gets its blanks back."""
+    """The text without holders along the path that are empty now and new; an old one gets its blanks back."""
     for depth in range(len(path), 0, -1):
         holder = holder_at(text, path[:depth])
         if holder is None or holder.parts:

@@ -156,13 +156,13 @@ class RulesDesk:
         return tuple(dict.fromkeys([*known, *map(self._known, named)]))
 
     def _chosen(self, named: Sequence[str]) -> list[str]:
-        """The hosts to write for: those asked for, and those that setup wired and no hook delivers to."""
+        """The hosts to write for: those named, and those that setup wired and no hook delivers to."""
         profiles = {name: self._hosts[name].profile for name in self._wired}
         silent = [name for name, profile in profiles.items() if profile.rules and not profile.moments]
         return sorted({*named, *silent})
 
     def _outlets(self, named: Sequence[str], problems: list[HoldfastError], notes: list[str]) -> Iterator[Outlet]:
-        """Where to write, for each host; why there is no place for one, and who would be told twice, in the lists."""
+        """Where to write for each host; `problems` and `notes` get who has no place and who would be told twice."""
         for name in self._chosen(named):
             try:
                 outlet = self._outlet(self._hosts[name])
@@ -240,7 +240,7 @@ class RulesDesk:
 
 
 def _twice(host: Host, file: str, readers: Sequence[str], is_named: bool) -> str:
-    """That others hear the same from hooks, and what is done about it."""
+    """A note that others hear the same from hooks, and what is done about it."""
     if list(readers) == [host.profile.title]:
         return f"{host.profile.title} has hooks that deliver already: it is told the same twice"
     others = ", ".join(title for title in readers if title != host.profile.title)

@@ -65,7 +65,7 @@ RECURRENCE = 2
 LIKELY, PROBABLE = 0.75, 0.4
 """Calibrated probability of worth from which a find is active, and from which it is on probation."""
 LEAST_WORTH = 0.2
-"""Below it a find is no lesson; its event stays and is read again when the judge gets better."""
+"""Probability below which a find is no lesson; its event stays and is read again when the judge gets better."""
 INBOX_A_SESSION = 5
 """Finds by words alone that one session may leave waiting or on probation, the likeliest."""
 WRITTEN_A_SESSION = 8
@@ -141,7 +141,7 @@ class Admission:
         return replace(candidate, trust="repository", scope_level="project", explicit=False, structured=False)
 
     def _is_told(self, candidate: Candidate) -> bool:
-        """A surer find of another detector rests on the same words: one span of text is one lesson of a family."""
+        """Whether a surer find of another detector rests on the same words: a span gives one lesson of a family."""
         family, name = FAMILIES.get(candidate.kind, candidate.kind), candidate.detector
         first = candidate.evidence[0] if candidate.evidence else None
         is_told = first is not None and any(
@@ -351,7 +351,7 @@ class Admission:
         return "active" if candidate.confidence >= LIKELY and not reviewed else "probation"
 
     def _is_proved(self, candidate: Candidate) -> bool:
-        """What exit statuses verified holds nothing that a person must decide, and no sentence that was read."""
+        """Whether it holds nothing that a person must decide, and no sentence that the session read somewhere."""
         if reservation("\n".join((candidate.title, candidate.insight, candidate.why, *candidate.snippets))):
             return False
         if any(is_order(path.rpartition("/")[2]) for path in candidate.files):
@@ -379,7 +379,7 @@ class Admission:
         return "active" if _is_distinctive(known) and not self._is_read(known, draft, seen) else known.state
 
     def _is_read(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId]) -> bool:
-        """The words stand in what one of the sessions has read; what exit statuses verified stands there by nature."""
+        """Whether a session has read the words somewhere; no question where exit statuses verified both."""
         if known.trust == draft.trust == "verified":
             return False
         others = [session for session in seen if session != self.source.session][-SESSIONS_ASKED:]
@@ -411,7 +411,7 @@ def _persons(known: Provenance, draft: Provenance) -> dict[str, str]:
 
 
 def _differ_in_taste(lesson: Lesson, draft: Lesson) -> bool:
-    """Two persons prefer opposite things: neither is wrong."""
+    """Whether the lessons are preferences of two persons: then neither is wrong."""
     if not lesson.kind == draft.kind == "preference":
         return False
     mine, theirs = lesson.provenance.person, draft.provenance.person
@@ -419,19 +419,19 @@ def _differ_in_taste(lesson: Lesson, draft: Lesson) -> bool:
 
 
 def _is_cut(candidate: Candidate, insight: str) -> bool:
-    """The rule was cut for length: half a sentence may say the opposite of the whole."""
+    """Whether the rule was cut for length: half a sentence may say the opposite of the whole."""
     whole = insight.rstrip()
     return len(whole) > INSIGHT_LIMIT or whole.endswith(("…", "...")) or "[... cut ...]" in candidate.insight
 
 
 def _is_distinctive(lesson: Lesson) -> bool:
-    """The wording is not what agents say in every session: it has enough telling words, or names code."""
+    """Whether the wording is more than agents say in every session: it has enough telling words, or names code."""
     names = bool(lesson.symbols or lesson.paths or lesson.command) or "`" in lesson.insight
     return len(duplicate_key(lesson.insight).split()) >= (LEAST_NAMED if names else DISTINCTIVE)
 
 
 def _repeats(lesson: Lesson, draft: Lesson) -> bool:
-    """The draft says what the lesson says: in other words, or about the same failure of the same command."""
+    """Whether the draft says what the lesson says, in other words or about the same failure of the same command."""
     return _quotes_the_same(lesson, draft) or _same_failure(lesson, draft) or same(lesson.insight, draft.insight)
 
 
@@ -459,7 +459,7 @@ def _failure_told(lesson: Lesson, draft: Lesson) -> dict[str, str]:
 
 
 def _same_failure(lesson: Lesson, draft: Lesson) -> bool:
-    """Both tell how one failure of one command was cured; of a repair the cure must be the same too."""
+    """Whether both tell how one failure of one command was cured; of a repair the cure must be the same too."""
     if (lesson.kind, lesson.command) != (draft.kind, draft.command):
         return False
     if draft.kind == "tooling":

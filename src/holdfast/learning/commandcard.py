@@ -85,11 +85,11 @@ class _Form(Frozen):
 
     @property
     def score(self) -> float:
-        """How much it is the way things are done here."""
+        """How strongly the counts say that things are done this way here."""
         return self.passes * (WRAPPED if is_wrapper(self.line) else 1) * (NAMED if self.named else 1)
 
     def is_proved(self, purpose: str) -> bool:
-        """It passed twice, in one session or in two."""
+        """Whether it passed twice, in one session or in two."""
         enough = self.sessions >= (START_SESSIONS if purpose == "run" else 1)
         return enough and self.passed + self.aimed >= LEAST_PASSES
 
@@ -172,7 +172,7 @@ def _write(
 
 
 def _is_forgotten(parts: Parts, place: Place, topic: str) -> bool:
-    """The purpose's line was forgotten: a tombstone has no topic, the version before it has."""
+    """Whether the purpose's line was forgotten: a tombstone has no topic, but the version before it has one."""
     tombs = parts.store.find(LessonFilter(project=place.project.id, states=("forgotten",)))
     before = (parts.store.get([tomb.id], tomb.recorded_at - INSTANT) for tomb in tombs)
     return any(lesson.topic_key == topic for lessons in before for lesson in lessons)

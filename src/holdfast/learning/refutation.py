@@ -73,7 +73,7 @@ class Settled(Frozen):
 
     kept: tuple[Candidate, ...] = ()
     refuted: tuple[Candidate, ...] = ()
-    """What was taken back: a lesson made of it before is to be closed."""
+    """The claims that were taken back: a lesson that was made of one before is to be closed."""
 
 
 def settle(candidates: Sequence[Candidate], window: Sequence[Event]) -> Settled:
@@ -133,7 +133,7 @@ def _retraction(event: Event, claim: str) -> tuple[Event, list[tuple[str, int]]]
 
 
 def _shares(words: str, claim: str) -> bool:
-    """Both have several telling words in common, a shared name of the code counting once more."""
+    """Whether both have several telling words in common; a shared name of the code counts once more."""
     names = {name.lower() for name in names_in(words)} & {name.lower() for name in names_in(claim)}
     return len(names) + len(_telling(words) & _telling(claim)) >= LEAST_SHARED
 
@@ -143,7 +143,7 @@ def _telling(text: str) -> frozenset[str]:
 
 
 def _is_denied(answer: str, claim: str) -> bool:
-    """A person's answer says that it is not so."""
+    """Whether a person's answer says that the claim is wrong."""
     first = answer.split("\n", 1)[0]
     if _WRONG.match(first):
         return len(answer.split()) <= BARE_WORDS or _shares(answer, claim)
@@ -151,7 +151,7 @@ def _is_denied(answer: str, claim: str) -> bool:
 
 
 def _fails_again(claim: str, at: int, window: Sequence[Event]) -> bool:
-    """A cause was claimed for a failure, something was edited for it, and the same failure came back unchanged."""
+    """Whether the claimed cause is wrong: something was edited for it, and the same failure came back unchanged."""
     if not _CLAIMS_CAUSE.search(claim):
         return False
     start = max(0, at - RUN_SPAN)
@@ -179,7 +179,7 @@ def _fails_again(claim: str, at: int, window: Sequence[Event]) -> bool:
 def _correction(
     candidate: Candidate, claim: str, event: Event, statements: Sequence[tuple[str, int]]
 ) -> Candidate | None:
-    """What is right, with what is not; None when it cannot be told without the conversation."""
+    """The candidate that states what is right and what is wrong; None when it needs the conversation."""
     sentence, start = statements[0]
     behind = _RIGHT.search(sentence)
     options = [(behind["right"], start + behind.start("right"))] if behind else []

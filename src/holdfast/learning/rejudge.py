@@ -46,9 +46,9 @@ class RejudgeReport(Frozen):
 
     judged: int = 0
     retired: tuple[Lesson, ...] = ()
-    """Below the line of today."""
+    """Lessons whose worth is below today's threshold."""
     demoted: tuple[Lesson, ...] = ()
-    """Active before, on probation now."""
+    """Lessons that were active and are on probation now."""
 
 
 def rejudge(parts: Parts, place: Place, *, dry: bool = False) -> RejudgeReport:
@@ -80,7 +80,7 @@ def rejudge(parts: Parts, place: Place, *, dry: bool = False) -> RejudgeReport:
 
 
 def rejudge_once(parts: Parts, place: Place) -> RejudgeReport | None:
-    """As `rejudge`, unless this judge has done so here before; then None."""
+    """Rejudge, unless this judge has done so here before; then None."""
     judge = next((detector.id for detector in parts.detectors() if detector.id.startswith(JUDGE)), "")
     if parts.store.mark(REJUDGED + place.project.id).partition(" ")[0] == judge:
         return None

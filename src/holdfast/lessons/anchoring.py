@@ -158,7 +158,7 @@ class _Anchoring:
         return tuple(self._telling(self._with_unplaced(anchors, next(iter(files), ""))).values())[:LIMIT]
 
     def _with_unplaced(self, anchors: list[Anchor], first: str) -> list[Anchor]:
-        """Names somebody gave that no definition was found for: they stand for the first file."""
+        """Add the names somebody gave that no definition was found for: they stand for the first file."""
         if not self._unplaced:
             return anchors
         whole = (self._look(first) if first else []) or [Anchor(path=first)]
@@ -216,7 +216,7 @@ class _Anchoring:
         return self._of_frame(self._frames[-1].path) if self._frames else []
 
     def _elsewhere(self, names: Sequence[str]) -> list[Anchor]:
-        """Names that mean one definition, or those that share one name in one file, in all of the project."""
+        """Anchors, in the whole project, of names that mean one definition or those that share a name in one file."""
         located = []
         for name in names:
             symbol = self._only(name)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 TRIES = 5
-"""How often a step is tried that loses a race each time: with three writers on one rule, two losses are common."""
+"""How often a step that loses races is tried: with three writers on one rule, two losses are common."""
 
 
 class Written(Frozen):

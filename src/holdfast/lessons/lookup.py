@@ -45,7 +45,7 @@ class Choice(Frozen):
     """Learnt in a session of that host."""
     trust: Trust | None = None
     since: datetime | None = None
-    """True since then or later."""
+    """Valid from then or later."""
     hidden: frozenset[LessonId] = frozenset()
     """None of these."""
 

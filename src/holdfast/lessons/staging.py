@@ -41,7 +41,7 @@ class Staged(Frozen):
 
     lesson: Lesson
     is_seen: bool
-    """It is seen where the question was asked."""
+    """Whether it is seen where the question was asked."""
     fate: str
     """`open`: the branch is there; `gone`: it is not, and was not merged as far as git tells."""
 

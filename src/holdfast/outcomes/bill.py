@@ -86,7 +86,7 @@ def _latest(parts: Parts, place: Place) -> SessionId:
 
 
 def _is_lesson(parts: Parts, delivery: Delivery) -> bool:
-    """Not a restored checkpoint, which is logged under its own id."""
+    """Whether a lesson was delivered, not a restored checkpoint, which is logged under its own id."""
     try:
         return bool(parts.store.get([delivery.lesson]))
     except LessonNotFoundError:

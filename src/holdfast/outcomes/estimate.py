@@ -52,7 +52,7 @@ class Difference(Frozen):
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves nought out."""
+        """Whether the interval leaves zero out."""
         return self.low > 0 or self.high < 0
 
 

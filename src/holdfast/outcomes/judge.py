@@ -253,7 +253,7 @@ def _passed_lint(advice: Advice, span: _Span) -> Judged | None:
 
 
 def _is_clean_lint(event: Event) -> bool:
-    """The event is a run of linters that found nothing; a pipe hides how it ended."""
+    """Whether the event is a run of linters that found nothing; a pipe hides how it ended."""
     if "lint" not in command_kinds(event.command) or failed(event):
         return False
     return bool(_NO_ISSUES.search(event.text)) or (

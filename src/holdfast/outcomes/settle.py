@@ -127,7 +127,7 @@ def move_at(parts: Parts, cwd: str, project: ProjectId, lessons: Iterable[Lesson
 
 
 def move(parts: Parts, place: Place, lessons: Iterable[LessonId]) -> list[LessonId]:
-    """Give each lesson the state that its outcomes add up to; those that changed.
+    """Give each lesson the state that its outcomes add up to; returns those that changed.
 
     `undo` takes it back, and what was counted until then counts no more.
     """
@@ -244,7 +244,7 @@ class _Session:
             yield self._outcome(lesson, judged, "missed", about)
 
     def _library(self) -> Library:
-        """What memory could have told when the session began."""
+        """The lessons that memory could have told when the session began."""
         where = LessonFilter(
             project=self.project, states=("active", "probation"), as_of=self.began_at, limit=KNOWN_MOST
         )
@@ -283,7 +283,7 @@ def _rules(parts: Parts, events: Sequence[Event]) -> list[Candidate]:
 
 
 def _is_over(events: Sequence[Event], now: datetime) -> bool:
-    """Its end was heard of and nothing came after it, or nothing was heard of it for long."""
+    """Whether the session is over: its end is the last event, or nothing was heard of it for long."""
     return events[-1].kind == "session_end" or now - events[-1].at >= IDLE
 
 
@@ -307,7 +307,7 @@ def _load_open(mark: str) -> list[_Open]:
     try:
         return [_Open(project=project, session=session, cwd=cwd) for project, session, cwd in loads(mark or "[]")]
     except (TypeError, ValueError):
-        return []  # not as we write it: its sessions come back with their next event
+        return []  # another form than ours: its sessions come back with their next event
 
 
 def _keep_open(parts: Parts, judged: Sequence[_Open], still_open: Sequence[_Open]) -> None:

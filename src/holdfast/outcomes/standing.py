@@ -52,7 +52,7 @@ class Standing(Frozen):
     becomes: State | None = None
     """The state that it should move to; None: it stays."""
     for_review: bool = False
-    """A person should look at it: outcomes speak against it, and only a person closes it."""
+    """Whether a person should look at it: outcomes speak against it, and only a person closes it."""
     words: str = ""
     """What its state rests on, and what would change it."""
 

@@ -45,7 +45,7 @@ class Stats(Frozen):
     ignored: Share = Share()
     overridden: Share = Share()
     failed: Share = Share()
-    """Those whose failure came all the same."""
+    """Of the lessons told, those whose failure came all the same."""
     unclear: Share = Share()
     helped: int = 0
     hurt: int = 0
@@ -56,7 +56,7 @@ class Stats(Frozen):
     failed_without: Share = Share()
     effect_on_heeding: Difference = Difference()
     effect_on_failures: Difference = Difference()
-    """Share of failures with the lesson less that without it: below nought where telling spares them."""
+    """Share of failures with the lesson less that without it: below zero where telling prevents them."""
     minutes_spared: float = 0.0
     """By MINUTES for each heeded lesson, less what is heeded without telling where enough was withheld to know."""
     weeks: tuple[tuple[str, int, int], ...] = ()

@@ -93,12 +93,12 @@ def _said(event: Event) -> str:
 
 
 def is_reading(event: Event) -> bool:
-    """A read or a search: its command, if the host gives one, is a pattern."""
+    """Whether the event is a read or a search: its command, if the host gives one, is a pattern."""
     return event.tool in ("Read", "Grep", "Glob", "Search", "LS", "WebFetch", "WebSearch")
 
 
 def is_search(event: Event) -> bool:
-    """A search for text, by a tool or by a command."""
+    """Whether the event is a search for text, by a tool or by a command."""
     if event.tool in ("Grep", "Search"):
         return True
     programs = {words[0].rpartition("/")[2] for words in simple_commands(event.command)} if event.command else set()

@@ -28,7 +28,7 @@ LEAST_FACTOR, MOST_FACTOR = 0.5, 2.0
 LEAST_OUTCOMES = 3
 """Outcomes from which a factor is other than one: one need or two say almost nothing about the next."""
 PRIOR_NEEDED, PRIOR_NOT = 1.0, 3.0
-"""The lesson nobody knows: told four times, needed once."""
+"""The prior of a lesson without outcomes: told four times, needed once."""
 STATED_COUNT = 3
 """What a statement counts for, in inferred outcomes."""
 LEAST_SHIFT, MOST_SHIFT = 0.9, 1.1

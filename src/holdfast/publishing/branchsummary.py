@@ -222,7 +222,7 @@ def _row_of_memory(parts: Parts, lesson: Lesson, before: Lesson | None) -> Row |
     elif lesson.state == "retired" and before is None and lesson.provenance.session:
         verb = "refuted"
     else:
-        return None  # what was forgotten is told by its file alone, without a word
+        return None  # a forgotten lesson is shown by its file alone, without its words
     source = lesson.provenance
     return Row(
         verb=verb,

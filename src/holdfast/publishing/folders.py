@@ -36,7 +36,7 @@ def group_folders(folders: Sequence[str], costs: Sequence[int], most: int, budge
 def _part_dearest(
     groups: list[Group], folders: Sequence[str], costs: Sequence[int], most: int, budget: int
 ) -> list[Group]:
-    """The groups with the dearest one that can be parted in parts; empty when there is none."""
+    """The groups with the most expensive one that can be divided split into its parts; empty when there is none."""
     priced = sorted((-sum(costs[at] for at in members), name, members) for name, members in groups)
     for cost, name, members in priced:
         parts = _parted(name, members, folders)

@@ -88,7 +88,7 @@ class RulesFile(Frozen):
     lessons: tuple[LessonId, ...]
     tokens: int
     hosts: tuple[str, ...] = ()
-    """Those of the hosts that read it."""
+    """The hosts that read it."""
 
 
 class Rules(Frozen):
@@ -270,7 +270,7 @@ def _rules_file(name: str, text: str, taken: Sequence[_Entry], whole: bool = Fal
 
 
 def _fit(entries: Sequence[_Entry], tokens: int, chars: int = 0) -> list[_Entry]:
-    """The best that there is room for, in the order they are written: by kind, the older first."""
+    """The best entries that there is room for, in the order they are written: by kind, the older first."""
     taken, spent, length = [], 0, 0
     for entry in entries:
         longer = length + len(entry.line) + 1

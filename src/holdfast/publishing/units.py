@@ -156,7 +156,7 @@ def _scores(units: Sequence[Unit], question: str, embedder: Embedder | None) -> 
 
 
 def _with_neighbours(scores: Sequence[float]) -> list[float]:
-    """Each score and a share of the better one beside it: what is said next to an answer often belongs to it."""
+    """Each score plus a share of the better neighbour's: what is said next to an answer often belongs to it."""
     padded = [0.0, *scores, 0.0]
     return [score + NEIGHBOUR * max(padded[at], padded[at + 2]) for at, score in enumerate(scores)]
 

@@ -97,11 +97,11 @@ class Attempt(Frozen):
     """The part of the command line that ran it, on one line, without redirections at its end."""
     passed: bool
     sure: bool = True
-    """The exit status itself says so; else a runner's report or the absence of an error does."""
+    """Whether the exit status itself says how it ended; else a runner's report or the absence of an error does."""
     tests: bool = False
-    """A test runner."""
+    """Whether it is a test runner's."""
     alone: bool = True
-    """Nothing else in its command line could have failed."""
+    """Whether nothing else in its command line could have failed."""
 
 
 def attempts(window: Sequence[Event]) -> list[Attempt]:
@@ -125,22 +125,22 @@ def failing_tests(text: str) -> list[str]:
 
 
 def reports_tests(text: str) -> bool:
-    """A runner's closing report is there: it found tests and ran them, however they ended."""
+    """Whether a runner's closing report is there: it found tests and ran them, however they ended."""
     return bool(_REPORT_FAILED.search(text) or _REPORT_PASSED.search(text))
 
 
 def changes_files(line: str) -> bool:
-    """The simple command edits files in place."""
+    """Whether the simple command edits files in place."""
     return bool(_WRITERS.match(line.strip()))
 
 
 def is_test_run(line: str) -> bool:
-    """The simple command is a test runner's."""
+    """Whether the simple command runs tests."""
     return bool(_TEST_PROGRAM.match(command_target(line)))
 
 
 def is_probe(line: str) -> bool:
-    """The simple command asks something by its exit status, or only prepares."""
+    """Whether the simple command answers a question with its exit status, or only prepares."""
     words = _bare(line).split(None, 4)
     if not words:
         return True

@@ -68,7 +68,7 @@ _LEAD = re.compile(
     r"(?:\*\*)?[:,]?\s+",
     re.IGNORECASE,
 )
-"""What only announces the cause that follows."""
+"""Openings that only announce the cause that follows."""
 _NAME = re.compile(
     r"`([^`\n]{2,80})`|\b([A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+[A-Z]\w+|[A-Z][a-z0-9]+[A-Z]\w+|\w+\.\w+\(\)|--[a-z][\w-]+)"
 )
@@ -89,17 +89,17 @@ def stated_cause(window: Sequence[Event], first: int, last: int, about: str) -> 
 
 
 def names_in(sentence: str) -> list[str]:
-    """What of the code a sentence names: quoted in backticks, or written like an identifier or a flag."""
+    """Names of code in a sentence: quoted in backticks, or written like an identifier or a flag."""
     return [quoted or plain for quoted, plain in _NAME.findall(sentence)]
 
 
 def stands_alone(sentence: str) -> bool:
-    """The sentence does not lean on what was said before it."""
+    """Whether the sentence can be understood without what was said before it."""
     return not _LEANS.match(sentence) and not dangles(sentence)
 
 
 def tells_work(sentence: str) -> bool:
-    """The sentence doubts, plans, or tells of the speaker's own work in progress."""
+    """Whether the sentence doubts, plans, or tells of the speaker's own work in progress."""
     return bool(_OWN_WORK.search(sentence))
 
 
@@ -136,7 +136,7 @@ def standing(sentence: str) -> str:
 
 
 def _is_about(sentence: str, about: frozenset[str]) -> bool:
-    """A name in the sentence stands in the failure or in the edit; without a name, several of its words do."""
+    """Whether the failure or the edit has a name that is in the sentence, or several words where it has no name."""
     names = names_in(sentence)
     words = {word.lower() for text in names or [sentence] for word in _WORD.findall(text)}
     return len(words & about) >= (1 if names else LEAST_SHARED)

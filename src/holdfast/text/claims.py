@@ -33,7 +33,7 @@ class Denial(Frozen):
     subject: frozenset[str] = frozenset()
     predicate: frozenset[str] = frozenset()
     ends: bool = False
-    """It was so before."""
+    """Whether it held before."""
 
 
 class Claim(Frozen):
@@ -56,9 +56,9 @@ class Claim(Frozen):
     conditions: tuple[frozenset[str], ...] = ()
     """The words of each part that says where, when or for what it holds."""
     has_denier: bool = False
-    """It has a word as `not` anywhere, also in a condition."""
+    """Whether it has a word such as `not` anywhere, also in a condition."""
     is_limited: bool = False
-    """It names an exception, or that it holds only for something."""
+    """Whether it names an exception, or says that it holds only for something."""
     numbers: tuple[str, ...] = ()
     sequence: tuple[str, ...] = ()
     """All words of the first sentence, lower-cased."""
@@ -81,9 +81,9 @@ DENIERS = word_set(
     stopped prevent prevents forbid forbids nor neither none without hardly"""
 )
 _OVER = word_set("gone removed deprecated dropped obsolete unsupported discontinued abolished retired")
-"""Said of a thing, they deny the whole clause and tell that it was so before."""
+"""Words that, said of a thing, deny the whole clause and tell that it held before."""
 _DROPS = word_set("drop drops dropped remove removes removed deprecate deprecates abandoned")
-"""Said by a subject, they deny what follows and tell that it was so before."""
+"""Words that, said by a subject, deny what follows and tell that it held before."""
 _BE = word_set("is are was were been be got")
 _ADVERBS = word_set("now previously also since already been fully finally long completely meanwhile")
 _DETERMINERS = word_set("a an the any each every this that")
@@ -275,7 +275,7 @@ def bare(raw: str) -> str:
 
 
 def _is_exact(word: str) -> bool:
-    """A number, a path or an identifier rather than a word of the language."""
+    """Whether the word is a number, a path or an identifier rather than a word of the language."""
     bare = word.strip("`\"'()[]{}<>,;:!?.*\u201c\u201d")
     inner = bare[1:]
     return (

@@ -78,7 +78,7 @@ def relation(text: str, other: str) -> Relation:
 
 
 def relate(claim: Claim, other: Claim) -> Relation:
-    """As `relation`, for texts that were read already."""
+    """Answer as `relation` does, for texts that were read already."""
     if not (claim.subject & other.subject) and not _same_slot(claim, other):
         return Relation()
     if _is_same(claim, other):
@@ -204,7 +204,7 @@ def _half(claim: Claim, other: Claim) -> float:
 
 
 def _with_and_without(text: str, other: str) -> bool:
-    """One text speaks of something with a thing, the other one of it without that thing: two conditions."""
+    """Whether one text speaks of something with a thing and the other without it: they state two conditions."""
     for a, b in ((text, other), (other, text)):
         if "without" not in a.lower():
             continue

@@ -72,7 +72,7 @@ _WRAPPERS = word_set(
 
 
 class Cure(Frozen):
-    """What made it pass, as a rule."""
+    """A rule that says what made the command pass."""
 
     rule: str
     """A sentence that stands alone, without a full stop."""
@@ -83,7 +83,7 @@ class Cure(Frozen):
 
 
 def form_cure(failure: Attempt, run: Attempt) -> Cure | None:
-    """The rule behind another form of a command that passed; None when the forms differ in what is one run's alone."""
+    """The rule that another form of a command shows by passing; None when the forms differ only for one run."""
     if not failure.event.command:
         return None
     refused = _protected(failure, run)
@@ -144,7 +144,7 @@ def before_cure(run: Attempt, lines: Sequence[str]) -> Cure | None:
 
 
 def is_preparing(line: str) -> bool:
-    """The command prepares what later ones need: it installs, generates, starts or migrates something."""
+    """Whether the command prepares what later ones need: it installs, generates, starts or migrates something."""
     return bool(_PREPARES.search(line)) and not _NO_STEP.match(line) and not is_probe(line)
 
 

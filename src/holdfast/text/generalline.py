@@ -78,17 +78,17 @@ def general_line(line: str, *, keep_files: bool = False) -> str:
 
 
 def is_personal(text: str) -> bool:
-    """The text names a path of one machine, one person or one occasion."""
+    """Whether the text names a path of one machine, one person or one occasion."""
     return bool(_PERSONAL.search(text))
 
 
 def is_source_file(word: str) -> bool:
-    """The word names one file that is worked on, and no configuration."""
+    """Whether the word names one file that is worked on, and no configuration."""
     return bool(_FILE.match(word)) and not _CONFIGURATION.search(word)
 
 
 def is_one_off(word: str) -> bool:
-    """The word is a number, a revision, an id, a time or an address."""
+    """Whether the word is a number, a revision, an id, a time or an address."""
     return bool(_ONE_OFF.match(word.strip("'\"")))
 
 

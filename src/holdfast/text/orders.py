@@ -108,7 +108,7 @@ def reservation(text: str) -> str:
 
 
 def harm(text: str) -> str:
-    """What an agent that follows the text would do to its user, in a few words; empty for nothing that is known."""
+    """The harm that an agent following the text would do to its user, in a few words; empty for no known harm."""
     plain = folded(text)
     if _PIPED.search(plain):
         return "a command that runs what it is fed"

@@ -83,7 +83,7 @@ def read(text: str) -> Reading:
 
 
 def same(text: str, other: str) -> bool:
-    """The rules say the same; one may only say more. Symmetric, and never true of opposed rules."""
+    """Whether the rules say the same; one may say more. Symmetric, and never true of opposed rules."""
     a, b = sorted((read(text), read(other)), key=lambda reading: len(reading.words))
     if not a.words or a.exact != b.exact or len(a.words) < SHORTEST * len(b.words):
         return False
@@ -96,7 +96,7 @@ def same(text: str, other: str) -> bool:
 
 
 def opposed(text: str, other: str) -> bool:
-    """The rules are about the same thing and cannot both hold. Symmetric, and never true of the same rules."""
+    """Whether the rules are about the same thing and cannot both hold. Symmetric, and never true of the same rules."""
     if same(text, other):
         return False
     a, b = read(text), read(other)
@@ -117,7 +117,7 @@ def _plain(text: str) -> str:
 
 
 def _is_exact(word: str) -> bool:
-    """A number, a path or an identifier rather than a word of the language."""
+    """Whether the word is a number, a path or an identifier rather than a word of the language."""
     inner = word[1:]
     return (
         any(c.isdigit() for c in word)
@@ -140,7 +140,7 @@ def _denials(text: str) -> int:
 
 
 def _turned(a: Reading, b: Reading, shared: set[str]) -> bool:
-    """A word both have is affirmed by one and denied by the other."""
+    """Whether one rule affirms a word that the other denies."""
     left, right = dict(a.words), dict(b.words)
     return any(left[word] != right[word] for word in shared)
 

@@ -133,7 +133,7 @@ def _exception(line: str) -> str:
 
 
 def _is_type(name: str) -> bool:
-    """A dotted name whose last part is an exception's class."""
+    """Whether it is a dotted name whose last part is an exception's class."""
     last = name.rpartition(".")[2]
     bare = last.replace("_", "")
     return (
@@ -208,7 +208,7 @@ def _is_naming(before: str) -> bool:
 
 
 def _is_telling(word: str) -> bool:
-    """A name by its form: an identifier of two words or more, or a flag; no digit, which a value would have."""
+    """Whether its form is a name's: an identifier of two words or more, or a flag, without the digit of a value."""
     core = word.lstrip("-").removesuffix("()")
     if not _is_name(word.lstrip("-")) or any(c.isdigit() for c in word) or len(core) < 4:
         return False
@@ -277,7 +277,7 @@ def _is_name(word: str) -> bool:
 
 
 def _is_path(word: str) -> bool:
-    """Something with folders in it; not a URL's scheme, a fraction or `and/or`."""
+    """Whether it has folders in it, and is no URL's scheme, fraction or `and/or`."""
     if "://" in word:
         return True
     if word[1:3] == ":\\" or word.startswith(("/", "./", "../", "~/")):

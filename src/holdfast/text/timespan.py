@@ -76,7 +76,7 @@ def _opened(lead: str, span: Span) -> Span:
 
 
 def _span_at(words: Sequence[str], at: int, now: datetime) -> Span | None:
-    """What the words from there on name."""
+    """The time that the words from there on name."""
     word, rest = words[at], words[at + 1 : at + 4]
     today = datetime(now.year, now.month, now.day, tzinfo=UTC)
     if word in ("today", "tonight"):

@@ -107,24 +107,24 @@ def speaker_trust(words: str, start: int) -> Trust:
 
 
 def interrupted(event: Event) -> bool:
-    """The user stopped the agent here."""
+    """Whether the user stopped the agent here."""
     return event.kind in ("prompt", "tool_failure") and event.text.lstrip().startswith(INTERRUPT)
 
 
 def refused(event: Event) -> bool:
-    """The user or the host stopped the tool: nothing was learnt about the command."""
+    """Whether the user or the host stopped the tool: nothing was learnt about the command."""
     return event.kind == "tool_failure" and event.text.lstrip().startswith(_REFUSALS)
 
 
 def failed(event: Event) -> bool:
-    """The host or the exit status says that the tool failed, by its own doing."""
+    """Whether the host or the exit status says that the tool itself failed."""
     if event.kind == "tool_failure":
         return not refused(event)
     return event.kind == "tool_result" and event.exit_code is not None and event.exit_code != 0
 
 
 def ended_well(event: Event) -> bool:
-    """The tool came back without a failure; a command without a known exit status did not."""
+    """Whether the tool came back without a failure; False for a command without a known exit status."""
     return event.kind == "tool_result" and (event.exit_code == 0 or (event.exit_code is None and not event.command))
 
 
@@ -148,7 +148,7 @@ def explanation(window: Sequence[Event], first: int, last: int) -> Evidence | No
 
 
 def is_test_file(path: str) -> bool:
-    """The path looks like a test by folder or name, as common test runners find them."""
+    """Whether the path looks like a test by folder or name, as common test runners find them."""
     return bool(_TEST_FILE.search(path))
 
 

@@ -27,9 +27,9 @@ class Wording(NamedTuple):
 
     text: str
     with_before: bool = False
-    """The sentence before it was needed."""
+    """Whether the sentence before it was needed."""
     is_asked: bool = False
-    """It was a question or a request."""
+    """Whether it was a question or a request."""
 
 
 _LEAD = re.compile(

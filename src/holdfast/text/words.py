@@ -84,7 +84,7 @@ def terms_of(chunk: str) -> list[str]:
 
 
 def expand(text: str) -> str:
-    """The forms a full-text index does not see by itself: parts of camelCase and snake_case, pairs of CJK, emoji,
+    """The forms that a full-text index cannot derive itself: parts of camelCase and snake_case, pairs of CJK, emoji,
     letters without the marks and widths that `terms` takes off.
 
     Words parted by spaces, each form once; kept in a column of its own beside the text.
@@ -211,7 +211,7 @@ def _is_cjk(word: str) -> bool:
 
 
 def _cjk(c: str) -> bool:
-    """Han, kana or hangul: scripts written without (useful) spaces."""
+    """Whether the character is Han, kana or hangul: scripts written without (useful) spaces."""
     code = ord(c)
     return (
         0x3040 <= code <= 0x30FF
@@ -223,7 +223,7 @@ def _cjk(c: str) -> bool:
 
 
 def _emoji(code: int) -> bool:
-    """A pictograph. Ticks, arrows and dingbats are not: they stand for no subject."""
+    """Whether the character is a pictograph. Ticks, arrows and dingbats are not: they stand for no subject."""
     return 0x1F300 <= code <= 0x1FAFF
 
 

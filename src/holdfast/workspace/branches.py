@@ -74,7 +74,7 @@ class LocalBranches:
         return here or next((commit for ref, commit in refs.items() if _branch(ref) == branch), "")
 
     def last_tip(self, branch: str) -> str:
-        """From the work tree's reflog, which stays when a branch is deleted."""
+        """The branch's last commit here, from the work tree's reflog, which stays when a branch is deleted."""
         checkout = find_checkout(self._root)
         left = f"\tcheckout: moving from {branch} to ".encode()
         for line in reversed(_reflog(checkout.git, "HEAD") if checkout else ()):
@@ -90,12 +90,12 @@ class LocalBranches:
         return datetime.fromtimestamp(int(seconds), UTC) if seconds.isdigit() else None
 
     def was_at(self, branch: str, commit: str) -> bool | None:
-        """From the branch's own reflog, which goes when the branch is deleted; None where there is none."""
+        """Whether the branch's own reflog has the commit; None without a reflog, which git deletes with the branch."""
         lines = self._reflog_of(branch)
         return any(commit.encode() in line[:130] for line in lines) if lines else None
 
     def missing(self, line: str, commits: Sequence[str]) -> frozenset[str] | None:
-        """Two questions however many commits: which of them exist, and which of those `line` does not have."""
+        """Ask git twice, however many commits: which of them exist, and which of those `line` does not have."""
         wanted = [commit for commit in commits if _commit(commit)][:COMMITS_LIMIT]
         if not wanted or not _commit(line):
             return frozenset(commits)
@@ -108,7 +108,7 @@ class LocalBranches:
         return frozenset(commit for commit in commits if commit in outside or commit not in there)
 
     def fork(self, line: str, commit: str) -> str | None:
-        """The merge base."""
+        """The merge base; empty without one, None when git cannot tell."""
         if not _commit(line) or not _commit(commit):
             return ""
         output = self._ask("merge-base", line, commit, timeout_s=WALK_TIMEOUT_S)
@@ -117,7 +117,7 @@ class LocalBranches:
         return output.decode("ascii", "replace").strip()
 
     def is_applied(self, line: str, commit: str) -> bool | None:
-        """By patches: each of the commits has its like on `line`, or one commit there has the changes of all."""
+        """Compare patches: each commit has its like on `line`, or one commit there has the changes of all."""
         base = self.fork(line, commit)
         if not base or base == commit:
             return None if base is None else False
@@ -126,7 +126,7 @@ class LocalBranches:
         return True if marks == {b"-"} else self._is_squashed(line, base, commit)
 
     def blobs(self, commit: str, paths: Sequence[str]) -> dict[str, str] | None:
-        """One question for every 500 paths."""
+        """Ask git once for every 500 paths."""
         wanted = [path for path in paths if path and "\0" not in path]
         blobs: dict[str, str] = {}
         for start in range(0, len(wanted), COMMITS_LIMIT):
@@ -140,13 +140,13 @@ class LocalBranches:
         return blobs
 
     def below(self, commit: str, folder: str) -> frozenset[str] | None:
-        """One question."""
+        """Ask git once for the names of all files below the folder."""
         how = ("-r", "-z", "--full-tree", "--name-only")
         output = self._ask("ls-tree", *how, commit, "--", folder + "/", timeout_s=WALK_TIMEOUT_S)
         return None if output is None else frozenset(os.fsdecode(name) for name in output.split(b"\0") if name)
 
     def changed(self, base: str, commit: str) -> list[str] | None:
-        """By names, without renames."""
+        """Compare the two trees by name; a rename is a file less and a file more."""
         if not (_commit(base) and _commit(commit)):
             return None
         output = self._ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, commit, "--")

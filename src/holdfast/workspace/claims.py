@@ -110,7 +110,7 @@ class Claims:
     def _state(self, declared: str, here: Repository, folder: str) -> str:
         """All that a refusal rests on: while it is the same, a hook need not ask for the folder's time of birth."""
         owners = self._marks("declared:" + declared)
-        # Without an owner another process is just binding the id, and may not come to its end.
+        # Without an owner, another process is binding the id just now, and may be stopped before it has done so.
         return (
             "\n".join((declared, repository_mark(folder), here.remote, here.root_commit, owners))
             if owners
@@ -124,9 +124,9 @@ class Claims:
             self._keep(declared, list(dict.fromkeys([*owners, Repository(certificate=_certificate(folder))])))
 
     def release(self, declared: str, project: Project, folder: str, root: str) -> bool:
-        """Let the id not count any more in the repository that the folder is in; whether it did.
+        """Let the id not count any more in the repository that the folder is in; returns whether it did.
 
-        An id that nobody has after that is bound to nobody by itself: the next one has to be accepted.
+        An id that nobody has after that is bound to nobody by itself: the next repository has to be accepted.
         """
         known_as = [
             Repository(remote=project.remote, root_commit=project.root_commit, certificate=_certificate(path))
@@ -156,7 +156,7 @@ class Claims:
         return True
 
     def _bind(self, declared: str, here: Repository, root: str) -> bool:
-        """Make the repository the owner of an id that has none yet; whether it is now."""
+        """Make the repository the owner of an id that has none yet; returns whether it is the owner now."""
         if self._owners(declared):
             return False
         with self._turn() as ours:  # of two repositories that are first seen at the same time only one is bound

@@ -34,7 +34,7 @@ class Git:
         return None if running is None else self.collect(running, timeout_s)
 
     def start(self, folder: str, arguments: Sequence[str], trusted: bool = False) -> tuple[int, int] | None:
-        """Ask without waiting: what `collect` takes, and must be given; None where that cannot be."""
+        """Ask without waiting; the result must be passed to `collect`. None where that cannot be."""
         if not hasattr(os, "posix_spawnp"):
             return None
         reading, writing = os.pipe()
@@ -47,7 +47,7 @@ class Git:
             os.close(writing)
 
     def collect(self, running: tuple[int, int], timeout_s: float) -> bytes | None:
-        """What was printed, as `ask` tells it, waiting at most that long from now."""
+        """What git printed, as `ask` returns it, waiting at most that long from now."""
         child, reading = running
         deadline = self._clock.elapsed_s() + timeout_s * self._patience
         output = None

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 0.15
 WALK_TIMEOUT_S = 0.5
-"""For questions that walk over commits."""
+"""Seconds for a question that walks over commits."""
 
 PAGE_TIMEOUT_S = 1.0
-"""For a page of commits with their messages and files."""
+"""Seconds for a page of commits with their messages and files."""
 
 LIMIT = 1_000
 MESSAGE_LIMIT = 20_000
@@ -70,7 +70,7 @@ class LocalHistory:
             how = ["--no-textconv", "--no-ext-diff", f"-S{text}", *how]
         output = self._ask("log", *how, "--", path, timeout_s=WALK_TIMEOUT_S)
         if output == b"" and not text:
-            # a file that came and went on one side of a merge: git leaves that side out, for the merge has neither
+            # git leaves out the side of a merge on which a file came and went: the merge has no trace of it
             output = self._ask("log", "--full-history", "--no-merges", *how, "--", path, timeout_s=WALK_TIMEOUT_S)
         return tuple(reversed((output or b"").decode("ascii", "replace").split()[:LIMIT]))
 

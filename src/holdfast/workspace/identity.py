@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def identify_checkout(marks: Callable[..., str], checkout: Checkout, url: str, root: str) -> Project:
-    """The identity of a repository, now kept. `root` is its root commit, empty while it cannot be told."""
+    """Find the identity of a repository, and keep it. `root` is its root commit, empty while it cannot be told."""
     remote = normalise_remote(url, checkout.root)
     project_id = (
         (remote and root and marks(f"git:{remote}#{root}"))
@@ -48,7 +48,7 @@ def identify_checkout(marks: Callable[..., str], checkout: Checkout, url: str, r
 
 
 def identify_folder(marks: Callable[..., str], folder: str, alone: bool = False) -> tuple[str, Project]:
-    """Root and identity of a folder without git, now kept; a folder that was moved keeps the one it had.
+    """Find root and identity of a folder without git, and keep them; a folder that was moved keeps the one it had.
 
     `alone`: the folder is a root, whatever is known of those above.
     """
@@ -141,7 +141,7 @@ def born(path: str) -> str:
 
 
 def _linux_birth(path: str) -> str:
-    """Asked of statx(2), which Python does not offer yet: `stx_btime` is at byte 80, valid if mask bit 0x800 is set."""
+    """Ask statx(2), which Python does not offer yet: `stx_btime` is at byte 80, valid if mask bit 0x800 is set."""
     if os.name != "posix":
         return ""
     import ctypes  # only when a folder is seen for the first time

@@ -136,7 +136,7 @@ def _reports(at: int, event: Event) -> Iterator[_Report]:
 
 
 def _is_everywhere(linter: str, rule: str, tool: str) -> bool:
-    """The rule is no news: every project has it, or the compiler's message is about one place."""
+    """Whether the rule is no news: every project has it, or the compiler's message is about one place."""
     return bool({linter, rule} & SLIPS) or (tool in ("tsc", "mypy") and rule not in COMPILERS)
 
 
@@ -150,7 +150,7 @@ def _match(line: str) -> tuple[re.Match[str] | None, str]:
 
 
 def _is_cured(window: Sequence[Event], last: int) -> bool:
-    """After the last report somebody edited, and a command of the same program then ended well."""
+    """Whether somebody edited after the last report, and a command of the same program then ended well."""
     edited = False
     words = window[last].command.split()
     for event in window[last + 1 :]:

@@ -50,7 +50,7 @@ class Utterance(NamedTuple):
 
 
 def say(turn: Turn) -> Utterance:
-    """The text turn, read once."""
+    """Read the text turn once: its sentences and their cues."""
     reading = read(turn.text)
     words = [sentence.words for sentence in reading.sentences]
     cues = tuple(tuple(_ANY.find(w, opens_turn=n == 0)) for n, w in enumerate(words))

@@ -156,7 +156,7 @@ def _words(piece: str) -> Iterator[str]:
 
 
 def _is_word(token: str) -> bool:
-    """Not camel case: `iPhone` is rare, `fooBar` is not."""
+    """Whether the token is a word, not camel case: `iPhone` is rare, `fooBar` is not."""
     return (
         len(token) == 1
         or token[1:].islower()

@@ -117,7 +117,7 @@ class _Splitter:
             self._add(text)
 
     def _add_code(self, code: str) -> None:
-        """Code belongs to the words right before it."""
+        """Add code to the words right before it."""
         if self.pieces and self._before in ("paragraph", "list", "code"):
             last = self.pieces[-1]
             self.pieces[-1] = last._replace(snippets=(*last.snippets, code))

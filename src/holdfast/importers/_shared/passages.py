@@ -49,7 +49,7 @@ class Voice(NamedTuple):
 
 
 def read_markdown(text: str, voice: Voice) -> Iterator[Passage | Skipped]:
-    """The passages of a markdown text, and what of it is none."""
+    """The passages of a markdown text, and the parts that are none, with the reason."""
     for piece in split_markdown(text):
         yield from from_piece(piece, voice)
 

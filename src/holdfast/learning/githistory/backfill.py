@@ -59,9 +59,9 @@ class GitBackfill(Frozen):
     seconds: float = 60.0
     """From when on no further page of commits is read."""
     accept: bool = False
-    """The user vouches for the repository: what its commits say goes on probation."""
+    """Whether the user vouches for the repository: what its commits say goes on probation."""
     dry: bool = False
-    """Nothing is written."""
+    """Whether nothing is written: a dry run."""
 
 
 class GitReport(Frozen):
@@ -82,11 +82,11 @@ class GitReport(Frozen):
     over: int = 0
     """Finds left out because the project has enough of them."""
     own: bool = False
-    """The user has committed to the repository, or vouches for it."""
+    """Whether the user has committed to the repository, or vouches for it."""
     complete: bool = False
-    """The whole history was read."""
+    """Whether the whole history was read."""
     stopped: bool = False
-    """The user stopped the run."""
+    """Whether the user stopped the run."""
 
     @property
     def added(self) -> tuple[Step, ...]:
@@ -170,7 +170,7 @@ class _Reader:
             self._was_own = True
 
     def read(self, progress: Callable[[int], None]) -> bool:
-        """Read as far as the limits allow; whether the user stopped it."""
+        """Read as far as the limits allow; returns whether the user stopped it."""
         until_s = self._parts.clock.elapsed_s() + self._how.seconds
         try:
             if self._newest and not self._pages(f"{self._newest}..HEAD", 0, until_s, progress):
@@ -201,7 +201,7 @@ class _Reader:
             self._parts.store.mark(self._mark, f"{self._newest} {self._count}" + (" own" if self.is_own() else ""))
 
     def _pages(self, revisions: str, skip: int, until_s: float, progress: Callable[[int], None]) -> bool:
-        """Read on; whether the end was reached."""
+        """Read on; returns whether the end was reached."""
         size = PAGE
         while self._parts.clock.elapsed_s() < until_s and len(self.commits) < self._how.most_commits:
             size = min(size, self._how.most_commits - len(self.commits))

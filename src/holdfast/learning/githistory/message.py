@@ -90,7 +90,7 @@ def read_message(message: str) -> tuple[Part, ...]:
 
 
 def _is_squash(lines: Sequence[str]) -> bool:
-    """GitHub lists the commits of a squashed pull request as `* subject`, with an empty line around each."""
+    """Whether the lines are a squashed pull request's: GitHub lists commits as `* subject`, between empty lines."""
     heads = [at for at, line in enumerate(lines) if line.startswith("* ")]
     return bool(heads) and all(at == 0 or not lines[at - 1].strip() for at in heads)
 
@@ -115,7 +115,7 @@ def _own_lines(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _is_noise(line: str) -> bool:
-    """Code, a log, a link or a rule; but not the continued line of a bullet."""
+    """Whether the line is code, a log, a link or a rule, and does not continue a bullet."""
     return bool(_NOISE.match(line)) and not (line[:1] == " " and line[:9].strip() and _BULLET.match(line))
 
 

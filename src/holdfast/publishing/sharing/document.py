@@ -125,7 +125,7 @@ def edit(document: Document, **changes: Any) -> Document:
 
 
 def join(document: Document, other: Document) -> Document:
-    """What both together say; the order does not matter, and joining twice changes nothing."""
+    """The document of both; the order does not matter, and joining twice changes nothing."""
     if document.is_tombstone or other.is_tombstone:
         return tombstone(document.id, min(document.values["kind"], other.values["kind"]))
     values: Values = {}

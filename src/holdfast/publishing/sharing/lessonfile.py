@@ -63,7 +63,7 @@ class LessonFile(Frozen):
     doubt: str = ""
     """Why its words may not be believed even if a person vouches for the repository; empty for no reason."""
     was_edited: bool = False
-    """Somebody changed it since it was last written by a sync."""
+    """Whether somebody changed it since a sync last wrote it."""
 
 
 class Unreadable(Exception):  # noqa: N818 - it is caught where it is raised, and becomes a Problem

@@ -67,11 +67,11 @@ class Syncing(Frozen):
     share: tuple[Lesson, ...] = ()
     """Lessons whose files are written even where there are none."""
     accept: bool = False
-    """A person vouches for the files: what waits in them counts."""
+    """Whether a person vouches for the files: what waits in them counts."""
     take_only: bool = False
-    """Files are read and not written: git is at work, or another hook of it follows."""
+    """Whether files are only read: git is at work, or another of its hooks follows."""
     dry: bool = False
-    """Nothing is written."""
+    """Whether nothing is written: a dry run."""
 
 
 class Step(Frozen):
@@ -113,13 +113,13 @@ class Entry(Frozen):
     """Its id in this store; empty for one that was not taken in."""
     path: str = ""
     ours: bool = False
-    """It counts here: our edits go out, edits from files wait for a person."""
+    """Whether it counts here: our edits go out, edits from files wait for a person."""
     at: str = ""
     """When the version was recorded that was synced last."""
     stamps: dict[str, str]
     provenance: dict[str, str]
     waits: bool = False
-    """The file has a change that nobody accepted yet."""
+    """Whether the file has a change that nobody accepted yet."""
 
 
 def sync(parts: Parts, place: Place, files: LessonFiles, how: Syncing) -> SyncReport:
@@ -257,7 +257,7 @@ class _Run:
         return parsed, content
 
     def _choose(self) -> None:
-        """Make the lessons ours that somebody shares."""
+        """Mark the lessons that somebody shares as ours."""
         for lesson in self.how.share:
             reason = reason_against(lesson, self.place)
             shared = self.shared_ids.get(lesson.id) or shared_id(lesson.kind, lesson.insight)

@@ -36,7 +36,7 @@ POSITIONS: tuple[tuple[tuple[str, ...], int], ...] = (
     (("redis-cli", "auth"), 1),
     (("iwconfig", "key"), 1),
 )
-"""Words of a command, and the how manieth word without a dash behind them is the secret."""
+"""Words of a command, and which of the words without a dash behind them is the secret."""
 
 _LEADS = frozenset(lead[0] for lead, _ in POSITIONS)
 _MARKS = [
@@ -77,7 +77,7 @@ def find_forms(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
 
 
 def _find_stored(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
-    """What tables and files hold."""
+    """The secrets that tables and files hold."""
     for name in COLUMNS:
         if name in low:
             yield from _find_columns(text, low, name)

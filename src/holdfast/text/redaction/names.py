@@ -431,7 +431,7 @@ def _is_setter(low: str, begin: int) -> bool:
 
 
 def _is_given(value: str, strength: int) -> bool:
-    """What a flag is given: shorter than where a name alone announces it, since the flag says what it is."""
+    """Whether a flag's value is a secret; it may be shorter than behind a name, since the flag says what it is."""
     if len(value) < 4 or is_stand_in(value) or any(mark in value for mark in "()<>"):
         return False
     if strength == STRONG:
@@ -536,7 +536,7 @@ def _bare_end(text: str, here: int, closer: str) -> int:
 
 
 def _is_annotation(text: str, end: int) -> bool:
-    """`name: str = value`: what stood after the colon was a type."""
+    """Whether a type stood after the colon: `name: str = value`."""
     return text[end : end + 3] == " = "
 
 
