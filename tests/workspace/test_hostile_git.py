@@ -286,13 +286,13 @@ def test_a_file_named_like_a_revision_is_no_riddle(trap: Trap, name: str) -> Non
     trap.git("add", "-A")
     trap.git("commit", "-q", "-m", "riddle")
     trap.ground.marks.clear()
-    found = trap.ground.workspace.locate(str(trap.root))
-    assert found.project.id == before
-    assert found.project.root_commit == trap.first
+    place = trap.ground.workspace.locate(str(trap.root))
+    assert place.project.id == before
+    assert place.project.root_commit == trap.first
     last = trap.git("rev-parse", "HEAD")
     (trap.root / last).write_text("x")
     (trap.root / (last + "^")).write_text("x")
-    assert list(trap.ground.workspace.history(found).changed(last)) == [name]
+    assert list(trap.ground.workspace.history(place).changed(last)) == [name]
 
 
 def test_names_of_settings_tell_the_filters() -> None:
