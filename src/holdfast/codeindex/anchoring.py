@@ -90,10 +90,9 @@ def _is_in(definition: Definition, other: Definition) -> bool:
 
 def _cover(definitions: list[Definition], first: int, last: int) -> bool:
     """Whether the lines begin and end in those definitions."""
-    return (
-        min(definition.start_line for definition in definitions) <= first
-        and max(definition.end_line for definition in definitions) >= last
-    )
+    begin = min(definition.start_line for definition in definitions)
+    end = max(definition.end_line for definition in definitions)
+    return begin <= first and end >= last
 
 
 def _of_definitions(whole: Anchor, source: Source, group: Sequence[Definition]) -> Anchor:

@@ -46,25 +46,19 @@ class Definition:
 
 def find_definitions(language: Language, matches: Sequence[Captures]) -> list[Definition]:
     """The definitions among a query's matches, as in the source, qualified; a repeated name has `#2`, `#3`, … added."""
-    definitions = list(
-        _unwrapped(
-            sorted(_iter_captured(language, matches), key=lambda definition: (definition.start, -definition.end))
-        )
-    )
+    captured = sorted(_iter_captured(language, matches), key=_in_source_order)
+    definitions = list(_unwrapped(captured))
     _qualify(definitions)
     defined = {definition.name for definition in definitions if not definition.only_declared}
-    counted = [
-        definition
-        for definition in definitions
-        if definition.kind != "scope" and not (definition.only_declared and definition.name in defined)
-    ]
+    proper = [definition for definition in definitions if definition.kind != "scope"]
+    counted = [definition for definition in proper if not (definition.only_declared and definition.name in defined)]
     _number(counted)
     return counted
 
 
 def find_members(language: Language, matches: Sequence[Captures], around: Sequence[Definition]) -> list[Definition]:
     """Fields and tests, qualified by the definitions around them; without those that are definitions already."""
-    candidates = sorted(_iter_captured(language, matches, by_name=True), key=lambda member: (member.start, -member.end))
+    candidates = sorted(_iter_captured(language, matches, by_name=True), key=_in_source_order)
     spans = {(definition.start, definition.end) for definition in around}
     names = {definition.name.partition("#")[0] for definition in around}
     open_tests: list[Definition] = []
@@ -75,12 +69,9 @@ def find_members(language: Language, matches: Sequence[Captures], around: Sequen
         while open_tests and open_tests[-1].end <= member.start:
             open_tests.pop()
         member.inside = _innermost(around, member)
-        if (
-            open_tests
-            and member.kind == "test"
-            and (member.inside is None or member.inside.start < open_tests[-1].start)
-        ):
-            member.inside = open_tests[-1]
+        around_test = open_tests[-1] if open_tests and member.kind == "test" else None
+        if around_test and (member.inside is None or member.inside.start < around_test.start):
+            member.inside = around_test
         member.name = f"{member.inside.name.partition('#')[0]}.{member.own_name}" if member.inside else member.own_name
         if member.kind == "test":
             open_tests.append(member)
@@ -93,6 +84,10 @@ def find_members(language: Language, matches: Sequence[Captures], around: Sequen
 def title(words: str) -> str:
     """A test's title as a name: without the signs that part names, at most 120 characters."""
     return " ".join(words.translate(_NAME_SIGNS).split())[:TITLE_LIMIT]
+
+
+def _in_source_order(definition: Definition) -> tuple[int, int]:
+    return definition.start, -definition.end
 
 
 def _innermost(around: Sequence[Definition], definition: Definition) -> Definition | None:

@@ -21,26 +21,16 @@ def same_body(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol 
 
     None when there are none or several, or when the body is short: many definitions have such a body.
     """
-    candidates = [
-        candidate
-        for candidate in _candidates(views, index, anchor, "body_hash")
-        if candidate.body_hash == anchor.body_hash
-    ]
-    return _only(
-        [
-            candidate
-            for candidate in candidates
-            if _is_telling(views, candidate, anchor) and _is_new(views, anchor, candidate)
-        ]
-    )
+    candidates = _candidates(views, index, anchor, "body_hash")
+    same = [symbol for symbol in candidates if symbol.body_hash == anchor.body_hash]
+    return _only([symbol for symbol in same if _is_telling(views, symbol, anchor) and _is_new(views, anchor, symbol)])
 
 
 def same_head(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol | None:
     """The one definition with the anchor's qualified name and head that was not there before; None if not just one."""
     name = unnumbered(anchor.symbol)
-    namesakes = [
-        symbol for symbol in _candidates(views, index, anchor, "signature_hash") if unnumbered(symbol.name) == name
-    ]
+    candidates = _candidates(views, index, anchor, "signature_hash")
+    namesakes = [symbol for symbol in candidates if unnumbered(symbol.name) == name]
     same = [symbol for symbol in namesakes if symbol.signature_hash == anchor.signature_hash]
     return _only([symbol for symbol in same if _is_new(views, anchor, symbol)])
 
@@ -72,9 +62,8 @@ def _candidates(views: Views, index: IndexStore | None, anchor: Anchor, by: str)
 
 def _is_telling(views: Views, symbol: Symbol, anchor: Anchor) -> bool:
     source = views.now(symbol.path)
-    definition = (
-        next((candidate for candidate in source.definitions if candidate.name == symbol.name), None) if source else None
-    )
+    definitions = source.definitions if source is not None else ()
+    definition = next((candidate for candidate in definitions if candidate.name == symbol.name), None)
     if source is None or definition is None or sort_of(definition.kind) != sort_of(anchor.symbol_kind):
         return False
     return source.body_size(definition) >= TELLING_TOKENS

@@ -37,9 +37,8 @@ def neighbours(store: IndexStore, root: str, path: str, limit: int = 40) -> list
     """Files linked to the file, closest first, each once for every relation; at most `limit`."""
     linked = [*_imported(store, root, path), *_paired(store, root, path)]
     linked = [neighbour for neighbour in linked if neighbour.path != path and neighbour.weight >= FAINT]
-    return sorted(
-        linked, key=lambda neighbour: (-neighbour.weight, neighbour.hops, neighbour.path, neighbour.relation)
-    )[:limit]
+    linked.sort(key=lambda neighbour: (-neighbour.weight, neighbour.hops, neighbour.path, neighbour.relation))
+    return linked[:limit]
 
 
 def _imported(store: IndexStore, root: str, path: str) -> list[Neighbour]:

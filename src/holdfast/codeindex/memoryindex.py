@@ -62,9 +62,8 @@ class MemoryIndexStore:
     def unlinked(self, root: str, limit: int) -> dict[str, list[Import]]:
         """Files whose imports are not resolved yet, with their imports as written."""
         linked = self._links.get(root, {})
-        unresolved = {
-            outline.path: list(outline.imports) for outline in self._iter_outlines(root) if outline.path not in linked
-        }
+        outlines = (outline for outline in self._iter_outlines(root) if outline.path not in linked)
+        unresolved = {outline.path: list(outline.imports) for outline in outlines}
         return dict(list(unresolved.items())[:limit])
 
     def link(self, root: str, imports: Mapping[str, Sequence[Import]]) -> None:

@@ -68,9 +68,8 @@ def csharp(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
     A namespace is found by the folder of its name, whose first part is often left out on the disk. What is imported may
     also be a type: an alias, or `using static`.
     """
-    parts = (
-        imported.module.partition("=")[2].strip().split(".") if "=" in imported.module else imported.module.split(".")
-    )
+    _, alias, target_name = imported.module.partition("=")
+    parts = (target_name.strip() if alias else imported.module).split(".")
     if parts[0] == "System":
         return
     folder = _csharp_folder(tree, parts)

@@ -105,9 +105,9 @@ class Judge:
             detail, reason = change.bracketed, "declaration"
             return Verdict(freshness="changed", reason=reason, detail=detail, share=change.share, anchor=now)
         reason = "signature_and_body" if body == "tokens" else "signature"
-        words = (
-            signature_words((then, old[0]), (source, definition)) if then is not None and old else "signature changed"
-        )
+        words = "signature changed"
+        if then is not None and old:
+            words = signature_words((then, old[0]), (source, definition))
         return Verdict(freshness="changed", reason=reason, detail=words, share=change.share, anchor=now)
 
     def _recorded(self, anchor: Anchor) -> tuple[Source | None, list[Definition]]:

@@ -163,9 +163,8 @@ def _find(parts: Parts, place: Place) -> list[Finding]:
         lesson_reasons += _of_use(lesson, vouched.get(lesson.id), last_told.get(lesson.id), parts.clock.now())
         if lesson.id in twins:
             others = len({twin.scope.project for twin in twins[lesson.id]})
-            lesson_reasons.append(
-                ("recurs", f"learnt in {others} other project{'s' * (others > 1)}, too: it may be for all")
-            )
+            projects = f"{others} other project{'s' * (others > 1)}"
+            lesson_reasons.append(("recurs", f"learnt in {projects}, too: it may be for all"))
     findings = [
         Finding(
             lesson=lesson,

@@ -233,9 +233,8 @@ def best(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
     """The likeliest candidates above `LEAST_WORTH`, in their order; of those that say the same the first."""
     once: list[Candidate] = []
     for candidate in candidates:
-        if candidate.confidence >= LEAST_WORTH and not any(
-            alike(earlier.insight, candidate.insight) for earlier in once
-        ):
+        is_new = not any(alike(earlier.insight, candidate.insight) for earlier in once)
+        if candidate.confidence >= LEAST_WORTH and is_new:
             once.append(candidate)
     least = sorted((candidate.confidence for candidate in once), reverse=True)[:most]
     likeliest = [candidate for candidate in once if least and candidate.confidence >= least[-1]]

@@ -129,9 +129,8 @@ def _correction(event: Event, prompt: str, turn: Sequence[Event]) -> Candidate |
             break
         rule = _rule(sentence, answers_question=answers_question)
         if rule:
-            return (
-                _candidate(event, rule, (sentence, start), turn) if speaker_trust(prompt, start) == "person" else None
-            )
+            is_persons = speaker_trust(prompt, start) == "person"
+            return _candidate(event, rule, (sentence, start), turn) if is_persons else None
     return None
 
 

@@ -80,12 +80,8 @@ def spans_of(parts: Parts, place: Place, anchor: Anchor) -> list[tuple[int, int]
     named = [symbol for symbol in single if symbol.name == anchor.symbol]
     if anchor.symbol_kind == "group":
         named = [symbol for symbol in single if symbol.name.partition("#")[0] == anchor.symbol]
-    alike = [
-        candidate
-        for candidate in single
-        if (candidate.signature_hash, candidate.body_hash) == (anchor.signature_hash, anchor.body_hash)
-    ]
-    return sorted({(candidate.start_line, candidate.end_line) for candidate in named or alike[:1]}) or [(0, 0)]
+    alike = [symbol for symbol in single if _has_same_hashes(anchor, symbol)]
+    return sorted({(symbol.start_line, symbol.end_line) for symbol in named or alike[:1]}) or [(0, 0)]
 
 
 def name_of(anchor: Anchor) -> str:
@@ -129,13 +125,13 @@ def _span(parts: Parts, anchor: Anchor, content: bytes | None) -> str | None:
     lines = text.splitlines()
     symbols = index.outline(anchor.path, content).symbols
     named = (symbol for symbol in symbols if _is_meant(anchor, symbol))
-    alike = (
-        candidate
-        for candidate in symbols
-        if (candidate.signature_hash, candidate.body_hash) == (anchor.signature_hash, anchor.body_hash)
-    )
+    alike = (symbol for symbol in symbols if _has_same_hashes(anchor, symbol))
     definition = next(named, None) or next(alike, None)  # it may have had another name then
     return "\n".join(lines[definition.start_line - 1 : definition.end_line]) if definition else None
+
+
+def _has_same_hashes(anchor: Anchor, symbol: Symbol) -> bool:
+    return (symbol.signature_hash, symbol.body_hash) == (anchor.signature_hash, anchor.body_hash)
 
 
 def _fingerprint(parts: Parts, anchor: Anchor, content: bytes | None) -> tuple[str, str]:

@@ -49,9 +49,8 @@ def _cut(text: str, edit: ConfigEdit) -> str:
     header_match = header.search(text)
     if header_match is None:
         raise HostConfigError(f"{_dotted(edit)} is written in another form than ours", hint="remove it by hand")
-    after = next(
-        (match.start() for match in _headers(text, header_match.end()) if not _is_inside(text, match, edit)), None
-    )
+    later = (match for match in _headers(text, header_match.end()) if not _is_inside(text, match, edit))
+    after = next((match.start() for match in later), None)
     head, tail = text[: header_match.start()], text[after:] if after is not None else ""
     remaining = (head if tail else head.removesuffix("\r\n" if head.endswith("\r\n") else "\n") or head) + tail
     expected = _load(text)

@@ -121,14 +121,12 @@ def frames_in(output: str) -> list[Frame]:
 def subject_of(events: Iterable[Event], files: Sequence[str], words: str) -> Subject:
     """The subject that the events behind a find tell of: what was edited, what a failure printed."""
     all_events = list(events)
-    edits = [
-        (event.files[0], event.new) for event in all_events if event.kind == "file_edit" and event.files and event.new
-    ]
+    edits = [event for event in all_events if event.kind == "file_edit" and event.files and event.new]
     failed = [event.text for event in all_events if event.kind == "tool_failure" or event.exit_code not in (None, 0)]
     return Subject(
         files=tuple(files),
         words=words,
-        edits=tuple(edits),
+        edits=tuple((event.files[0], event.new) for event in edits),
         output=failed[0] if failed else "",  # a later failure is another one, met on the way
         guessed=True,
     )
@@ -235,9 +233,8 @@ class _Anchoring:
                 symbols = index.search(self._place, name)
         except HoldfastError:
             return None  # the index is derived: without it the name is just not followed
-        return (
-            symbols[0] if len({(candidate.path, _unnumbered(candidate.name)) for candidate in symbols}) == 1 else None
-        )
+        places = {(candidate.path, _unnumbered(candidate.name)) for candidate in symbols}
+        return symbols[0] if len(places) == 1 else None
 
     def _telling(self, anchors: Sequence[Anchor]) -> dict[tuple[str, str], Anchor]:
         """Each anchor once; without files a detector guessed at when there are definitions."""

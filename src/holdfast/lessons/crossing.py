@@ -122,9 +122,8 @@ def _promote(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
             f"lesson {short_id(lesson.id)} is not active, or is about this project's files or a part of it",
             hint="holdfast remember '…' --scope user states it for all projects",
         )
-    twins = next(
-        (recurring.twins for recurring in find_recurring(parts, place) if recurring.lesson.id == lesson.id), ()
-    )
+    twins_of = {recurring.lesson.id: recurring.twins for recurring in find_recurring(parts, place)}
+    twins = twins_of.get(lesson.id, ())
     closed = (lesson, *twins)
     at = parts.clock.now()
     for closed_lesson in closed:

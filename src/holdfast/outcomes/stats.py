@@ -103,9 +103,8 @@ def _sum(
     judged = [outcome for outcome in outcomes if outcome.verdict in JUDGED and outcome.judge]
     told_outcomes = [outcome for outcome in judged if not outcome.withheld]
     without = [outcome for outcome in judged if outcome.withheld]
-    sessions = {delivery.session for delivery in deliveries} | {
-        outcome.session for outcome in outcomes if outcome.verdict == "withheld"
-    }
+    sessions = {delivery.session for delivery in deliveries}
+    sessions |= {outcome.session for outcome in outcomes if outcome.verdict == "withheld"}
     return Stats(
         project=project,
         name=name,

@@ -126,9 +126,8 @@ def compile_rules(
     files: list[RulesFile] = []
     for name in sorted(sharing, key=lambda name: ("{slug}" in name, name)):  # a file for a folder tells what is left
         untold = [entry for entry in entries if not _is_told(entry, sharing[name], files)]
-        files += (
-            _whole_files(sharing[name], untold, budget) if "{slug}" in name else _block(sharing[name], untold, budget)
-        )
+        write = _whole_files if "{slug}" in name else _block
+        files += write(sharing[name], untold, budget)
     written = {lesson for file in files for lesson in file.lessons}
     new = (
         entry.lesson.id for entry in entries if not all(_is_told(entry, readers, ()) for readers in sharing.values())

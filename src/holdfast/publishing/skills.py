@@ -186,9 +186,8 @@ def _name(subject: _Subject, names: set[str]) -> str:
     name = "-".join(filter(None, spelled.split("-")))
     if len(name) > NAME_LIMIT - 3 or not subject.key.isascii():
         name = f"{name[: NAME_LIMIT - 12].rstrip('-')}-{_digest(subject.key)[:8]}"
-    free = next(
-        candidate for candidate in (name, *(f"{name}-{n}" for n in range(2, len(names) + 3))) if candidate not in names
-    )
+    candidates = (name, *(f"{name}-{n}" for n in range(2, len(names) + 3)))
+    free = next(candidate for candidate in candidates if candidate not in names)
     names.add(free)
     return free
 

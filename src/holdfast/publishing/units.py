@@ -104,9 +104,8 @@ def find_units(units: Sequence[Unit], address: str) -> tuple[Unit, ...]:
     from difflib import get_close_matches
 
     addresses = [unit.address for unit in units]
-    near = [candidate for candidate in addresses if wanted in candidate][:3] or get_close_matches(
-        wanted, addresses, 3, 0.4
-    )
+    holding = [candidate for candidate in addresses if wanted in candidate]
+    near = holding[:3] or get_close_matches(wanted, addresses, 3, 0.4)
     raise InvalidValueError(f"no unit {wanted!r}", hint=f"one of: {', '.join(near)}" if near else "")
 
 

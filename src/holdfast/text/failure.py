@@ -65,9 +65,8 @@ def read_failure(error: str, command: str = "") -> Failure:
     kind, line = classify(signature) if signature else ("", "")
     lines = [line.strip()[:LINE_LIMIT] for line in error[-LINE_LIMIT * TAIL_LINES :].splitlines() if line.strip()]
     if not kind:
-        kind, line = next(
-            (classified for classified in map(classify, reversed(lines[-TAIL_LINES:])) if classified[0]), ("", "")
-        )
+        tail = map(classify, reversed(lines[-TAIL_LINES:]))
+        kind, line = next((classified for classified in tail if classified[0]), ("", ""))
     words = signature or line or (lines[-1] if lines else "")
     description = words if not kind or kind in words.lower() else f"{words} {kind}"
     return Failure(

@@ -87,9 +87,8 @@ def same(text: str, other: str) -> bool:
     a, b = sorted((read(text), read(other)), key=lambda reading: len(reading.words))
     if not a.words or a.exact != b.exact or len(a.words) < SHORTEST * len(b.words):
         return False
-    if sum(not affirmed for _, affirmed in a.words) != sum(not affirmed for _, affirmed in b.words) or _denials(
-        text
-    ) != _denials(other):
+    denied = [sum(not affirmed for _, affirmed in reading.words) for reading in (a, b)]
+    if denied[0] != denied[1] or _denials(text) != _denials(other):
         return False
     rest = iter(b.words)
     return all(word in rest for word in a.words) and not _has_opposites(a, b)

@@ -120,9 +120,8 @@ def _verdict(described: tuple[Utterance, dict[str, float]], weight: float, weigh
     is_statement = weight >= weights.threshold
     kind = name_kind(described, weights.kinds)
     probability = 1 / (1 + exp(-(weights.slope * weight + weights.offset)))
-    return Verdict(
-        weight, probability, is_statement, kind, _telling(utterance, weights.sentence) if is_statement else ()
-    )
+    telling = _telling(utterance, weights.sentence) if is_statement else ()
+    return Verdict(weight, probability, is_statement, kind, telling)
 
 
 def name_kind(
