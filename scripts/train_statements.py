@@ -24,7 +24,7 @@ import numpy as np
 from holdfast.detectors.statements import Turn
 from holdfast.detectors.statements._features import (
     VERSION,
-    Said,
+    Utterance,
     describe_sentence,
     describe_session,
     describe_topic,
@@ -47,7 +47,7 @@ NEARLY_BEST = 0.985
 _EDITS = re.compile(r"edit|write|patch|replace|create_file|insert", re.IGNORECASE)
 _FAILS = re.compile(r"\berror\b|\bfail(?:ed|ure)?\b|exit code [1-9]|traceback|not found|panic", re.IGNORECASE)
 
-Described = tuple[Said, dict[str, float]]
+Described = tuple[Utterance, dict[str, float]]
 
 
 class Row(NamedTuple):
@@ -58,7 +58,7 @@ class Row(NamedTuple):
     number: int
     role: str
     text: str
-    said: Said
+    utterance: Utterance
     features: dict[str, float]
     positive: bool
     near: bool
@@ -144,12 +144,12 @@ def _session(
     for at, (turn, described) in enumerate(zip(kept, describe_session(turns), strict=True)):
         if described is None or turn["turn"] in skipped:
             continue
-        said, features = described
+        utterance, features = described
         number = turn["turn"]
         own = sorted((label for label in labels if number in (label["turn"], *label["also_turns"])),
                      key=lambda label: label["turn"] != number)  # fmt: skip
         rows[at] = Row(
-            about["session"], about["repo"], number, turn["role"], turn["text"], said, features,
+            about["session"], about["repo"], number, turn["role"], turn["text"], utterance, features,
             number in positive, number in near, tuple(KINDS[label["category"]] for label in own),
             tuple(span["quote"] for label in own if label["turn"] == number for span in label["evidence"]),
             added is not None,
@@ -208,9 +208,9 @@ def _rounded(value: float) -> float:
 
 def fit_weights(rows: Sequence[Row]) -> dict[str, Any]:
     """The three models on these rows, in stored form, with threshold and calibration still open."""
-    heard = [row for row in rows if not mute(row.said) and not (row.added and row.near)]
-    stating = [row for row in rows if row.positive and row.kinds and not mute(row.said)]
-    topics = [describe_topic(row.said, row.features) for row in stating]
+    heard = [row for row in rows if not mute(row.utterance) and not (row.added and row.near)]
+    stating = [row for row in rows if row.positive and row.kinds and not mute(row.utterance)]
+    topics = [describe_topic(row.utterance, row.features) for row in stating]
     kinds = {}
     for kind in sorted({row.kinds[0] for row in stating}):
         kinds[kind] = fit_logistic(topics, [row.kinds[0] == kind for row in stating], KIND_PENALTY, balance=0.5)
@@ -233,7 +233,7 @@ def _sentence_rows(rows: Iterable[Row]) -> tuple[list[dict[str, float]], list[bo
             continue
         hits = quoted_sentences(row)
         if any(hits):
-            described.extend(describe_sentence(row.said, at) for at in range(len(hits)))
+            described.extend(describe_sentence(row.utterance, at) for at in range(len(hits)))
             chosen.extend(hits)
     return described, chosen
 
@@ -242,7 +242,7 @@ def quoted_sentences(row: Row) -> list[bool]:
     """For each sentence of the turn whether it overlaps a quoted evidence."""
     quotes = [_squeezed(quote) for quote in row.quotes]
     hits = []
-    for sentence in row.said.reading.sentences:
+    for sentence in row.utterance.reading.sentences:
         own = _squeezed(row.text[sentence.start : sentence.end])
         hits.append(any(own and (quote in own or (len(own) > 15 and own in quote)) for quote in quotes))
     return hits
@@ -338,8 +338,8 @@ def judge_session(session: Session, weights: Weights) -> list[Judged]:
             continue
         picked = 0
         if row.quotes and any(hits := quoted_sentences(row)):
-            ranked = rank_sentences(row.said, weights.sentence)
-            places = {sentence: place for place, sentence in enumerate(row.said.reading.sentences)}
+            ranked = rank_sentences(row.utterance, weights.sentence)
+            places = {sentence: place for place, sentence in enumerate(row.utterance.reading.sentences)}
             picked = next(rank for rank, (_, sentence) in enumerate(ranked, 1) if hits[places[sentence]])
         judged.append(Judged(row, verdict.weight, verdict.kind, verdict.found, picked))
     return judged

@@ -27,8 +27,8 @@ def builtin_names(kind: str) -> list[str]:
     if kind not in KINDS:
         raise PluginNotFoundError(f"no plug-ins of kind {kind!r}", hint=f"one of {', '.join(KINDS)}")
     room = os.path.join(os.path.dirname(__file__), kind)
-    found = (entry.removesuffix(".py") for entry in os.listdir(room) if entry.endswith(".py") or "." not in entry)
-    return sorted(name for name in found if not name.startswith("_"))
+    modules = (entry.removesuffix(".py") for entry in os.listdir(room) if entry.endswith(".py") or "." not in entry)
+    return sorted(name for name in modules if not name.startswith("_"))
 
 
 def load(kind: str, name: str, options: Mapping[str, str] | None = None) -> Any:

@@ -16,8 +16,8 @@ def make(number: int, key: str, **fields: object) -> Event:
 
 
 def test_a_failure_completes_an_open_command_and_leaves_its_words() -> None:
-    known, told = make(1, "result:c1"), make(9, "result:c1", kind="tool_failure", exit_code=1, text="other words")
-    outcome = outcome_of(known, told)
+    known, retold = make(1, "result:c1"), make(9, "result:c1", kind="tool_failure", exit_code=1, text="other words")
+    outcome = outcome_of(known, retold)
     assert outcome is not None
     assert (outcome.key, outcome.id) == (f"result:c1{OUTCOME}", "e9")
     (whole,) = with_outcomes([known, outcome])

@@ -51,47 +51,47 @@ def _no_host(name: str) -> Any:
     raise AssertionError(f"no host {name} is needed to observe")
 
 
-def kept(parts: Parts, place: Place, **over: Any) -> Event:
+def stored(parts: Parts, place: Place, **over: Any) -> Event:
     assert observe(parts, place, [make_event(**{"cwd": place.root, "project": "", **over})]) == 1
     return parts.store.find_events(EventFilter())[-1][1]
 
 
 def test_an_event_is_stamped_with_where_it_happened(parts: Parts, place: Place) -> None:
     here = replace(place, branch="main", commit="c0ffee")
-    event = kept(parts, here, cwd="")
+    event = stored(parts, here, cwd="")
     assert (event.project, event.cwd, event.branch, event.commit) == (place.project.id, place.root, "main", "c0ffee")
 
 
 def test_what_the_host_said_about_the_place_stays(parts: Parts, place: Place) -> None:
-    event = kept(parts, replace(place, branch="main"), branch="feature", commit="abc", project="project-z")
+    event = stored(parts, replace(place, branch="main"), branch="feature", commit="abc", project="project-z")
     assert (event.project, event.branch, event.commit) == ("project-z", "feature", "abc")
 
 
 def test_files_become_relative_to_the_root(parts: Parts, place: Place) -> None:
     files = (f"{place.root}/src/app.py", "src/other.py", "./src/app.py")
-    assert kept(parts, place, files=files).files == ("src/app.py", "src/other.py")
+    assert stored(parts, place, files=files).files == ("src/app.py", "src/other.py")
 
 
 def test_a_relative_file_is_taken_from_the_events_own_folder(parts: Parts, place: Place) -> None:
-    assert kept(parts, place, files=("app.py",), cwd=f"{place.root}/src").files == ("src/app.py",)
+    assert stored(parts, place, files=("app.py",), cwd=f"{place.root}/src").files == ("src/app.py",)
 
 
 def test_files_outside_of_the_project_are_dropped_but_the_text_stays(parts: Parts, place: Place) -> None:
-    event = kept(parts, place, files=("/usr/lib/python3/os.py",), text="import abc")
+    event = stored(parts, place, files=("/usr/lib/python3/os.py",), text="import abc")
     assert (event.files, event.text) == ((), "import abc")
 
 
 def test_a_file_of_another_machine_is_relative_to_that_machines_folder(parts: Parts, place: Place) -> None:
     there = {"cwd": "/Users/ann/app", "files": ("/Users/ann/app/src/app.py", "/Users/ann/other/x.py")}
-    assert kept(parts, place, **there).files == ("src/app.py",)
-    assert kept(parts, place, cwd="C:\\Users\\ann\\app", files=("C:\\Users\\ann\\app\\src\\b.py",)).files == (
+    assert stored(parts, place, **there).files == ("src/app.py",)
+    assert stored(parts, place, cwd="C:\\Users\\ann\\app", files=("C:\\Users\\ann\\app\\src\\b.py",)).files == (
         "src/b.py",
     )
 
 
 @pytest.mark.parametrize("name", [".env", "deploy/.env.production", "keys/id_rsa", "server.key", ".aws/credentials"])
 def test_an_event_about_a_file_of_secrets_keeps_no_text(parts: Parts, place: Place, name: str) -> None:
-    event = kept(
+    event = stored(
         parts,
         place,
         kind="file_edit",
@@ -106,29 +106,29 @@ def test_an_event_about_a_file_of_secrets_keeps_no_text(parts: Parts, place: Pla
 
 
 def test_the_output_of_a_command_that_reads_a_file_of_secrets_is_not_kept(parts: Parts, place: Place) -> None:
-    event = kept(parts, place, kind="tool_result", tool="Bash", command="cat ./config/.env | sort", text="unspoken")
+    event = stored(parts, place, kind="tool_result", tool="Bash", command="cat ./config/.env | sort", text="unspoken")
     assert (event.command, event.text) == ("cat ./config/.env | sort", "")
-    assert kept(parts, place, command="cat .env.example", text="spoken").text == "spoken"
+    assert stored(parts, place, command="cat .env.example", text="spoken").text == "spoken"
 
 
 def test_paths_the_user_ignores_leave_no_trace(parts: Parts, place: Place) -> None:
     strict = replace(parts, ignore=("private/**", "*.sql"))
-    event = kept(strict, place, files=("private/plan.md", "a/dump.sql"), text="unspoken")
+    event = stored(strict, place, files=("private/plan.md", "a/dump.sql"), text="unspoken")
     assert (event.files, event.text) == ((), "")
-    mixed = kept(strict, place, files=("private/plan.md", "src/app.py"), text="spoken")
+    mixed = stored(strict, place, files=("private/plan.md", "src/app.py"), text="spoken")
     assert (mixed.files, mixed.text) == (("src/app.py",), "spoken")
 
 
 def test_a_long_text_is_cut_and_its_length_kept(parts: Parts, place: Place) -> None:
     text = "line of output\n" * 10_000
-    event = kept(parts, place, text=text, text_length=0, old=text, new=text)
+    event = stored(parts, place, text=text, text_length=0, old=text, new=text)
     assert event.text_length == len(text)
     assert all(len(part) <= TEXT_LIMIT + 60 for part in (event.text, event.old, event.new))
     assert event.text.endswith("line of output\n")
 
 
 def test_nul_characters_are_left_out(parts: Parts, place: Place) -> None:
-    event = kept(parts, place, text="a\0b", command="c\0d", files=("src/a\0.py",))
+    event = stored(parts, place, text="a\0b", command="c\0d", files=("src/a\0.py",))
     assert (event.text, event.command, event.files) == ("ab", "cd", ("src/a.py",))
 
 
@@ -144,7 +144,7 @@ def test_an_event_seen_twice_is_kept_once(parts: Parts, place: Place) -> None:
 
 
 def test_no_secret_reaches_the_disk(tmp_path: Path, root: Path) -> None:
-    found = [
+    planted = [
         (text, secret)
         for name, text, secret in [*credentials.iter_keys(7, 3), *credentials.iter_assigned(7, 3)]
         if not name.startswith("random")
@@ -162,15 +162,15 @@ def test_no_secret_reaches_the_disk(tmp_path: Path, root: Path) -> None:
                 kind="file_edit", tool="Edit", text=text, command=text, old=text, new=text, branch=text, cwd=place.root,
                 files=(f"{place.root}/src/{KEY}.py",), project="",
             )
-            for text, _ in found
+            for text, _ in planted
         ]  # fmt: skip
         assert observe(parts, place, events) == len(events)
         disk = b"".join(path.read_bytes() for path in (tmp_path / "kept").iterdir())
         assert b"[redacted:" in disk
-        assert [secret for _, secret in [*found, ("", KEY)] if secret.encode() in disk] == []
+        assert [secret for _, secret in [*planted, ("", KEY)] if secret.encode() in disk] == []
     disk = b"".join(path.read_bytes() for path in (tmp_path / "kept").iterdir())
-    assert [secret for _, secret in found if secret.encode() in disk] == []
+    assert [secret for _, secret in planted if secret.encode() in disk] == []
 
 
 def test_a_relative_file_of_another_machine_is_taken_from_that_machines_folder(parts: Parts, place: Place) -> None:
-    assert kept(parts, place, cwd="/Users/ann/app", files=("src/app.py", "../x.py")).files == ("src/app.py",)
+    assert stored(parts, place, cwd="/Users/ann/app", files=("src/app.py", "../x.py")).files == ("src/app.py",)

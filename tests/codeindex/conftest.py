@@ -38,10 +38,10 @@ class WorkTree:
 
     def git(self, *arguments: str, at: str = "") -> str:
         """Run git in the folder."""
-        told = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at} if at else {}
+        dates = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at} if at else {}
         command = ["git", "-C", str(self.root), *arguments]
         return subprocess.run(
-            command, check=True, capture_output=True, text=True, env={**os.environ, **told}
+            command, check=True, capture_output=True, text=True, env={**os.environ, **dates}
         ).stdout.strip()
 
     def commit(self, files: Mapping[str, str | bytes] | None = None) -> str:

@@ -23,16 +23,19 @@ def actual(case: Path) -> dict[str, Any]:
     """The outline of the case's source, as plain values."""
     source = next(case.glob("source*"))
     members = case.name == "members"
-    found: dict[str, Any] = to_plain(outline(source.name, source.read_bytes(), members=members))
-    symbols = [_shown(symbol) for symbol in found.get("symbols", ())]
-    imports = [{"module": one["module"], "names": list(one.get("names", ()))} for one in found.get("imports", ())]
-    return {"language": found["language"], "note": found.get("note", ""), "symbols": symbols, "imports": imports}
+    outlined: dict[str, Any] = to_plain(outline(source.name, source.read_bytes(), members=members))
+    symbols = [_shown(symbol) for symbol in outlined.get("symbols", ())]
+    imports = [
+        {"module": imported["module"], "names": list(imported.get("names", ()))}
+        for imported in outlined.get("imports", ())
+    ]
+    return {"language": outlined["language"], "note": outlined.get("note", ""), "symbols": symbols, "imports": imports}
 
 
 def expected(case: Path) -> dict[str, Any]:
     """The reviewed outline."""
-    found: dict[str, Any] = json.loads((case / "expected.json").read_text("utf-8"))
-    return found
+    reviewed: dict[str, Any] = json.loads((case / "expected.json").read_text("utf-8"))
+    return reviewed
 
 
 def refresh(case: Path) -> bool:
@@ -45,15 +48,15 @@ def refresh(case: Path) -> bool:
     return True
 
 
-def render(found: dict[str, Any]) -> str:
+def render(outlined: dict[str, Any]) -> str:
     """One line a symbol and import: differences read well."""
-    rows = {name: [json.dumps(row, ensure_ascii=False) for row in found[name]] for name in ("symbols", "imports")}
+    rows = {name: [json.dumps(row, ensure_ascii=False) for row in outlined[name]] for name in ("symbols", "imports")}
     lists = (
         f' "{name}": [\n  ' + ",\n  ".join(row) + "\n ]" if row else f' "{name}": []' for name, row in rows.items()
     )
-    head = (f' "{name}": {json.dumps(found[name])}' for name in ("language", "note"))
+    head = (f' "{name}": {json.dumps(outlined[name])}' for name in ("language", "note"))
     return "{\n" + ",\n".join((*head, *lists)) + "\n}\n"
 
 
 def _shown(symbol: dict[str, Any]) -> dict[str, Any]:
-    return {name: held for name, held in symbol.items() if name not in LEFT_OUT}
+    return {name: value for name, value in symbol.items() if name not in LEFT_OUT}

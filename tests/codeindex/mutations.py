@@ -59,7 +59,7 @@ class Matrix(NamedTuple):
 
 def dotted(expect: Mapping[str, str]) -> dict[str, str]:
     """Expectations with the symbols' real names: `Store__put` is `Store.put`."""
-    return {name.replace("__", "."): held for name, held in expect.items()}
+    return {name.replace("__", "."): verdict for name, verdict in expect.items()}
 
 
 def matrices() -> dict[str, Matrix]:
@@ -110,14 +110,14 @@ class Ground:
         for file in sorted(self.folder.rglob("*")):
             name = file.relative_to(self.folder).as_posix()
             if file.is_file() and not name.startswith(".git/"):
-                found = outline(name, file.read_bytes())
-                self.store.put(root, [found], {name: FileState(blob=found.blob, size=0, mtime_ns=0)})
+                outlined = outline(name, file.read_bytes())
+                self.store.put(root, [outlined], {name: FileState(blob=outlined.blob, size=0, mtime_ns=0)})
 
     def anchor(self, path: str, symbol: str = "") -> Anchor:
         """The one anchor for a symbol, or for the file."""
-        found = self.code.anchors(self.place, path, [symbol] if symbol else [], None)
-        assert [one.symbol for one in found] == [symbol], f"{symbol!r} in {path}: {found}"
-        return found[0]
+        anchors = self.code.anchors(self.place, path, [symbol] if symbol else [], None)
+        assert [anchor.symbol for anchor in anchors] == [symbol], f"{symbol!r} in {path}: {anchors}"
+        return anchors[0]
 
     def verdict(self, anchor: Anchor) -> Verdict:
         return self.code.verdict(self.place, anchor)
@@ -132,8 +132,8 @@ def clear_git(environment: dict[str, str], folder: Path) -> dict[str, str]:
     """What git needs to commit the same way everywhere."""
     config = folder / "gitconfig"
     config.write_text("[user]\n name = Ada\n email = ada@example.com\n")
-    kept = {name: held for name, held in environment.items() if not name.startswith("GIT_")}
-    return {**kept, "GIT_CONFIG_GLOBAL": str(config), "GIT_CONFIG_NOSYSTEM": "1"}
+    others = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
+    return {**others, "GIT_CONFIG_GLOBAL": str(config), "GIT_CONFIG_NOSYSTEM": "1"}
 
 
 def check(ground: Ground, matrix: Matrix, mutation: Mutation, committed: bool) -> list[str]:
@@ -144,13 +144,13 @@ def check(ground: Ground, matrix: Matrix, mutation: Mutation, committed: bool) -
     ground.write(mutation.files)
     if committed:
         ground.commit()
-    found = {name: ground.verdict(anchor) for name, anchor in anchors.items()}
-    return [f"{name}: {wrong}" for name, held in mutation.expect.items() if (wrong := _wrong(held, found[name]))]
+    verdicts = {name: ground.verdict(anchor) for name, anchor in anchors.items()}
+    return [f"{name}: {wrong}" for name, wanted in mutation.expect.items() if (wrong := _wrong(wanted, verdicts[name]))]
 
 
 def _wrong(expected: str, verdict: Verdict) -> str:
-    told, _, target = expected.partition(" -> ")
-    freshness, _, words = told.partition(": ")
+    state, _, target = expected.partition(" -> ")
+    freshness, _, words = state.partition(": ")
     at = f"{verdict.anchor.path}::{verdict.anchor.symbol}"
     right = verdict.freshness == freshness and words in verdict.words and target in ("", at)
     return "" if right else f"expected {expected}, got {verdict.freshness}: {verdict.words} -> {at}"

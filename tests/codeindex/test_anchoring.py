@@ -58,8 +58,8 @@ def last():
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
-    for name, held in environment(tmp_path).items():
-        monkeypatch.setenv(name, held)
+    for name, value in environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
     (tmp_path / "ground").mkdir()
     ground = Ground(tmp_path / "ground")
     ground.write({"a.py": SOURCE, "b.py": "def broken(:\n", "c.txt": "text\n"})
@@ -72,7 +72,7 @@ def line(text: str) -> int:
 
 
 def meant(ground: Ground, *names: str, lines: tuple[int, int] | None = None, path: str = "a.py") -> list[str]:
-    return [one.symbol for one in ground.code.anchors(ground.place, path, names, lines)]
+    return [anchor.symbol for anchor in ground.code.anchors(ground.place, path, names, lines)]
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ def symbol(text: str, name: str = "f") -> Symbol:
     return source.symbol(source.by_name[name][0])
 
 
-def halves(found: str) -> tuple[str, str]:
+def halves(fingerprint: str) -> tuple[str, str]:
     """The full and the bare half."""
-    full, _, bare = found.partition(":")[2].partition(".")
+    full, _, bare = fingerprint.partition(":")[2].partition(".")
     return full, bare
 
 
@@ -122,8 +122,8 @@ def test_another_head_has_another_fingerprint(name: str) -> None:
 def test_annotations_are_only_in_the_full_half(then: str, now: str) -> None:
     old, new = symbol(then), symbol(now)
     assert (old.signature_hash, old.body_hash) != (new.signature_hash, new.body_hash)
-    for one, other in ((old.signature_hash, new.signature_hash), (old.body_hash, new.body_hash)):
-        assert halves(one)[1] == halves(other)[1]
+    for then_hash, now_hash in ((old.signature_hash, new.signature_hash), (old.body_hash, new.body_hash)):
+        assert halves(then_hash)[1] == halves(now_hash)[1]
 
 
 def test_a_field_that_is_only_annotated_is_part_of_its_class() -> None:
@@ -150,13 +150,16 @@ def test_a_class_is_the_same_when_a_method_of_it_changes_comes_or_goes() -> None
         "class A(B):\n    x = 1\n",
         "class A(B):\n    def g(self): ...\n\n    x = 1\n\n    class C:\n        def f(self): ...\n",
     )
-    assert len({(one.signature_hash, one.body_hash) for one in (symbol(text, "A") for text in texts)}) == 1
+    assert (
+        len({(definition.signature_hash, definition.body_hash) for definition in (symbol(text, "A") for text in texts)})
+        == 1
+    )
 
 
 def test_fingerprints_start_with_their_version() -> None:
-    found = symbol("def f(): ...\n")
-    assert found.signature_hash.startswith("s1:")
-    assert found.body_hash.startswith("b1:")
+    definition = symbol("def f(): ...\n")
+    assert definition.signature_hash.startswith("s1:")
+    assert definition.body_hash.startswith("b1:")
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case.parent.name}-{case.name}")
@@ -165,7 +168,7 @@ def test_reading_a_part_of_a_file_gives_the_fingerprints_of_reading_all(case: Pa
     whole, parts = (read_source(file.name, file.read_bytes()) for _ in range(2))
     assert whole is not None
     assert parts is not None
-    assert whole.symbols() == [parts.symbol(one) for one in parts.definitions]
+    assert whole.symbols() == [parts.symbol(definition) for definition in parts.definitions]
 
 
 def all_sources() -> list[Source]:
@@ -176,7 +179,7 @@ def all_sources() -> list[Source]:
 @settings(max_examples=60)
 @given(st.data())
 def test_blank_lines_and_comments_between_lines_change_no_fingerprint(drawn: st.DataObject) -> None:
-    source = drawn.draw(st.sampled_from([one for one in all_sources() if not one.note]))
+    source = drawn.draw(st.sampled_from([source for source in all_sources() if not source.note]))
     lines = source.content.decode().split("\n")
     at = drawn.draw(st.integers(0, len(lines) - 1))
     added = drawn.draw(st.sampled_from(["", "    ", "# a comment", "\t# another"]))
@@ -185,5 +188,8 @@ def test_blank_lines_and_comments_between_lines_change_no_fingerprint(drawn: st.
         return  # the grammar loses a decorator before a comment that stands further left
     changed = read_source("a.py", "\n".join([*lines[:at], added, *lines[at:]]).encode())
     assert changed is not None
-    hashes = [[(one.name, one.signature_hash, one.body_hash) for one in held.symbols()] for held in (source, changed)]
+    hashes = [
+        [(symbol.name, symbol.signature_hash, symbol.body_hash) for symbol in version.symbols()]
+        for version in (source, changed)
+    ]
     assert hashes[0] == hashes[1]

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("ruff") is None, reason
 def fingerprints(content: bytes) -> list[tuple[str, str, str]]:
     source = read_source("a.py", content)
     assert source is not None
-    return [(one.name, one.signature_hash, one.body_hash) for one in source.symbols()]
+    return [(definition.name, definition.signature_hash, definition.body_hash) for definition in source.symbols()]
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -36,8 +36,8 @@ def test_reformatting_changes_no_fingerprint(tmp_path: Path, style: str) -> None
     for file, original in zip(files, [*OWN_CODE, *SAMPLES], strict=True):
         file.write_bytes(original.read_bytes())
     before = [fingerprints(file.read_bytes()) for file in files]
-    told = [part for option in STYLES[style] for part in ("--config", option)]
-    command = [sys.executable, "-m", "ruff", "format", "--quiet", "--isolated", *told, *map(str, files)]
+    options = [part for option in STYLES[style] for part in ("--config", option)]
+    command = [sys.executable, "-m", "ruff", "format", "--quiet", "--isolated", *options, *map(str, files)]
     subprocess.run(command, check=False, capture_output=True)  # 2 for the sample with a syntax error
     assert [fingerprints(file.read_bytes()) for file in files] == before
     assert any(file.read_bytes() != original.read_bytes() for file, original in zip(files, OWN_CODE, strict=False))

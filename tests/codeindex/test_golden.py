@@ -21,5 +21,7 @@ def test_every_language_has_golden_cases(name: str) -> None:
 
 
 def test_no_two_languages_claim_one_ending() -> None:
-    endings = [end for one in map(languages.load, languages.names()) for end in (*one.suffixes, *one.filenames)]
+    endings = [
+        end for language in map(languages.load, languages.names()) for end in (*language.suffixes, *language.filenames)
+    ]
     assert len(endings) == len(set(endings))

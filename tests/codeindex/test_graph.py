@@ -21,22 +21,24 @@ def link(index: SqliteIndex, tree: WorkTree, *edges: tuple[str, str]) -> None:
 
 
 def ask(index: SqliteIndex, tree: WorkTree, path: str) -> dict[str, Neighbour]:
-    return {f"{one.relation} {one.path}": one for one in neighbours(index, str(tree.root), path)}
+    return {
+        f"{neighbour.relation} {neighbour.path}": neighbour for neighbour in neighbours(index, str(tree.root), path)
+    }
 
 
 def test_imports_and_importers_are_neighbours(index: SqliteIndex, tree: WorkTree) -> None:
     link(index, tree, ("a", "b"), ("c", "a"))
-    found = ask(index, tree, "a")
-    assert sorted(found) == ["imported_by c", "imports b"]
-    assert all(0 < one.weight <= 1 and one.hops == 1 for one in found.values())
+    linked = ask(index, tree, "a")
+    assert sorted(linked) == ["imported_by c", "imports b"]
+    assert all(0 < neighbour.weight <= 1 and neighbour.hops == 1 for neighbour in linked.values())
 
 
 def test_two_hops_count_less_than_one_and_three_do_not_count(index: SqliteIndex, tree: WorkTree) -> None:
     link(index, tree, ("a", "b"), ("b", "c"), ("c", "d"))
-    found = ask(index, tree, "a")
-    assert sorted(found) == ["imports b", "imports c"]
-    assert found["imports c"].hops == 2
-    assert found["imports c"].weight <= found["imports b"].weight / 2
+    linked = ask(index, tree, "a")
+    assert sorted(linked) == ["imports b", "imports c"]
+    assert linked["imports c"].hops == 2
+    assert linked["imports c"].weight <= linked["imports b"].weight / 2
 
 
 def test_a_file_reached_in_one_hop_is_not_told_again_for_two(index: SqliteIndex, tree: WorkTree) -> None:
@@ -47,7 +49,7 @@ def test_a_file_reached_in_one_hop_is_not_told_again_for_two(index: SqliteIndex,
 
 def test_circles_end(index: SqliteIndex, tree: WorkTree) -> None:
     link(index, tree, ("a", "b"), ("b", "a"), ("b", "c"), ("c", "a"))
-    assert "a" not in {one.path for one in ask(index, tree, "a").values()}
+    assert "a" not in {neighbour.path for neighbour in ask(index, tree, "a").values()}
 
 
 def test_a_file_that_everybody_imports_links_nobody(index: SqliteIndex, tree: WorkTree) -> None:
@@ -63,17 +65,19 @@ def test_files_edited_together_and_read_before_are_neighbours_while_they_are_the
     pairs = {("a", "a"): 4.0, ("a", "b"): 3.0, ("a", "gone"): 3.5}
     index.put_pairs("edited_together", pairs, f"c1@{EPOCH_S}")
     index.put_pairs("read_before", {("c", "a"): 2.0}, "")
-    found = ask(index, tree, "a")
-    assert sorted(found) == ["edited_together b", "read_before c"]
-    assert 0.5 < found["edited_together b"].weight < 0.75
-    assert found["read_before c"].weight == 0.5
+    linked = ask(index, tree, "a")
+    assert sorted(linked) == ["edited_together b", "read_before c"]
+    assert 0.5 < linked["edited_together b"].weight < 0.75
+    assert linked["read_before c"].weight == 0.5
 
 
 def test_the_closest_come_first_and_few_are_expanded(index: SqliteIndex, tree: WorkTree) -> None:
     link(index, tree, *(("a", f"b{n}") for n in range(30)), *((f"b{n}", f"c{n}") for n in range(30)))
-    found = neighbours(index, str(tree.root), "a", limit=100)
-    assert [one.weight for one in found] == sorted((one.weight for one in found), reverse=True)
-    assert sum(one.hops == 2 for one in found) <= EXPANDED
+    linked = neighbours(index, str(tree.root), "a", limit=100)
+    assert [neighbour.weight for neighbour in linked] == sorted(
+        (neighbour.weight for neighbour in linked), reverse=True
+    )
+    assert sum(neighbour.hops == 2 for neighbour in linked) <= EXPANDED
     assert len(neighbours(index, str(tree.root), "a", limit=5)) == 5
 
 

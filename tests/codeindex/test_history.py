@@ -49,16 +49,16 @@ def test_new_commits_are_added_and_the_rest_is_not_read_again(
     assert not learn(index, repository)
     edit(repository, "a.py", "c.py")
     edit(repository, "a.py", "c.py")
-    asked: list[str] = []
+    spans: list[str] = []
 
     def counted(root: str, revisions: str) -> list[history.Commit]:
-        asked.append(revisions)
+        spans.append(revisions)
         return list(iter_commits(root, revisions))
 
     monkeypatch.setattr(history, "iter_commits", counted)
     assert learn(index, repository)
-    assert len(asked) == 1
-    assert ".." in asked[0]
+    assert len(spans) == 1
+    assert ".." in spans[0]
     grown = index.pairs(RELATION, "a.py")
     index.clear("")
     learn(index, repository)
@@ -98,10 +98,10 @@ def test_recent_edits_count_more_and_big_commits_less() -> None:
     def commit(at_s: float, *files: str) -> history.Commit:
         return history.Commit(id="x", at_s=int(at_s), files=files)
 
-    found = weigh([commit(HALF_LIFE_S, "a", "b"), commit(0, "a", "c"), commit(0, *"defghijk")])
-    assert found["a", "b"] == pytest.approx(2 * found["a", "c"])
-    assert found["d", "e"] == pytest.approx(found["a", "c"] / 2)
-    assert found["a", "a"] == pytest.approx(found["a", "b"] + found["a", "c"])
+    weights = weigh([commit(HALF_LIFE_S, "a", "b"), commit(0, "a", "c"), commit(0, *"defghijk")])
+    assert weights["a", "b"] == pytest.approx(2 * weights["a", "c"])
+    assert weights["d", "e"] == pytest.approx(weights["a", "c"] / 2)
+    assert weights["a", "a"] == pytest.approx(weights["a", "b"] + weights["a", "c"])
 
 
 def test_only_the_heaviest_pairs_of_a_file_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,8 +109,8 @@ def test_only_the_heaviest_pairs_of_a_file_are_kept(monkeypatch: pytest.MonkeyPa
     pairs = {("hub", f"f{n}"): float(n) for n in range(5)} | {("hub", "hub"): 9.0} | {
         (f"f{n}", f"g{n}{m}"): 10.0 for n in range(5) for m in range(2)
     }  # fmt: skip
-    kept = heaviest(pairs)
-    assert {pair for pair in kept if "hub" in pair} == {("hub", "hub"), ("hub", "f4"), ("hub", "f3")}
+    strongest = heaviest(pairs)
+    assert {pair for pair in strongest if "hub" in pair} == {("hub", "hub"), ("hub", "f4"), ("hub", "f3")}
 
 
 def test_without_git_or_commits_there_is_nothing_to_learn(index: SqliteIndex, tree: WorkTree) -> None:

@@ -11,10 +11,10 @@ from holdfast.domain.symbol import Import
 
 def resolve(files: list[str] | dict[str, str], path: str, module: str, *names: str) -> list[str]:
     """Targets of one import, each with its names when it has any."""
-    held = files if isinstance(files, dict) else dict.fromkeys(files, "")
-    resolver = Resolver(held.keys(), lambda file: held.get(file, "").encode())
-    found = resolver.resolve(path, [Import(module=module, names=names)])
-    return [one.target + "".join(f" {name}" for name in one.names) for one in found]
+    contents = files if isinstance(files, dict) else dict.fromkeys(files, "")
+    resolver = Resolver(contents.keys(), lambda file: contents.get(file, "").encode())
+    imports = resolver.resolve(path, [Import(module=module, names=names)])
+    return [imported.target + "".join(f" {name}" for name in imported.names) for imported in imports]
 
 
 PYTHON = [

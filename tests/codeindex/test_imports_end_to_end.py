@@ -125,5 +125,8 @@ def test_imports_lead_to_their_files(index: SqliteIndex, tree: WorkTree, name: s
         pytest.skip(f"{name} is not among the languages")
     tree.write(files)
     refresh(index, str(tree.root))
-    found = {path: sorted({one.target for one in index.imports(str(tree.root), path) if one.target}) for path in wanted}
-    assert found == wanted
+    targets = {
+        path: sorted({imported.target for imported in index.imports(str(tree.root), path) if imported.target})
+        for path in wanted
+    }
+    assert targets == wanted

@@ -14,16 +14,16 @@ CODE = b"class A:\n    def put(self):\n        return 1\n\n\ndef put():\n    ret
 def filled() -> MemoryIndexStore:
     store = MemoryIndexStore()
     for name in ("a.py", "b.py"):
-        found = replace(outline(name, CODE), imports=(Import(module="c"),) if name == "b.py" else ())
-        store.put("/r", [found], {name: FileState(blob=found.blob, size=1, mtime_ns=1)})
+        outlined = replace(outline(name, CODE), imports=(Import(module="c"),) if name == "b.py" else ())
+        store.put("/r", [outlined], {name: FileState(blob=outlined.blob, size=1, mtime_ns=1)})
     return store
 
 
 def test_definitions_are_found_by_path_name_last_name_and_hash() -> None:
     with filled() as store:
         named = store.symbols("/r", "name", "A.put")
-        assert [one.path for one in named] == ["a.py", "b.py"]
-        assert [one.name for one in store.symbols("/r", "path", "a.py")] == ["A", "A.put", "put"]
+        assert [symbol.path for symbol in named] == ["a.py", "b.py"]
+        assert [symbol.name for symbol in store.symbols("/r", "path", "a.py")] == ["A", "A.put", "put"]
         assert len(store.symbols("/r", "last_name", "put")) == 4
         assert store.symbols("/r", "body_hash", named[0].body_hash) == named
         assert store.symbols("/other", "name", "A.put") == []
@@ -32,7 +32,7 @@ def test_definitions_are_found_by_path_name_last_name_and_hash() -> None:
 def test_what_is_dropped_is_not_found() -> None:
     store = filled()
     store.drop("/r", ["a.py", "never.py"])
-    assert [one.path for one in store.symbols("/r", "name", "A.put")] == ["b.py"]
+    assert [symbol.path for symbol in store.symbols("/r", "name", "A.put")] == ["b.py"]
     assert list(store.files("/r")) == ["b.py"]
 
 
@@ -41,7 +41,7 @@ def test_imports_go_both_ways() -> None:
     assert store.unlinked("/r", 10) == {"a.py": [], "b.py": [Import(module="c")]}
     store.link("/r", {"b.py": [Import(module="c", target="c.py")]})
     assert list(store.unlinked("/r", 10)) == ["a.py"]
-    assert [one.target for one in store.imports("/r", "b.py")] == ["c.py"]
+    assert [imported.target for imported in store.imports("/r", "b.py")] == ["c.py"]
     assert store.importers("/r", "c.py") == ["b.py"]
 
 

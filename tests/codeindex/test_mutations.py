@@ -16,8 +16,8 @@ CASES = [(language, name) for language, matrix in MATRICES.items() for name in m
 
 @pytest.fixture
 def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
-    for name, held in environment(tmp_path).items():
-        monkeypatch.setenv(name, held)
+    for name, value in environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
     for name in [name for name in os.environ if name.startswith("GIT_") and "CONFIG" not in name]:
         monkeypatch.delenv(name)
     (tmp_path / "ground").mkdir()

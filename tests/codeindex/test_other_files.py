@@ -25,8 +25,8 @@ FILES = {
 
 @pytest.fixture
 def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
-    for name, held in environment(tmp_path).items():
-        monkeypatch.setenv(name, held)
+    for name, value in environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
     for name in [name for name in os.environ if name.startswith("GIT_") and "CONFIG" not in name]:
         monkeypatch.delenv(name)
     (tmp_path / "ground").mkdir()
@@ -44,15 +44,15 @@ def words(ground: Ground, anchors: list[Anchor]) -> list[str]:
 
 @pytest.mark.parametrize("path", FILES)
 def test_a_file_of_no_language_has_an_outline_without_symbols(path: str) -> None:
-    found = outline(path, FILES[path].encode("latin-1"))
-    assert (found.language, found.symbols, found.imports, found.note) == ("", (), (), "")
-    assert found.blob.startswith("git1:")
+    outlined = outline(path, FILES[path].encode("latin-1"))
+    assert (outlined.language, outlined.symbols, outlined.imports, outlined.note) == ("", (), (), "")
+    assert outlined.blob.startswith("git1:")
 
 
 def test_a_lesson_on_such_a_file_is_about_the_whole_of_it(ground: Ground) -> None:
     for path in FILES:
         anchors = ground.code.anchors(ground.place, path, ["check"], (1, 2))
-        assert [(one.path, one.symbol) for one in anchors] == [(path, "")]
+        assert [(anchor.path, anchor.symbol) for anchor in anchors] == [(path, "")]
         assert ground.verdict(anchors[0]).freshness == "fresh"
 
 

@@ -14,18 +14,18 @@ DEF = b"def f(a):\n    return a\n"
 
 
 def names(content: bytes, path: str = "a.py") -> list[str]:
-    return [one.name for one in outline(path, content).symbols]
+    return [symbol.name for symbol in outline(path, content).symbols]
 
 
 def test_an_empty_file_has_an_empty_outline() -> None:
-    found = outline("a.py", b"")
-    assert (found.language, found.symbols, found.imports, found.note) == ("python", (), (), "")
+    outlined = outline("a.py", b"")
+    assert (outlined.language, outlined.symbols, outlined.imports, outlined.note) == ("python", (), (), "")
 
 
 def test_a_file_of_no_known_language_is_known_as_a_whole() -> None:
-    found = outline("a.xyz", DEF)
-    assert (found.language, found.symbols, found.note) == ("", (), "")
-    assert found.blob.startswith("git1:")
+    outlined = outline("a.xyz", DEF)
+    assert (outlined.language, outlined.symbols, outlined.note) == ("", (), "")
+    assert outlined.blob.startswith("git1:")
 
 
 def test_the_blob_is_gits_own() -> None:
@@ -43,8 +43,8 @@ def test_the_blob_is_gits_own() -> None:
     ids=["ten megabytes", "one megabyte", "minified", "binary"],
 )
 def test_what_is_not_parsed_says_why(content: bytes, note: str) -> None:
-    found = outline("a.py", content)
-    assert (found.symbols, found.note) == ((), note)
+    outlined = outline("a.py", content)
+    assert (outlined.symbols, outlined.note) == ((), note)
 
 
 def test_a_long_line_in_a_file_of_many_lines_is_not_minified() -> None:
@@ -52,9 +52,9 @@ def test_a_long_line_in_a_file_of_many_lines_is_not_minified() -> None:
 
 
 def test_definitions_around_a_syntax_error_are_found() -> None:
-    found = outline("a.py", DEF + b"x = = 1\n" + DEF.replace(b"f(", b"g("))
-    assert [one.name for one in found.symbols] == ["f", "g"]
-    assert found.note == "syntax error"
+    outlined = outline("a.py", DEF + b"x = = 1\n" + DEF.replace(b"f(", b"g("))
+    assert [symbol.name for symbol in outlined.symbols] == ["f", "g"]
+    assert outlined.note == "syntax error"
 
 
 @pytest.mark.parametrize(
@@ -76,14 +76,14 @@ def test_an_expression_of_a_hundred_thousand_tokens_is_no_trouble(expression: by
 
 def test_deeply_nested_definitions_are_no_trouble() -> None:
     content = b"".join(b" " * depth + b"def f():\n" for depth in range(300)) + b" " * 300 + b"pass\n"
-    found = outline("a.py", content)
-    assert found.symbols[0].name == "f"
+    outlined = outline("a.py", content)
+    assert outlined.symbols[0].name == "f"
 
 
 def test_text_that_is_not_utf_8_is_outlined() -> None:
-    found = outline("a.py", "# größe\n".encode("latin-1") + DEF + "x = 'größe'\n".encode("latin-1"))
-    assert [one.name for one in found.symbols] == ["f"]
-    assert found.note == "not UTF-8"
+    outlined = outline("a.py", "# größe\n".encode("latin-1") + DEF + "x = 'größe'\n".encode("latin-1"))
+    assert [symbol.name for symbol in outlined.symbols] == ["f"]
+    assert outlined.note == "not UTF-8"
 
 
 def test_a_byte_order_mark_changes_nothing() -> None:
@@ -93,23 +93,24 @@ def test_a_byte_order_mark_changes_nothing() -> None:
 def test_windows_line_ends_change_no_line_number() -> None:
     plain, windows = outline("a.py", DEF + DEF), outline("a.py", (DEF + DEF).replace(b"\n", b"\r\n"))
     lines = [
-        [(one.name, one.start_line, one.end_line, one.body_hash) for one in held.symbols] for held in (plain, windows)
+        [(symbol.name, symbol.start_line, symbol.end_line, symbol.body_hash) for symbol in outlined.symbols]
+        for outlined in (plain, windows)
     ]
     assert lines[0] == lines[1]
 
 
 def test_lines_and_bytes_are_those_of_the_definition_with_its_decorators() -> None:
     content = b"import os\n\n\n@cache\ndef f(a):\n    return a\n\n\nx = 1\n"
-    found = outline("a.py", content).symbols[0]
-    assert (found.start_line, found.end_line) == (4, 6)
-    assert content[found.start_byte : found.end_byte] == b"@cache\ndef f(a):\n    return a"
-    assert found.signature == "def f(a)"
+    symbol = outline("a.py", content).symbols[0]
+    assert (symbol.start_line, symbol.end_line) == (4, 6)
+    assert content[symbol.start_byte : symbol.end_byte] == b"@cache\ndef f(a):\n    return a"
+    assert symbol.signature == "def f(a)"
 
 
 def test_a_signature_is_one_line_of_at_most_300_characters() -> None:
-    found = outline("a.py", b"def f(\n" + b"".join(b"    a%d,\n" % n for n in range(200)) + b"): ...\n").symbols[0]
-    assert "\n" not in found.signature
-    assert len(found.signature) == 300
+    symbol = outline("a.py", b"def f(\n" + b"".join(b"    a%d,\n" % n for n in range(200)) + b"): ...\n").symbols[0]
+    assert "\n" not in symbol.signature
+    assert len(symbol.signature) == 300
 
 
 @settings(max_examples=60)
@@ -129,14 +130,14 @@ def test_real_code_cut_anywhere_is_outlined(drawn: st.DataObject) -> None:
     file = next(drawn.draw(st.sampled_from(cases())).glob("source*"))
     content = file.read_bytes()
     start, end = sorted((drawn.draw(st.integers(0, len(content))), drawn.draw(st.integers(0, len(content)))))
-    found = outline(file.name, content[:start] + content[end:])
-    assert all(0 <= one.start_byte <= one.end_byte <= len(content) for one in found.symbols)
+    outlined = outline(file.name, content[:start] + content[end:])
+    assert all(0 <= symbol.start_byte <= symbol.end_byte <= len(content) for symbol in outlined.symbols)
 
 
 def test_a_default_that_is_a_secret_is_no_part_of_the_signature() -> None:
     key = "AK" + "IA" + "Q3T5" * 4
-    plain, held = (
+    plain, secret = (
         outline("a.py", f"def connect(key='{text}'):\n    pass\n".encode()).symbols[0] for text in ("x", key)
     )
-    assert held.signature == "def connect(key='[redacted:aws]')"
-    assert held.signature_hash != plain.signature_hash
+    assert secret.signature == "def connect(key='[redacted:aws]')"
+    assert secret.signature_hash != plain.signature_hash

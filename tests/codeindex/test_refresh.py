@@ -30,7 +30,7 @@ def test_a_tree_is_indexed_with_its_symbols_and_links(index: SqliteIndex, reposi
     report = run(index, repository)
     assert (report.files, report.parsed, report.symbols, report.complete) == (4, 4, 3, True)
     root = str(repository.root)
-    assert [one.path for one in index.symbols(root, "name", "Cart.total")] == ["shop/cart.py"]
+    assert [symbol.path for symbol in index.symbols(root, "name", "Cart.total")] == ["shop/cart.py"]
     assert index.importers(root, "shop/money.py") == ["shop/cart.py"]
     assert index.unlinked(root, 9) == {}
 
@@ -49,7 +49,7 @@ def test_only_what_changed_is_parsed(index: SqliteIndex, repository: WorkTree) -
     repository.write({"shop/money.py": "class Euro(int):\n    pass\n"}, old=False)
     report = run(index, repository)
     assert report.parsed == 1
-    assert [one.name for one in index.symbols(str(repository.root), "path", "shop/money.py")] == ["Euro"]
+    assert [symbol.name for symbol in index.symbols(str(repository.root), "path", "shop/money.py")] == ["Euro"]
 
 
 def test_a_change_within_one_tick_of_the_clock_is_seen(index: SqliteIndex, tree: WorkTree) -> None:
@@ -59,7 +59,7 @@ def test_a_change_within_one_tick_of_the_clock_is_seen(index: SqliteIndex, tree:
     (tree.root / "a.py").write_text("def two(): pass\n")
     os.utime(tree.root / "a.py", ns=(before.st_atime_ns, before.st_mtime_ns))
     assert run(index, tree).parsed == 1
-    assert [one.name for one in index.symbols(str(tree.root), "path", "a.py")] == ["two"]
+    assert [symbol.name for symbol in index.symbols(str(tree.root), "path", "a.py")] == ["two"]
 
 
 def test_a_touched_file_is_not_parsed_again(index: SqliteIndex, repository: WorkTree) -> None:
@@ -125,9 +125,9 @@ def test_a_run_that_was_stopped_is_gone_on_with(
 def test_progress_counts_the_files_to_read(index: SqliteIndex, tree: WorkTree, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BATCH_FILES", 2)
     tree.write({f"m{n}.py": f"{n}" for n in range(5)})
-    told: list[tuple[int, int]] = []
-    refresh(index, str(tree.root), progress=lambda done, total: told.append((done, total)))
-    assert told == [(0, 5), (2, 5), (4, 5), (5, 5)]
+    progress: list[tuple[int, int]] = []
+    refresh(index, str(tree.root), progress=lambda done, total: progress.append((done, total)))
+    assert progress == [(0, 5), (2, 5), (4, 5), (5, 5)]
 
 
 def test_some_files_are_refreshed_without_a_walk(index: SqliteIndex, repository: WorkTree) -> None:

@@ -28,14 +28,14 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize(("path", "one", "other"), ALIKE)
-def test_strings_that_mean_the_same_have_one_fingerprint(path: str, one: str, other: str) -> None:
-    assert body(path, one) == body(path, other)
+@pytest.mark.parametrize(("path", "text", "other"), ALIKE)
+def test_strings_that_mean_the_same_have_one_fingerprint(path: str, text: str, other: str) -> None:
+    assert body(path, text) == body(path, other)
 
 
-@pytest.mark.parametrize(("path", "one", "other"), DIFFERENT)
-def test_strings_that_mean_something_else_do_not(path: str, one: str, other: str) -> None:
-    assert body(path, one) != body(path, other)
+@pytest.mark.parametrize(("path", "text", "other"), DIFFERENT)
+def test_strings_that_mean_something_else_do_not(path: str, text: str, other: str) -> None:
+    assert body(path, text) != body(path, other)
 
 
 def test_marks_of_a_conflict_in_a_string_are_text() -> None:
@@ -47,9 +47,9 @@ def test_both_sides_of_a_conflict_are_read() -> None:
     text = (
         "def f():\n    return 1\n<<<<<<< HEAD\ndef g():\n    return 2\n=======\ndef h():\n    return 3\n>>>>>>> other\n"
     )
-    found = outline("a.py", text.encode())
-    assert found.note == "syntax error"
-    assert [one.name for one in found.symbols] == ["f", "g", "h"]
+    outlined = outline("a.py", text.encode())
+    assert outlined.note == "syntax error"
+    assert [symbol.name for symbol in outlined.symbols] == ["f", "g", "h"]
 
 
 @pytest.mark.parametrize(
@@ -62,14 +62,14 @@ def test_both_sides_of_a_conflict_are_read() -> None:
     ],
 )
 def test_text_that_is_not_utf8_is_outlined(path: str, text: str) -> None:
-    found = outline(path, text.encode("latin-1"))
+    outlined = outline(path, text.encode("latin-1"))
     other = outline(path, text.replace("caf\xe9", "caf\xe8").encode("latin-1"))
-    assert found.note == "not UTF-8"
-    assert found.symbols[-1].kind == "constant"
-    assert found.symbols[-1].body_hash != other.symbols[-1].body_hash
+    assert outlined.note == "not UTF-8"
+    assert outlined.symbols[-1].kind == "constant"
+    assert outlined.symbols[-1].body_hash != other.symbols[-1].body_hash
 
 
 def body(path: str, text: str) -> str:
-    found = outline(path, text.encode())
-    assert found.note == ""
-    return found.symbols[0].body_hash
+    outlined = outline(path, text.encode())
+    assert outlined.note == ""
+    return outlined.symbols[0].body_hash

@@ -21,8 +21,8 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
     """A repository with one committed file, `a.py`, which defines `f`."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
-    for name, held in environment(tmp_path).items():
-        monkeypatch.setenv(name, held)
+    for name, value in environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
     (tmp_path / "ground").mkdir()
     ground = Ground(tmp_path / "ground")
     ground.write({"a.py": BIG, "notes.txt": "one\ntwo\n"})
@@ -30,7 +30,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
     return ground
 
 
-def told(ground: Ground, anchor: Anchor) -> tuple[str, str]:
+def state_and_words(ground: Ground, anchor: Anchor) -> tuple[str, str]:
     verdict = ground.verdict(anchor)
     return verdict.freshness, verdict.words
 
@@ -46,11 +46,11 @@ def test_what_was_recorded_on_another_branch_is_unverified_where_it_does_not_mat
     shop.commit()
     anchor = shop.anchor("a.py", "f")
     shop.git("checkout", "-q", "main")
-    freshness, words = told(shop, anchor)
+    freshness, words = state_and_words(shop, anchor)
     assert freshness == "unverified"
     assert "another branch (feature)" in words
     shop.git("checkout", "-q", "feature")
-    assert told(shop, anchor)[0] == "fresh"
+    assert state_and_words(shop, anchor)[0] == "fresh"
 
 
 def test_what_matches_is_fresh_on_any_branch(shop: Ground) -> None:
@@ -60,13 +60,13 @@ def test_what_matches_is_fresh_on_any_branch(shop: Ground) -> None:
     anchor = shop.anchor("a.py", "f")
     shop.git("checkout", "-q", "main")
     shop.write({"a.py": "# why\n" + BIG})
-    assert told(shop, anchor) == ("fresh", "")
+    assert state_and_words(shop, anchor) == ("fresh", "")
 
 
 def test_a_text_of_this_branch_is_judged_here_though_git_does_not_know_its_commit(shop: Ground) -> None:
     anchor = replace(shop.anchor("a.py", "f"), commit="1234567890" * 4)
     shop.write({"a.py": BIG.replace("one * one", "one")})
-    assert told(shop, anchor) == ("drifted", "body changed (2 of 28 tokens)")
+    assert state_and_words(shop, anchor) == ("drifted", "body changed (2 of 28 tokens)")
 
 
 def test_a_text_that_this_branch_never_had_and_a_commit_that_git_does_not_know_leave_it_unverified(
@@ -75,7 +75,7 @@ def test_a_text_that_this_branch_never_had_and_a_commit_that_git_does_not_know_l
     shop.write({"a.py": BIG.replace("one * one", "one")})
     anchor = replace(shop.anchor("a.py", "f"), commit="1234567890" * 4)
     shop.write({"a.py": BIG.replace("one * one", "two")})
-    freshness, words = told(shop, anchor)
+    freshness, words = state_and_words(shop, anchor)
     assert freshness == "unverified"
     assert "does not know commit 1234567890" in words
 
@@ -88,18 +88,18 @@ def test_without_git_what_changed_is_still_told(tmp_path: Path, shop: Ground) ->
     anchor = plain.anchor("a.py", "f")
     assert anchor.commit == ""
     plain.write({"a.py": BIG.replace("one * one", "one")})
-    assert told(plain, anchor) == ("drifted", "body changed")
+    assert state_and_words(plain, anchor) == ("drifted", "body changed")
     plain.write({"a.py": "x = 1\n", "b.py": BIG})
-    assert told(plain, anchor) == ("moved", "moved to b.py")
+    assert state_and_words(plain, anchor) == ("moved", "moved to b.py")
     plain.write({"b.py": None})
-    assert told(plain, anchor) == ("orphaned", "f is gone from a.py")
+    assert state_and_words(plain, anchor) == ("orphaned", "f is gone from a.py")
 
 
 def test_a_repository_whose_git_folder_is_gone_leaves_it_unverified(shop: Ground) -> None:
     anchor = shop.anchor("a.py", "f")
     (shop.folder / ".git").rename(shop.folder / "gone")
     shop.write({"a.py": BIG.replace("one * one", "one")})
-    assert told(shop, anchor)[0] == "unverified"
+    assert state_and_words(shop, anchor)[0] == "unverified"
 
 
 def test_a_detached_head_is_like_a_branch(shop: Ground) -> None:
@@ -107,7 +107,7 @@ def test_a_detached_head_is_like_a_branch(shop: Ground) -> None:
     shop.write({"a.py": BIG.replace("one * one", "one")})
     shop.commit()
     shop.git("checkout", "-q", "--detach")
-    assert told(shop, anchor) == ("drifted", "body changed (2 of 28 tokens)")
+    assert state_and_words(shop, anchor) == ("drifted", "body changed (2 of 28 tokens)")
 
 
 def test_in_a_shallow_clone_what_does_not_match_is_unverified(shop: Ground, tmp_path: Path) -> None:
@@ -123,24 +123,24 @@ def test_a_folder_in_the_files_place_leaves_it_unverified(shop: Ground) -> None:
     anchor = shop.anchor("a.py", "f")
     (shop.folder / "a.py").unlink()
     (shop.folder / "a.py").mkdir()
-    freshness, words = told(shop, anchor)
+    freshness, words = state_and_words(shop, anchor)
     assert (freshness, words) == ("unverified", "a.py cannot be read as a file")
 
 
 def test_a_file_grown_too_large_leaves_it_unverified(shop: Ground) -> None:
     anchor = shop.anchor("a.py", "f")
     (shop.folder / "a.py").write_text(BIG + "x = 1\n" * 200_000)
-    assert told(shop, anchor)[0] == "unverified"
+    assert state_and_words(shop, anchor)[0] == "unverified"
     (shop.folder / "a.py").write_bytes(b"# " + b"x" * 10_000_000)
-    assert told(shop, anchor)[0] == "unverified"
+    assert state_and_words(shop, anchor)[0] == "unverified"
 
 
 def test_a_fingerprint_of_another_version_is_never_called_changed(shop: Ground) -> None:
     anchor = shop.anchor("a.py", "f")
     older = replace(anchor, signature_hash="s0:1.1", body_hash="b0:1.1")
-    assert told(shop, older) == ("fresh", "")
+    assert state_and_words(shop, older) == ("fresh", "")
     shop.write({"a.py": BIG.replace("one * one", "one")})
-    assert told(shop, older) == ("unverified", "its fingerprint is of another version")
+    assert state_and_words(shop, older) == ("unverified", "its fingerprint is of another version")
 
 
 def test_odd_fingerprints_and_paths_never_raise(shop: Ground) -> None:
@@ -156,24 +156,24 @@ def test_odd_fingerprints_and_paths_never_raise(shop: Ground) -> None:
         Anchor(path="missing.py"),
         Anchor(path="notes.txt", symbol="f", body_hash="b1:x.y", signature_hash="s1:x.y"),
     ]
-    for one in odd:
-        assert shop.verdict(one).freshness in ("fresh", "drifted", "changed", "orphaned", "unverified")
+    for odd_anchor in odd:
+        assert shop.verdict(odd_anchor).freshness in ("fresh", "drifted", "changed", "orphaned", "unverified")
 
 
 def test_a_file_anchor_is_fresh_when_only_comments_or_layout_differ(shop: Ground) -> None:
     anchor = shop.anchor("a.py")
     shop.write({"a.py": "# why\n\n" + BIG})
-    assert told(shop, anchor) == ("fresh", "comments or layout only")
+    assert state_and_words(shop, anchor) == ("fresh", "comments or layout only")
     shop.write({"a.py": BIG + "x = 1\n"})
-    assert told(shop, anchor) == ("drifted", "a.py changed since")
+    assert state_and_words(shop, anchor) == ("drifted", "a.py changed since")
 
 
 def test_a_file_of_no_language_is_judged_as_a_whole(shop: Ground) -> None:
     anchor = shop.anchor("notes.txt")
     shop.write({"notes.txt": "one\n"})
-    assert told(shop, anchor) == ("drifted", "notes.txt changed since")
+    assert state_and_words(shop, anchor) == ("drifted", "notes.txt changed since")
     shop.write({"notes.txt": None})
-    assert told(shop, anchor) == ("orphaned", "notes.txt is gone")
+    assert state_and_words(shop, anchor) == ("orphaned", "notes.txt is gone")
 
 
 def test_a_file_anchor_follows_gits_renames(shop: Ground) -> None:
@@ -205,7 +205,7 @@ def test_the_commit_that_deleted_it_is_named(shop: Ground) -> None:
     commit = shop.commit()
     shop.write({"a.py": "x = 2\n"})
     shop.commit()
-    assert told(shop, anchor) == ("orphaned", f"f deleted in commit {commit[:10]}")
+    assert state_and_words(shop, anchor) == ("orphaned", f"f deleted in commit {commit[:10]}")
 
 
 def test_a_new_namesake_is_not_taken_for_what_was_deleted_before(shop: Ground) -> None:
@@ -216,7 +216,7 @@ def test_a_new_namesake_is_not_taken_for_what_was_deleted_before(shop: Ground) -
     shop.commit()
     shop.write({"c.py": "class B:\n    " + SMALL.replace("\n    ", "\n        ")})
     shop.commit()
-    assert told(shop, anchor)[0] == "orphaned"
+    assert state_and_words(shop, anchor)[0] == "orphaned"
 
 
 def test_a_copy_that_was_there_before_is_not_what_moved(shop: Ground) -> None:
@@ -225,13 +225,13 @@ def test_a_copy_that_was_there_before_is_not_what_moved(shop: Ground) -> None:
     anchor = shop.anchor("a.py", "f")
     shop.write({"a.py": "x = 1\n"})
     shop.commit()
-    assert told(shop, anchor)[0] == "orphaned"
+    assert state_and_words(shop, anchor)[0] == "orphaned"
 
 
 def test_two_places_that_fit_are_not_guessed_between(shop: Ground) -> None:
     anchor = shop.anchor("a.py", "f")
     shop.write({"a.py": "x = 1\n", "b.py": BIG, "c.py": BIG})
-    assert told(shop, anchor)[0] == "orphaned"
+    assert state_and_words(shop, anchor)[0] == "orphaned"
 
 
 def test_the_second_verdict_is_the_kept_one(shop: Ground) -> None:
@@ -246,18 +246,18 @@ def test_a_kept_verdict_is_not_used_when_the_file_it_was_followed_to_changed(sho
     anchor = shop.anchor("a.py", "f")
     shop.write({"a.py": "x = 1\n", "b.py": BIG})
     shop.commit()
-    assert told(shop, anchor)[0] == "moved"
-    assert told(shop, anchor)[0] == "moved"
+    assert state_and_words(shop, anchor)[0] == "moved"
+    assert state_and_words(shop, anchor)[0] == "moved"
     shop.write({"b.py": BIG.replace("one * one", "one")})
-    assert told(shop, anchor)[0] == "drifted"
+    assert state_and_words(shop, anchor)[0] == "drifted"
 
 
 def test_what_is_gone_in_the_work_tree_is_looked_for_again(shop: Ground) -> None:
     anchor = shop.anchor("a.py", "f")
     shop.write({"a.py": "x = 1\n"})
-    assert told(shop, anchor) == ("orphaned", "f deleted in the work tree")
+    assert state_and_words(shop, anchor) == ("orphaned", "f deleted in the work tree")
     shop.write({"b.py": BIG})
-    assert told(shop, anchor) == ("moved", "moved to b.py")
+    assert state_and_words(shop, anchor) == ("moved", "moved to b.py")
 
 
 def test_the_anchor_is_told_as_it_would_be_written_now(shop: Ground) -> None:
@@ -281,7 +281,7 @@ def test_members_that_move_with_their_type_are_not_called_deleted(shop: Ground) 
     for name in ("one", "two", "three"):
         shop.git("mv", name, f"lib_{name}")
     shop.commit()
-    assert told(shop, anchor) == ("moved", "moved to lib_two/error.py")
+    assert state_and_words(shop, anchor) == ("moved", "moved to lib_two/error.py")
 
 
 INIT = """(Exception):
@@ -301,7 +301,7 @@ def test_a_namesake_is_preferred_to_an_equal_body_of_another_name(shop: Ground) 
     changed = INIT.replace("self.options = options", "self.options = dict(options)")
     shop.write({"errors.py": other, "core.py": f"class HTTPError{changed}\n\nclass MaxRedirectsError{INIT}"})
     shop.commit()
-    freshness, words = told(shop, anchor)
+    freshness, words = state_and_words(shop, anchor)
     assert (freshness, words.startswith("moved to core.py"), "MaxRedirects" in words) == ("drifted", True, False)
 
 
@@ -316,16 +316,16 @@ def test_definitions_of_one_name_are_one_anchor(shop: Ground) -> None:
     anchor = shop.anchor("a.py", "raises")
     assert (anchor.symbol, anchor.symbol_kind) == ("raises", "group")
     shop.write({"a.py": "# why\n" + OVERLOADS.replace("[kind, match]", "[kind, match,]")})
-    assert told(shop, anchor) == ("fresh", "")
+    assert state_and_words(shop, anchor) == ("fresh", "")
     shop.write({"a.py": OVERLOADS.replace("[kind, match]", "[match]")})
-    assert told(shop, anchor) == ("drifted", "definition 3 of 3: body changed (2 of 16 tokens)")
+    assert state_and_words(shop, anchor) == ("drifted", "definition 3 of 3: body changed (2 of 16 tokens)")
     shop.write({"a.py": OVERLOADS.replace("(kind, match)", "(kind, match, check)")})
-    assert told(shop, anchor)[0] == "changed"
-    assert "definition 2 of 3: signature: check added" in told(shop, anchor)[1]
+    assert state_and_words(shop, anchor)[0] == "changed"
+    assert "definition 2 of 3: signature: check added" in state_and_words(shop, anchor)[1]
     shop.write({"a.py": OVERLOADS + "\ndef raises(a, b, c):\n    return a\n"})
-    assert told(shop, anchor) == ("changed", "1 definition added")
+    assert state_and_words(shop, anchor) == ("changed", "1 definition added")
     shop.write({"a.py": OVERLOADS.partition("\n\n")[2]})
-    assert told(shop, anchor) == ("changed", "1 definition removed")
+    assert state_and_words(shop, anchor) == ("changed", "1 definition removed")
 
 
 def test_a_group_is_followed_to_another_file(shop: Ground) -> None:
@@ -333,9 +333,9 @@ def test_a_group_is_followed_to_another_file(shop: Ground) -> None:
     shop.commit()
     anchor = shop.anchor("a.py", "raises")
     shop.write({"a.py": BIG, "b.py": OVERLOADS})
-    assert told(shop, anchor) == ("moved", "moved to b.py")
+    assert state_and_words(shop, anchor) == ("moved", "moved to b.py")
     shop.commit()
-    assert told(shop, anchor) == ("moved", "moved to b.py")
+    assert state_and_words(shop, anchor) == ("moved", "moved to b.py")
 
 
 def test_a_numbered_anchor_is_judged_by_the_definition_it_meant(shop: Ground) -> None:
@@ -344,13 +344,13 @@ def test_a_numbered_anchor_is_judged_by_the_definition_it_meant(shop: Ground) ->
     anchor = shop.anchor("a.py", "raises#3")
     assert anchor.symbol_kind == "function"
     shop.write({"a.py": OVERLOADS.replace("(kind, match)", "(kind, match, check)")})
-    assert told(shop, anchor) == ("fresh", "")
+    assert state_and_words(shop, anchor) == ("fresh", "")
 
 
 def test_a_definition_that_becomes_one_of_several_stays_what_it_was(shop: Ground) -> None:
     anchor = shop.anchor("a.py", "f")
     shop.write({"a.py": "def f(): ...\n\n" + BIG})
-    assert told(shop, anchor) == ("fresh", "")
+    assert state_and_words(shop, anchor) == ("fresh", "")
 
 
 def test_one_name_for_another_is_told_as_such(shop: Ground) -> None:
@@ -366,9 +366,9 @@ def test_modifiers_are_named_and_are_no_decorators(shop: Ground) -> None:
     shop.commit()
     anchor = shop.anchor("A.java", "A.t")
     shop.write({"A.java": "class A {\n  @Test public void t() { run(1); }\n}\n"})
-    assert told(shop, anchor) == ("changed", "signature: decorator added")
+    assert state_and_words(shop, anchor) == ("changed", "signature: decorator added")
     shop.write({"A.java": "class A {\n  private static void t() { run(1); }\n}\n"})
-    assert told(shop, anchor) == ("changed", "signature: private added, static added, public removed")
+    assert state_and_words(shop, anchor) == ("changed", "signature: private added, static added, public removed")
 
 
 def test_what_a_merge_removed_is_not_called_deleted_in_the_work_tree(shop: Ground) -> None:
@@ -380,12 +380,12 @@ def test_what_a_merge_removed_is_not_called_deleted_in_the_work_tree(shop: Groun
     shop.git("merge", "-q", "--no-commit", "--no-ff", "side")
     shop.write({"a.py": "x = 1\n"})
     shop.commit("merge")
-    freshness, words = told(shop, anchor)
+    freshness, words = state_and_words(shop, anchor)
     assert freshness == "orphaned"
     assert "work tree" not in words
     shop.git("reset", "-q", "--hard", "HEAD^")
     shop.write({"a.py": "x = 1\n"})
-    assert told(shop, anchor)[1] == "f deleted in the work tree"
+    assert state_and_words(shop, anchor)[1] == "f deleted in the work tree"
 
 
 ABOVE = "def above(left, right):\n    return left if left > right else right\n"
@@ -437,7 +437,7 @@ def test_what_appears_elsewhere_in_the_file_needs_more_in_common(shop: Ground) -
     anchor = shop.anchor("b.py", "test_runs_twice")
     shop.write({"b.py": "\n\n".join((ABOVE, BELOW, REWRITTEN))})
     shop.commit()
-    assert told(shop, anchor)[0] == "orphaned"
+    assert state_and_words(shop, anchor)[0] == "orphaned"
 
 
 def test_what_takes_its_place_and_has_little_in_common_is_not_followed(shop: Ground) -> None:
@@ -446,7 +446,7 @@ def test_what_takes_its_place_and_has_little_in_common_is_not_followed(shop: Gro
     anchor = shop.anchor("b.py", "test_runs_twice")
     shop.write({"b.py": "\n\n".join((ABOVE, "def total(rows):\n    return sum(len(row) for row in rows)\n", BELOW))})
     shop.commit()
-    assert told(shop, anchor)[0] == "orphaned"
+    assert state_and_words(shop, anchor)[0] == "orphaned"
 
 
 def test_the_same_text_in_its_place_comes_before_a_namesake_of_other_text(shop: Ground) -> None:
@@ -459,7 +459,7 @@ def test_the_same_text_in_its_place_comes_before_a_namesake_of_other_text(shop: 
         "c.py": "class Options:\n    def merge(self, other):\n        return {**self.values, **other.values}\n",
     })  # fmt: skip
     shop.commit()
-    assert told(shop, anchor) == ("moved", "renamed to LegacyOptions")
+    assert state_and_words(shop, anchor) == ("moved", "renamed to LegacyOptions")
 
 
 def test_a_namesake_of_the_same_text_comes_before_what_took_its_place(shop: Ground) -> None:
@@ -469,7 +469,7 @@ def test_a_namesake_of_the_same_text_comes_before_what_took_its_place(shop: Grou
     alike = RUNS.replace("test_runs_twice", "test_goes_twice").replace("rows=3", "rows=5")
     shop.write({"b.py": "\n\n".join((ABOVE, alike, BELOW)), "c.py": RUNS})
     shop.commit()
-    assert told(shop, anchor) == ("moved", "moved to c.py")
+    assert state_and_words(shop, anchor) == ("moved", "moved to c.py")
 
 
 def test_a_class_that_became_an_alias_and_came_back_is_another_one(shop: Ground) -> None:
@@ -482,7 +482,7 @@ def test_a_class_that_became_an_alias_and_came_back_is_another_one(shop: Ground)
     alias = shop.commit()
     shop.write({"c.py": "class Late(TransportError):\n    '''It took too long.'''\n"})
     shop.commit()
-    assert told(shop, anchor) == ("orphaned", f"Late deleted in commit {alias[:10]}")
+    assert state_and_words(shop, anchor) == ("orphaned", f"Late deleted in commit {alias[:10]}")
 
 
 def test_a_file_that_came_and_went_on_a_merged_branch_is_followed(shop: Ground) -> None:

@@ -18,7 +18,7 @@ MIXED: dict[str, str | bytes] = {
 }  # fmt: skip
 
 
-def found(tree: WorkTree) -> list[str]:
+def walked(tree: WorkTree) -> list[str]:
     return sorted(walk(str(tree.root)).files)
 
 
@@ -28,35 +28,35 @@ def reasons(tree: WorkTree) -> dict[str, str]:
 
 def test_without_git_all_but_made_and_vendored_files_are_walked(tree: WorkTree) -> None:
     tree.write(MIXED)
-    assert found(tree) == ["app.py", "docs/readme.md", "lib/a.js"]
+    assert walked(tree) == ["app.py", "docs/readme.md", "lib/a.js"]
 
 
 def test_what_git_ignores_is_left_out_and_what_is_new_is_not(repository: WorkTree) -> None:
     repository.commit({".gitignore": "*.log\n/secret/\n", "a.py": "1"})
     repository.write({"new.py": "1", "x.log": "1", "secret/key.py": "1"})
-    assert found(repository) == [".gitignore", "a.py", "new.py"]
+    assert walked(repository) == [".gitignore", "a.py", "new.py"]
 
 
 def test_a_committed_build_folder_is_source_and_a_vendored_one_is_not(repository: WorkTree) -> None:
     repository.commit(MIXED)
     repository.write({"dist/new.py": "1"})
-    assert found(repository) == ["app.py", "build/made.py", "docs/readme.md", "lib/a.js"]
+    assert walked(repository) == ["app.py", "build/made.py", "docs/readme.md", "lib/a.js"]
 
 
 def test_reasons_are_told(repository: WorkTree) -> None:
     repository.commit(MIXED)
-    told = reasons(repository)
-    assert told["vendor/y.go"] == "vendored"
-    assert told["logo.png"] == "binary"
-    assert told["lib/jquery.min.js"] == "minified"
-    assert told["package-lock.json"] == "a lock file"
-    assert told["big.py"] == "too large: 1,000,001 bytes"
+    skipped = reasons(repository)
+    assert skipped["vendor/y.go"] == "vendored"
+    assert skipped["logo.png"] == "binary"
+    assert skipped["lib/jquery.min.js"] == "minified"
+    assert skipped["package-lock.json"] == "a lock file"
+    assert skipped["big.py"] == "too large: 1,000,001 bytes"
 
 
 def test_a_deleted_file_that_git_still_lists_is_not_there(repository: WorkTree) -> None:
     repository.commit({"a.py": "1", "b.py": "1"})
     repository.remove("a.py")
-    assert found(repository) == ["b.py"]
+    assert walked(repository) == ["b.py"]
 
 
 def test_a_file_in_conflict_is_walked_once(repository: WorkTree) -> None:
@@ -67,7 +67,7 @@ def test_a_file_in_conflict_is_walked_once(repository: WorkTree) -> None:
     repository.commit({"a.py": "3"})
     with pytest.raises(subprocess.CalledProcessError):
         repository.git("merge", "side")
-    assert found(repository) == ["a.py"]
+    assert walked(repository) == ["a.py"]
 
 
 def test_nested_repositories_and_submodules_are_projects_of_their_own(repository: WorkTree) -> None:
@@ -75,10 +75,10 @@ def test_nested_repositories_and_submodules_are_projects_of_their_own(repository
     inner.git("init", "-q")
     inner.commit({"b.py": "1"})
     repository.write({"a.py": "1"})
-    assert found(repository) == ["a.py"]
+    assert walked(repository) == ["a.py"]
     repository.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "./inner", "inner")
     repository.commit()
-    assert found(repository) == [".gitmodules", "a.py"]
+    assert walked(repository) == [".gitmodules", "a.py"]
     assert reasons(repository)["inner"] == "a nested repository"
 
 
@@ -86,7 +86,7 @@ def test_without_git_a_nested_repository_is_left_out_too(tree: WorkTree) -> None
     tree.write(
         {"a.py": "1", "inner/.git/HEAD": "ref: x", "inner/b.py": "1", "linked/.git": "gitdir: y", "linked/c.py": "1"}
     )
-    assert found(tree) == ["a.py"]
+    assert walked(tree) == ["a.py"]
 
 
 def test_links_are_not_followed(repository: WorkTree, tmp_path: Path) -> None:
@@ -96,23 +96,23 @@ def test_links_are_not_followed(repository: WorkTree, tmp_path: Path) -> None:
     os.symlink(tmp_path / "outside", repository.root / "out")
     os.symlink("a.py", repository.root / "again.py")
     os.symlink("nowhere", repository.root / "dangling.py")
-    assert found(repository) == ["a.py", "real/b.py"]
+    assert walked(repository) == ["a.py", "real/b.py"]
     repository.commit()
-    assert found(repository) == ["a.py", "real/b.py"]
+    assert walked(repository) == ["a.py", "real/b.py"]
 
 
 def test_a_committed_folder_that_became_a_link_is_not_followed(repository: WorkTree, tmp_path: Path) -> None:
     repository.commit({"a.py": "1", "part/deep/b.py": "1"})
     os.rename(repository.root / "part", tmp_path / "elsewhere")
     os.symlink(tmp_path / "elsewhere", repository.root / "part")
-    assert found(repository) == ["a.py"]
+    assert walked(repository) == ["a.py"]
     assert reasons(repository)["part/deep/b.py"] == "behind a link"
 
 
 def test_a_fifo_does_not_block(tree: WorkTree) -> None:
     tree.write({"a.py": "1"})
     os.mkfifo(tree.root / "pipe.py")
-    assert found(tree) == ["a.py"]
+    assert walked(tree) == ["a.py"]
 
 
 def test_a_name_that_is_no_text_is_left_out(tree: WorkTree) -> None:
@@ -122,7 +122,7 @@ def test_a_name_that_is_no_text_is_left_out(tree: WorkTree) -> None:
             pass
     except OSError:
         pytest.skip("this file system wants text")
-    assert found(tree) == ["a.py"]
+    assert walked(tree) == ["a.py"]
 
 
 def test_a_home_folder_or_the_root_is_never_walked(tree: WorkTree, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,4 +150,4 @@ def test_some_files_are_looked_at_by_the_same_rules(repository: WorkTree) -> Non
 
 def test_a_broken_repository_is_walked_on_the_disk(tree: WorkTree) -> None:
     tree.write({".git": "gitdir: /nowhere\n", "a.py": "1"})
-    assert found(tree) == [".git", "a.py"] or found(tree) == ["a.py"]
+    assert walked(tree) == [".git", "a.py"] or walked(tree) == ["a.py"]

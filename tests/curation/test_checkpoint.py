@@ -111,8 +111,10 @@ def test_a_rendered_checkpoint_fits_its_budget(
 
 
 def test_what_matters_least_gives_way_first() -> None:
-    held = make_checkpoint(next=("fix logout",), done=tuple(f"step {n}" for n in range(40)), files=("src/a.py",) * 30)
-    text = render(held, 60)
+    checkpoint = make_checkpoint(
+        next=("fix logout",), done=tuple(f"step {n}" for n in range(40)), files=("src/a.py",) * 30
+    )
+    text = render(checkpoint, 60)
     assert "goal: make the login test pass" in text
     assert "next: fix logout" in text
     assert "step 39" in text

@@ -119,31 +119,31 @@ def test_the_same_in_other_words_adds_nothing(memory: Memory) -> None:
 
 
 def test_keeping_one_closes_the_other_and_keeping_both_ends_the_conflict(memory: Memory) -> None:
-    one = memory.remember("Call `t.Parallel` in every test")
+    lesson = memory.remember("Call `t.Parallel` in every test")
     other = memory.remember("Don't call `t.Parallel` in tests")
     assert len(memory.conflicts()) == 1
-    memory.keep_both(one.id, other.id)
+    memory.keep_both(lesson.id, other.id)
     assert memory.conflicts() == []
     memory.undo()
     assert len(memory.conflicts()) == 1
-    kept = memory.settle(one.id)
-    assert (kept.state, memory.get(other.id).state) == ("active", "superseded")
+    settled = memory.settle(lesson.id)
+    assert (settled.state, memory.get(other.id).state) == ("active", "superseded")
     assert memory.conflicts() == []
     memory.undo()
     assert memory.get(other.id).state == "active"
     with pytest.raises(InvalidValueError, match="no such conflict"):
-        memory.settle(one.id, over=[memory.remember("Something else entirely").id])
+        memory.settle(lesson.id, over=[memory.remember("Something else entirely").id])
     with pytest.raises(InvalidValueError, match="with itself"):
-        memory.keep_both(one.id, one.id)
+        memory.keep_both(lesson.id, lesson.id)
 
 
 def test_a_waiting_proposal_is_a_conflict_that_a_person_decides(memory: Memory) -> None:
     stated = memory.remember(NPM)
     waiting = memory.remember(PNPM, trust="agent")
     assert [(pair.better.id, pair.worse.id) for pair in memory.conflicts()] == [(stated.id, waiting.id)]
-    kept = memory.settle(waiting.id)
-    assert (kept.state, kept.trust) == ("active", "person")
-    assert [(link.kind, link.target) for link in kept.links] == [("supersedes", stated.id)]
+    settled = memory.settle(waiting.id)
+    assert (settled.state, settled.trust) == ("active", "person")
+    assert [(link.kind, link.target) for link in settled.links] == [("supersedes", stated.id)]
     assert memory.get(stated.id).state == "superseded"
 
 
@@ -190,26 +190,26 @@ def test_two_processes_that_save_contradicting_lessons_at_once_lose_nothing(
     for writer in writers:
         assert writer.communicate()[0] == ""
         assert writer.returncode == 0
-    kept = memory.lessons(states=())
-    assert {lesson.insight for lesson in kept} == {*ports[0], *ports[1]}
+    lessons = memory.lessons(states=())
+    assert {lesson.insight for lesson in lessons} == {*ports[0], *ports[1]}
     # Of each pair one is active and names the other one, or both are active, or one waits: never are both closed.
     for name in NAMES:
-        states = [lesson.state for lesson in kept if f"The {name} " in lesson.insight]
+        states = [lesson.state for lesson in lessons if f"The {name} " in lesson.insight]
         assert "active" in states, states
-    by_id = {lesson.id: lesson for lesson in kept}
-    for lesson in kept:
+    by_id = {lesson.id: lesson for lesson in lessons}
+    for lesson in lessons:
         for link in lesson.links:
             if link.kind == "supersedes":
                 assert by_id[link.target].state == "superseded"
-    assert sum(lesson.state == "superseded" for lesson in kept) == sum(
-        link.kind == "supersedes" for lesson in kept for link in lesson.links
+    assert sum(lesson.state == "superseded" for lesson in lessons) == sum(
+        link.kind == "supersedes" for lesson in lessons for link in lesson.links
     )
 
 
 NAMES = ("dev", "test", "proxy", "metrics", "admin", "mail")
 
 
-def said(memory: Memory, session: str, text: str) -> None:
+def say(memory: Memory, session: str, text: str) -> None:
     """A session in which the user says so; it is learnt from."""
     name = SessionId(session)
     memory.append([make_event(session=name, project=memory.place.project.id, cwd=memory.place.root, text=text)])
@@ -218,7 +218,7 @@ def said(memory: Memory, session: str, text: str) -> None:
 
 def test_what_a_user_asks_a_session_to_remember_closes_an_agents_lesson(memory: Memory) -> None:
     old = memory.remember(NPM, trust="agent")
-    said(memory, "s1", "Remember that we switched from npm to pnpm to install dependencies.")
+    say(memory, "s1", "Remember that we switched from npm to pnpm to install dependencies.")
     (new,) = memory.lessons()
     assert "pnpm" in new.insight
     assert [(link.kind, link.target) for link in new.links] == [("supersedes", old.id)]

@@ -90,10 +90,10 @@ def test_purging_follows_a_lesson_to_what_its_session_said(memory: Memory, home:
 def test_purging_leaves_other_sessions_and_short_words_alone(memory: Memory) -> None:
     lesson = memory.remember("Use tabs")
     clock = memory.parts.clock
-    said = Event(
+    prompt = Event(
         id=clock.new_id(), session="s1", host="claude-code", kind="prompt", at=clock.now(), key="k", text="Use tabs?"
     )
-    memory.append([said])
+    memory.append([prompt])
     assert "event_texts" not in memory.purge(lesson.id)
     assert memory.parts.store.find_events(EventFilter())[0][1].text == "Use tabs?"
 

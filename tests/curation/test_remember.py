@@ -13,10 +13,15 @@ from holdfast.errors import InvalidValueError
 
 def test_a_persons_statement_is_active_anchored_and_logged(memory: Memory) -> None:
     lesson = memory.remember("Seed the clock first", files=["src/tides.py"], symbols=["High.water"], why="midnight")
-    kept = memory.get(lesson.id)
-    assert (kept.state, kept.trust, kept.why, kept.title) == ("active", "person", "midnight", "Seed the clock first")
-    assert [(a.path, a.symbol) for a in kept.anchors] == [("src/tides.py", "High.water")]
-    assert kept.anchors[0].blob.startswith("git1:")
+    stored = memory.get(lesson.id)
+    assert (stored.state, stored.trust, stored.why, stored.title) == (
+        "active",
+        "person",
+        "midnight",
+        "Seed the clock first",
+    )
+    assert [(a.path, a.symbol) for a in stored.anchors] == [("src/tides.py", "High.water")]
+    assert stored.anchors[0].blob.startswith("git1:")
     assert [(change.verb, change.lessons) for change in memory.changes()] == [("remember", (lesson.id,))]
 
 

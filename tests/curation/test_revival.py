@@ -207,7 +207,7 @@ def test_versions_are_in_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "expected"),
     [
         ("numpy>=2", "numpy>=2"),
         ("numpy >= 2.0, < 3", "numpy>=2.0, <3"),
@@ -216,8 +216,8 @@ def test_versions_are_in_their_order() -> None:
         ("numpy", "numpy"),
     ],
 )
-def test_a_condition_is_read(text: str, kept: str) -> None:
-    assert parse_condition(text).text == kept
+def test_a_condition_is_read(text: str, expected: str) -> None:
+    assert parse_condition(text).text == expected
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_the_lock_file_nearest_to_the_lessons_files_counts(harbour: Codebase) ->
         far = memory.remember("Vectorising the ferry table is slower")
         for lesson in (near, far):
             memory.revive_when(lesson.id, "numpy>=2", retire=True)
-        assert [one.lesson.id for one in memory.wake_retired()] == [near.id]
+        assert [woken.lesson.id for woken in memory.wake_retired()] == [near.id]
 
 
 def test_a_bare_name_that_no_lock_file_has_is_refused(harbour: Codebase) -> None:
@@ -322,7 +322,7 @@ def test_the_command_line_sets_it_and_verify_wakes(harbour: Codebase) -> None:
     assert "wakes when" in told("show", lesson)
     harbour.write("uv.lock", UV.replace("1.26.4", "2.1.0"))
     plain = told_json("verify")
-    assert [one["reason"] for one in plain["woken"]] == ["numpy 2.1.0 in uv.lock (numpy!=1.26.4)"]
+    assert [woken["reason"] for woken in plain["woken"]] == ["numpy 2.1.0 in uv.lock (numpy!=1.26.4)"]
     shown = told("show", lesson)
     assert "probation" in shown
     assert "wake  numpy 2.1.0 in uv.lock" in shown

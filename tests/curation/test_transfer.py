@@ -105,13 +105,13 @@ def test_what_was_revised_rejected_or_forgotten_here_does_not_come_back(memory: 
 def test_an_export_keeps_ids_states_and_provenance_on_another_machine(memory: Memory, other: Memory) -> None:
     evidence = (Evidence(event=EventId("e1"), quote="cap the retries", start=3, end=18),)
     lesson = memory.remember("Retries are capped at 3", kind="constraint", files=["src/tides.py"], pinned=True)
-    told = replace(
+    detected = replace(
         lesson,
         provenance=Provenance(host="claude-code", session=SessionId("s1"), detector="explicit/1", evidence=evidence),
         recorded_at=memory.parts.clock.now(),
         trust="verified",
     )
-    memory.parts.store.put([told], {lesson.id: lesson.recorded_at})
+    memory.parts.store.put([detected], {lesson.id: lesson.recorded_at})
     memory.revise(memory.remember("One").id, insight="Two")
     memory.remember("Maybe", trust="tool")
     exported = list(memory.export_lessons(states=()))
@@ -123,7 +123,7 @@ def test_an_export_keeps_ids_states_and_provenance_on_another_machine(memory: Me
 
 
 def unsealed(exported: Iterable[str]) -> list[dict[str, Any]]:
-    return [{key: held for key, held in json.loads(line).items() if key != "seal"} for line in exported]
+    return [{key: value for key, value in json.loads(line).items() if key != "seal"} for line in exported]
 
 
 def bare(memory: Memory) -> dict[str, Lesson]:
@@ -215,12 +215,12 @@ def test_a_time_to_come_is_now(memory: Memory) -> None:
 
 
 def test_progress_and_batches_cover_every_line(memory: Memory) -> None:
-    told: list[int] = []
+    progress: list[int] = []
     stated = [{"kind": "fix", "insight": f"Rule number {i % 1100}"} for i in range(1300)]
-    assert memory.import_lessons(lines(*stated), progress=told.append, accept=True) == ImportReport(
+    assert memory.import_lessons(lines(*stated), progress=progress.append, accept=True) == ImportReport(
         added=1100, unchanged=200
     )
-    assert told == [500, 1000, 1300]
+    assert progress == [500, 1000, 1300]
     assert len(list(memory.export_lessons())) == 1100
 
 

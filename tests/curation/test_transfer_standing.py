@@ -72,8 +72,8 @@ def test_a_person_may_vouch_for_it_at_once_or_later_and_it_is_one_lesson(memory:
 @pytest.mark.parametrize("accept", [False, True])
 @pytest.mark.parametrize("place", ["insight", "why", "how", "title", "snippets", "tags", "command"])
 def test_suspicious_words_are_quarantined_whoever_vouches(memory: Memory, accept: bool, place: str) -> None:
-    held: Any = [ATTACK] if place in ("snippets", "tags") else f"{RULE['insight']}. {ATTACK}"
-    report = memory.import_lessons([line(**{**AUTHORITY, place: held})], accept=accept)
+    words: Any = [ATTACK] if place in ("snippets", "tags") else f"{RULE['insight']}. {ATTACK}"
+    report = memory.import_lessons([line(**{**AUTHORITY, place: words})], accept=accept)
     assert (report.added, report.quarantined) == (1, 1)
     assert only(memory).state == "quarantined"
 

@@ -58,10 +58,10 @@ def test_an_accepted_lesson_waits_again_and_a_rejected_one_too(memory: Memory) -
 
 
 def test_a_whole_import_is_one_change(memory: Memory) -> None:
-    kept = memory.remember("Seed the clock first")
+    earlier = memory.remember("Seed the clock first")
     memory.import_lessons((f'{{"kind": "fix", "insight": "Rule number {i}"}}' for i in range(1200)), accept=True)
     assert len(memory.undo().lessons) == 1200
-    assert [lesson.id for lesson in memory.lessons()] == [kept.id]
+    assert [lesson.id for lesson in memory.lessons()] == [earlier.id]
 
 
 def test_undo_goes_back_step_by_step(memory: Memory) -> None:

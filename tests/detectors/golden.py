@@ -26,14 +26,14 @@ def cases(kind: str) -> list[Path]:
 
 def window(case: Path) -> list[Event]:
     """The case's events; what a case does not say is a plain event of one session."""
-    told = json.loads(case.read_text("utf-8"))["events"]
+    rows = json.loads(case.read_text("utf-8"))["events"]
     return [
         make_event(
             **{"text": "", "trust": "person" if event["kind"] == "prompt" else "tool", **event},
             id=f"e{n}",
             at=START + timedelta(seconds=n),
         )
-        for n, event in enumerate(map(_tuples, told), 1)
+        for n, event in enumerate(map(_tuples, rows), 1)
     ]
 
 
@@ -45,14 +45,14 @@ def actual(case: Path) -> list[dict[str, Any]]:
 
 def expected(case: Path) -> list[dict[str, Any]]:
     """The reviewed result."""
-    found: list[dict[str, Any]] = json.loads(case.read_text("utf-8"))["expect"]
-    return found
+    reviewed: list[dict[str, Any]] = json.loads(case.read_text("utf-8"))["expect"]
+    return reviewed
 
 
 def refresh(case: Path) -> bool:
     """Write what the detector finds now into the case; whether that is news."""
-    held = json.loads(case.read_text("utf-8"))
-    text = json.dumps({**held, "expect": actual(case)}, ensure_ascii=False, indent=1) + "\n"
+    content = json.loads(case.read_text("utf-8"))
+    text = json.dumps({**content, "expect": actual(case)}, ensure_ascii=False, indent=1) + "\n"
     if case.read_text("utf-8") == text:
         return False
     case.write_text(text, "utf-8")

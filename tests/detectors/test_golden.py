@@ -49,12 +49,12 @@ def test_quiet_cases_outnumber_finds(name: str) -> None:
 
 def test_one_repair_is_found_by_one_detector() -> None:
     for case in cases("finds"):
-        found = [
+        failures = [
             candidate.evidence[0].event
             for name in ("fail_fix", "red_green")
             for candidate in plugins.load("detectors", name).detect(window(case))
         ]
-        assert len(found) == len(set(found))
+        assert len(failures) == len(set(failures))
 
 
 texts = st.text(max_size=120) | st.sampled_from(

@@ -29,8 +29,8 @@ STATEMENT = "The root cause is that `flush()` never runs, because the timer stop
 
 
 def detect(events: list[Event]) -> list[Candidate]:
-    found: list[Candidate] = plugins.load("detectors", "statements").detect(events)
-    return found
+    candidates: list[Candidate] = plugins.load("detectors", "statements").detect(events)
+    return candidates
 
 
 def stem(case: Path) -> str:
@@ -40,18 +40,18 @@ def stem(case: Path) -> str:
 @pytest.mark.parametrize("case", FINDS, ids=stem)
 def test_a_statement_is_found_as_reviewed(case: Path) -> None:
     expected: list[dict[str, Any]] = json.loads(case.read_text("utf-8"))["expect"]
-    found = [
+    candidates = [
         {
-            "kind": one.kind,
-            "trust": one.trust,
-            "insight": one.insight,
-            "files": list(one.files),
-            "symbols": list(one.symbols),
+            "kind": candidate.kind,
+            "trust": candidate.trust,
+            "insight": candidate.insight,
+            "files": list(candidate.files),
+            "symbols": list(candidate.symbols),
         }
-        for one in detect(window(case))
+        for candidate in detect(window(case))
     ]
-    assert found == expected
-    assert found
+    assert candidates == expected
+    assert candidates
 
 
 def test_what_the_agent_says_of_its_work_is_about_the_files_it_just_edited() -> None:
@@ -60,8 +60,8 @@ def test_what_the_agent_says_of_its_work_is_about_the_files_it_just_edited() -> 
         make_event(kind="file_edit", files=("src/queue.py",), text=""),
         make_event(kind="reply", text=STATEMENT),
     ]
-    (found,) = detect(events)
-    assert found.files == ("src/queue.py",)
+    (candidate,) = detect(events)
+    assert candidate.files == ("src/queue.py",)
 
 
 @pytest.mark.parametrize("case", QUIET, ids=stem)
@@ -85,7 +85,7 @@ def test_evidence_quotes_the_turn_to_the_letter(case: Path) -> None:
 
 def test_an_insight_is_one_line_without_markdown() -> None:
     text = f"## Summary\n\n- **The root cause** is that [`flush()`](src/a.py) never runs, {STATEMENT[4:]}"
-    insights = [one.insight for one in detect([make_event(kind="reply", text=text, trust="agent")])]
+    insights = [candidate.insight for candidate in detect([make_event(kind="reply", text=text, trust="agent")])]
     assert insights
     assert not any(mark in insight for insight in insights for mark in ("**", "`", "](", "\n", "#"))
 
@@ -120,8 +120,8 @@ def test_a_tool_cannot_state_anything() -> None:
 
 def test_a_prompt_is_a_persons_word_unless_the_host_says_otherwise() -> None:
     rule = "imports must use the alias rather than relative paths, because the bundler does not resolve them"
-    told = [make_event(text=rule, trust=trust) for trust in ("person", "tool", "repository")]
-    assert [detect([event])[0].trust for event in told] == ["person", "tool", "repository"]
+    prompts = [make_event(text=rule, trust=trust) for trust in ("person", "tool", "repository")]
+    assert [detect([event])[0].trust for event in prompts] == ["person", "tool", "repository"]
 
 
 def test_files_are_those_named_and_those_edited_next() -> None:
@@ -178,10 +178,10 @@ events = st.builds(
 @settings(max_examples=80)
 @given(st.lists(events, max_size=12))
 def test_any_window_is_read_without_an_error_and_quoted_exactly(window: list[Event]) -> None:
-    found = detect(window)
-    assert found == detect(window)
+    candidates = detect(window)
+    assert candidates == detect(window)
     texts = {event.id: event.text for event in window}
-    for candidate in found:
+    for candidate in candidates:
         (span,) = candidate.evidence
         assert texts[span.event][span.start : span.end] == span.quote
 

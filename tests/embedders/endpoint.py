@@ -40,8 +40,8 @@ class _Answer(BaseHTTPRequestHandler):
     server: EmbeddingServer
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.asked.append(asked)
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append(request)
         self.server.headers.append(dict(self.headers))
         fault = self.server.faults.pop(0) if self.server.faults else None
         if isinstance(fault, float):
@@ -54,9 +54,9 @@ class _Answer(BaseHTTPRequestHandler):
             return self.answer(fault, b"{}")
         if isinstance(fault, bytes):
             return self.answer(200, fault)
-        if len(asked["input"]) > 1:
+        if len(request["input"]) > 1:
             time.sleep(self.server.pause_s)
-        rows = [vector_of(text) for text in asked["input"]]
+        rows = [vector_of(text) for text in request["input"]]
         if callable(fault):
             rows = fault(rows)
         self.answer(200, json.dumps(self.shape(rows)).encode())

@@ -22,7 +22,7 @@ np = pytest.importorskip("numpy")
 
 
 def shapes() -> dict[str, tuple[int, ...]]:
-    found: dict[str, tuple[int, ...]] = {
+    by_name: dict[str, tuple[int, ...]] = {
         "embeddings.word_embeddings.weight": (WORDS, HIDDEN),
         "embeddings.position_embeddings.weight": (PLACES, HIDDEN),
         "embeddings.token_type_embeddings.weight": (2, HIDDEN),
@@ -34,29 +34,29 @@ def shapes() -> dict[str, tuple[int, ...]]:
         parts |= {"attention.output.dense": (HIDDEN, HIDDEN), "intermediate.dense": (WIDE, HIDDEN)}
         parts |= {"output.dense": (HIDDEN, WIDE)}
         for part, shape in parts.items():
-            found |= {f"encoder.layer.{layer}.{part}.weight": shape, f"encoder.layer.{layer}.{part}.bias": shape[:1]}
+            by_name |= {f"encoder.layer.{layer}.{part}.weight": shape, f"encoder.layer.{layer}.{part}.bias": shape[:1]}
         for part in ("attention.output.LayerNorm", "output.LayerNorm"):
-            found |= {f"encoder.layer.{layer}.{part}.{end}": (HIDDEN,) for end in ("weight", "bias")}
-    return found
+            by_name |= {f"encoder.layer.{layer}.{part}.{end}": (HIDDEN,) for end in ("weight", "bias")}
+    return by_name
 
 
 def encode(tensors: dict[str, Any], ids: Any, mask: Any) -> Any:
     """Devlin et al. 2019, one step a line."""
 
-    def dense(name: str, given: Any) -> Any:
-        return given @ tensors[name + ".weight"].T + tensors[name + ".bias"]
+    def dense(name: str, inputs: Any) -> Any:
+        return inputs @ tensors[name + ".weight"].T + tensors[name + ".bias"]
 
-    def norm(name: str, given: Any) -> Any:
-        centred = given - given.mean(-1, keepdims=True)
+    def norm(name: str, inputs: Any) -> Any:
+        centred = inputs - inputs.mean(-1, keepdims=True)
         scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-12)
         return scaled * tensors[name + ".weight"] + tensors[name + ".bias"]
 
-    def split(given: Any) -> Any:
-        return given.reshape(*ids.shape, HEADS, HIDDEN // HEADS).transpose(0, 2, 1, 3)
+    def split(inputs: Any) -> Any:
+        return inputs.reshape(*ids.shape, HEADS, HIDDEN // HEADS).transpose(0, 2, 1, 3)
 
     gelu = np.vectorize(lambda x: x * 0.5 * (1 + erf(x / 2**0.5)))
-    held = tensors["embeddings.word_embeddings.weight"][ids] + tensors["embeddings.token_type_embeddings.weight"][0]
-    seen = norm("embeddings.LayerNorm", held + tensors["embeddings.position_embeddings.weight"][: ids.shape[1]])
+    embedded = tensors["embeddings.word_embeddings.weight"][ids] + tensors["embeddings.token_type_embeddings.weight"][0]
+    seen = norm("embeddings.LayerNorm", embedded + tensors["embeddings.position_embeddings.weight"][: ids.shape[1]])
     for layer in range(LAYERS):
         at = f"encoder.layer.{layer}."
         query, key, value = (split(dense(f"{at}attention.self.{part}", seen)) for part in ("query", "key", "value"))
@@ -91,9 +91,9 @@ def test_the_exported_model_answers_as_the_encoder_does(tmp_path: Path) -> None:
     ids = np.array([[1, 5, 3, 2], [4, 2, 0, 0]])
     mask = np.array([[1, 1, 1, 1], [1, 1, 0, 0]])
     session = runtime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
-    (found,) = session.run(None, {"input_ids": ids, "attention_mask": mask})
-    kept = mask.astype(bool)
-    assert np.allclose(found[kept], encode(tensors, ids, mask)[kept], atol=1e-4)
+    (output,) = session.run(None, {"input_ids": ids, "attention_mask": mask})
+    attended = mask.astype(bool)
+    assert np.allclose(output[attended], encode(tensors, ids, mask)[attended], atol=1e-4)
 
 
 def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:

@@ -67,10 +67,10 @@ def test_a_local_model_places_texts_without_any_network(model: Path) -> None:
 
 
 def test_two_embedders_of_one_model_share_its_id(model: Path) -> None:
-    one, two = make({"path": str(model)}), make({"path": str(model) + "/"})
-    assert one.id == two.id
-    assert one.id.startswith("tiny@")
-    assert one.embed_documents(["login"]) == two.embed_documents(["login"])
+    embedder, other = make({"path": str(model)}), make({"path": str(model) + "/"})
+    assert embedder.id == other.id
+    assert embedder.id.startswith("tiny@")
+    assert embedder.embed_documents(["login"]) == other.embed_documents(["login"])
 
 
 def test_a_wrong_dimension_is_an_error(model: Path) -> None:

@@ -61,7 +61,7 @@ def test_texts_become_unit_vectors_in_order(server: EmbeddingServer, kind: str) 
     vectors = build(server, kind, batch="2").embed_documents(texts)
     for vector, text in zip(vectors, texts, strict=True):
         assert all(isclose(a, b) for a, b in zip(vector, unit(text or " "), strict=True))
-    assert [len(asked["input"]) for asked in server.asked] == [2, 2, 1]
+    assert [len(request["input"]) for request in server.asked] == [2, 2, 1]
 
 
 def test_no_texts_ask_nothing(server: EmbeddingServer, kind: str) -> None:
@@ -128,7 +128,7 @@ def test_an_endpoint_that_is_not_there_is_an_error(kind: str, server: EmbeddingS
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "reason"),
     [
         (lambda rows: rows[:1], "vectors|1 vectors"),
         (lambda rows: [row[:-1] for row in rows], "3 numbers, not 4"),
@@ -152,14 +152,14 @@ def test_an_endpoint_that_is_not_there_is_an_error(kind: str, server: EmbeddingS
     ],
 )
 def test_nonsense_is_an_error_that_holds_no_key_and_no_text(
-    server: EmbeddingServer, kind: str, fault: Any, said: str
+    server: EmbeddingServer, kind: str, fault: Any, reason: str
 ) -> None:
     server.faults = [fault]
-    with pytest.raises(EmbedderError, match=said) as caught:
+    with pytest.raises(EmbedderError, match=reason) as caught:
         build(server, kind).embed_documents(["private words", "more"])
-    told = str(caught.value) + caught.value.hint
-    assert SECRET not in told
-    assert "private words" not in told
+    message = str(caught.value) + caught.value.hint
+    assert SECRET not in message
+    assert "private words" not in message
     assert len(server.asked) == 1
 
 

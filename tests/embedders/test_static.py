@@ -24,22 +24,22 @@ VOCABULARY = ["run", "##ning", "##s", "un", "##run"]
 TINY = WordPieces(VOCABULARY)
 
 
-def likeness(one: str, other: str) -> float:
-    a, b = EMBEDDER.embed_documents([one, other])
+def likeness(text: str, other: str) -> float:
+    a, b = EMBEDDER.embed_documents([text, other])
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 
 def shipped_vocabulary() -> list[str]:
-    held = Path(TABLE).read_bytes()
-    start = held.index(b"\n") + 1
-    rows, dimension = map(int, held[:start].split())
-    return held[start + rows * (2 + dimension) :].decode("utf-8").split("\n")
+    content = Path(TABLE).read_bytes()
+    start = content.index(b"\n") + 1
+    rows, dimension = map(int, content[:start].split())
+    return content[start + rows * (2 + dimension) :].decode("utf-8").split("\n")
 
 
 def write_table(path: Path, rows: int = 2, vocabulary: str = "run\njump") -> str:
-    held = b"%d %d\n" % (rows, DIMENSION)
-    held += np.full(rows, 0.5, "<f2").tobytes() + np.arange(rows * DIMENSION).astype(np.int8).tobytes()
-    path.write_bytes(held + vocabulary.encode())
+    content = b"%d %d\n" % (rows, DIMENSION)
+    content += np.full(rows, 0.5, "<f2").tobytes() + np.arange(rows * DIMENSION).astype(np.int8).tobytes()
+    path.write_bytes(content + vocabulary.encode())
     return sha256(path.read_bytes()).hexdigest()
 
 
@@ -166,9 +166,9 @@ class TestTable:
 
     def test_one_changed_byte_is_seen(self, tmp_path: Path) -> None:
         file = tmp_path / "table.bin"
-        held = bytearray(Path(TABLE).read_bytes())
-        held[4_000_000] ^= 1
-        file.write_bytes(held)
+        content = bytearray(Path(TABLE).read_bytes())
+        content[4_000_000] ^= 1
+        file.write_bytes(content)
         with pytest.raises(EmbedderError, match="damaged"):
             load_table(str(file))
 

@@ -22,15 +22,15 @@ def test_an_untouched_file_is_fresh(memory: Memory) -> None:
 
 
 def test_a_changed_file_has_drifted_and_says_so(memory: Memory, project: Path) -> None:
-    held = anchor(memory)
+    anchored = anchor(memory)
     (project / "src" / "tides.py").write_text("HIGH = 5\n")
-    assert judge(memory, held) == ("drifted", "src/tides.py changed since")
+    assert judge(memory, anchored) == ("drifted", "src/tides.py changed since")
 
 
 def test_a_removed_file_leaves_an_orphan(memory: Memory, project: Path) -> None:
-    held = anchor(memory)
+    anchored = anchor(memory)
     (project / "src" / "tides.py").unlink()
-    assert judge(memory, held) == ("orphaned", "src/tides.py is gone")
+    assert judge(memory, anchored) == ("orphaned", "src/tides.py is gone")
 
 
 def test_a_file_without_a_known_fingerprint_is_not_called_stale(memory: Memory) -> None:
@@ -40,10 +40,10 @@ def test_a_file_without_a_known_fingerprint_is_not_called_stale(memory: Memory) 
 
 
 def test_the_worst_anchor_decides(memory: Memory, project: Path) -> None:
-    held = anchor(memory), anchor(memory, "README.md")
+    anchors = anchor(memory), anchor(memory, "README.md")
     (project / "README.md").unlink()
-    assert judge(memory, *held)[0] == "orphaned"
-    assert judge(memory, held[0], Anchor(path="README.md"))[0] == "unverified"
+    assert judge(memory, *anchors)[0] == "orphaned"
+    assert judge(memory, anchors[0], Anchor(path="README.md"))[0] == "unverified"
 
 
 def test_a_lesson_about_no_file_is_unanchored(memory: Memory) -> None:

@@ -208,10 +208,10 @@ def test_a_hook_looks_closely_only_at_what_it_may_show(
 def test_what_is_recalled_says_what_changed_and_ranks_lower(memory: Memory, code: Codebase, about_put: Lesson) -> None:
     fresh = memory.recall("how are rows kept").items[0]
     code.edit("src/store.py", "def put(self, key, value)", "def put(self, key, value, timeout=3)")
-    found = memory.at(memory.folder).recall("how are rows kept")
-    assert found.items[0].lesson.id == about_put.id
-    assert found.items[0].score < fresh.score
-    assert "Store.put signature: timeout added" in found.text
+    briefing = memory.at(memory.folder).recall("how are rows kept")
+    assert briefing.items[0].lesson.id == about_put.id
+    assert briefing.items[0].score < fresh.score
+    assert "Store.put signature: timeout added" in briefing.text
 
 
 class Slow:

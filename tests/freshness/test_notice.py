@@ -71,21 +71,21 @@ def lesson(memory: Memory, project: Path) -> LessonId:
 
 def news(briefing: Briefing) -> str:
     """The caveat of the one lesson told of; empty for none."""
-    found = [item for item in briefing.items if JUST in item.caveat]
-    assert len(found) <= 1
-    assert (JUST in briefing.text) == bool(found)
-    return found[0].caveat if found else ""
+    items = [item for item in briefing.items if JUST in item.caveat]
+    assert len(items) <= 1
+    assert (JUST in briefing.text) == bool(items)
+    return items[0].caveat if items else ""
 
 
 def test_an_edit_under_a_lesson_is_told_at_the_next_call_and_once(memory: Memory, lesson: LessonId) -> None:
     session = Session(memory)
     assert news(session.edit(SIGNATURE)) == ""
-    told = session.run()
-    assert "signature" in news(told)
-    assert news(told).endswith("confirm, revise or forget it")
-    assert [item.lesson.id for item in told.items] == [lesson]
-    assert told.text.startswith(OPENING)
-    assert told.tokens == count_tokens(told.text)
+    briefing = session.run()
+    assert "signature" in news(briefing)
+    assert news(briefing).endswith("confirm, revise or forget it")
+    assert [item.lesson.id for item in briefing.items] == [lesson]
+    assert briefing.text.startswith(OPENING)
+    assert briefing.tokens == count_tokens(briefing.text)
     assert news(session.run()) == ""
     assert news(session.open()) == ""
     assert news(session.fire("prompt", prompt="and now?")) == ""
@@ -111,17 +111,21 @@ def test_the_delivery_is_logged_with_its_reason(memory: Memory, lesson: LessonId
     session = Session(memory)
     session.edit(SIGNATURE)
     session.run()
-    told = memory.log()[0]
-    assert (told.lesson, told.moment, told.reason) == (lesson, "before_command", "its code has just changed")
+    delivery = memory.log()[0]
+    assert (delivery.lesson, delivery.moment, delivery.reason) == (
+        lesson,
+        "before_command",
+        "its code has just changed",
+    )
 
 
 def test_each_worse_state_is_told_once_and_a_better_one_never(memory: Memory, lesson: LessonId) -> None:
     session = Session(memory)
-    told = []
+    deliveries = []
     for text in (BODY, SIGNATURE, CODE, BODY, SIGNATURE):
         session.edit(text)
-        told.append(bool(news(session.run())))
-    assert told == [True, True, False, False, False]
+        deliveries.append(bool(news(session.run())))
+    assert deliveries == [True, True, False, False, False]
 
 
 def test_an_edit_elsewhere_in_the_file_and_a_comment_are_no_news(memory: Memory, lesson: LessonId) -> None:
@@ -267,10 +271,10 @@ def test_states_that_cannot_be_read_are_as_none(memory: Memory, lesson: LessonId
 def test_a_session_is_told_of_changed_code_twice_at_most(memory: Memory, lesson: LessonId) -> None:
     session = Session(memory)
     session.open()
-    told = 0
+    deliveries = 0
     for state in ("drifted", "changed", "orphaned", "changed", "orphaned"):
         keep_states(memory.parts, memory.place, {lesson: "fresh"})
         Path(memory.folder, "src/tides.py").write_text(SIGNATURE)
         keep_states(memory.parts, memory.place, {lesson: state}, by="checkout")  # type: ignore[dict-item]
-        told += news(session.run()) != ""
-    assert told <= 2
+        deliveries += news(session.run()) != ""
+    assert deliveries <= 2

@@ -44,7 +44,7 @@ def moved(memory: Memory, code: Codebase) -> Lesson:
 def test_a_move_is_written_down_logged_and_can_be_undone(memory: Memory, code: Codebase) -> None:
     lesson = moved(memory, code)
     report = now(memory).verify()
-    assert [(one.freshness, one.followed) for one in report.checked] == [("moved", True)]
+    assert [(entry.freshness, entry.followed) for entry in report.checked] == [("moved", True)]
     assert report.indexed
     after = memory.get(lesson.id)
     assert places(after) == [("src/sums.py", "doubled")]
@@ -72,10 +72,12 @@ def test_what_moved_and_changed_is_found_at_its_new_place_and_still_called_chang
     code.commit("rename")
     code.edit("src/wal.py", "def put(self, key, value)", "def put(self, key, value, timeout=3)")
     report = now(memory).verify()
-    assert [one.freshness for one in report.checked] == ["changed"]
+    assert [entry.freshness for entry in report.checked] == ["changed"]
     assert places(memory.get(lesson.id)) == [("src/wal.py", "Store.put")]
     again = now(memory).verify()
-    assert [(one.freshness, one.caveat) for one in again.checked] == [("changed", "Store.put signature: timeout added")]
+    assert [(entry.freshness, entry.caveat) for entry in again.checked] == [
+        ("changed", "Store.put signature: timeout added")
+    ]
     assert again.change is None
     assert again.is_stale
 
@@ -101,7 +103,7 @@ def test_every_state_is_counted_and_the_worst_comes_first(memory: Memory, code: 
     (code.folder / "README.md").unlink()
     code.edit("src/store.py", "self.rows[key] = value", "self.rows[key] = [value]")
     report = now(memory).verify()
-    assert [one.freshness for one in report.checked] == ["orphaned", "drifted", "fresh"]
+    assert [entry.freshness for entry in report.checked] == ["orphaned", "drifted", "fresh"]
     assert tuple(report.counts) == FRESHNESSES
     assert [report.counts[state] for state in ("fresh", "drifted", "orphaned")] == [1, 1, 1]
 
@@ -124,9 +126,9 @@ class Late:
 
     def put(self, lessons: list[Lesson], expected: dict[LessonId, datetime | None], change: Change) -> None:
         for lesson in lessons:
-            held = self._store.get([lesson.id])[0]
-            after = replace(held, why="measured", recorded_at=self._memory.parts.clock.now())
-            self._store.put([after], {held.id: held.recorded_at})
+            stored = self._store.get([lesson.id])[0]
+            after = replace(stored, why="measured", recorded_at=self._memory.parts.clock.now())
+            self._store.put([after], {stored.id: stored.recorded_at})
         self._store.put(lessons, expected, change)
 
 
@@ -134,9 +136,9 @@ def test_a_lesson_somebody_changed_meanwhile_is_left_alone(memory: Memory, code:
     lesson = moved(memory, code)
     late: Store = Late(memory)  # type: ignore[assignment]
     report = verify(replace(memory.parts, store=late), now(memory).place)
-    assert (report.change, [one.followed for one in report.checked]) == (None, [False])
-    kept = memory.get(lesson.id)
-    assert (kept.why, places(kept)) == ("measured", [("src/store.py", "doubled")])
+    assert (report.change, [entry.followed for entry in report.checked]) == (None, [False])
+    stored = memory.get(lesson.id)
+    assert (stored.why, places(stored)) == ("measured", [("src/store.py", "doubled")])
 
 
 def test_the_summary_of_many_moves_is_cut(memory: Memory, code: Codebase) -> None:
@@ -178,17 +180,17 @@ def test_the_background_brings_the_index_up_before_it_calls_code_gone(memory: Me
 def test_why_tells_the_commit_that_changed_the_code(memory: Memory, code: Codebase) -> None:
     lesson = memory.remember("Rows are shared", files=["src/store.py::Store.put"], why="callers rely on it")
     code.edit("src/store.py", "self.rows[key] = value", "self.rows[key] = [value]")
-    assert [one.commit for one in now(memory).explain(lesson.id).subjects] == [""]
+    assert [subject.commit for subject in now(memory).explain(lesson.id).subjects] == [""]
     uncommitted = now(memory)
     changed = code.commit("lists")
     code.edit("src/store.py", "return total * 2", "return total * 3")
     code.commit("unrelated")
-    told = now(memory).explain(lesson.id)
-    assert (told.freshness, told.caveat) == ("drifted", "Store.put body changed (2 of 27 tokens)")
-    assert [one.commit for one in told.subjects] == [changed]
-    assert [change.verb for change in told.history.changes] == ["remember"]
+    explanation = now(memory).explain(lesson.id)
+    assert (explanation.freshness, explanation.caveat) == ("drifted", "Store.put body changed (2 of 27 tokens)")
+    assert [subject.commit for subject in explanation.subjects] == [changed]
+    assert [change.verb for change in explanation.history.changes] == ["remember"]
     code.edit("src/store.py", "self.rows[key] = [value]", "self.rows[key] = (value,)")
-    assert [one.commit for one in now(memory).explain(lesson.id).subjects] == ["-"]
+    assert [subject.commit for subject in now(memory).explain(lesson.id).subjects] == ["-"]
     assert uncommitted.place.commit != changed
 
 
@@ -196,23 +198,23 @@ def test_the_code_then_and_now_is_the_definitions_own(memory: Memory, code: Code
     lesson = memory.remember("Rows are shared", files=["src/store.py::Store.put"])
     code.edit("src/store.py", "self.rows[key] = value", "self.rows[key] = [value]")
     code.edit("src/store.py", "return total * 2", "return total * 3")
-    held, (one,) = now(memory).compare(lesson.id)
-    assert held.id == lesson.id
-    assert [line for line in one.unified() if line[:1] in "+-" and line[:3] not in ("+++", "---")] == [
+    compared, (comparison,) = now(memory).compare(lesson.id)
+    assert compared.id == lesson.id
+    assert [line for line in comparison.unified() if line[:1] in "+-" and line[:3] not in ("+++", "---")] == [
         "-        self.rows[key] = value",
         "+        self.rows[key] = [value]",
     ]
-    assert one.note == ""
+    assert comparison.note == ""
 
 
 def test_code_that_was_never_committed_is_not_made_up(memory: Memory, code: Codebase) -> None:
     code.edit("src/store.py", "self.rows[key] = value", "self.rows[key] = {key: value}")
     lesson = memory.remember("Rows are shared", files=["src/store.py::Store.put"])
     code.edit("src/store.py", "self.rows[key] = {key: value}", "self.rows[key] = [value]")
-    _, (one,) = now(memory).compare(lesson.id)
-    assert one.then is not None
-    assert "self.rows[key] = value" in one.then
-    assert "as committed in" in one.note
+    _, (comparison,) = now(memory).compare(lesson.id)
+    assert comparison.then is not None
+    assert "self.rows[key] = value" in comparison.then
+    assert "as committed in" in comparison.note
     code.write("src/new.py", "def loose():\n    return 1\n")
     loose = memory.remember("Loose", files=["src/new.py::loose"])
     code.write("src/new.py", "def loose():\n    return 2\n")
@@ -224,9 +226,9 @@ def test_code_that_was_never_committed_is_not_made_up(memory: Memory, code: Code
 def test_what_is_gone_is_compared_with_nothing(memory: Memory, code: Codebase) -> None:
     lesson = memory.remember("Doubling is on purpose", files=["src/store.py::doubled"])
     code.edit("src/store.py", "def doubled(a, b):\n    total = a + b\n    return total * 2\n", "")
-    _, (one,) = now(memory).compare(lesson.id)
-    assert one.now == ""
-    assert "-def doubled(a, b):" in one.unified()
+    _, (comparison,) = now(memory).compare(lesson.id)
+    assert comparison.now == ""
+    assert "-def doubled(a, b):" in comparison.unified()
 
 
 def test_a_move_that_is_not_committed_is_kept_beside_and_taking_it_back_leaves_no_trace(
@@ -234,10 +236,10 @@ def test_a_move_that_is_not_committed_is_kept_beside_and_taking_it_back_leaves_n
 ) -> None:
     lesson = memory.remember("Doubling is on purpose", files=["src/store.py::doubled"])
     code.move_definition("doubled", "src/store.py", "src/sums.py")
-    assert [one.freshness for one in now(memory).verify().checked] == ["moved"]
-    kept = memory.get(lesson.id)
-    assert (places(kept), kept.anchors[0].also) == ([("src/store.py", "doubled")], ("src/sums.py::doubled",))
-    assert [one.id for one in memory.lessons(path="src/sums.py")] == [lesson.id]
+    assert [entry.freshness for entry in now(memory).verify().checked] == ["moved"]
+    stored = memory.get(lesson.id)
+    assert (places(stored), stored.anchors[0].also) == ([("src/store.py", "doubled")], ("src/sums.py::doubled",))
+    assert [entry.id for entry in memory.lessons(path="src/sums.py")] == [lesson.id]
     assert now(memory).verify().change is None
     code.git("reset", "-q", "--hard")
     (code.folder / "src/sums.py").unlink(missing_ok=True)
@@ -250,7 +252,7 @@ def test_a_move_on_a_branch_does_not_move_it_for_the_main_line(memory: Memory, c
     code.git("mv", "src/store.py", "src/wal.py")
     code.commit("rename")
     now(memory).verify()
-    assert [one.id for one in memory.lessons(path="src/wal.py")] == [lesson.id]
+    assert [entry.id for entry in memory.lessons(path="src/wal.py")] == [lesson.id]
     code.git("switch", "-q", "-")
     assert now(memory).verdicts([memory.get(lesson.id)]) == [("fresh", "")]
     code.git("merge", "-q", "wal")
@@ -286,7 +288,7 @@ def test_a_rebase_leaves_a_lesson_that_can_drift_and_verify_writes_its_new_commi
     code.edit("src/store.py", "Keep a value.", "Keep one value.")
     code.commit("words")
     report = now(memory).verify()
-    assert [one.freshness for one in report.checked] == ["fresh"]
+    assert [entry.freshness for entry in report.checked] == ["fresh"]
     assert memory.get(lesson.id).anchors[0].commit == code.git("rev-parse", "HEAD")
     code.edit("src/store.py", "return total * 4", "return total * 5")
     assert now(memory).verdicts([memory.get(lesson.id)])[0][0] == "drifted"

@@ -22,7 +22,7 @@ BODY = CODE.replace("* 100", "* 1000")
 
 
 def git(folder: Path, *arguments: str) -> None:
-    plain = {name: held for name, held in os.environ.items() if not name.startswith("GIT_")}
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
     env = plain | {"GIT_CONFIG_GLOBAL": os.devnull}
     subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True, env=env)
@@ -56,7 +56,7 @@ def settled(watch: Watch) -> list[StateChange]:
     return watch.look() + watch.look()
 
 
-def told(watch: Watch) -> list[tuple[str, str]]:
+def transitions(watch: Watch) -> list[tuple[str, str]]:
     return [(change.before, change.freshness) for change in settled(watch)]
 
 
@@ -67,7 +67,7 @@ def write(folder: Path, text: str, name: str = "src/tides.py") -> None:
 def test_nothing_is_told_while_nothing_happens(memory: Memory) -> None:
     watch = memory.watch()
     assert (watch.lessons, watch.files) == (1, 1)
-    assert told(watch) == []
+    assert transitions(watch) == []
     assert load_states(memory.parts, memory.place) == {}
 
 
@@ -78,7 +78,7 @@ def test_an_edit_is_told_once_with_what_changed(memory: Memory, harbour: Path) -
     assert (change.before, change.freshness) == ("fresh", "changed")
     assert "datum" in change.words
     assert change.lesson.insight == TIDES
-    assert told(watch) == []
+    assert transitions(watch) == []
 
 
 def test_what_got_worse_is_kept_for_the_next_hook_and_forgotten_when_it_is_mended(
@@ -90,16 +90,16 @@ def test_what_got_worse_is_kept_for_the_next_hook_and_forgotten_when_it_is_mende
     (known,) = load_states(memory.parts, memory.place).values()
     assert (known.freshness, known.by) == ("drifted", "watch")
     write(harbour, CODE)
-    assert told(watch) == [("drifted", "fresh")]
+    assert transitions(watch) == [("drifted", "fresh")]
     assert load_states(memory.parts, memory.place) == {}
 
 
 def test_a_comment_or_a_touched_file_changes_no_state(memory: Memory, harbour: Path) -> None:
     watch = memory.watch()
     write(harbour, "# levels\n" + CODE)
-    assert told(watch) == []
+    assert transitions(watch) == []
     os.utime(harbour / "src" / "tides.py")
-    assert told(watch) == []
+    assert transitions(watch) == []
 
 
 def test_a_file_is_judged_only_when_it_stands_still(memory: Memory, harbour: Path) -> None:
@@ -124,9 +124,9 @@ def test_a_file_that_never_stands_still_is_judged_all_the_same(memory: Memory, h
 def test_a_removed_file_leaves_an_orphan_until_it_is_back(memory: Memory, harbour: Path) -> None:
     watch = memory.watch()
     (harbour / "src" / "tides.py").unlink()
-    assert told(watch) == [("fresh", "orphaned")]
+    assert transitions(watch) == [("fresh", "orphaned")]
     write(harbour, CODE)
-    assert told(watch) == [("orphaned", "fresh")]
+    assert transitions(watch) == [("orphaned", "fresh")]
 
 
 def test_a_replaced_folder_is_still_seen_into(memory: Memory, harbour: Path) -> None:
@@ -134,9 +134,9 @@ def test_a_replaced_folder_is_still_seen_into(memory: Memory, harbour: Path) -> 
     shutil.copytree(harbour / "src", harbour / "copy")
     shutil.rmtree(harbour / "src")
     (harbour / "copy").rename(harbour / "src")
-    assert told(watch) == []
+    assert transitions(watch) == []
     write(harbour, BODY)
-    assert told(watch) == [("fresh", "drifted")]
+    assert transitions(watch) == [("fresh", "drifted")]
 
 
 def test_an_edit_that_restores_size_and_time_is_seen(memory: Memory, harbour: Path) -> None:
@@ -146,7 +146,7 @@ def test_an_edit_that_restores_size_and_time_is_seen(memory: Memory, harbour: Pa
     write(harbour, CODE.replace("* 100", "* 999"))
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert file.stat().st_size == before.st_size
-    assert told(watch) == [("fresh", "drifted")]
+    assert transitions(watch) == [("fresh", "drifted")]
 
 
 def test_switching_branches_there_and_back_is_told_and_is_nobodys_edit(memory: Memory, harbour: Path) -> None:
@@ -156,11 +156,11 @@ def test_switching_branches_there_and_back_is_told_and_is_nobodys_edit(memory: M
     git(harbour, "switch", "-q", "main")
     watch = memory.watch()
     git(harbour, "switch", "-q", "feature")
-    assert told(watch) == [("fresh", "changed")]
+    assert transitions(watch) == [("fresh", "changed")]
     assert watch.place.branch == "feature"
     assert [known.by for known in load_states(memory.parts, memory.place).values()] == ["checkout"]
     git(harbour, "switch", "-q", "main")
-    assert told(watch) == [("changed", "fresh")]
+    assert transitions(watch) == [("changed", "fresh")]
     assert watch.place.branch == "main"
 
 
@@ -169,9 +169,9 @@ def test_while_git_is_at_work_nothing_is_judged(memory: Memory, harbour: Path) -
     lock = harbour / ".git" / "index.lock"
     lock.touch()
     write(harbour, BODY)
-    assert told(watch) == []
+    assert transitions(watch) == []
     lock.unlink()
-    assert told(watch) == [("fresh", "drifted")]
+    assert transitions(watch) == [("fresh", "drifted")]
 
 
 def test_a_lock_that_git_left_behind_does_not_blind_the_watch(memory: Memory, harbour: Path) -> None:
@@ -189,7 +189,7 @@ def test_new_revised_and_forgotten_lessons_are_taken_up(memory: Memory, harbour:
     assert settled(watch) == []
     assert (watch.lessons, watch.files) == (2, 2)
     write(harbour, "PILOTS = 3\n", "src/pilots.py")
-    assert told(watch) == [("fresh", "drifted")]
+    assert transitions(watch) == [("fresh", "drifted")]
     memory.forget(pilots.id)
     assert settled(watch) == []
     assert (watch.lessons, watch.files) == (1, 1)
@@ -199,7 +199,7 @@ def test_new_revised_and_forgotten_lessons_are_taken_up(memory: Memory, harbour:
 def test_what_was_stale_before_the_watch_is_no_news(memory: Memory, harbour: Path) -> None:
     write(harbour, BODY)
     watch = memory.watch()
-    assert told(watch) == []
+    assert transitions(watch) == []
     assert [(known.freshness, known.by) for known in load_states(memory.parts, memory.place).values()] == [
         ("drifted", "")
     ]
@@ -212,7 +212,7 @@ def test_a_work_tree_that_is_gone_for_a_moment_is_watched_on(memory: Memory, har
     harbour.with_name("away").rename(harbour)
     assert settled(watch) == []
     write(harbour, BODY)
-    assert told(watch) == [("fresh", "drifted")]
+    assert transitions(watch) == [("fresh", "drifted")]
 
 
 def test_a_folder_without_git_is_watched_too(home: Path, tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_a_folder_without_git_is_watched_too(home: Path, tmp_path: Path) -> None
         memory.remember(TIDES, files=["src/tides.py"], symbols=["high_water"])
         watch = memory.watch()
         write(folder, BODY)
-        assert told(watch) == [("fresh", "drifted")]
+        assert transitions(watch) == [("fresh", "drifted")]
 
 
 def test_looks_become_rarer_when_there_is_much_to_look_at(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

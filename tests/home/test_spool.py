@@ -37,8 +37,8 @@ def prompt(memory: Memory, text: str = "chart the harbour", session: str = "s1",
 
 
 def events(memory: Memory, session: str = "s1") -> list[tuple[str, str]]:
-    found = memory.parts.store.find_events(EventFilter(session=SessionId(session)))
-    return [(event.project, event.text) for _, event in found]
+    numbered = memory.parts.store.find_events(EventFilter(session=SessionId(session)))
+    return [(event.project, event.text) for _, event in numbered]
 
 
 def spool(memory: Memory) -> Spool:

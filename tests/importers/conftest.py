@@ -53,7 +53,7 @@ def read(project: Path) -> Read:
 
     def read(path: Path, name: str = "") -> list[Passage | Skipped]:
         search = find_sources(str(path), str(project), str(project.parent), name)
-        return [part for one in search.found for part in read_source(one)]
+        return [part for source in search.found for part in read_source(source)]
 
     return read
 
@@ -65,7 +65,8 @@ def take(memory: Memory, project: Path) -> Take:
     def take(path: Path, **how: object) -> list[Step]:
         search = find_sources(str(path), str(project), str(project.parent))
         readings = [
-            Reading(label=one.source.label, importer=one.importer.id, parts=read_source(one)) for one in search.found
+            Reading(label=source.source.label, importer=source.importer.id, parts=read_source(source))
+            for source in search.found
         ]
         return list(memory.adopt(readings, Adopting(**how)))
 

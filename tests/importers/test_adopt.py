@@ -166,16 +166,16 @@ def test_a_store_of_many_projects_gives_only_this_ones(memory: Memory, take: Tak
 
 def test_a_dry_run_tells_the_same_and_writes_nothing(memory: Memory, take: Take, write: Write) -> None:
     path = write("CLAUDE.md", RULES)
-    told = verbs(take(path, dry=True))
+    planned = verbs(take(path, dry=True))
     assert memory.lessons(states=()) == []
     assert memory.changes() == []
-    assert verbs(take(path)) == told
+    assert verbs(take(path)) == planned
 
 
 def test_rules_are_delivered_for_their_files(memory: Memory, take: Take, write: Write) -> None:
     take(write(".cursor/rules/tides.mdc", "---\nglobs: src/*.py\n---\nHeights are in metres.\n"), accept=True)
-    found = memory.recall(paths=["src/tides.py"])
-    assert [ranked.lesson.insight for ranked in found.items] == ["Heights are in metres."]
+    briefing = memory.recall(paths=["src/tides.py"])
+    assert [ranked.lesson.insight for ranked in briefing.items] == ["Heights are in metres."]
 
 
 def test_an_undone_import_leaves_nothing_active(memory: Memory, take: Take, write: Write) -> None:

@@ -58,12 +58,12 @@ def test_each_section_gives_its_parts_with_headings_reasons_and_kinds(read: Read
         "Never: sleep to wait for a thread",
         "Layout:\n1. Write the migration\n2. Run it twice",
     ]
-    found = [part for part in parts if isinstance(part, Passage)]
-    assert [part.section for part in found[:3]] == ["CLAUDE.md > Commands"] * 2 + ["CLAUDE.md > Testing"]
-    assert (found[0].kind, found[3].kind) == ("tooling", "constraint")
-    assert found[2].why == "the migrations are half of the logic."
-    assert found[2].title.startswith("Testing: Use the real database")
-    assert {(part.trust, part.scope, part.path_prefix) for part in found} == {("repository", "project", "")}
+    passages = [part for part in parts if isinstance(part, Passage)]
+    assert [part.section for part in passages[:3]] == ["CLAUDE.md > Commands"] * 2 + ["CLAUDE.md > Testing"]
+    assert (passages[0].kind, passages[3].kind) == ("tooling", "constraint")
+    assert passages[2].why == "the migrations are half of the logic."
+    assert passages[2].title.startswith("Testing: Use the real database")
+    assert {(part.trust, part.scope, part.path_prefix) for part in passages} == {("repository", "project", "")}
     assert len(reasons(parts)) == 1
     assert reasons(parts)[0].startswith("boilerplate: This file provides guidance")
 
@@ -187,7 +187,7 @@ def test_a_walk_leaves_out_dependencies_links_and_loops(read: Read, write: Write
     (project / "CLAUDE.md").symlink_to("AGENTS.md")
     (project / "loop").symlink_to(project)
     search = find_sources(str(project), str(project), "")
-    assert [one.source.label for one in search.found] == ["AGENTS.md"]
+    assert [source.source.label for source in search.found] == ["AGENTS.md"]
     assert [label for label, _ in search.skipped] == ["CLAUDE.md"]
 
 
@@ -195,8 +195,8 @@ def test_a_name_that_is_not_utf_8_can_be_shown(read: Read, project: Path) -> Non
     folder = os.fsdecode(b"\xff")
     (project / folder).mkdir()
     (project / folder / "AGENTS.md").write_text("Keep the port stable\n")
-    (found,) = find_sources(str(project), str(project), "").found
-    assert found.source.label == "\ufffd/AGENTS.md"
+    (chosen,) = find_sources(str(project), str(project), "").found
+    assert chosen.source.label == "\ufffd/AGENTS.md"
     assert insights(read(project)) == ["Keep the port stable"]
 
 

@@ -131,8 +131,8 @@ def test_engram_keeps_reasons_files_and_whose_it_is(read: Read, database: Databa
 
 def test_mcp_memory_service_leaves_out_what_does_not_hold_there(read: Read, database: Database) -> None:
     parts = read(database("sqlite_vec.db", MEMORY_SERVICE))
-    (kept,) = (part for part in parts if isinstance(part, Passage))
-    assert (kept.kind, kept.tags, kept.section) == ("decision", ("infra", "deploy"), "memory aaaaaaaaaaaa")
+    (passage,) = (part for part in parts if isinstance(part, Passage))
+    assert (passage.kind, passage.tags, passage.section) == ("decision", ("infra", "deploy"), "memory aaaaaaaaaaaa")
     assert reasons(parts) == ["deleted there", "superseded there"]
 
 
@@ -237,7 +237,7 @@ def test_every_store_is_found_by_its_content_in_a_walk(database: Database, proje
     for name, script in (("a.db", CLAUDE_MEM), ("b", ENGRAM), ("c.sqlite", MEMORY_SERVICE), ("d.sqlite3", MEM0)):
         database(name, script)
     database("other.db", "CREATE TABLE memories (id INTEGER)")
-    found = find_sources(str(project), str(project), "").found
-    assert [(one.source.label, one.importer.id) for one in found] == [
+    sources = find_sources(str(project), str(project), "").found
+    assert [(chosen.source.label, chosen.importer.id) for chosen in sources] == [
         ("a.db", "claude_mem/1"), ("b", "engram/1"), ("c.sqlite", "mcp_memory_service/1"), ("d.sqlite3", "mem0/1"),
     ]  # fmt: skip

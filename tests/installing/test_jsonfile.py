@@ -57,10 +57,12 @@ def texts(draw: st.DrawFn) -> str:
 
 def _odd(draw: st.DrawFn, value: Any) -> str:
     if isinstance(value, dict):
-        members = [f"{json.dumps(key)}{draw(blanks)}:{draw(blanks)}{_odd(draw, held)}" for key, held in value.items()]
+        members = [
+            f"{json.dumps(key)}{draw(blanks)}:{draw(blanks)}{_odd(draw, member)}" for key, member in value.items()
+        ]
         return "{" + draw(blanks) + f"{draw(blanks)},{draw(blanks)}".join(members) + draw(blanks) + "}"
     if isinstance(value, list):
-        parts = [_odd(draw, held) for held in value]
+        parts = [_odd(draw, member) for member in value]
         return "[" + draw(blanks) + f"{draw(blanks)},{draw(blanks)}".join(parts) + draw(blanks) + "]"
     return json.dumps(value)
 
@@ -174,9 +176,9 @@ WITH_COMMENTS = [
 def test_comments_and_trailing_commas_stay_where_the_host_takes_them(text: str) -> None:
     edits = [replace(edit, comments=True) for edit in EDITS]
     made = insert(text, edits)
-    held = json.loads(plain(made))
-    assert held["mcpServers"]["holdfast"] == EDITS[2].value
-    assert held["hooks"]["Stop"][-1] == EDITS[0].value
+    document = json.loads(plain(made))
+    assert document["mcpServers"]["holdfast"] == EDITS[2].value
+    assert document["hooks"]["Stop"][-1] == EDITS[0].value
     assert remove(made, edits, text) == text
 
 

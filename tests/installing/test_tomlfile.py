@@ -27,8 +27,8 @@ DOCUMENTS = [
 @pytest.mark.parametrize("text", DOCUMENTS)
 def test_what_is_put_in_says_what_was_asked_and_comes_out_to_the_byte(text: str) -> None:
     made = insert(text, [EDIT])
-    held = tomllib.loads(made)
-    assert held["mcp_servers"].pop("holdfast") == VALUE
+    document = tomllib.loads(made)
+    assert document["mcp_servers"].pop("holdfast") == VALUE
     assert made.startswith(text)
     if "[mcp_servers.holdfast]\n" not in text:
         assert remove(made, [EDIT]).rstrip("\r\n") == text.rstrip("\r\n")

@@ -27,8 +27,8 @@ DOCUMENTS = [
 @pytest.mark.parametrize("text", DOCUMENTS)
 def test_an_entry_goes_in_and_comes_out_to_the_byte(text: str, edit: ConfigEdit) -> None:
     made = insert(text, [edit])
-    held = yaml.safe_load(made)[edit.path[0]]
-    assert (held["holdfast"] if edit.key else held[-1]) == edit.value
+    holder = yaml.safe_load(made)[edit.path[0]]
+    assert (holder["holdfast"] if edit.key else holder[-1]) == edit.value
     assert remove(made, [edit], text).rstrip("\r\n") == text.rstrip("\r\n")
 
 

@@ -70,8 +70,8 @@ def observe(memory: Memory, walk: Walk) -> None:
 def weights(memory: Memory, path: str) -> dict[str, float]:
     index = memory.parts.codeindex()
     assert index is not None
-    found = index.neighbours(memory.place, path)
-    return {one.path: round(one.weight, 3) for one in found if one.relation == "read_before"}
+    linked = index.neighbours(memory.place, path)
+    return {neighbour.path: round(neighbour.weight, 3) for neighbour in linked if neighbour.relation == "read_before"}
 
 
 @pytest.fixture

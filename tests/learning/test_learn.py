@@ -309,19 +309,23 @@ def test_a_find_says_where_its_words_stand(memory: Memory) -> None:
 
 def test_one_topic_of_two_sessions_is_one_lesson(memory: Memory) -> None:
     for number, session in enumerate((ONE, TWO)):
-        told = make_candidate(insight=f"Lint fails by rule {number}", topic_key="lint:rule", structured=True)
-        admitted(memory, told, session=session)
+        candidate = make_candidate(insight=f"Lint fails by rule {number}", topic_key="lint:rule", structured=True)
+        admitted(memory, candidate, session=session)
     (lesson,) = all_lessons(memory)
     assert lesson.sessions_seen == (ONE, TWO)
 
 
 def test_one_span_of_text_is_one_lesson(memory: Memory) -> None:
-    said = Evidence(event=EventId("e1"), quote="No, use the fake clock", start=0, end=22)
+    prompt = Evidence(event=EventId("e1"), quote="No, use the fake clock", start=0, end=22)
     admitted(
         memory,
-        make_candidate(insight="Use the fake clock", evidence=(said,), detector="correction/1", confidence=0.6),
+        make_candidate(insight="Use the fake clock", evidence=(prompt,), detector="correction/1", confidence=0.6),
         make_candidate(
-            insight="The clock in use is fake", evidence=(said,), detector="words/1", confidence=0.4, kind="preference"
+            insight="The clock in use is fake",
+            evidence=(prompt,),
+            detector="words/1",
+            confidence=0.4,
+            kind="preference",
         ),
     )
     assert [lesson.insight for lesson in memory.inbox()] == ["Use the fake clock"]
@@ -333,9 +337,9 @@ def test_one_span_of_text_is_one_lesson_when_the_session_is_learnt_from_as_it_gr
     reply = Evidence(event=event, quote=words, start=0, end=len(words))
     green = Evidence(event=EventId(make_id()), quote="3 passed", start=0, end=8)
     early = make_candidate(kind="bug_cause", insight=words, evidence=(reply,))
-    told = f"{words}; test_renders_everybody failed by it, and the cure in ledger.py made it pass again"
+    longer = f"{words}; test_renders_everybody failed by it, and the cure in ledger.py made it pass again"
     proved = make_candidate(
-        kind="fix", insight=told, detector="red_green/2", evidence=(reply, green), command="pytest -q",
+        kind="fix", insight=longer, detector="red_green/2", evidence=(reply, green), command="pytest -q",
         error_signature="ValueError: unknown format code",
     )  # fmt: skip
     elsewhere = make_candidate(

@@ -17,8 +17,8 @@ CACHE = "The root cause is that `go-git` caches the index, so the status of chan
 
 def settled(claim: str, *behind: tuple[str, str], trust: str = "agent", **fields: object) -> Settled:
     """The claim as a reply, with prompts and replies behind it."""
-    told = [("reply", claim), *behind]
-    events = [event(n, kind, text) for n, (kind, text) in enumerate(told)]
+    turns = [("reply", claim), *behind]
+    events = [event(n, kind, text) for n, (kind, text) in enumerate(turns)]
     span = Evidence(event=events[0].id, quote=claim, start=0, end=len(claim))
     candidate = Candidate(
         kind="bug_cause",
@@ -58,9 +58,9 @@ def test_what_is_taken_back_is_dropped(claim: str, behind: tuple[str, str]) -> N
 
 def test_the_correction_takes_the_place_of_the_claim() -> None:
     right = "the warnings are in `apps/api/src/` (backend tests), not the generated API client"
-    (kept,) = settled(RESOLVED, ("reply", f"My mistake \u2014 {right}.")).kept
-    assert kept.insight == f"T{right[1:]}. Wrong: {RESOLVED}"
-    assert [span.quote for span in kept.evidence] == [f"{right}.", RESOLVED]
+    (correction,) = settled(RESOLVED, ("reply", f"My mistake \u2014 {right}.")).kept
+    assert correction.insight == f"T{right[1:]}. Wrong: {RESOLVED}"
+    assert [span.quote for span in correction.evidence] == [f"{right}.", RESOLVED]
 
 
 @pytest.mark.parametrize(

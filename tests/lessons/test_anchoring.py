@@ -34,8 +34,8 @@ def memory(code: Codebase) -> Iterator[Memory]:
 
 
 def places(anchors: tuple[Anchor, ...] | Lesson) -> list[tuple[str, str]]:
-    held = anchors.anchors if isinstance(anchors, Lesson) else anchors
-    return [(anchor.path, anchor.symbol) for anchor in held]
+    listed = anchors.anchors if isinstance(anchors, Lesson) else anchors
+    return [(anchor.path, anchor.symbol) for anchor in listed]
 
 
 def test_a_definition_named_in_the_words_is_the_subject(memory: Memory) -> None:
@@ -178,18 +178,18 @@ def test_what_was_written_is_found_again_after_another_edit_of_it() -> None:
 
 
 def test_an_anchor_made_anew_follows_its_definition_or_falls_back_to_the_file(memory: Memory, code: Codebase) -> None:
-    held = memory.remember("Sums are doubled", files=["src/store.py::doubled"]).anchors[0]
+    anchor = memory.remember("Sums are doubled", files=["src/store.py::doubled"]).anchors[0]
     code.edit("src/store.py", "return total * 2", "return total * 3")
-    now = renew(memory.parts, memory.place, held)
+    now = renew(memory.parts, memory.place, anchor)
     assert now is not None
     assert now.symbol == "doubled"
-    assert now.body_hash != held.body_hash
+    assert now.body_hash != anchor.body_hash
     code.edit("src/store.py", "def doubled(a, b):\n    total = a + b\n    return total * 3\n", "")
-    gone = renew(memory.parts, memory.place, held)
+    gone = renew(memory.parts, memory.place, anchor)
     assert gone is not None
     assert (gone.path, gone.symbol) == ("src/store.py", "")
     (code.folder / "src" / "store.py").unlink()
-    assert renew(memory.parts, memory.place, held) is None
+    assert renew(memory.parts, memory.place, anchor) is None
 
 
 @pytest.mark.parametrize("path", ["src", "gone.py", "../outside.py", "a\0b", ""])

@@ -112,8 +112,8 @@ def test_a_decision_that_an_agent_took_on_a_branch_is_staged(memory: Memory, cod
         "tooling": "Start the server with make up",
     }
     for kind, insight in words.items():
-        found = Candidate(kind=kind, insight=insight, evidence=(), detector="test/1")  # type: ignore[arg-type]
-        admit(here.parts, here.place, [found], SessionId("s1"), "claude-code")
+        candidate = Candidate(kind=kind, insight=insight, evidence=(), detector="test/1")  # type: ignore[arg-type]
+        admit(here.parts, here.place, [candidate], SessionId("s1"), "claude-code")
     lessons = here.lessons(states=("candidate", "active", "probation"))
     assert {lesson.kind: lesson.scope.branch for lesson in lessons} == {"decision": "feature/queue", "tooling": ""}
 
@@ -130,8 +130,8 @@ def test_a_session_is_learnt_from_on_the_branch_that_it_was_on(memory: Memory, c
     ):
         event = make_event(id=branch, branch=branch, project=here.place.project.id, text=insight)
         evidence = (Evidence(event=event.id, quote=insight),)
-        found = Candidate(kind="decision", insight=insight, evidence=evidence, detector="test/1")
-        admit_from(here.parts, here.place, [found], SessionId("s1"), [event])
+        candidate = Candidate(kind="decision", insight=insight, evidence=evidence, detector="test/1")
+        admit_from(here.parts, here.place, [candidate], SessionId("s1"), [event])
     lessons = here.parts.store.find(LessonFilter(project=here.place.project.id))
     scopes = {lesson.insight: (lesson.scope.branch, lesson.scope.commit) for lesson in lessons}
     assert scopes == {"Jobs wait in a Redis list": ("feature/queue", tip), "Cards are drawn as one image": ("", "")}
@@ -321,36 +321,36 @@ def test_a_remote_that_merged_counts_before_the_local_main_line_follows(
 def test_git_is_asked_once_a_commit_and_not_at_all_where_nothing_is_staged(
     memory: Memory, code: Codebase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[object] = []
+    questions: list[object] = []
     ask = Git.ask
 
     def note(git: Git, *words: Any, **more: Any) -> bytes | None:
-        asked.append(words)
+        questions.append(words)
         return ask(git, *words, **more)
 
     monkeypatch.setattr(Git, "ask", note)
     memory.recall(RULE)
-    asked.clear()
+    questions.clear()
     memory.at(memory.folder).recall(RULE)
-    assert asked == []
+    assert questions == []
     begin(code)
     remember(memory)
     code.git("checkout", "-q", "main")
     assert not seen(memory)
-    asked.clear()
+    questions.clear()
     assert not seen(memory)
-    assert asked == []
+    assert questions == []
 
 
 def test_a_hook_sees_the_same_with_fewer_looks(memory: Memory, code: Codebase, staged: Lesson) -> None:
-    def told(opened: Any) -> bool:
+    def shows_lesson(opened: Any) -> bool:
         return any(ranked.lesson.id == staged.id for ranked in opened.recall(RULE).items)
 
     for branch, is_told in (("feature/lists", True), ("main", False), ("feature/lists", True)):
         code.git("checkout", "-q", branch)
         with Memory(str(code.folder), cold=True) as hook:
-            assert told(hook) == is_told
-        assert told(memory.at(memory.folder)) == is_told
+            assert shows_lesson(hook) == is_told
+        assert shows_lesson(memory.at(memory.folder)) == is_told
 
 
 def test_where_git_does_not_answer_every_lesson_is_seen_and_nothing_is_kept(

@@ -14,48 +14,48 @@ def agent_revises(memory: Memory, ref: str, insight: str = OPPOSITE):  # type: i
 
 
 def test_an_agents_revision_of_a_persons_lesson_waits_and_the_lesson_stays(memory: Memory) -> None:
-    kept = memory.remember(RULE)
-    proposed = agent_revises(memory, kept.id)
-    assert (proposed.state, memory.get(kept.id).state) == ("candidate", "active")
-    assert [(link.kind, link.target) for link in proposed.links] == [("refines", kept.id)]
-    told = render.kept(proposed)
-    assert "stays active" in told
-    assert kept.id[-8:] in told
+    lesson = memory.remember(RULE)
+    proposed = agent_revises(memory, lesson.id)
+    assert (proposed.state, memory.get(lesson.id).state) == ("candidate", "active")
+    assert [(link.kind, link.target) for link in proposed.links] == [("refines", lesson.id)]
+    answer = render.kept(proposed)
+    assert "stays active" in answer
+    assert lesson.id[-8:] in answer
 
 
 def test_an_accepted_revision_takes_the_place_of_the_lesson_and_undo_brings_it_back(memory: Memory) -> None:
-    kept = memory.remember(RULE, topic_key="upload")
-    proposed = agent_revises(memory, kept.id)
+    lesson = memory.remember(RULE, topic_key="upload")
+    proposed = agent_revises(memory, lesson.id)
     accepted = memory.accept(proposed.id)
     assert (accepted.state, accepted.trust, accepted.topic_key) == ("active", "person", "upload")
-    assert memory.get(kept.id).state == "superseded"
+    assert memory.get(lesson.id).state == "superseded"
     memory.undo()
-    assert memory.get(kept.id).state == "active"
+    assert memory.get(lesson.id).state == "active"
     assert memory.get(proposed.id).state == "candidate"
 
 
 def test_a_person_revises_a_persons_lesson_at_once(memory: Memory) -> None:
-    kept = memory.remember(RULE)
-    assert memory.revise(kept.id, insight=OPPOSITE).state == "active"
-    assert memory.get(kept.id).state == "superseded"
+    lesson = memory.remember(RULE)
+    assert memory.revise(lesson.id, insight=OPPOSITE).state == "active"
+    assert memory.get(lesson.id).state == "superseded"
 
 
 def test_an_agent_revises_an_agents_lesson_at_once(memory: Memory) -> None:
-    kept = memory.remember("Tide caches are cold at noon.", trust="agent", author="agent")
-    assert agent_revises(memory, kept.id, "Tide caches are cold at midnight.").state == "active"
+    lesson = memory.remember("Tide caches are cold at noon.", trust="agent", author="agent")
+    assert agent_revises(memory, lesson.id, "Tide caches are cold at midnight.").state == "active"
 
 
 def test_a_topic_held_by_a_persons_lesson_is_not_taken_by_an_agent(memory: Memory) -> None:
-    kept = memory.remember(RULE, topic_key="upload")
+    lesson = memory.remember(RULE, topic_key="upload")
     proposed = memory.remember(OPPOSITE, topic_key="upload", trust="agent", author="agent")
     assert (proposed.state, proposed.topic_key) == ("candidate", "")
-    assert memory.get(kept.id).state == "active"
+    assert memory.get(lesson.id).state == "active"
 
 
 def test_an_agent_adds_nothing_to_a_persons_lesson(memory: Memory) -> None:
-    kept = memory.remember(RULE)
+    lesson = memory.remember(RULE)
     again = memory.remember(RULE, how="Use the vendor portal.", pinned=True, trust="agent", author="agent")
-    assert again == kept
+    assert again == lesson
 
 
 def test_what_a_person_rejected_does_not_come_back_by_an_agent(memory: Memory) -> None:

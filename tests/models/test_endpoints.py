@@ -75,8 +75,8 @@ def test_the_answer_and_its_tokens_are_read(name: str, provider: Provider) -> No
     provider.answer = json.dumps(ANSWERS[name]).encode()
     completion = model(name, provider).complete("what?", PATIENT_S)
     assert (completion.text, completion.input_tokens, completion.output_tokens) == ("yes", 5, 1)
-    path, _, asked = provider.asked[0]
-    assert (path, asked["model"], asked["messages"][0]["content"]) == (PATHS[name], "m", "what?")
+    path, _, request = provider.asked[0]
+    assert (path, request["model"], request["messages"][0]["content"]) == (PATHS[name], "m", "what?")
 
 
 @pytest.mark.parametrize("name", sorted(ANSWERS))

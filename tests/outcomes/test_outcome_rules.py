@@ -177,7 +177,7 @@ def test_a_factor_reorders_and_is_told_among_the_multipliers_but_buries_no_exact
     low, high, exact = ranked(0.3), ranked(0.5), ranked(0.1, "exact", 1.0)
     weights = Weights(lessons={low.lesson.id: {"prompt": 2.0}}, shifts={})
     order = [pair[0] for pair in weights.rank([(exact, 0), (high, 0), (low, 0)], "prompt")]
-    assert [one.lesson.id for one in order] == [exact.lesson.id, low.lesson.id, high.lesson.id]
+    assert [item.lesson.id for item in order] == [exact.lesson.id, low.lesson.id, high.lesson.id]
     assert order[1].why.multipliers == (("outcome", 2.0),)
     assert order[1].score == 0.6
 

@@ -48,7 +48,7 @@ class Session:
             "tool_failure" if code else "tool_result", command=command, exit_code=code, text=text, tool="Bash"
         )
 
-    def told(self, lesson: Lesson, moment: str = "before_file", trigger: str = "src/tides.py") -> None:
+    def deliver(self, lesson: Lesson, moment: str = "before_file", trigger: str = "src/tides.py") -> None:
         self.at += timedelta(minutes=1)
         record = make_delivery(
             at=self.at, project=self.memory.place.project.id, session=self.name, lesson=lesson.id, moment=moment,
@@ -90,7 +90,7 @@ def play(memory: Memory, lesson: Lesson, name: str, text: str, day: int) -> None
     """A session that is told the lesson and writes that text into the file."""
     session = Session(memory, name, BEGAN + timedelta(days=day))
     session.say("please mend the tide table")
-    session.told(lesson)
+    session.deliver(lesson)
     session.edit("src/tides.py", text)
     session.end()
     memory.settle_pending()
@@ -102,7 +102,7 @@ def play(memory: Memory, lesson: Lesson, name: str, text: str, day: int) -> None
 def test_a_name_that_the_lesson_brought_and_the_next_edit_uses_is_heeded(memory: Memory, session: Session) -> None:
     lesson = keep(memory, GETWD)
     session.say("find the root of the repository")
-    session.told(lesson)
+    session.deliver(lesson)
     edit = session.edit("src/tides.py", "root = paths.RepoRoot()")
     session.end()
     memory.settle_pending()
@@ -114,7 +114,7 @@ def test_a_name_that_the_lesson_brought_and_the_next_edit_uses_is_heeded(memory:
 def test_a_name_that_the_session_had_before_is_no_proof_of_heeding(memory: Memory, session: Session) -> None:
     lesson = keep(memory, GETWD)
     session.say("use paths.RepoRoot here")
-    session.told(lesson)
+    session.deliver(lesson)
     session.edit("src/tides.py", "root = paths.RepoRoot()")
     session.end()
     assert verdict(memory, lesson) == "unclear"
@@ -122,7 +122,7 @@ def test_a_name_that_the_session_had_before_is_no_proof_of_heeding(memory: Memor
 
 def test_the_opposite_that_stands_is_an_override(memory: Memory, session: Session) -> None:
     lesson = keep(memory, GETWD)
-    session.told(lesson)
+    session.deliver(lesson)
     session.edit("src/tides.py", "root = os.Getwd()")
     session.end()
     assert verdict(memory, lesson) == "overridden"
@@ -130,7 +130,7 @@ def test_the_opposite_that_stands_is_an_override(memory: Memory, session: Sessio
 
 def test_the_opposite_that_is_taken_out_again_is_the_failure_it_warned_of(memory: Memory, session: Session) -> None:
     lesson = keep(memory, GETWD)
-    session.told(lesson)
+    session.deliver(lesson)
     session.edit("src/tides.py", "root = os.Getwd()")
     session.edit("src/tides.py", "root = top", old="root = os.Getwd()")
     session.end()
@@ -139,7 +139,7 @@ def test_the_opposite_that_is_taken_out_again_is_the_failure_it_warned_of(memory
 
 def test_a_command_that_is_run_as_told_is_heeded_and_a_longer_one_is_another(memory: Memory, session: Session) -> None:
     lesson = keep(memory, "Run `mise run test:ci` before calling a change done.", kind="tooling")
-    session.told(lesson, "before_command", "mise run test")
+    session.deliver(lesson, "before_command", "mise run test")
     session.run("mise run test:cinema")
     session.run("cd src && mise run test:ci | tail -3")
     session.end()
@@ -148,7 +148,7 @@ def test_a_command_that_is_run_as_told_is_heeded_and_a_longer_one_is_another(mem
 
 def test_a_rule_that_new_code_comes_with_tests_is_judged_in_any_words(memory: Memory, session: Session) -> None:
     lesson = keep(memory, "New functionality is expected to come with unit tests.", kind="preference")
-    session.told(lesson, "session_start", "")
+    session.deliver(lesson, "session_start", "")
     for n in range(3):
         session.edit("src/tides.py", f"x = {n}")
     session.end()
@@ -159,7 +159,7 @@ def test_a_test_that_fails_before_the_code_changes_keeps_the_rule_of_tests_first
     memory: Memory, session: Session
 ) -> None:
     lesson = keep(memory, "Prove a finding with a test that fails first, and only then fix it.", kind="preference")
-    session.told(lesson, "session_start", "")
+    session.deliver(lesson, "session_start", "")
     session.edit("tests/test_tides.py", "def test_tide(): assert tide() == 3")
     session.run("pytest -q", "1 failed", code=1)
     session.edit("src/tides.py", "tide = 3")
@@ -169,7 +169,7 @@ def test_a_test_that_fails_before_the_code_changes_keeps_the_rule_of_tests_first
 
 def test_a_test_that_fails_after_the_code_changed_says_nothing_of_tests_first(memory: Memory, session: Session) -> None:
     lesson = keep(memory, "Prove a finding with a test that fails first, and only then fix it.", kind="preference")
-    session.told(lesson, "session_start", "")
+    session.deliver(lesson, "session_start", "")
     session.edit("src/tides.py", "tide = 3")
     session.edit("tests/test_tides.py", "def test_tide(): assert tide() == 3")
     session.run("pytest -q", "1 failed", code=1)
@@ -185,7 +185,7 @@ def test_a_search_for_what_was_just_changed_keeps_the_rule_to_look_elsewhere(
 ) -> None:
     rule = "After fixing a bug, search the whole codebase for the same pattern."
     lesson = keep(memory, rule, kind="preference")
-    session.told(lesson, "session_start", "")
+    session.deliver(lesson, "session_start", "")
     session.edit("src/tides.py", "level = new_height(x)", old="level = old_height(x)")
     session.run(search)
     session.end()
@@ -207,7 +207,7 @@ def test_a_linters_lesson_is_judged_by_its_code_and_the_next_run(
     memory: Memory, session: Session, new: str, command: str, text: str, expected: str
 ) -> None:
     lesson = keep(memory, "errcheck rejects errors that are dropped with a blank.", kind="tooling")
-    session.told(lesson, "before_file", "main.go")
+    session.deliver(lesson, "before_file", "main.go")
     session.edit("main.go", new)
     session.run(command, text)
     session.end()
@@ -216,7 +216,7 @@ def test_a_linters_lesson_is_judged_by_its_code_and_the_next_run(
 
 def test_a_comment_behind_quoted_code_is_no_part_of_it(memory: Memory, session: Session) -> None:
     lesson = keep(memory, "Lint rejects it: add `//nolint:nilerr // reason` on the line.", kind="tooling")
-    session.told(lesson, "before_file", "main.go")
+    session.deliver(lesson, "before_file", "main.go")
     session.edit("main.go", "return nil //nolint:nilerr // it is gone anyway")
     session.end()
     assert verdict(memory, lesson) == "heeded"
@@ -225,8 +225,8 @@ def test_a_comment_behind_quoted_code_is_no_part_of_it(memory: Memory, session: 
 def test_the_other_file_of_a_pair_and_a_test_count_as_heeded(memory: Memory, session: Session) -> None:
     pair = keep(memory, "A change of tides must be made in both files.", paths=("src/tides.py", "src/moon.py"))
     tests = keep(memory, "Add a test with every fix.", kind="preference")
-    session.told(pair)
-    session.told(tests, "session_start", "")
+    session.deliver(pair)
+    session.deliver(tests, "session_start", "")
     session.edit("src/tides.py", "HIGH = 5")
     session.edit("src/moon.py", "FULL = 1")
     session.edit("tests/test_tides.py", "def test_high(): ...")
@@ -238,7 +238,7 @@ def test_a_linter_that_reports_what_the_lesson_names_is_a_failure_all_the_same(
     memory: Memory, session: Session
 ) -> None:
     lesson = keep(memory, "nilerr: do not return nil after an error was checked.", kind="tooling")
-    session.told(lesson)
+    session.deliver(lesson)
     session.run("mise run lint", "cmd/a.go:12:3: error is not nil but it returns nil (nilerr)\n", code=1)
     session.end()
     assert verdict(memory, lesson) == "failed"
@@ -248,8 +248,8 @@ def test_an_order_without_a_trace_in_much_work_is_ignored_and_a_description_is_n
     memory: Memory, session: Session
 ) -> None:
     order, fact = keep(memory, GETWD), keep(memory, "`TideTable` holds heights in centimetres.")
-    session.told(order)
-    session.told(fact)
+    session.deliver(order)
+    session.deliver(fact)
     for n in range(4):
         session.edit("src/tides.py", f"HIGH = {n}")
     session.end()
@@ -258,7 +258,7 @@ def test_an_order_without_a_trace_in_much_work_is_ignored_and_a_description_is_n
 
 def test_the_user_who_states_the_opposite_overrules(memory: Memory, session: Session) -> None:
     lesson = keep(memory, "Use tabs in the Makefile of the harbour project.")
-    session.told(lesson)
+    session.deliver(lesson)
     session.edit("Makefile", "all:")
     session.say("no, use spaces in the Makefile of the harbour project, not tabs")
     session.end()
@@ -273,23 +273,25 @@ def test_a_user_who_calls_a_note_wrong_counts_as_a_person_who_states_it(
 ) -> None:
     lesson = keep(memory, GETWD)
     session.say("hello")
-    session.told(lesson)
+    session.deliver(lesson)
     session.say(words)
     session.end()
     memory.settle_pending()
-    assert {(one.verdict, one.judge) for one in outcomes(memory, lesson)} >= {("hurt", "")}
+    assert {(outcome.verdict, outcome.judge) for outcome in outcomes(memory, lesson)} >= {("hurt", "")}
     assert state(memory, lesson) == "retired"
 
 
 def test_a_complaint_about_one_of_several_notes_names_nobody_without_an_id(memory: Memory, session: Session) -> None:
-    one, other = keep(memory, GETWD), keep(memory, "Tide tables are written by hand.")
-    session.told(one)
+    told_lesson, other = keep(memory, GETWD), keep(memory, "Tide tables are written by hand.")
+    session.deliver(told_lesson)
     both = replace(memory.log()[0], id="again", lesson=other.id)
     memory.parts.store.record([both])
     session.say("that note is wrong")
     session.end()
     memory.settle_pending()
-    assert not [found for lesson in (one, other) for found in outcomes(memory, lesson) if found.verdict == "hurt"]
+    assert not [
+        outcome for lesson in (told_lesson, other) for outcome in outcomes(memory, lesson) if outcome.verdict == "hurt"
+    ]
 
 
 # What was missed
@@ -298,11 +300,11 @@ def test_a_complaint_about_one_of_several_notes_names_nobody_without_an_id(memor
 def test_a_rule_that_the_user_has_to_say_though_memory_has_it_is_missed(memory: Memory, session: Session) -> None:
     lesson = keep(memory, "Seed the clock before the login tests.")
     session.edit("tests/test_login.py", "def test_login(): ...")
-    said = session.say("no, seed the clock before the login tests")
+    prompt = session.say("no, seed the clock before the login tests")
     session.end()
     memory.settle_pending()
     (outcome,) = outcomes(memory, lesson)
-    assert (outcome.verdict, outcome.evidence, outcome.moment) == ("missed", (said.id,), "prompt")
+    assert (outcome.verdict, outcome.evidence, outcome.moment) == ("missed", (prompt.id,), "prompt")
 
 
 def test_a_report_whose_answer_memory_has_is_missed_unless_it_was_told_before(memory: Memory) -> None:
@@ -312,11 +314,14 @@ def test_a_report_whose_answer_memory_has_is_missed_unless_it_was_told_before(me
     untold.run("mise run lint", report, code=1)
     untold.end()
     informed = Session(memory, "informed")
-    informed.told(lesson)
+    informed.deliver(lesson)
     informed.run("mise run lint", report, code=1)
     informed.end()
     memory.settle_pending()
-    assert {one.session: one.verdict for one in outcomes(memory, lesson)} == {"untold": "missed", "informed": "failed"}
+    assert {outcome.session: outcome.verdict for outcome in outcomes(memory, lesson)} == {
+        "untold": "missed",
+        "informed": "failed",
+    }
 
 
 def test_what_a_session_itself_taught_or_what_came_later_is_not_missed(memory: Memory, session: Session) -> None:
@@ -334,7 +339,7 @@ def test_what_a_session_itself_taught_or_what_came_later_is_not_missed(memory: M
 
 def test_a_session_judged_twice_counts_once(memory: Memory, session: Session) -> None:
     lesson = keep(memory, GETWD)
-    session.told(lesson)
+    session.deliver(lesson)
     session.edit("src/tides.py", "root = os.Getwd()")
     session.end()
     memory.settle_pending()
@@ -349,7 +354,7 @@ def test_a_session_judged_twice_counts_once(memory: Memory, session: Session) ->
 
 def test_a_damaged_mark_loses_nothing(memory: Memory, session: Session) -> None:
     lesson = keep(memory, GETWD)
-    session.told(lesson)
+    session.deliver(lesson)
     session.edit("src/tides.py", "root = os.Getwd()")
     memory.parts.store.set_state(OUTCOMES_POSITION, "", "many")
     memory.parts.store.set_state(OUTCOMES_OPEN, "", "{")
@@ -360,15 +365,15 @@ def test_a_damaged_mark_loses_nothing(memory: Memory, session: Session) -> None:
 def test_two_learners_at_once_count_once(memory: Memory, session: Session, project: Path) -> None:
     lesson = keep(memory, GETWD, state="probation")
     for day in range(2):
-        one = Session(memory, f"s{day}", BEGAN + timedelta(days=day))
-        one.told(lesson)
-        one.edit("src/tides.py", "paths.RepoRoot()")
-        one.end()
+        session_of_day = Session(memory, f"s{day}", BEGAN + timedelta(days=day))
+        session_of_day.deliver(lesson)
+        session_of_day.edit("src/tides.py", "paths.RepoRoot()")
+        session_of_day.end()
     with Memory(str(project)) as other:
         marks = _StaleMarks(other)
         memory.settle_pending()
         marks.settle()
-    assert [one.verdict for one in outcomes(memory, lesson)] == ["heeded", "heeded"]
+    assert [outcome.verdict for outcome in outcomes(memory, lesson)] == ["heeded", "heeded"]
     changes = memory.parts.store.find_records(Change, LogFilter(lesson=lesson.id))
     assert [change.verb for change in changes] == ["outcome"]
     assert state(memory, lesson) == "active"
@@ -389,7 +394,7 @@ class _StaleMarks:
 def test_a_session_that_still_runs_waits_and_is_judged_at_its_end(memory: Memory) -> None:
     lesson = keep(memory, GETWD)
     running = Session(memory, "s1", datetime.now(UTC) - timedelta(minutes=10))
-    running.told(lesson)
+    running.deliver(lesson)
     running.edit("src/tides.py", "x = 1")
     memory.settle_pending()
     assert outcomes(memory, lesson) == []
@@ -401,13 +406,13 @@ def test_a_session_that_still_runs_waits_and_is_judged_at_its_end(memory: Memory
 def test_a_session_that_never_ends_is_judged_piece_by_piece(memory: Memory) -> None:
     lesson, later = keep(memory, GETWD), keep(memory, "Use `tide.Table` for tables.")
     endless = Session(memory, "s1", datetime.now(UTC) - timedelta(minutes=HORIZON + 30))
-    endless.told(lesson)
+    endless.deliver(lesson)
     endless.edit("src/tides.py", "root = paths.RepoRoot()")
     for n in range(HORIZON):
         endless.edit("src/tides.py", f"HIGH = {n}")
-    endless.told(later)
+    endless.deliver(later)
     memory.settle_pending()
-    assert [one.verdict for one in outcomes(memory, lesson)] == ["heeded"]
+    assert [outcome.verdict for outcome in outcomes(memory, lesson)] == ["heeded"]
     assert outcomes(memory, later) == []
     memory.settle_pending()
     assert len(outcomes(memory, lesson)) == 1
@@ -419,13 +424,13 @@ def test_a_clock_that_jumps_back_loses_no_outcome(memory: Memory) -> None:
     for day in range(2):
         play(memory, lesson, f"s{day}", "root = paths.RepoRoot()", day)
     assert state(memory, lesson) == "active"
-    assert [one.verdict for one in outcomes(memory, lesson)] == ["heeded", "heeded"]
+    assert [outcome.verdict for outcome in outcomes(memory, lesson)] == ["heeded", "heeded"]
 
 
 def test_a_purged_lesson_leaves_no_outcome_and_stops_nobody(memory: Memory, session: Session) -> None:
     gone, stays = keep(memory, "Tide tables are written by hand, never generated."), keep(memory, GETWD)
-    session.told(gone)
-    session.told(stays)
+    session.deliver(gone)
+    session.deliver(stays)
     session.edit("src/tides.py", "root = paths.RepoRoot()")
     session.end()
     memory.purge(gone.id)
@@ -445,7 +450,7 @@ def test_a_detector_that_raises_keeps_nobody_from_being_judged(memory: Memory, s
 
     memory.parts = replace(memory.parts, detectors=lambda: (Breaks(),))
     lesson = keep(memory, GETWD)
-    session.told(lesson)
+    session.deliver(lesson)
     session.edit("src/tides.py", "root = paths.RepoRoot()")
     session.end()
     assert verdict(memory, lesson) == "heeded"
@@ -479,7 +484,7 @@ def test_what_a_person_stated_is_never_closed_by_outcomes_but_put_up_for_review(
     for day in range(3):
         play(memory, lesson, f"s{day}", "root = os.Getwd()", day)
     assert state(memory, lesson) == "active"
-    assert [(found.id, words) for found, words in memory.for_review()] == [
+    assert [(doubted.id, words) for doubted, words in memory.for_review()] == [
         (lesson.id, "3 overridden; a person decides")
     ]
 
@@ -495,8 +500,8 @@ def test_the_bill_of_a_session_says_what_it_was_told_missed_and_taught(memory: M
     assert memory.bill() is None
     lesson, fact = keep(memory, GETWD), keep(memory, "`TideTable` holds heights in centimetres.")
     keep(memory, "Learnt here.", provenance=replace(lesson.provenance, session=session.name))
-    session.told(lesson)
-    session.told(fact)
+    session.deliver(lesson)
+    session.deliver(fact)
     before = memory.bill()
     assert before is not None
     assert before.words == "told 2 (2 not judged yet), missed 0, learnt 1"

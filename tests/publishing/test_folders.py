@@ -11,8 +11,8 @@ names = st.lists(st.sampled_from("abc"), max_size=4).map("/".join)
 
 
 def group(folders: list[str], most: int = 10, budget: int = 100) -> dict[str, list[str]]:
-    found = group_folders(folders, [1] * len(folders), most, budget)
-    return {name: [folders[at] for at in members] for name, members in found}
+    groups = group_folders(folders, [1] * len(folders), most, budget)
+    return {name: [folders[at] for at in members] for name, members in groups}
 
 
 def test_the_common_folder_is_the_deepest_that_holds_all() -> None:
@@ -38,11 +38,11 @@ def test_of_too_many_the_largest_stay() -> None:
 
 @given(st.lists(names, max_size=30), st.integers(1, 12), st.integers(0, 10))
 def test_every_member_is_below_its_group_and_in_one_only(folders: list[str], most: int, budget: int) -> None:
-    found = group_folders(folders, [1] * len(folders), most, budget)
-    members = [at for _, inside in found for at in inside]
-    assert len(found) <= most
+    groups = group_folders(folders, [1] * len(folders), most, budget)
+    members = [at for _, inside in groups for at in inside]
+    assert len(groups) <= most
     assert len(members) == len(set(members))
-    assert all(f"{folders[at]}/".startswith(f"{name}/") for name, inside in found for at in inside)
+    assert all(f"{folders[at]}/".startswith(f"{name}/") for name, inside in groups for at in inside)
     assert all(folders[at] for at in members)
     if len({folder.partition("/")[0] for folder in folders if folder}) <= most:
         assert set(members) == {at for at, folder in enumerate(folders) if folder}

@@ -124,20 +124,20 @@ def test_the_worthiest_have_first_claim_on_the_budget_and_the_rest_is_counted(me
     pinned = keep("The pinned rule", pinned=True, confidence=0.1)
     helpful = keep("The helpful rule", confidence=0.1)
     memory.feedback(helpful.id, "helped")
-    (made,) = (found := compiled(memory, budget=Budget(always=300))).files
+    (made,) = (rules := compiled(memory, budget=Budget(always=300))).files
     assert {pinned.id, helpful.id} <= set(made.lessons)
     assert count_tokens(made.text) == made.tokens <= 300
-    assert len(found.unfit) == 32 - len(made.lessons)
+    assert len(rules.unfit) == 32 - len(made.lessons)
 
 
 def test_what_did_harm_is_withheld(memory: Memory, keep: Any) -> None:
-    found, stated = keep("Reef the sail"), keep("Furl the sail", trust="person")
-    for lesson in (found, stated):
+    learnt, stated = keep("Reef the sail"), keep("Furl the sail", trust="person")
+    for lesson in (learnt, stated):
         memory.feedback(lesson.id, "hurt")
     rules = compiled(memory)
     assert rules.files == ()
     assert [(left.lesson.id, left.reason) for left in rules.withheld] == [(stated.id, "it did harm")]
-    assert memory.parts.store.get([found.id])[0].state == "retired"
+    assert memory.parts.store.get([learnt.id])[0].state == "retired"
 
 
 def test_a_rule_that_was_ignored_or_missed_has_not_helped(memory: Memory, keep: Any) -> None:

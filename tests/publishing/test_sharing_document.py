@@ -63,10 +63,10 @@ def test_three_machines_agree_once_each_has_heard_of_all(moves: list[tuple[str, 
 @settings(max_examples=50)
 @given(steps)
 def test_joining_is_the_same_both_ways_and_twice_is_once(moves: list[tuple[str, int, Any]]) -> None:
-    one, other, _ = play(moves)
-    joined = join(one, other)
-    assert joined == join(other, one)
-    assert join(joined, one).values == joined.values
+    document, other, _ = play(moves)
+    joined = join(document, other)
+    assert joined == join(other, document)
+    assert join(joined, document).values == joined.values
     assert join(joined, joined) == joined
 
 
@@ -82,10 +82,10 @@ def test_a_tombstone_stays_whatever_is_joined(moves: list[tuple[str, int, Any]])
 @given(steps)
 def test_a_text_says_the_whole_document(moves: list[tuple[str, int, Any]]) -> None:
     for document in play(moves):
-        held = parse("x.md", render(document).encode())
-        assert isinstance(held, LessonFile)
-        assert not held.was_edited
-        assert held.document == document
+        parsed = parse("x.md", render(document).encode())
+        assert isinstance(parsed, LessonFile)
+        assert not parsed.was_edited
+        assert parsed.document == document
 
 
 texts = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf", "Co", "Cn", "Zl", "Zp"]), max_size=40)
@@ -99,9 +99,9 @@ def test_any_words_read_back_as_they_were_written(why: str, snippets: list[str])
 
     cleaned = list(dict.fromkeys(filter(None, map(clean, snippets))))
     document = edit(first(), why=clean(why), snippets=cleaned)
-    held = parse("x.md", render(document).encode())
-    assert isinstance(held, LessonFile)
-    assert held.document == document
+    parsed = parse("x.md", render(document).encode())
+    assert isinstance(parsed, LessonFile)
+    assert parsed.document == document
 
 
 def test_two_edits_of_two_fields_are_both_kept() -> None:
@@ -111,12 +111,12 @@ def test_two_edits_of_two_fields_are_both_kept() -> None:
 
 def test_of_two_rules_both_stay_and_contradict_each_other() -> None:
     joined = join(edit(first(), insight="Retries are capped at 5"), edit(first(), insight="Retries are capped at 9"))
-    kept, rivals = split(joined)
-    assert kept.values["insight"] == "Retries are capped at 9"
+    winner, rivals = split(joined)
+    assert winner.values["insight"] == "Retries are capped at 9"
     assert [rival.values["insight"] for rival in rivals] == ["Retries are capped at 5"]
-    assert kept.values["links"] == [{"kind": "contradicts", "target": rivals[0].id}]
-    assert rivals[0].values["links"] == [{"kind": "contradicts", "target": kept.id}]
-    assert split(kept) == (kept, [])
+    assert winner.values["links"] == [{"kind": "contradicts", "target": rivals[0].id}]
+    assert rivals[0].values["links"] == [{"kind": "contradicts", "target": winner.id}]
+    assert split(winner) == (winner, [])
 
 
 def test_an_old_revision_does_not_come_back() -> None:
@@ -130,10 +130,10 @@ def test_an_old_revision_does_not_come_back() -> None:
 
 def test_an_edit_by_hand_counts_as_one() -> None:
     text = render(first()).replace("Retries are capped at 3\n", "Retries are capped at 4\n")
-    held = parse("x.md", text.encode())
-    assert isinstance(held, LessonFile)
-    assert held.was_edited
-    assert join(held.document, first()).values["insight"] == "Retries are capped at 4"
+    parsed = parse("x.md", text.encode())
+    assert isinstance(parsed, LessonFile)
+    assert parsed.was_edited
+    assert join(parsed.document, first()).values["insight"] == "Retries are capped at 4"
 
 
 def test_a_file_that_lost_its_stamps_goes_by_those_before() -> None:
@@ -151,9 +151,9 @@ def test_a_file_that_lost_its_stamps_goes_by_those_before() -> None:
 
 def test_two_lessons_are_not_merged() -> None:
     other = settle(shared_id("fix", "else"), {**FIRST, "insight": "else"}, None)
-    one = render(first()).encode()
-    assert merge_files("x.md", one, one, render(other).encode()) is None
-    assert merge_files("x.md", b"", one, b"text") is None
+    content = render(first()).encode()
+    assert merge_files("x.md", content, content, render(other).encode()) is None
+    assert merge_files("x.md", b"", content, b"text") is None
 
 
 def test_every_field_has_a_place_in_the_text() -> None:

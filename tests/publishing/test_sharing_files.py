@@ -42,10 +42,10 @@ def other(file: Path, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_sharing_writes_one_file_a_lesson_and_a_second_time_nothing(memory: Memory, file: Path, project: Path) -> None:
-    held, stat = file.read_bytes(), file.stat()
+    content, stat = file.read_bytes(), file.stat()
     assert memory.sync(NOTHING).steps == ()
     assert memory.sync(Syncing(share=tuple(memory.shareable()))).steps == ()
-    assert (file.read_bytes(), file.stat().st_mtime_ns, lesson_files(project)) == (held, stat.st_mtime_ns, [file])
+    assert (file.read_bytes(), file.stat().st_mtime_ns, lesson_files(project)) == (content, stat.st_mtime_ns, [file])
 
 
 def test_private_and_own_and_waiting_lessons_are_never_written(memory: Memory, project: Path) -> None:
@@ -59,19 +59,19 @@ def test_private_and_own_and_waiting_lessons_are_never_written(memory: Memory, p
 
 
 def test_a_lesson_that_becomes_private_is_not_written_any_more(memory: Memory, file: Path) -> None:
-    held = file.read_bytes()
+    content = file.read_bytes()
     memory.revise(memory.lessons()[0].id, why="a private reason", private=True)
     memory.sync(NOTHING)
-    assert file.read_bytes() == held
+    assert file.read_bytes() == content
 
 
 def test_two_machines_give_one_lesson_the_same_file(memory: Memory, file: Path, other: Memory, project: Path) -> None:
-    held = file.read_text()
+    content = file.read_text()
     file.unlink()
     share(other, other.remember("retries are  capped at 3", kind=memory.lessons()[0].kind))
     (again,) = lesson_files(project)
     assert again == file
-    assert again.read_text().splitlines()[1] == held.splitlines()[1]
+    assert again.read_text().splitlines()[1] == content.splitlines()[1]
 
 
 def test_a_new_lesson_of_a_clone_waits_in_the_inbox(other: Memory) -> None:
@@ -117,11 +117,11 @@ def test_a_tombstone_of_a_clone_ends_no_lesson_that_counts(memory: Memory, file:
 
 
 def test_a_forgotten_lesson_does_not_come_back_with_an_old_file(memory: Memory, file: Path) -> None:
-    held = file.read_bytes()
+    content = file.read_bytes()
     memory.forget(memory.lessons()[0].id)
     memory.sync(NOTHING)
     assert "Retries" not in file.read_text()
-    file.write_bytes(held)
+    file.write_bytes(content)
     memory.sync(Syncing(accept=True))
     assert "state: forgotten" in file.read_text()
     assert memory.lessons() == []
@@ -174,14 +174,14 @@ def test_a_broken_file_is_named_with_its_place_and_left_alone(
     assert old in text
     at = text.rindex(old) if place is None else text.index(old)
     file.write_bytes((text[:at] + new + text[at + len(old) :]).encode("utf-8", "surrogateescape"))
-    held = file.read_bytes()
+    content = file.read_bytes()
     memory.revise(memory.lessons()[0].id, why="another reason")
     for how in (NOTHING, Syncing(accept=True), Syncing(share=tuple(memory.lessons()))):
         (problem,) = memory.sync(how).problems
         assert reason in problem.reason
         if place:
             assert (problem.line, problem.column) == place
-        assert file.read_bytes() == held
+        assert file.read_bytes() == content
     assert memory.lessons()[0].why == "another reason"
     file.write_text(text)
     assert memory.sync(NOTHING).problems == ()

@@ -33,24 +33,24 @@ class Folder:
         self.files: dict[str, bytes] = {}
 
     def find(self) -> dict[str, str]:
-        return {path: str(hash(held)) for path, held in sorted(self.files.items())}
+        return {path: str(hash(content)) for path, content in sorted(self.files.items())}
 
     def read(self, path: str) -> bytes | None:
         return self.files.get(path)
 
-    def write(self, path: str, held: bytes, before: bytes | None) -> str:
+    def write(self, path: str, content: bytes, before: bytes | None) -> str:
         if self.files.get(path) != before:
             raise StaleWriteError(path)
-        self.files[path] = held
-        return str(hash(held))
+        self.files[path] = content
+        return str(hash(content))
 
     def by_user(self) -> frozenset[str]:
         return frozenset()
 
     def edit(self, number: int) -> None:
         """What a person does who edits a file: the reason is another one, the stamps stay."""
-        for path, held in sorted(self.files.items())[number % 3 :][:1]:
-            rows = held.decode().split("\n")
+        for path, content in sorted(self.files.items())[number % 3 :][:1]:
+            rows = content.decode().split("\n")
             rows = [f"why: by hand {number}" if row.startswith("why: ") else row for row in rows]
             self.files[path] = "\n".join(rows).encode()
 
@@ -168,8 +168,8 @@ def test_any_order_of_edits_merges_and_syncs_ends_in_agreement(what: list[tuple[
             settle_down(machines)
             files = machines[0].folder.files
             documents = {}
-            for path, held in files.items():
-                parsed = parse(path, held)
+            for path, content in files.items():
+                parsed = parse(path, content)
                 assert isinstance(parsed, LessonFile), parsed
                 documents[parsed.document.id] = parsed.document.values
             for machine in machines:

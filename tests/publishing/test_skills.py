@@ -112,9 +112,9 @@ HOSTILE = [
 @pytest.mark.parametrize("insight", HOSTILE)
 def test_a_text_that_addresses_the_agent_is_never_written(memory: Memory, keep: Any, insight: str) -> None:
     keep(insight, "s1", "s2", "s3", command="make")
-    found = compiled(memory)
-    assert found.skills == ()
-    assert found.withheld[0].reason
+    skills = compiled(memory)
+    assert skills.skills == ()
+    assert skills.withheld[0].reason
 
 
 def test_private_lessons_and_those_of_other_branches_or_of_the_user_stay_out(memory: Memory, keep: Any) -> None:
@@ -126,14 +126,14 @@ def test_private_lessons_and_those_of_other_branches_or_of_the_user_stay_out(mem
 
 
 def test_what_did_harm_stays_out(memory: Memory, keep: Any) -> None:
-    found = keep("Build first", "s1", "s2", "s3", command="make")
+    learnt = keep("Build first", "s1", "s2", "s3", command="make")
     stated = keep("Lint first", "s1", "s2", "s3", command="make lint", trust="person")
-    for lesson in (found, stated):
+    for lesson in (learnt, stated):
         memory.feedback(lesson.id, "hurt", session=SessionId("s4"))
     skills = compiled(memory)
     assert skills.skills == ()
     assert [(left.lesson.id, left.reason) for left in skills.withheld] == [(stated.id, "it did harm")]
-    assert memory.parts.store.get([found.id])[0].state == "retired"
+    assert memory.parts.store.get([learnt.id])[0].state == "retired"
 
 
 def test_only_sessions_that_bore_a_lesson_out_count_for_its_skill(memory: Memory, keep: Any) -> None:

@@ -165,10 +165,10 @@ markdown = st.lists(
 @settings(max_examples=300)
 def test_no_line_is_lost_or_told_twice_and_addresses_differ(text: str) -> None:
     units = parse_units(text)
-    told = [number for unit in units for number in range(unit.first, unit.last + 1)]
-    assert len(told) == len(set(told))
+    numbers = [number for unit in units for number in range(unit.first, unit.last + 1)]
+    assert len(numbers) == len(set(numbers))
     lines = text.split("\n")
-    lost = [line for number, line in enumerate(lines, 1) if line.strip() and number not in told]
+    lost = [line for number, line in enumerate(lines, 1) if line.strip() and number not in numbers]
     assert all(line.startswith("#") for line in lost), lost
     assert len({unit.address for unit in units}) == len(units)
     assert all(matches(unit, lines) for unit in units)
@@ -182,7 +182,7 @@ def test_an_embedder_finds_a_section_without_a_word_of_the_question() -> None:
     units = parse_units("# A\n\n## Pictures\n\nSave every photo as PNG.\n\n## Money\n\nCharge the credit card.\n")
     question = "store an image"
     assert choose_units(units, question, 1000).units == ()
-    found = choose_units(units, question, units[0].tokens, StaticEmbedder())
-    assert [unit.address for unit in found.units] == ["pictures"]
+    choice = choose_units(units, question, units[0].tokens, StaticEmbedder())
+    assert [unit.address for unit in choice.units] == ["pictures"]
     assert choose_units(units, "", 1000, StaticEmbedder()).units == ()
     assert choose_units((), question, 1000, StaticEmbedder()).units == ()

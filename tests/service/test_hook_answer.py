@@ -124,19 +124,19 @@ def test_a_log_that_cannot_be_written_is_no_reason_to_deliver_nothing(
     (project / "src" / "tides.py").write_text("HIGH = 5\n")
     ruled.place  # noqa: B018 - a folder is known from an earlier session
     complaints: list[str] = []
-    reply, kept = Told(), Kept()
+    reply, later = Told(), Kept()
     memory = Memory(ruled.folder, settings=ruled.settings)
     try:
         memory.parts = replace(memory.parts, store=Refusing(memory.parts.store, *refused))
         call = before_edit(memory, events=(make_event(session="s1", key="k1", cwd=memory.folder, project=""),))
-        hook.attend(memory, call, reply, lambda step, exc: complaints.append(step), later=kept)
+        hook.attend(memory, call, reply, lambda step, exc: complaints.append(step), later=later)
     finally:
         ruled.parts.store.__exit__(None, None, None)
         memory.close()
     assert "centimetres" in reply.answer
-    assert [delivery.session for delivery in kept.deliveries] == ["s1"]
+    assert [delivery.session for delivery in later.deliveries] == ["s1"]
     assert "log" in complaints
-    assert len(kept.calls) == ("append_events" in refused)
+    assert len(later.calls) == ("append_events" in refused)
 
 
 def test_events_of_a_folder_whose_project_cannot_be_told_are_kept_for_later(ruled: Memory) -> None:
@@ -147,12 +147,12 @@ def test_events_of_a_folder_whose_project_cannot_be_told_are_kept_for_later(rule
         def __getattr__(self, name: str) -> Any:
             return locked if name == "locate" else getattr(ruled.parts.workspace, name)
 
-    reply, kept = Told(), Kept()
+    reply, later = Told(), Kept()
     memory = replace_parts(ruled, workspace=Workspace())
     call = before_edit(ruled, events=(make_event(session="s1", key="k1", cwd=ruled.folder, project=""),))
-    hook.attend(memory, call, reply, later=kept)
+    hook.attend(memory, call, reply, later=later)
     assert reply.answer == "{}"
-    assert [place for place, _ in kept.calls] == [None]
+    assert [place for place, _ in later.calls] == [None]
 
 
 def replace_parts(memory: Memory, **parts: Any) -> Any:

@@ -17,7 +17,7 @@ rules = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "slot", "values"),
+    ("text", "other", "slot", "values"),
     [
         ("Install dependencies with npm.", "Install dependencies with pnpm.", "package manager", ("npm", "pnpm")),
         ("The tests run on pytest.", "Tests run on unittest.", "test runner", ("pytest", "unittest")),
@@ -30,10 +30,10 @@ rules = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
     ],
 )
 def test_a_contradiction_names_its_slot_and_both_values(
-    one: str, other: str, slot: str, values: tuple[str, str]
+    text: str, other: str, slot: str, values: tuple[str, str]
 ) -> None:
-    found = relation(one, other)
-    assert (found.kind, found.slot, found.values) == ("contradicts", slot, values)
+    answer = relation(text, other)
+    assert (answer.kind, answer.slot, answer.values) == ("contradicts", slot, values)
 
 
 @pytest.mark.parametrize(
@@ -48,13 +48,13 @@ def test_a_contradiction_names_its_slot_and_both_values(
     ],
 )
 def test_what_has_ended_contradicts_what_was_so(old: str, new: str) -> None:
-    found = relation(old, new)
-    assert found.kind == "contradicts"
-    assert found.ends == (False, True)
+    answer = relation(old, new)
+    assert answer.kind == "contradicts"
+    assert answer.ends == (False, True)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("text", "other"),
     [
         ("Use jest for tests.", "Use pytest for tests."),  # two languages of one project
         ("Cache entries are in Redis.", "Accounts are in PostgreSQL."),
@@ -69,9 +69,9 @@ def test_what_has_ended_contradicts_what_was_so(old: str, new: str) -> None:
         ("Not never no.", "`"),
     ],
 )
-def test_rules_for_different_things_are_unrelated(one: str, other: str) -> None:
-    assert relation(one, other).kind == "unrelated"
-    assert relation(other, one).kind == "unrelated"
+def test_rules_for_different_things_are_unrelated(text: str, other: str) -> None:
+    assert relation(text, other).kind == "unrelated"
+    assert relation(other, text).kind == "unrelated"
 
 
 def test_paraphrases_are_the_same_and_longer_rules_refine() -> None:
@@ -89,8 +89,8 @@ def test_only_known_slots_and_nearly_equal_words_are_sure() -> None:
 
 @examples
 @given(rules, rules)
-def test_swapping_the_texts_swaps_the_answer_and_changes_nothing_else(one: str, other: str) -> None:
-    there, back = relation(one, other), relation(other, one)
+def test_swapping_the_texts_swaps_the_answer_and_changes_nothing_else(text: str, other: str) -> None:
+    there, back = relation(text, other), relation(other, text)
     assert (there.kind, there.slot) == (back.kind, back.slot)
     assert there.values == back.values[::-1]
     assert there.ends == back.ends[::-1]
@@ -104,5 +104,5 @@ def test_a_rule_does_not_contradict_itself(rule: str) -> None:
 
 @examples
 @given(st.text(max_size=120), st.text(max_size=120))
-def test_any_text_has_an_answer(one: str, other: str) -> None:
-    assert relation(one, other).kind == relation(other, one).kind
+def test_any_text_has_an_answer(text: str, other: str) -> None:
+    assert relation(text, other).kind == relation(other, text).kind

@@ -123,6 +123,6 @@ def test_a_part_that_is_there_twice_is_nowhere() -> None:
     st.integers(-2, 14),
 )
 def test_any_text_is_read_without_an_error(path: str, text: str, first: int, last: int) -> None:
-    found = definitions_at(path, text, first, last)
-    assert len(found) <= LIMIT
-    assert all(name and not name.startswith(".") for name in found)
+    names = definitions_at(path, text, first, last)
+    assert len(names) <= LIMIT
+    assert all(name and not name.startswith(".") for name in names)

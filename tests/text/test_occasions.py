@@ -41,12 +41,12 @@ def test_plain_words_name_no_code(text: str) -> None:
 
 
 def test_a_standing_rule_is_a_persons_preference_or_convention_without_code_or_what_is_marked_so() -> None:
-    said = "Add tests with every change."
-    assert is_standing(rule(said))
-    assert not is_standing(rule(said, trust="agent"))
-    assert not is_standing(rule(said, kind="tooling"))
+    statement = "Add tests with every change."
+    assert is_standing(rule(statement))
+    assert not is_standing(rule(statement, trust="agent"))
+    assert not is_standing(rule(statement, kind="tooling"))
     assert not is_standing(rule("Add tests to tests/unit with every change."))
-    assert is_standing(rule(said, trust="agent", kind="tooling", when=Triggers(standing=True)))
+    assert is_standing(rule(statement, trust="agent", kind="tooling", when=Triggers(standing=True)))
 
 
 @pytest.mark.parametrize(
@@ -94,11 +94,11 @@ def test_a_lesson_on_a_linter_is_told_at_the_first_edit_of_its_language() -> Non
 
 
 def test_lessons_on_one_linter_one_command_or_one_habit_are_a_group() -> None:
-    one = rule("errcheck rejects errors that are dropped.", kind="tooling")
-    two = rule("golangci-lint's errcheck also rejects blank assignments.", kind="tooling")
+    first = rule("errcheck rejects errors that are dropped.", kind="tooling")
+    second = rule("golangci-lint's errcheck also rejects blank assignments.", kind="tooling")
     both = rule("errcheck and wrapcheck want every error handled and wrapped.", kind="tooling")
-    assert group_keys(one) == group_keys(two)
-    assert group_keys(one) < group_keys(both)
+    assert group_keys(first) == group_keys(second)
+    assert group_keys(first) < group_keys(both)
     ran = {"kind": "tooling", "when": Triggers(commands=("make check",))}
     assert group_keys(rule("Run make check first.", **ran)) == group_keys(rule("make check runs all.", **ran))
     assert group_keys(rule("A bug fix comes with a test.")) == group_keys(

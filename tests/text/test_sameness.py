@@ -27,36 +27,36 @@ def test_a_rule_is_the_same_as_itself_and_not_its_opposite(nouns: list[str], tai
 
 @examples
 @given(words, words, tails)
-def test_use_and_do_not_use_are_never_the_same(one: str, other: str, tail: str) -> None:
+def test_use_and_do_not_use_are_never_the_same(word: str, other: str, tail: str) -> None:
     for denial in ("Don't use", "Never use", "Do not use", "Avoid"):
-        left, right = f"Use the {one} {other} {tail}", f"{denial} the {one} {other} {tail}"
+        left, right = f"Use the {word} {other} {tail}", f"{denial} the {word} {other} {tail}"
         assert not same(left, right)
         assert opposed(left, right)
 
 
 @examples
 @given(words, words, tails)
-def test_swapping_what_is_wanted_and_what_is_not_is_the_opposite(one: str, other: str, tail: str) -> None:
-    if one == other:
+def test_swapping_what_is_wanted_and_what_is_not_is_the_opposite(word: str, other: str, tail: str) -> None:
+    if word == other:
         return
     for between in ("instead of", "rather than", "over", "not", "before"):
-        left, right = f"Prefer {one} {between} {other} {tail}", f"Prefer {other} {between} {one} {tail}"
+        left, right = f"Prefer {word} {between} {other} {tail}", f"Prefer {other} {between} {word} {tail}"
         assert not same(left, right)
         assert opposed(left, right)
 
 
 @examples
 @given(words, tails, numbers, numbers)
-def test_different_numbers_are_different_rules(noun: str, tail: str, one: int, other: int) -> None:
+def test_different_numbers_are_different_rules(noun: str, tail: str, number: int, other: int) -> None:
     rule = "The {} holds at most {} open connections {}"
-    assert same(rule.format(noun, one, tail), rule.format(noun, other, tail)) == (one == other)
+    assert same(rule.format(noun, number, tail), rule.format(noun, other, tail)) == (number == other)
 
 
 @examples
 @given(words, tails, identifiers, identifiers)
-def test_different_identifiers_are_different_rules(noun: str, tail: str, one: str, other: str) -> None:
+def test_different_identifiers_are_different_rules(noun: str, tail: str, identifier: str, other: str) -> None:
     rule = "The {} is configured by {} alone {}"
-    assert same(rule.format(noun, one, tail), rule.format(noun, other, tail)) == (one == other)
+    assert same(rule.format(noun, identifier, tail), rule.format(noun, other, tail)) == (identifier == other)
 
 
 @examples
@@ -70,15 +70,15 @@ def test_one_word_exchanged_for_another_is_another_rule(nouns: list[str], other:
 
 @examples
 @given(st.text(max_size=80), st.text(max_size=80))
-def test_the_order_of_asking_does_not_matter(one: str, other: str) -> None:
-    assert same(one, other) == same(other, one)
-    assert opposed(one, other) == opposed(other, one)
+def test_the_order_of_asking_does_not_matter(text: str, other: str) -> None:
+    assert same(text, other) == same(other, text)
+    assert opposed(text, other) == opposed(other, text)
 
 
 @examples
 @given(st.text(max_size=80), st.text(max_size=80))
-def test_nothing_is_both_the_same_and_the_opposite(one: str, other: str) -> None:
-    assert not (same(one, other) and opposed(one, other))
+def test_nothing_is_both_the_same_and_the_opposite(text: str, other: str) -> None:
+    assert not (same(text, other) and opposed(text, other))
 
 
 rule_words = st.lists(
@@ -88,15 +88,15 @@ rule_words = st.lists(
 
 @examples
 @given(rule_words, rule_words)
-def test_rule_like_texts_are_never_both(one: list[str], other: list[str]) -> None:
-    left, right = " ".join(one), " ".join(other)
+def test_rule_like_texts_are_never_both(rule: list[str], other: list[str]) -> None:
+    left, right = " ".join(rule), " ".join(other)
     assert same(left, right) == same(right, left)
     assert opposed(left, right) == opposed(right, left)
     assert not (same(left, right) and opposed(left, right))
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("text", "other"),
     [
         ("Seed the clock before login tests", "Seed the clock before the login tests."),
         ("Always run `make fmt` before committing", "Run `make fmt` before committing"),
@@ -104,12 +104,12 @@ def test_rule_like_texts_are_never_both(one: list[str], other: list[str]) -> Non
         ("Tests need the fake clock", "The tests need a fake clock everywhere"),
     ],
 )
-def test_the_same_rule_in_other_clothes(one: str, other: str) -> None:
-    assert same(one, other)
+def test_the_same_rule_in_other_clothes(text: str, other: str) -> None:
+    assert same(text, other)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("text", "other"),
     [
         ("Run the linter before you push the branch", "Run the linter after you push the branch"),
         ("Enable the cache in the importer", "Disable the cache in the importer"),
@@ -119,19 +119,19 @@ def test_the_same_rule_in_other_clothes(one: str, other: str) -> None:
         ("Merge main into the branch", "Rebase main into the branch"),
     ],
 )
-def test_what_cannot_both_hold_is_opposed(one: str, other: str) -> None:
-    assert opposed(one, other)
-    assert not same(one, other)
+def test_what_cannot_both_hold_is_opposed(text: str, other: str) -> None:
+    assert opposed(text, other)
+    assert not same(text, other)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("text", "other"),
     [
         ("Seed the clock in login tests", "The staging database is read only on Mondays"),
         ("Use pnpm in the web folder", "Don't commit the coverage report"),
         ("", ""),
     ],
 )
-def test_unrelated_rules_are_neither(one: str, other: str) -> None:
-    assert not same(one, other)
-    assert not opposed(one, other)
+def test_unrelated_rules_are_neither(text: str, other: str) -> None:
+    assert not same(text, other)
+    assert not opposed(text, other)

@@ -15,16 +15,16 @@ ModuleNotFoundError: No module named '{module}'
 
 
 def test_an_error_has_one_signature_on_every_machine_and_line() -> None:
-    one = error_signature(TRACEBACK.format(root="/home/ada/x", line=3, module="greenlet"))
+    signature = error_signature(TRACEBACK.format(root="/home/ada/x", line=3, module="greenlet"))
     other = error_signature(TRACEBACK.format(root="C:/work", line=77, module="greenlet"))
-    assert one == other == "ModuleNotFoundError: No module named 'greenlet'"
+    assert signature == other == "ModuleNotFoundError: No module named 'greenlet'"
 
 
 def test_what_an_error_is_about_is_part_of_its_signature() -> None:
-    one = error_signature(TRACEBACK.format(root="/x", line=3, module="greenlet"))
+    signature = error_signature(TRACEBACK.format(root="/x", line=3, module="greenlet"))
     other = error_signature(TRACEBACK.format(root="/x", line=3, module="yaml"))
-    assert one != other
-    assert not alike(one, other)
+    assert signature != other
+    assert not alike(signature, other)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_any_command_and_output_can_be_read(text: str) -> None:
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9))
 @settings(max_examples=50)
-def test_numbers_make_no_difference(one: int, other: int) -> None:
+def test_numbers_make_no_difference(number: int, other: int) -> None:
     text = "TimeoutError: gave up after {} ms"
-    assert error_signature(text.format(one)) == error_signature(text.format(other))
-    assert terms(error_signature(text.format(one)))
+    assert error_signature(text.format(number)) == error_signature(text.format(other))
+    assert terms(error_signature(text.format(number)))

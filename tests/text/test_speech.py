@@ -18,7 +18,7 @@ TEXTS = st.lists(
 ).map("".join)
 
 
-def told(text: str) -> list[str]:
+def spoken_sentences(text: str) -> list[str]:
     """The sentences a person said."""
     return [sentence for sentence, _ in sentences(text)]
 
@@ -40,7 +40,7 @@ def told(text: str) -> list[str]:
     ],
 )
 def test_what_stands_in_a_tag_a_fence_or_a_quoted_line_is_nobodys(text: str) -> None:
-    assert told(text) == []
+    assert spoken_sentences(text) == []
     assert RULE not in spoken_text(text)
 
 
@@ -57,11 +57,11 @@ def test_what_stands_in_a_tag_a_fence_or_a_quoted_line_is_nobodys(text: str) -> 
     ],
 )
 def test_what_stands_outside_is_the_persons(text: str) -> None:
-    assert RULE in told(text)
+    assert RULE in spoken_sentences(text)
 
 
 def test_a_sentence_that_holds_somebody_elses_words_is_left_out_whole() -> None:
-    assert told("Use floats <b>never</b> for money. Use integers.") == ["Use integers."]
+    assert spoken_sentences("Use floats <b>never</b> for money. Use integers.") == ["Use integers."]
 
 
 def test_a_text_of_tags_alone_is_not_spoken() -> None:

@@ -21,13 +21,13 @@ RULES = {
 }
 
 
-@pytest.mark.parametrize(("said", "rule"), RULES.items(), ids=str)
-def test_a_rule_in_a_question_becomes_a_statement(said: str, rule: str) -> None:
-    assert stand_alone(said).text == rule
+@pytest.mark.parametrize(("sentence", "rule"), RULES.items(), ids=str)
+def test_a_rule_in_a_question_becomes_a_statement(sentence: str, rule: str) -> None:
+    assert stand_alone(sentence).text == rule
 
 
 @pytest.mark.parametrize(
-    "said",
+    "sentence",
     [
         "can you take a look at the failing job?",
         "can we add a test for the new flag?",
@@ -39,12 +39,12 @@ def test_a_rule_in_a_question_becomes_a_statement(said: str, rule: str) -> None:
         "why not?",
     ],
 )
-def test_a_question_without_a_rule_is_no_statement(said: str) -> None:
-    assert stand_alone(said).text == ""
+def test_a_question_without_a_rule_is_no_statement(sentence: str) -> None:
+    assert stand_alone(sentence).text == ""
 
 
 @pytest.mark.parametrize(
-    ("said", "left"),
+    ("sentence", "left"),
     [
         ("ok, so I think we should keep the old format", "We should keep the old format."),
         ("no wait, the hook needs the full path", "The hook needs the full path."),
@@ -63,12 +63,12 @@ def test_a_question_without_a_rule_is_no_statement(said: str) -> None:
         ("parseArgs() returns null on an empty line", "parseArgs() returns null on an empty line."),
     ],
 )  # fmt: skip
-def test_openings_and_endings_of_talk_go(said: str, left: str) -> None:
-    assert stand_alone(said).text == left
+def test_openings_and_endings_of_talk_go(sentence: str, left: str) -> None:
+    assert stand_alone(sentence).text == left
 
 
 @pytest.mark.parametrize(
-    "said",
+    "sentence",
     [
         "it must be read before the first prompt",
         "this is still wrong on Windows machines",
@@ -85,8 +85,8 @@ def test_openings_and_endings_of_talk_go(said: str, left: str) -> None:
         "the changes you made break the parser",
     ],
 )
-def test_what_leans_on_the_conversation_is_no_statement(said: str) -> None:
-    assert stand_alone(said).text == ""
+def test_what_leans_on_the_conversation_is_no_statement(sentence: str) -> None:
+    assert stand_alone(sentence).text == ""
 
 
 def test_a_leaning_sentence_takes_the_one_before_along() -> None:
@@ -103,8 +103,8 @@ def test_a_leaning_sentence_does_not_take_a_leaning_one_along(before: str) -> No
 
 
 def test_a_norm_behind_a_leaning_part_stands_for_the_whole() -> None:
-    said = "that is not correct, we don't ignore the whole config folder"
-    assert stand_alone(said).text == "We don't ignore the whole config folder."
+    sentence = "that is not correct, we don't ignore the whole config folder"
+    assert stand_alone(sentence).text == "We don't ignore the whole config folder."
 
 
 def test_the_condition_comes_first() -> None:

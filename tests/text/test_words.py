@@ -30,26 +30,26 @@ texts = st.text(max_size=80) | st.text(alphabet="aZ_.-/:9 é語データ'#+", ma
     ],
 )
 def test_identifiers_and_paths_come_whole_and_in_parts(text: str, expected: list[str]) -> None:
-    found = terms(text)
-    assert [term for term in expected if term not in found] == []
+    unique = terms(text)
+    assert [term for term in expected if term not in unique] == []
     if text.isascii() and "/" not in text and "_" not in text:
-        assert found == [term for term in found if term in expected]
+        assert unique == [term for term in unique if term in expected]
 
 
 @given(texts)
 @settings(max_examples=200)
 def test_terms_are_lower_cased_unique_and_tell_something(text: str) -> None:
-    found = terms(text)
-    assert len(found) == len(set(found))
-    assert not set(found) & STOP_WORDS
-    assert all(term and not any(c.isspace() for c in term) for term in found)
-    assert all(term == term.lower() for term in found)
+    unique = terms(text)
+    assert len(unique) == len(set(unique))
+    assert not set(unique) & STOP_WORDS
+    assert all(term and not any(c.isspace() for c in term) for term in unique)
+    assert all(term == term.lower() for term in unique)
 
 
 @given(texts, texts)
 @settings(max_examples=100)
-def test_more_text_never_loses_a_term(one: str, other: str) -> None:
-    assert set(terms(one)) <= set(terms(f"{one} {other}"))
+def test_more_text_never_loses_a_term(text: str, other: str) -> None:
+    assert set(terms(text)) <= set(terms(f"{text} {other}"))
 
 
 @given(texts)
@@ -71,7 +71,7 @@ def test_expansion_holds_what_an_index_cannot_see() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("text", "other"),
     [
         ("Use uv for installs.", "use uv, for installs"),
         ("You should always run the linter", "Run linter"),
@@ -79,12 +79,12 @@ def test_expansion_holds_what_an_index_cannot_see() -> None:
         ("Do not mock the database", "Don\u2019t mock database"),
     ],
 )
-def test_one_statement_in_two_wordings_has_one_key(one: str, other: str) -> None:
-    assert duplicate_key(one) == duplicate_key(other)
+def test_one_statement_in_two_wordings_has_one_key(text: str, other: str) -> None:
+    assert duplicate_key(text) == duplicate_key(other)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("text", "other"),
     [
         ("use tabs", "don't use tabs"),
         ("use yarn, not npm", "use npm, not yarn"),
@@ -95,5 +95,5 @@ def test_one_statement_in_two_wordings_has_one_key(one: str, other: str) -> None
         ("write it in C", "write it in C++"),
     ],
 )
-def test_opposite_or_different_statements_have_different_keys(one: str, other: str) -> None:
-    assert duplicate_key(one) != duplicate_key(other)
+def test_opposite_or_different_statements_have_different_keys(text: str, other: str) -> None:
+    assert duplicate_key(text) != duplicate_key(other)

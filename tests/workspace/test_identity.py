@@ -36,8 +36,8 @@ def test_the_id_of_a_remote_is_the_same_on_every_machine(ground: Ground) -> None
 
 def test_repositories_of_one_name_are_different_projects(ground: Ground) -> None:
     assert ground.id(ground.repository("a/app")) != ground.id(ground.repository("b/app"))
-    one = ground.repository("c/app", "git@example.com:c/app.git")
-    assert ground.id(one) != ground.id(ground.repository("d/app", "git@example.com:d/app.git"))
+    repository = ground.repository("c/app", "git@example.com:c/app.git")
+    assert ground.id(repository) != ground.id(ground.repository("d/app", "git@example.com:d/app.git"))
 
 
 def test_one_remote_with_another_history_is_another_project(ground: Ground) -> None:
@@ -260,9 +260,9 @@ def test_a_committed_file_without_a_usable_id_is_said_and_not_guessed(ground: Gr
     made = ground.repository("made")
     (made / ".holdfast").mkdir()
     (made / ".holdfast" / "project.toml").write_text(text)
-    with pytest.raises(ProjectUnknownError, match=r"project\.toml") as told:
+    with pytest.raises(ProjectUnknownError, match=r"project\.toml") as error:
         ground.id(made)
-    assert told.value.hint
+    assert error.value.hint
 
 
 # What cannot be told

@@ -47,7 +47,7 @@ def test_every_other_path_stays_as_it_is_elsewhere(sent: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("root", "path", "told"),
+    ("root", "path", "expected"),
     [
         ("C:\\Users\\ada\\shop", "C:\\Users\\ada\\shop\\src\\cart.py", "src/cart.py"),
         ("C:\\Users\\ada\\shop", "c:\\users\\Ada\\SHOP\\src\\Cart.py", "src/Cart.py"),
@@ -59,8 +59,8 @@ def test_every_other_path_stays_as_it_is_elsewhere(sent: str) -> None:
         ("C:\\Users\\ada\\OneDrive - Acme\\Dokumente\\shop", "C:\\Users\\ada\\Documents\\shop\\cart.py", ""),
     ],
 )
-def test_what_is_inside_on_windows(root: str, path: str, told: str) -> None:
-    assert inside(root, path, ntpath, folds=True) == told
+def test_what_is_inside_on_windows(root: str, path: str, expected: str) -> None:
+    assert inside(root, path, ntpath, folds=True) == expected
 
 
 def test_letters_may_differ_in_the_way_to_a_project_on_macos_and_nowhere_else() -> None:
@@ -102,9 +102,11 @@ def test_a_stores_url_holds_a_windows_path_with_forward_slashes() -> None:
     assert file_of("postgresql://localhost/x") == ""
 
 
-@pytest.mark.parametrize(("text", "told"), [("C:\\a", True), ("z:/", True), ("C:", False), ("a:b", False), ("", False)])
-def test_a_drive_is_a_letter_a_colon_and_a_slash(text: str, told: bool) -> None:
-    assert has_drive(text) is told
+@pytest.mark.parametrize(
+    ("text", "expected"), [("C:\\a", True), ("z:/", True), ("C:", False), ("a:b", False), ("", False)]
+)
+def test_a_drive_is_a_letter_a_colon_and_a_slash(text: str, expected: bool) -> None:
+    assert has_drive(text) is expected
 
 
 def test_a_prompt_names_a_file_by_its_windows_path() -> None:

@@ -14,12 +14,12 @@ def test_a_person_is_known_by_the_mail_address_whatever_its_case(ground: Ground)
     for folder, mail in (("one", "Ada@Example.com"), ("two", "ada@example.com"), ("three", "bob@example.com")):
         ground.git(ground.repository(folder), "config", "user.email", mail)
         ground.git(ground.folder / folder, "config", "user.name", "Ada  Lovelace")
-    one, two, three = (person(ground, folder) for folder in ("one", "two", "three"))
-    assert one == two
-    assert one.id != three.id
-    assert one.name == "Ada Lovelace"
-    assert "ada" not in one.id
-    assert len(one.id) == 16
+    ada, same, bob = (person(ground, folder) for folder in ("one", "two", "three"))
+    assert ada == same
+    assert ada.id != bob.id
+    assert ada.name == "Ada Lovelace"
+    assert "ada" not in ada.id
+    assert len(ada.id) == 16
 
 
 def test_nobody_is_known_where_git_is_not_there(ground: Ground, monkeypatch: object) -> None:

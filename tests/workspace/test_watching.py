@@ -12,21 +12,21 @@ from tests.workspace.conftest import Ground
 
 
 def test_every_change_of_a_file_changes_its_stamp_and_no_other(tmp_path: Path) -> None:
-    one, other = tmp_path / "one", tmp_path / "other"
-    one.write_text("1")
+    file, other = tmp_path / "one", tmp_path / "other"
+    file.write_text("1")
     other.write_text("1")
     seen = {stamps(str(tmp_path), ["one", "other"])}
-    held = one.stat()
-    one.write_text("2")
-    os.utime(one, ns=(held.st_atime_ns, held.st_mtime_ns))
+    status = file.stat()
+    file.write_text("2")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
     seen.add(stamps(str(tmp_path), ["one", "other"]))
-    one.unlink()
+    file.unlink()
     seen.add(stamps(str(tmp_path), ["one", "other"]))
-    one.mkdir()
+    file.mkdir()
     seen.add(stamps(str(tmp_path), ["one", "other"]))
     assert len(seen) == 4
-    assert len({told.files[1] for told in seen}) == 1
-    assert len({told.checkout for told in seen}) == 1
+    assert len({stamp.files[1] for stamp in seen}) == 1
+    assert len({stamp.checkout for stamp in seen}) == 1
 
 
 def test_a_link_has_the_stamp_of_what_it_leads_to(tmp_path: Path) -> None:

@@ -66,19 +66,19 @@ def enqueue(settings: Settings, session: SessionId, folder: str, at: datetime) -
 
 def waiting(settings: Settings) -> list[Waiting]:
     """Sessions that wait, oldest first; without those that were tried often enough."""
-    found: dict[str, Waiting] = {}
+    by_session: dict[str, Waiting] = {}
     for row in _rows(settings):
         session = row.get("session", "")
         if row.get("queued"):
-            found[session] = Waiting(session=session, folder=str(row.get("folder", "")))
-        elif session in found and row.get("failed"):
-            before = found[session]
-            found[session] = Waiting(
+            by_session[session] = Waiting(session=session, folder=str(row.get("folder", "")))
+        elif session in by_session and row.get("failed"):
+            before = by_session[session]
+            by_session[session] = Waiting(
                 session=session, folder=before.folder, tries=before.tries + 1, last_try=_instant(row)
             )
         else:
-            found.pop(session, None)
-    return [entry for entry in found.values() if entry.tries < TRIES]
+            by_session.pop(session, None)
+    return [entry for entry in by_session.values() if entry.tries < TRIES]
 
 
 def is_settled(settings: Settings) -> Callable[[SessionId], bool]:

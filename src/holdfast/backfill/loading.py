@@ -33,7 +33,7 @@ OVERLAP = 1024 * 1024
 """Bytes before the cursor that are read again when a file has grown."""
 
 COMPANIONS = ("", "-wal")
-"""What is added to a path for the files that hold a part of it."""
+"""Endings of the files beside a path that hold a part of it."""
 
 GONE = "folder is gone (--project tells where they belong)"
 UNTOLD = "folder is not told (--project tells where they belong)"
@@ -55,14 +55,14 @@ class Tally:
 
     def plain(self) -> dict[str, Any]:
         """The numbers as `--json` prints them."""
-        told = {name: held for name, held in vars(self).items() if isinstance(held, int)}
-        return told | {"skipped": dict(self.skipped), "lessons": dict(self.lessons), "failed": self.failed}
+        numbers = {name: value for name, value in vars(self).items() if isinstance(value, int)}
+        return numbers | {"skipped": dict(self.skipped), "lessons": dict(self.lessons), "failed": self.failed}
 
     def add(self, other: Tally) -> None:
-        """Count what another run did in."""
-        for name, held in vars(other).items():
-            if isinstance(held, int):
-                setattr(self, name, getattr(self, name) + held)
+        """Add the counts of another run."""
+        for name, value in vars(other).items():
+            if isinstance(value, int):
+                setattr(self, name, getattr(self, name) + value)
         self.skipped.update(other.skipped)
         self.lessons.update(other.lessons)
         self.failed += [why for why in other.failed if why not in self.failed]
@@ -215,9 +215,9 @@ class Backfilling:
                 good[session] = folder
                 taken[folder, session] += len(batch)
             yield {session} if new else set()
-        kept = {session for _, session in taken}
-        self.tally.sessions += len(kept)
-        self.tally.skipped.update(f"sessions: {why}" for session, why in left_out.items() if session not in kept)
+        sessions = {session for _, session in taken}
+        self.tally.sessions += len(sessions)
+        self.tally.skipped.update(f"sessions: {why}" for session, why in left_out.items() if session not in sessions)
 
     def _batches(self, events: Iterator[Event]) -> Iterator[tuple[str, SessionId, list[Event]]]:
         """Runs of events of one folder and session, at most BATCH long."""
@@ -304,11 +304,11 @@ def _size(path: str) -> int:
 
 def _stamp(path: str) -> str:
     """Sizes and times of the file and what belongs to it."""
-    held = (os.stat(path + end) for end in COMPANIONS if not end or os.path.exists(path + end))
-    return ",".join(f"{stat.st_size}-{stat.st_mtime_ns}" for stat in held)
+    stats = (os.stat(path + end) for end in COMPANIONS if not end or os.path.exists(path + end))
+    return ",".join(f"{stat.st_size}-{stat.st_mtime_ns}" for stat in stats)
 
 
 def _reason(path: str, exc: HoldfastError) -> str:
-    """The reason and what helps, without the path: transcripts are counted by it."""
+    """The error's words and hint without the path: transcripts are counted by them."""
     why = str(exc).replace(path, "").replace("  ", " ").strip(" :")
     return f"{why} ({exc.hint})" if exc.hint else why

@@ -80,15 +80,15 @@ def find_sources(path: str, root: str, user_home: str, name: str = "") -> Search
     return Search((best,))
 
 
-def read_source(found: Found) -> tuple[Passage | Skipped, ...]:
+def read_source(chosen: Found) -> tuple[Passage | Skipped, ...]:
     """What a source holds, each passage with its kind. Raises InvalidValueError for one that cannot be read whole."""
     try:
-        parts = tuple(found.importer.read(found.source))
+        parts = tuple(chosen.importer.read(chosen.source))
     except OSError as exc:
-        raise InvalidValueError(f"{found.source.label}: {exc.strerror or exc}") from exc
+        raise InvalidValueError(f"{chosen.source.label}: {exc.strerror or exc}") from exc
     except RecursionError as exc:
-        raise InvalidValueError(f"{found.source.label} is nested too deeply") from exc
-    return tuple(_with_kind(_as_trusted(part, found.source)) if isinstance(part, Passage) else part for part in parts)
+        raise InvalidValueError(f"{chosen.source.label} is nested too deeply") from exc
+    return tuple(_with_kind(_as_trusted(part, chosen.source)) if isinstance(part, Passage) else part for part in parts)
 
 
 def _as_trusted(passage: Passage, source: Source) -> Passage:
@@ -143,7 +143,7 @@ def _best(source: Source, importers: Sequence[Importer], least: int = NO + 1) ->
 
 
 def _walk(path: str, importers: Sequence[Importer], grounds: _Grounds) -> Search:
-    found: list[Found] = []
+    chosen: list[Found] = []
     skipped: list[tuple[str, str]] = []
     seen = 0
     for seen, entry in enumerate(_files_under(path), 1):
@@ -156,8 +156,8 @@ def _walk(path: str, importers: Sequence[Importer], grounds: _Grounds) -> Search
         if os.path.islink(entry):
             skipped.append((best.source.label, "a link; what it leads to is imported where it lies"))
         else:
-            found.append(best)
-    return Search(tuple(found), tuple(skipped), seen > ENTRIES)
+            chosen.append(best)
+    return Search(tuple(chosen), tuple(skipped), seen > ENTRIES)
 
 
 def _files_under(path: str) -> Iterator[str]:
@@ -185,8 +185,8 @@ def _with_kind(passage: Passage) -> Passage:
     """
     if passage.kind:
         return passage
-    said = Event(id="", session="", host="", kind="prompt", at=EPOCH, key="said", text=passage.insight)  # type: ignore[arg-type]
-    stated = _statements().detect([said])
+    prompt = Event(id="", session="", host="", kind="prompt", at=EPOCH, key="said", text=passage.insight)  # type: ignore[arg-type]
+    stated = _statements().detect([prompt])
     sure = (
         stated
         and stated[0].confidence >= TELLING

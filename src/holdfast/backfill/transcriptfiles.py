@@ -60,12 +60,12 @@ def at_paths(paths: Sequence[str], hosts: Sequence[Host]) -> Named:
     The host whose pattern fits the path best is asked first, then every other one; of these one alone must find
     something. Below a folder only files that fit a pattern are tried.
     """
-    found: dict[str, list[str]] = {host.name: [] for host in hosts}
+    transcripts: dict[str, list[str]] = {host.name: [] for host in hosts}
     unread: list[tuple[str, str]] = []
     guessed: list[tuple[str, str]] = []
     passed_over = 0
     for named in paths:
-        is_folder, before = os.path.isdir(named), sum(map(len, found.values()))
+        is_folder, before = os.path.isdir(named), sum(map(len, transcripts.values()))
         for path in _files_at(os.path.abspath(named)):
             first = _likeliest(path, hosts, named=not is_folder)
             if is_folder and first is None:
@@ -73,21 +73,21 @@ def at_paths(paths: Sequence[str], hosts: Sequence[Host]) -> Named:
                 continue
             host, reason = _reader_of(path, first, hosts)
             if host is not None:
-                found[host.name].append(path)
+                transcripts[host.name].append(path)
                 if host is not first and len(hosts) > 1:
                     guessed.append((path, host.name))
             elif is_folder:
                 passed_over += 1
             else:
                 unread.append((path, reason))
-        if is_folder and before == sum(map(len, found.values())):
+        if is_folder and before == sum(map(len, transcripts.values())):
             unread.append((named, "nothing in it is a transcript that a host's reader can read"))
-    return Named([(host, found[host.name]) for host in hosts], unread, guessed, passed_over)
+    return Named([(host, transcripts[host.name]) for host in hosts], unread, guessed, passed_over)
 
 
 def unfit(path: str) -> str:
     """Why a file must not be opened and read as a transcript; empty for one that may be. Raises OSError."""
-    status = os.stat(path)  # follows links, and never waits as opening a pipe would
+    status = os.stat(path)  # `stat` follows links, and never waits as opening a pipe would
     if not stat.S_ISREG(status.st_mode):
         return "not a regular file"
     if status.st_size > SIZE_LIMIT and not _is_database(path):

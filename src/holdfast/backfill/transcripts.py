@@ -60,8 +60,8 @@ def keep_turn(memory: Memory, call: HookCall) -> int:
     try:
         here = memory.at(call.cwd)
         heard = Heard(memory)
-        told = _turn(memory, call)
-        return sum(here.append(heard.sift(batch)) for batch in _batches(told) if batch)
+        events = _turn(memory, call)
+        return sum(here.append(heard.sift(batch)) for batch in _batches(events) if batch)
     except (OSError, HostConfigError):
         return 0
 
@@ -144,7 +144,7 @@ class Heard:
         self._session: SessionId | None = None
         self._told: Counter[tuple[str, ...]] = Counter()
         self._open: dict[str, Event] = {}
-        """Commands of which it is not known how they ended, by key."""
+        """Commands whose end is not known, by key."""
         self._open_deeds: defaultdict[tuple[str, ...], list[Event]] = defaultdict(list)
 
     def sift(self, batch: Sequence[Event]) -> list[Event]:
@@ -153,9 +153,9 @@ class Heard:
             return list(batch)
         if batch[0].session != self._session:
             self._session = batch[0].session
-            kept = self._kept(batch[0].session)
-            self._told = Counter(_deed(event) for event in kept if not event.key.endswith(OUTCOME))
-            self._open = {event.key: event for event in kept if is_open(event)}
+            known = self._kept(batch[0].session)
+            self._told = Counter(_deed(event) for event in known if not event.key.endswith(OUTCOME))
+            self._open = {event.key: event for event in known if is_open(event)}
             self._open_deeds = defaultdict(list)
             for event in self._open.values():
                 self._open_deeds[_deed(event)].append(event)
@@ -173,8 +173,8 @@ class Heard:
 
     def _kept(self, session: SessionId) -> list[Event]:
         assert self._memory is not None
-        found = self._memory.parts.store.find_events(EventFilter(session=session))
-        return [event for _, event in found if event.kind in KINDS]
+        numbered = self._memory.parts.store.find_events(EventFilter(session=session))
+        return [event for _, event in numbered if event.kind in KINDS]
 
 
 class TranscriptLines:
@@ -227,7 +227,7 @@ def _is_by_minute(event: Event) -> bool:
 
 
 def _deed(event: Event) -> tuple[str, ...]:
-    """What a call did: an edit is its two texts, a command its words, a look its file and pattern."""
+    """A key for what a call did: an edit's two texts, a command's words, a look's file and pattern."""
     if event.kind == "file_edit":
         return ("edit", redact(event.old).strip(), redact(event.new).strip())
     if event.command:

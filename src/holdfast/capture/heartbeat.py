@@ -37,18 +37,18 @@ def activity(store: Store) -> dict[str, HostActivity]:
     delivered: dict[str, datetime] = {}
     for delivery in store.find_records(Delivery, LogFilter(limit=DELIVERIES_READ)):
         delivered.setdefault(delivery.host, delivery.at)
-    found = {}
+    by_host = {}
     for host in {event.host for event in events} | set(delivered):
         own = [event for event in reversed(events) if event.host == host]
         ended = [event for event in own if event.command and (event.exit_code is not None or _failed(event))]
-        found[host] = HostActivity(
+        by_host[host] = HostActivity(
             heard_at=max((event.at for event in own), default=None),
             kinds=tuple(dict.fromkeys(event.kind for event in own)),
             commands=len(ended),
             failures=sum(_failed(event) for event in ended),
             delivered_at=delivered.get(host),
         )
-    return found
+    return by_host
 
 
 def _failed(event: Event) -> bool:
@@ -61,10 +61,10 @@ def _latest(store: Store) -> list[tuple[int, Event]]:
 
 def last_events(store: Store) -> list[Event]:
     """The newest event of each (host, kind) among the latest ones, newest first; without their order by project."""
-    found: dict[tuple[str, str], Event] = {}
+    newest: dict[tuple[str, str], Event] = {}
     for _, event in _latest(store):
-        found[(event.host, event.kind)] = event
-    return sorted(found.values(), key=lambda event: event.at, reverse=True)
+        newest[(event.host, event.kind)] = event
+    return sorted(newest.values(), key=lambda event: event.at, reverse=True)
 
 
 def newest_position(store: Store) -> int:

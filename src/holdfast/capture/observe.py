@@ -25,8 +25,8 @@ def observe(parts: Parts, place: Place, events: Iterable[Event]) -> int:
     """
     if not parts.capture:
         return 0
-    kept = [prepare(parts, place, event) for event in events]
-    return parts.store.append_events(kept) if kept else 0
+    prepared = [prepare(parts, place, event) for event in events]
+    return parts.store.append_events(prepared) if prepared else 0
 
 
 def prepare(parts: Parts, place: Place, event: Event) -> Event:
@@ -60,9 +60,9 @@ def _is_hidden(event: Event, inside: list[str], files: tuple[str, ...], ignore: 
 def _inside(parts: Parts, place: Place, path: str, cwd: str) -> str:
     """The path relative to the root, or to the event's own folder when that is of another machine; else empty."""
     clean = _clean(path)
-    found = parts.workspace.relative(place, clean, cwd)
-    if found or not cwd:
-        return found
+    relative = parts.workspace.relative(place, clean, cwd)
+    if relative or not cwd:
+        return relative
     stem, clean = cwd.replace("\\", "/").rstrip("/") + "/", clean.replace("\\", "/")
     if clean.startswith("/") or has_drive(clean):
         return _tidy(clean.removeprefix(stem)) if clean.startswith(stem) else ""

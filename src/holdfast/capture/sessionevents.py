@@ -39,12 +39,12 @@ def is_open(event: Event) -> bool:
     return event.kind == "tool_result" and bool(event.command) and event.exit_code is None
 
 
-def outcome_of(known: Event, told: Event) -> Event | None:
+def outcome_of(known: Event, retold: Event) -> Event | None:
     """The event that completes a known one by what a transcript tells of the same call; None where it tells no more."""
-    tells = told.kind == "tool_failure" or (told.kind == "tool_result" and told.exit_code is not None)
+    tells = retold.kind == "tool_failure" or (retold.kind == "tool_result" and retold.exit_code is not None)
     if not tells or not is_open(known):
         return None
-    return replace(told, key=known.key + OUTCOME)
+    return replace(retold, key=known.key + OUTCOME)
 
 
 def with_outcomes(events: Iterable[Event]) -> list[Event]:

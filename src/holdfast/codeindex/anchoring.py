@@ -21,7 +21,7 @@ MAX_OVER_LINES = 4
 
 
 def make_anchors(views: Views, path: str, names: Sequence[str], lines: tuple[int, int] | None) -> list[Anchor]:
-    """As `ports/codeindex.py` says. `lines` count from 1 and include the last."""
+    """Make the anchors that `ports/codeindex.py` describes. `lines` count from 1 and include the last."""
     content = views.workspace.read(views.place, path)
     if content is None:
         return []
@@ -31,7 +31,7 @@ def make_anchors(views: Views, path: str, names: Sequence[str], lines: tuple[int
         return [whole]
     chosen = [group for name in names if (group := resolve(source, name))]
     if not chosen and lines is not None:
-        chosen = [(one,) for one in innermost(source, *lines)]
+        chosen = [(definition,) for definition in innermost(source, *lines)]
     sound = [group for group in dict.fromkeys(chosen) if not any(map(source.is_broken, group))]
     return [_of_definitions(whole, source, group) for group in sound] or [whole]
 
@@ -46,21 +46,22 @@ def resolve(source: Source, name: str) -> tuple[Definition, ...]:
     if not wanted:
         return ()
     if "#" in wanted:
-        numbered = [one for group in source.by_name.values() for one in group if one.name == wanted]
+        every = (definition for group in source.by_name.values() for definition in group)
+        numbered = [definition for definition in every if definition.name == wanted]
         if numbered:
             return tuple(numbered)
     if wanted in source.by_name:
         return tuple(source.by_name[wanted])
-    ending = [group for one, group in source.by_name.items() if one.endswith("." + wanted)]
+    ending = [group for qualified, group in source.by_name.items() if qualified.endswith("." + wanted)]
     indexed = [group for group in ending if group[0].kind not in UNINDEXED_KINDS]
     groups = indexed or ending or [group for group in source.by_name.values() if _is_titled(group[0], name)]
     return tuple(groups[0]) if len(groups) == 1 else ()
 
 
-def _is_titled(one: Definition, name: str) -> bool:
+def _is_titled(definition: Definition, name: str) -> bool:
     """Whether it is a test of that title, which may have dots and other signs in it."""
     wanted = title(name.replace("::", "."))
-    return one.kind == "test" and wanted in (title(one.name), title(one.own_name))
+    return definition.kind == "test" and wanted in (title(definition.name), title(definition.own_name))
 
 
 def innermost(source: Source, first: int, last: int) -> list[Definition]:
@@ -69,25 +70,29 @@ def innermost(source: Source, first: int, last: int) -> list[Definition]:
     None when the lines are in no definition, or in more than a few with nothing around.
     """
     touched = [
-        one for one in (*source.definitions, *source.members) if one.start_line <= last and one.end_line >= first
+        definition
+        for definition in (*source.definitions, *source.members)
+        if definition.start_line <= last and definition.end_line >= first
     ]
-    around = [one for one in touched if one.start_line <= first and last <= one.end_line]
-    smallest = min(around, key=lambda one: one.end - one.start, default=None)
-    partly = [one for one in touched if one not in around]
-    within = [one for one in partly if not any(_is_in(one, other) for other in partly)]
+    around = [definition for definition in touched if definition.start_line <= first and last <= definition.end_line]
+    smallest = min(around, key=lambda definition: definition.end - definition.start, default=None)
+    partly = [definition for definition in touched if definition not in around]
+    within = [definition for definition in partly if not any(_is_in(definition, other) for other in partly)]
     if within and len(within) <= MAX_OVER_LINES and (smallest is None or _cover(within, first, last)):
         return within
     return [smallest] if smallest is not None else []
 
 
-def _is_in(one: Definition, other: Definition) -> bool:
+def _is_in(definition: Definition, other: Definition) -> bool:
     """Whether another definition that the lines do not wholly lie in is around this one."""
-    return other is not one and other.start <= one.start and one.end <= other.end
+    return other is not definition and other.start <= definition.start and definition.end <= other.end
 
 
-def _cover(found: list[Definition], first: int, last: int) -> bool:
+def _cover(definitions: list[Definition], first: int, last: int) -> bool:
     """Whether the lines begin and end in those definitions."""
-    return min(one.start_line for one in found) <= first and max(one.end_line for one in found) >= last
+    begin = min(definition.start_line for definition in definitions)
+    end = max(definition.end_line for definition in definitions)
+    return begin <= first and end >= last
 
 
 def _of_definitions(whole: Anchor, source: Source, group: Sequence[Definition]) -> Anchor:

@@ -27,7 +27,7 @@ _CAST = re.compile(r"\boperator(\w+)(?:\(.*)?")
 
 
 class Capture:
-    """A definition as captured. Without a kind it is none after all."""
+    """A definition as captured. Without a kind it is no definition."""
 
     def __init__(self, language: Language, captures: Captures) -> None:
         key, nodes = next(((key, nodes) for key, nodes in captures.items() if _kind(key)), ("", []))
@@ -77,7 +77,7 @@ class Capture:
         if not names:
             self.kind = ""
         if names and self.kind == "test":
-            self.own_name = clean(names[0])  # a sentence: its dots part nothing
+            self.own_name = clean(names[0])  # a sentence: its dots separate no parts
         elif names:
             self.owner, self.own_name = _parted(clean(names[0]))
         if owners:
@@ -94,10 +94,10 @@ def _body(language: Language, node: Node) -> list[Node]:
 
 
 def _inner(language: Language, node: Node) -> Node | None:
-    found = fields(node, language.name_fields) if node.type not in language.callable_names else []
-    if not found and node.type in language.name_wrappers:
-        found = [child for child in node.named_children if child.type not in language.ignored]
-    return found[0] if found else None
+    children = fields(node, language.name_fields) if node.type not in language.callable_names else []
+    if not children and node.type in language.name_wrappers:
+        children = [child for child in node.named_children if child.type not in language.ignored]
+    return children[0] if children else None
 
 
 def _kind(capture: str) -> str:

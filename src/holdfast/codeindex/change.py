@@ -39,7 +39,7 @@ class Change(Frozen):
 
     @property
     def bracketed(self) -> str:
-        """The words as they follow others: ` (2 of 85 tokens)`."""
+        """The words in brackets, to follow others: ` (2 of 85 tokens)`."""
         return f" ({self.words})" if self.words else ""
 
 
@@ -63,21 +63,21 @@ def group_change(then: Group, now: Group) -> Change:
     """Which definitions of a group changed: `definition 2 of 3: body changed`, `1 definition added`."""
     added, removed = _unlike(now, then), _unlike(then, now)
     words, counts = [], []
-    for one in list(removed):
-        other = _counterpart(then[0], one, now[0], added)
-        if other is not None:
-            removed.remove(one)
-            added.remove(other)
-            change = change_of((then[0], one), (now[0], other))
-            counts.append(change.share * len(now[0].own_texts(other)))
-            place = f"definition {list(now[1]).index(other) + 1} of {len(now[1])}"
-            words.append(f"{place}: {_difference((then[0], one), (now[0], other))}{change.bracketed}")
+    for old in list(removed):
+        new = _counterpart(then[0], old, now[0], added)
+        if new is not None:
+            removed.remove(old)
+            added.remove(new)
+            change = change_of((then[0], old), (now[0], new))
+            counts.append(change.share * len(now[0].own_texts(new)))
+            place = f"definition {list(now[1]).index(new) + 1} of {len(now[1])}"
+            words.append(f"{place}: {_difference((then[0], old), (now[0], new))}{change.bracketed}")
     if len(words) > SHOWN:
         words[SHOWN:] = [f"{len(words) - SHOWN} more changed"]
     for how, source, left in (("added", now[0], added), ("removed", then[0], removed)):
-        counts += [len(source.own_texts(one)) for one in left]
+        counts += [len(source.own_texts(definition)) for definition in left]
         words += [f"{len(left)} {'definition' if len(left) == 1 else 'definitions'} {how}"] if left else []
-    total = max(sum(len(source.own_texts(one)) for one in group) for source, group in (then, now))
+    total = max(sum(len(source.own_texts(definition)) for definition in group) for source, group in (then, now))
     return Change(share=min(1.0, sum(counts) / max(total, 1)), words=", ".join(words))
 
 
@@ -97,9 +97,11 @@ def _renamed(old: Sequence[str], new: Sequence[str]) -> tuple[str, str] | None:
     return (before, after) if fits else None
 
 
-def _counterpart(source: Source, one: Definition, other: Source, among: Sequence[Definition]) -> Definition | None:
+def _counterpart(
+    source: Source, definition: Definition, other: Source, among: Sequence[Definition]
+) -> Definition | None:
     """The changed definition that this one became: of the same head, of the same body, else of the same number."""
-    symbol = source.symbol(one)
+    symbol = source.symbol(definition)
     for by in ("signature_hash", "body_hash", "name"):
         for candidate in among:
             if getattr(other.symbol(candidate), by) == getattr(symbol, by):
@@ -107,14 +109,14 @@ def _counterpart(source: Source, one: Definition, other: Source, among: Sequence
     return None
 
 
-def _unlike(one: Group, other: Group) -> list[Definition]:
-    """The definitions of one group that the other has not just so."""
+def _unlike(group: Group, other: Group) -> list[Definition]:
+    """The definitions of one group that the other does not have unchanged."""
     there = {_hashes(other[0], definition) for definition in other[1]}
-    return [definition for definition in one[1] if _hashes(one[0], definition) not in there]
+    return [definition for definition in group[1] if _hashes(group[0], definition) not in there]
 
 
-def _hashes(source: Source, one: Definition) -> tuple[str, str]:
-    symbol = source.symbol(one)
+def _hashes(source: Source, definition: Definition) -> tuple[str, str]:
+    symbol = source.symbol(definition)
     return symbol.signature_hash, symbol.body_hash
 
 

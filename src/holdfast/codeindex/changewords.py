@@ -25,25 +25,25 @@ SHOWN = 3
 
 def signature_words(then: Part, now: Part) -> str:
     """`signature: timeout added, default of retries changed`; without details when none are found."""
-    found = [*_parameter_words(_parameters(then), _parameters(now)), *_decorator_words(then, now)]
-    if not found:
+    details = [*_parameter_words(_parameters(then), _parameters(now)), *_decorator_words(then, now)]
+    if not details:
         return "signature changed"
-    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    return "signature: " + ", ".join(found[:SHOWN]) + more
+    more = f" and {len(details) - SHOWN} more" if len(details) > SHOWN else ""
+    return "signature: " + ", ".join(details[:SHOWN]) + more
 
 
 def _parameter_words(then: Parameters, now: Parameters) -> list[str]:
-    found = [f"{name} added" for name in now if name not in then]
-    found += [f"{name} removed" for name in then if name not in now]
+    details = [f"{name} added" for name in now if name not in then]
+    details += [f"{name} removed" for name in then if name not in now]
     shared = [name for name in now if name in then]
     for name in shared:
         if then[name][0] != now[name][0]:
-            found.append(f"default of {name} {_how(then[name][0], now[name][0])}")
+            details.append(f"default of {name} {_how(then[name][0], now[name][0])}")
         elif then[name][1] != now[name][1]:
-            found.append(f"{name} changed")
-    if not found and shared != [name for name in then if name in now]:
-        found.append("parameters in another order")
-    return found
+            details.append(f"{name} changed")
+    if not details and shared != [name for name in then if name in now]:
+        details.append("parameters in another order")
+    return details
 
 
 def _how(then: str, now: str) -> str:
@@ -52,39 +52,43 @@ def _how(then: str, now: str) -> str:
 
 def _decorator_words(then: Part, now: Part) -> list[str]:
     old, new = _decorators(then), _decorators(now)
-    found = ["decorator added"] if [one for one in new if one not in old] else []
-    found += ["decorator removed"] if [one for one in old if one not in new] else []
+    details = ["decorator added"] if [decorator for decorator in new if decorator not in old] else []
+    details += ["decorator removed"] if [decorator for decorator in old if decorator not in new] else []
     before, after = _modifiers(then), _modifiers(now)
-    found += [f"{word} added" for word in after if word not in before]
-    return found + [f"{word} removed" for word in before if word not in after]
+    details += [f"{word} added" for word in after if word not in before]
+    return details + [f"{word} removed" for word in before if word not in after]
 
 
 def _parameters(part: Part) -> Parameters:
     """Name → default and the rest (without annotation), in order, of a definition's parameters."""
-    source, one = part
-    found = {}
-    for group in _groups(_lists(source, one)):
+    source, definition = part
+    parameters = {}
+    for group in _groups(_lists(source, definition)):
         named = [node for node in takewhile(_is_no_default, group) if node.is_named and _counts(source, node)]
         if named:
-            found[_name(source, named[-1])] = _default_and_rest(source, group, named[-1])
-    return found
+            parameters[_name(source, named[-1])] = _default_and_rest(source, group, named[-1])
+    return parameters
 
 
-def _lists(source: Source, one: Definition) -> list[Node]:
+def _lists(source: Source, definition: Definition) -> list[Node]:
     """The nodes that hold the definition's parameters: more than one where they are curried."""
-    for node in _in_head(one, one.core, HEAD_DEPTH):
-        lists = [held for name in source.language.parameter_fields for held in node.children_by_field_name(name)]
+    for node in _in_head(definition, definition.core, HEAD_DEPTH):
+        lists = [
+            parameter_list
+            for name in source.language.parameter_fields
+            for parameter_list in node.children_by_field_name(name)
+        ]
         if lists or node.type in source.language.parameter_lists:
-            return [held for held in lists if held.type != "type_parameters"] or [node]
+            return [parameter_list for parameter_list in lists if parameter_list.type != "type_parameters"] or [node]
     return []
 
 
 def _groups(lists: Sequence[Node]) -> Iterator[list[Node]]:
     """What stands between the commas, within the brackets if there are any: a parameter, its modifiers, its default."""
-    for held in lists:
-        opened = next((index + 1 for index, node in enumerate(held.children) if node.type in ("(", "[")), 0)
+    for parameter_list in lists:
+        opened = next((index + 1 for index, node in enumerate(parameter_list.children) if node.type in ("(", "[")), 0)
         group: list[Node] = []
-        for node in held.children[opened:]:
+        for node in parameter_list.children[opened:]:
             if node.type in (")", "]"):
                 break
             if node.type == ",":
@@ -99,12 +103,12 @@ def _is_no_default(node: Node) -> bool:
     return node.type != "="
 
 
-def _in_head(one: Definition, node: Node, depth: int) -> Iterator[Node]:
-    """The node and what is in it, as deep as told, as far as it begins before the definition's body."""
+def _in_head(definition: Definition, node: Node, depth: int) -> Iterator[Node]:
+    """The node and what is in it, down to that depth, as far as it begins before the definition's body."""
     yield node
     for child in node.named_children if depth else ():
-        if child.start_byte < one.body_start:
-            yield from _in_head(one, child, depth - 1)
+        if child.start_byte < definition.body_start:
+            yield from _in_head(definition, child, depth - 1)
 
 
 def _counts(source: Source, node: Node) -> bool:
@@ -138,17 +142,17 @@ def _after_equals(nodes: Sequence[Node]) -> Node | None:
 
 
 def _decorators(part: Part) -> list[str]:
-    source, one = part
+    source, definition = part
     wanted = source.language.decorators + source.language.attributes
-    before = [node for node in _before(one.node) if node.start_byte >= one.start]
-    found = [node for node in (*before, *_in_head(one, one.node, 2)) if node.type in wanted]
-    return [_text(source, node) for node in found]
+    before = [node for node in _before(definition.node) if node.start_byte >= definition.start]
+    nodes = [node for node in (*before, *_in_head(definition, definition.node, 2)) if node.type in wanted]
+    return [_text(source, node) for node in nodes]
 
 
 def _modifiers(part: Part) -> list[str]:
     """The definition's modifiers, each by itself: `public`, `static`."""
-    source, one = part
-    nodes = [node for node in _in_head(one, one.node, 2) if node.type in source.language.modifiers]
+    source, definition = part
+    nodes = [node for node in _in_head(definition, definition.node, 2) if node.type in source.language.modifiers]
     single = (inner for node in nodes for inner in (node.children or [node]))
     return [_text(source, node) for node in single if node.type not in source.language.decorators]
 

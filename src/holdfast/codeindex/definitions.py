@@ -23,16 +23,16 @@ _NAME_SIGNS = str.maketrans(".#", "__")
 class Definition:
     """One definition, or a scope that only lends its name. Bytes count from 0, lines from 1; ends are exclusive."""
 
-    def __init__(self, found: Capture) -> None:
-        node, body = found.node, found.body
-        self.kind = found.kind
-        self.only_declared = found.only_declared
+    def __init__(self, capture: Capture) -> None:
+        node, body = capture.node, capture.body
+        self.kind = capture.kind
+        self.only_declared = capture.only_declared
         self.core = node
         """The definition's own node."""
         self.node = node
         """The outermost node that belongs to it: the core, or a wrapper around it."""
-        self.owner, self.own_name = found.owner, found.own_name
-        self.name_spans = tuple((one.start_byte, one.end_byte) for one in found.name_nodes)
+        self.owner, self.own_name = capture.owner, capture.own_name
+        self.name_spans = tuple((name_node.start_byte, name_node.end_byte) for name_node in capture.name_nodes)
         """Where its name is written, and its owner's when that is not around it."""
         self.name_start, self.name_end = self.name_spans[0]
         self.start, self.end = node.start_byte, _written_end(node)
@@ -46,36 +46,39 @@ class Definition:
 
 def find_definitions(language: Language, matches: Sequence[Captures]) -> list[Definition]:
     """The definitions among a query's matches, as in the source, qualified; a repeated name has `#2`, `#3`, … added."""
-    found = list(_unwrapped(sorted(_iter_captured(language, matches), key=lambda one: (one.start, -one.end))))
-    _qualify(found)
-    defined = {one.name for one in found if not one.only_declared}
-    kept = [one for one in found if one.kind != "scope" and not (one.only_declared and one.name in defined)]
-    _number(kept)
-    return kept
+    captured = sorted(_iter_captured(language, matches), key=_in_source_order)
+    definitions = list(_unwrapped(captured))
+    _qualify(definitions)
+    defined = {definition.name for definition in definitions if not definition.only_declared}
+    proper = [definition for definition in definitions if definition.kind != "scope"]
+    counted = [definition for definition in proper if not (definition.only_declared and definition.name in defined)]
+    _number(counted)
+    return counted
 
 
 def find_members(language: Language, matches: Sequence[Captures], around: Sequence[Definition]) -> list[Definition]:
     """Fields and tests, qualified by the definitions around them; without those that are definitions already."""
-    found = sorted(_iter_captured(language, matches, by_name=True), key=lambda one: (one.start, -one.end))
-    spans = {(one.start, one.end) for one in around}
-    names = {one.name.partition("#")[0] for one in around}
+    candidates = sorted(_iter_captured(language, matches, by_name=True), key=_in_source_order)
+    spans = {(definition.start, definition.end) for definition in around}
+    names = {definition.name.partition("#")[0] for definition in around}
     open_tests: list[Definition] = []
-    kept = []
-    for one in found:
-        if one.kind == "test":
-            one.own_name = title(one.own_name)
-        while open_tests and open_tests[-1].end <= one.start:
+    members = []
+    for member in candidates:
+        if member.kind == "test":
+            member.own_name = title(member.own_name)
+        while open_tests and open_tests[-1].end <= member.start:
             open_tests.pop()
-        one.inside = _innermost(around, one)
-        if open_tests and one.kind == "test" and (one.inside is None or one.inside.start < open_tests[-1].start):
-            one.inside = open_tests[-1]
-        one.name = f"{one.inside.name.partition('#')[0]}.{one.own_name}" if one.inside else one.own_name
-        if one.kind == "test":
-            open_tests.append(one)
-        if (one.start, one.end) not in spans and one.name not in names:
-            kept.append(one)
-    _number(kept)
-    return kept
+        member.inside = _innermost(around, member)
+        around_test = open_tests[-1] if open_tests and member.kind == "test" else None
+        if around_test and (member.inside is None or member.inside.start < around_test.start):
+            member.inside = around_test
+        member.name = f"{member.inside.name.partition('#')[0]}.{member.own_name}" if member.inside else member.own_name
+        if member.kind == "test":
+            open_tests.append(member)
+        if (member.start, member.end) not in spans and member.name not in names:
+            members.append(member)
+    _number(members)
+    return members
 
 
 def title(words: str) -> str:
@@ -83,8 +86,12 @@ def title(words: str) -> str:
     return " ".join(words.translate(_NAME_SIGNS).split())[:TITLE_LIMIT]
 
 
-def _innermost(around: Sequence[Definition], one: Definition) -> Definition | None:
-    holding = [other for other in around if other.start <= one.start and one.end <= other.end]
+def _in_source_order(definition: Definition) -> tuple[int, int]:
+    return definition.start, -definition.end
+
+
+def _innermost(around: Sequence[Definition], definition: Definition) -> Definition | None:
+    holding = [other for other in around if other.start <= definition.start and definition.end <= other.end]
     return min(holding, key=lambda other: other.end - other.start, default=None)
 
 
@@ -92,16 +99,16 @@ def _iter_captured(language: Language, matches: Sequence[Captures], *, by_name: 
     """The definition of each match; of one node only the first, or the first of each name."""
     taken = set()
     for captures in matches:
-        found = Capture(language, captures)
-        if not found.kind:
+        capture = Capture(language, captures)
+        if not capture.kind:
             continue
-        key = (found.node.start_byte, found.node.end_byte, found.own_name if by_name else "")
+        key = (capture.node.start_byte, capture.node.end_byte, capture.own_name if by_name else "")
         if key in taken:
             continue
         taken.add(key)
-        one = Definition(found)
-        _widen(language, one)
-        yield one
+        definition = Definition(capture)
+        _widen(language, definition)
+        yield definition
 
 
 def _written_end(node: Node) -> int:
@@ -115,62 +122,64 @@ def _last_line(node: Node) -> int:
     return node.start_point[0] + 1 + (node.text or b"").rstrip().count(b"\n")
 
 
-def _widen(language: Language, one: Definition) -> None:
+def _widen(language: Language, definition: Definition) -> None:
     """Let the definition begin with its decorators, attributes and wrappers."""
-    node: Node | None = one.node
+    node: Node | None = definition.node
     wrappers = (*language.wrappers, *language.lone_wrappers)
     while wrappers and node is not None and (node := node.parent) is not None:
         if node.type not in wrappers or (node.type in language.lone_wrappers and not _is_alone(language, node)):
             break
         if node.type in language.lone_wrappers:
-            one.head_start = node.start_byte
-        one.start, one.end, one.node = node.start_byte, _written_end(node), node
-        one.end_line = _last_line(node)
-    before = one.node.prev_sibling if language.attributes else None
+            definition.head_start = node.start_byte
+        definition.start, definition.end, definition.node = node.start_byte, _written_end(node), node
+        definition.end_line = _last_line(node)
+    before = definition.node.prev_sibling if language.attributes else None
     while before is not None and before.type in language.attributes + language.ignored:
         if before.type in language.attributes:
-            one.start = before.start_byte
-            one.start_line = before.start_point[0] + 1
+            definition.start = before.start_byte
+            definition.start_line = before.start_point[0] + 1
         before = before.prev_sibling
-    if one.start == one.node.start_byte:
-        one.start_line = one.node.start_point[0] + 1
+    if definition.start == definition.node.start_byte:
+        definition.start_line = definition.node.start_point[0] + 1
 
 
 def _is_alone(language: Language, wrapper: Node) -> bool:
     return sum(child.type not in language.ignored for child in wrapper.named_children) == 1
 
 
-def _unwrapped(found: list[Definition]) -> Iterator[Definition]:
+def _unwrapped(definitions: list[Definition]) -> Iterator[Definition]:
     """Without those that have the very body of one around them: a struct that a typedef names."""
     bodies = set()
-    for one in found:
-        body = (one.body_start, one.body_end)
-        if one.body_start == one.body_end or body not in bodies:
-            yield one
+    for definition in definitions:
+        body = (definition.body_start, definition.body_end)
+        if definition.body_start == definition.body_end or body not in bodies:
+            yield definition
         bodies.add(body)
 
 
-def _qualify(found: list[Definition]) -> None:
+def _qualify(definitions: list[Definition]) -> None:
     """Give each its qualified name and what it is inside of; a function among members becomes a method."""
     around: list[Definition] = []
-    for one in found:
-        while around and around[-1].end <= one.start:
+    for definition in definitions:
+        while around and around[-1].end <= definition.start:
             around.pop()
-        one.inside = around[-1] if around else None
+        definition.inside = around[-1] if around else None
         if len(around) >= DEEPEST:
-            one.kind = "scope"
+            definition.kind = "scope"
             continue
-        prefix = f"{one.inside.name}." if one.inside else ""
-        owner = f"{one.owner}." if one.owner else ""
-        one.name = prefix + owner + one.own_name
-        if one.kind == "function" and (one.owner or (one.inside and one.inside.kind in {*MEMBER_KINDS, "scope"})):
-            one.kind = "method"
-        around.append(one)
+        prefix = f"{definition.inside.name}." if definition.inside else ""
+        owner = f"{definition.owner}." if definition.owner else ""
+        definition.name = prefix + owner + definition.own_name
+        if definition.kind == "function" and (
+            definition.owner or (definition.inside and definition.inside.kind in {*MEMBER_KINDS, "scope"})
+        ):
+            definition.kind = "method"
+        around.append(definition)
 
 
-def _number(found: list[Definition]) -> None:
+def _number(definitions: list[Definition]) -> None:
     seen: dict[str, int] = {}
-    for one in found:
-        seen[one.name] = seen.get(one.name, 0) + 1
-        if seen[one.name] > 1:
-            one.name += f"#{seen[one.name]}"
+    for definition in definitions:
+        seen[definition.name] = seen.get(definition.name, 0) + 1
+        if seen[definition.name] > 1:
+            definition.name += f"#{seen[definition.name]}"

@@ -1,4 +1,4 @@
-"""Where else a definition may be now, told from the index and confirmed in the files as they are."""
+"""Find where else a definition may be now: the index names the places, the files as they are confirm them."""
 
 from __future__ import annotations
 
@@ -21,58 +21,61 @@ def same_body(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol 
 
     None when there are none or several, or when the body is short: many definitions have such a body.
     """
-    found = [one for one in _candidates(views, index, anchor, "body_hash") if one.body_hash == anchor.body_hash]
-    return _only([one for one in found if _is_telling(views, one, anchor) and _is_new(views, anchor, one)])
+    candidates = _candidates(views, index, anchor, "body_hash")
+    same = [symbol for symbol in candidates if symbol.body_hash == anchor.body_hash]
+    return _only([symbol for symbol in same if _is_telling(views, symbol, anchor) and _is_new(views, anchor, symbol)])
 
 
 def same_head(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol | None:
     """The one definition with the anchor's qualified name and head that was not there before; None if not just one."""
     name = unnumbered(anchor.symbol)
-    found = [one for one in _candidates(views, index, anchor, "signature_hash") if unnumbered(one.name) == name]
-    same = [one for one in found if one.signature_hash == anchor.signature_hash]
-    return _only([one for one in same if _is_new(views, anchor, one)])
+    candidates = _candidates(views, index, anchor, "signature_hash")
+    namesakes = [symbol for symbol in candidates if unnumbered(symbol.name) == name]
+    same = [symbol for symbol in namesakes if symbol.signature_hash == anchor.signature_hash]
+    return _only([symbol for symbol in same if _is_new(views, anchor, symbol)])
 
 
 def same_group(views: Views, index: IndexStore | None, anchor: Anchor) -> Symbol | None:
     """The one other file whose definitions of the anchor's name are the anchored group; None if not just one."""
     name = unnumbered(anchor.symbol)
     symbols = index.symbols(views.place.root, "name", name) if index is not None else []
-    found = []
-    for path in dict.fromkeys(one.path for one in symbols if one.path != anchor.path):
+    groups = []
+    for path in dict.fromkeys(symbol.path for symbol in symbols if symbol.path != anchor.path):
         source = views.now(path)
         group = source.by_name.get(name) if source is not None else None
         if source is not None and group and group_symbol(source, group).body_hash == anchor.body_hash:
-            found.append(group_symbol(source, group))
-    return _only([one for one in found if _is_new(views, anchor, one)])
+            groups.append(group_symbol(source, group))
+    return _only([symbol for symbol in groups if _is_new(views, anchor, symbol)])
 
 
 def _candidates(views: Views, index: IndexStore | None, anchor: Anchor, by: str) -> Iterable[Symbol]:
     """Definitions as they are now in the anchor's file and in files where the index has one with that hash."""
     wanted = anchor.body_hash if by == "body_hash" else anchor.signature_hash
-    told = index.symbols(views.place.root, by, wanted) if index is not None and wanted else []
-    for path in dict.fromkeys((anchor.path, *(one.path for one in told))):
+    indexed = index.symbols(views.place.root, by, wanted) if index is not None and wanted else []
+    for path in dict.fromkeys((anchor.path, *(symbol.path for symbol in indexed))):
         source = views.now(path)
-        names = {unnumbered(one.name) for one in told if one.path == path}
-        for one in source.symbols() if source else ():
-            if path == anchor.path or unnumbered(one.name) in names:
-                yield one
+        names = {unnumbered(symbol.name) for symbol in indexed if symbol.path == path}
+        for symbol in source.symbols() if source else ():
+            if path == anchor.path or unnumbered(symbol.name) in names:
+                yield symbol
 
 
-def _is_telling(views: Views, one: Symbol, anchor: Anchor) -> bool:
-    source = views.now(one.path)
-    definition = next((held for held in source.definitions if held.name == one.name), None) if source else None
+def _is_telling(views: Views, symbol: Symbol, anchor: Anchor) -> bool:
+    source = views.now(symbol.path)
+    definitions = source.definitions if source is not None else ()
+    definition = next((candidate for candidate in definitions if candidate.name == symbol.name), None)
     if source is None or definition is None or sort_of(definition.kind) != sort_of(anchor.symbol_kind):
         return False
     return source.body_size(definition) >= TELLING_TOKENS
 
 
-def _is_new(views: Views, anchor: Anchor, one: Symbol) -> bool:
-    """Whether it was not already there, beside the anchored one, when the anchor was made."""
+def _is_new(views: Views, anchor: Anchor, symbol: Symbol) -> bool:
+    """Whether the symbol was not yet there, beside the anchored one, when the anchor was made."""
     if not anchor.commit:
         return True
-    then = views.then(anchor.commit, one.path)
-    return then is None or unnumbered(one.name) not in then.by_name
+    then = views.then(anchor.commit, symbol.path)
+    return then is None or unnumbered(symbol.name) not in then.by_name
 
 
-def _only(found: list[Symbol]) -> Symbol | None:
-    return found[0] if len(found) == 1 else None
+def _only(symbols: list[Symbol]) -> Symbol | None:
+    return symbols[0] if len(symbols) == 1 else None

@@ -1,4 +1,4 @@
-"""The project's files as import rules ask for them: is there one, what ends so, what is in a folder, settings.
+"""The project's files and what import rules ask of them: paths by name, by ending and by folder, and settings.
 
 Paths are relative to the project's root with forward slashes; the root's own folder is the empty text.
 """
@@ -29,26 +29,26 @@ class FileTree:
     @cached_property
     def by_file(self) -> dict[str, list[str]]:
         """Paths by the file's name."""
-        found: dict[str, list[str]] = {}
+        paths: dict[str, list[str]] = {}
         for path in self.paths:
-            found.setdefault(path.rpartition("/")[2], []).append(path)
-        return found
+            paths.setdefault(path.rpartition("/")[2], []).append(path)
+        return paths
 
     @cached_property
     def by_folder(self) -> dict[str, list[str]]:
         """Paths by their folder, sorted."""
-        found: dict[str, list[str]] = {}
+        paths: dict[str, list[str]] = {}
         for path in sorted(self.paths):
-            found.setdefault(path.rpartition("/")[0], []).append(path)
-        return found
+            paths.setdefault(path.rpartition("/")[0], []).append(path)
+        return paths
 
     @cached_property
     def folders_by_name(self) -> dict[str, list[str]]:
         """Folders that hold files, by their last part."""
-        found: dict[str, list[str]] = {}
+        folders: dict[str, list[str]] = {}
         for folder in self.by_folder:
-            found.setdefault(folder.rpartition("/")[2], []).append(folder)
-        return found
+            folders.setdefault(folder.rpartition("/")[2], []).append(folder)
+        return folders
 
     def first(self, candidates: Iterable[str]) -> str:
         """The first candidate that is a file; empty without one."""
@@ -64,8 +64,8 @@ class FileTree:
 
     def package(self, folder: str, suffixes: tuple[str, ...]) -> list[str]:
         """The files directly in a folder with such an end; none when they are too many to mean anything."""
-        found = [path for path in self.by_folder.get(folder, ()) if path.endswith(suffixes)]
-        return found if len(found) <= PACKAGE_LIMIT else []
+        files = [path for path in self.by_folder.get(folder, ()) if path.endswith(suffixes)]
+        return files if len(files) <= PACKAGE_LIMIT else []
 
     def nearest(self, path: str, file: str) -> str:
         """The path of the file of that name in the nearest folder at or above the path's; empty without one."""
@@ -76,12 +76,12 @@ class FileTree:
         key = "json", path
         if key not in self.kept:
             try:
-                told = json.loads(plain_json(self.read(path).decode("utf-8-sig", "replace")))
+                document = json.loads(plain_json(self.read(path).decode("utf-8-sig", "replace")))
             except (ValueError, RecursionError):
-                told = None
-            self.kept[key] = told if isinstance(told, dict) else {}
-        found: dict[str, Any] = self.kept[key]
-        return found
+                document = None
+            self.kept[key] = document if isinstance(document, dict) else {}
+        table: dict[str, Any] = self.kept[key]
+        return table
 
 
 def join(folder: str, rest: str) -> str:
@@ -141,8 +141,8 @@ def _string_end(text: str, at: int) -> int:
 
 
 def _index(text: str, what: str, at: int) -> int:
-    found = text.find(what, at)
-    return len(text) if found < 0 else found
+    position = text.find(what, at)
+    return len(text) if position < 0 else position
 
 
 def _drop_comma(out: list[str]) -> None:
@@ -159,5 +159,5 @@ def _one(end: str, by_last: dict[str, list[str]]) -> str:
     if not parts:
         return ""
     whole = "/".join(parts)
-    found = [path for path in by_last.get(parts[-1], ()) if path == whole or path.endswith("/" + whole)]
-    return found[0] if len(found) == 1 else ""
+    matches = [path for path in by_last.get(parts[-1], ()) if path == whole or path.endswith("/" + whole)]
+    return matches[0] if len(matches) == 1 else ""

@@ -30,7 +30,7 @@ OPENED = "\x04"
 OWN_NAME = "\x01"
 OWN_OBJECTS = frozenset({"self", "this", "cls", "$this", "Self", "static"})
 TYPED = 1_000_000
-"""More than annotations are ever nested."""
+"""A depth that nested annotations never reach."""
 CLOSERS = frozenset(")]}>")
 BRACKETS = frozenset("(){}")
 DIGITS = frozenset(".0123456789")
@@ -144,7 +144,7 @@ class _Walk:
                 self._leave(cursor.node)
 
     def _enter(self, node: Node, kind: str) -> bool:
-        """Take in a node that a rule is about; whether to go on with what is in it (then `_leave` follows)."""
+        """Take in a node that a rule is about; returns whether to go on with its children (then `_leave` follows)."""
         if kind in self._ignored or self._says_nothing(node, kind):
             return False
         if self._ignored_in and f"{self._kinds[-1]}>{kind}" in self._ignored_in:

@@ -27,7 +27,7 @@ EXPANDED = 12
 """Direct neighbours whose own neighbours are looked at."""
 
 HUB = 60
-"""A file imported by more than this is everybody's: it links nobody with anybody."""
+"""Importers above which a file says nothing about its importers: nearly everything imports it."""
 
 PARTNERS = 30
 FAINT = 0.02
@@ -35,17 +35,18 @@ FAINT = 0.02
 
 def neighbours(store: IndexStore, root: str, path: str, limit: int = 40) -> list[Neighbour]:
     """Files linked to the file, closest first, each once for every relation; at most `limit`."""
-    found = [*_imported(store, root, path), *_paired(store, root, path)]
-    found = [one for one in found if one.path != path and one.weight >= FAINT]
-    return sorted(found, key=lambda one: (-one.weight, one.hops, one.path, one.relation))[:limit]
+    linked = [*_imported(store, root, path), *_paired(store, root, path)]
+    linked = [neighbour for neighbour in linked if neighbour.path != path and neighbour.weight >= FAINT]
+    linked.sort(key=lambda neighbour: (-neighbour.weight, neighbour.hops, neighbour.path, neighbour.relation))
+    return linked[:limit]
 
 
 def _imported(store: IndexStore, root: str, path: str) -> list[Neighbour]:
     """By imports: one hop, then from the closest of them a second, each file by its best way."""
     best: dict[str, Neighbour] = {}
-    for one in _hop(store, root, path):
-        _keep_best(best, one)
-    for near in sorted(best.values(), key=lambda one: (-one.weight, one.path))[:EXPANDED]:
+    for neighbour in _hop(store, root, path):
+        _keep_best(best, neighbour)
+    for near in sorted(best.values(), key=lambda neighbour: (-neighbour.weight, neighbour.path))[:EXPANDED]:
         for far in _hop(store, root, near.path):
             if far.path != path:
                 weight = near.weight * far.weight * HOP_DECAY
@@ -55,7 +56,7 @@ def _imported(store: IndexStore, root: str, path: str) -> list[Neighbour]:
 
 
 def _hop(store: IndexStore, root: str, path: str) -> Iterator[Neighbour]:
-    targets = sorted({one.target for one in store.imports(root, path) if one.target})
+    targets = sorted({imported.target for imported in store.imports(root, path) if imported.target})
     for target in targets:
         yield Neighbour(path=target, relation="imports", weight=IMPORTS / math.log2(1 + len(targets)) ** 0.5)
     importers = store.importers(root, path)
@@ -65,10 +66,10 @@ def _hop(store: IndexStore, root: str, path: str) -> Iterator[Neighbour]:
             yield Neighbour(path=importer, relation="imported_by", weight=weight)
 
 
-def _keep_best(best: dict[str, Neighbour], one: Neighbour) -> None:
-    known = best.get(one.path)
-    if known is None or (one.hops, -one.weight) < (known.hops, -known.weight):
-        best[one.path] = one
+def _keep_best(best: dict[str, Neighbour], neighbour: Neighbour) -> None:
+    known = best.get(neighbour.path)
+    if known is None or (neighbour.hops, -neighbour.weight) < (known.hops, -known.weight):
+        best[neighbour.path] = neighbour
 
 
 def _paired(store: IndexStore, root: str, path: str) -> Iterator[Neighbour]:

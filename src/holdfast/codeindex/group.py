@@ -25,9 +25,9 @@ GROUP = "group"
 
 
 def group_symbol(source: Source, definitions: Sequence[Definition]) -> Symbol:
-    """All definitions of one name as one symbol, which also one definition may be that is left of a group."""
-    symbols = [source.symbol(one) for one in definitions]
-    pairs = [(one.signature_hash, one.body_hash) for one in symbols]
+    """All definitions of one name as one symbol; a group of which one definition is left counts too."""
+    symbols = [source.symbol(definition) for definition in definitions]
+    pairs = [(symbol.signature_hash, symbol.body_hash) for symbol in symbols]
     return replace(
         symbols[0],
         name=unnumbered(symbols[0].name),
@@ -36,7 +36,7 @@ def group_symbol(source: Source, definitions: Sequence[Definition]) -> Symbol:
         end_byte=symbols[-1].end_byte,
         signature_hash=_hash_all(SIGNATURE_VERSION, [(head,) for head, _ in pairs]),
         body_hash=_hash_all(BODY_VERSION, pairs),
-        tokens=sum(one.tokens for one in symbols),
+        tokens=sum(symbol.tokens for symbol in symbols),
     )
 
 

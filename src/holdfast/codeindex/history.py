@@ -74,10 +74,10 @@ def iter_commits(root: str, revisions: str) -> Iterator[Commit]:
 
     Only renames without an edit are seen: they are told by trees alone, also in a clone without old contents.
     """
-    asked = ["log", "-z", "--no-merges", "-M100%", "--name-status", "--format=%x01%H %ct", "--no-show-signature"]
+    arguments = ["log", "-z", "--no-merges", "-M100%", "--name-status", "--format=%x01%H %ct", "--no-show-signature"]
     names: dict[str, str] = {}
     fields: list[str] = []
-    for record in iter_records(root, [*asked, f"--max-count={MOST_COMMITS}", revisions, "--"]):
+    for record in iter_records(root, [*arguments, f"--max-count={MOST_COMMITS}", revisions, "--"]):
         if record.startswith("\x01") and fields:
             yield _commit(fields, names)
             fields = []
@@ -108,34 +108,34 @@ def _commit(fields: list[str], names: dict[str, str]) -> Commit:
 
 def weigh(commits: Iterable[Commit]) -> dict[tuple[str, str], float]:
     """The weight of each pair of files, and of each file with itself."""
-    found: dict[tuple[str, str], float] = {}
+    weights: dict[tuple[str, str], float] = {}
     for commit in commits:
         size = len(commit.files)
         if not 0 < size <= MOST_FILES:
             continue
         weight = age_weight(commit.at_s) / math.sqrt(size)
         files = sorted(commit.files)
-        for at, one in enumerate(files):
+        for at, file in enumerate(files):
             for other in files[at:]:
-                found[one, other] = found.get((one, other), 0.0) + weight
-        if len(found) > 2 * MOST_PAIRS:
-            found = heaviest(found)
-    return found
+                weights[file, other] = weights.get((file, other), 0.0) + weight
+        if len(weights) > 2 * MOST_PAIRS:
+            weights = heaviest(weights)
+    return weights
 
 
 def heaviest(pairs: dict[tuple[str, str], float]) -> dict[tuple[str, str], float]:
     """Each file with itself, and those pairs that are among the heaviest of one of their two files."""
     partners: dict[str, int] = {}
-    kept: dict[tuple[str, str], float] = {}
+    strongest: dict[tuple[str, str], float] = {}
     for pair in sorted(pairs, key=lambda pair: (-pairs[pair], pair)):
-        one, other = pair
-        if one == other or min(partners.get(one, 0), partners.get(other, 0)) < PARTNERS_KEPT:
-            kept[pair] = pairs[pair]
-            for file in {one, other} if one != other else ():
+        first, second = pair
+        if first == second or min(partners.get(first, 0), partners.get(second, 0)) < PARTNERS_KEPT:
+            strongest[pair] = pairs[pair]
+            for file in {first, second} if first != second else ():
                 partners[file] = partners.get(file, 0) + 1
-        if len(kept) >= MOST_PAIRS:
+        if len(strongest) >= MOST_PAIRS:
             break
-    return kept
+    return strongest
 
 
 def age_weight(at_s: float) -> float:
@@ -145,10 +145,10 @@ def age_weight(at_s: float) -> float:
 
 def together(store: IndexStore, path: str) -> list[tuple[str, float]]:
     """Files edited together with the file, and the share of its commits in which they were: in (0, 1), best first."""
-    found = store.pairs(RELATION, path)
-    own = dict(found).get(path, 0.0)
+    pairs = store.pairs(RELATION, path)
+    own = dict(pairs).get(path, 0.0)
     prior = PRIOR_COMMITS * age_weight(_newest(store)) / math.sqrt(2)
-    return [(other, weight / (own + prior)) for other, weight in found if other != path]
+    return [(other, weight / (own + prior)) for other, weight in pairs if other != path]
 
 
 def _newest(store: IndexStore) -> int:
@@ -156,8 +156,8 @@ def _newest(store: IndexStore) -> int:
     return int(at) if at.isdecimal() else EPOCH_S
 
 
-def _is_ancestor(root: str, one: str, other: str) -> bool:
+def _is_ancestor(root: str, commit: str, other: str) -> bool:
     try:
-        return list(iter_records(root, ["merge-base", "--is-ancestor", one, other])) == []
+        return list(iter_records(root, ["merge-base", "--is-ancestor", commit, other])) == []
     except OSError:
         return False

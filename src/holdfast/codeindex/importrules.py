@@ -33,40 +33,40 @@ MOST_PARTS = 64
 """Modules that one grouped Rust import is taken apart into."""
 
 
-def unique_end(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+def unique_end(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
     """The file beside, or the only one whose path ends in what was written."""
-    target = tree.first([join(folder_of(path), one.module)]) or tree.unique_end(one.module)
+    target = tree.first([join(folder_of(path), imported.module)]) or tree.unique_end(imported.module)
     if target:
-        yield replace(one, target=target)
+        yield replace(imported, target=target)
 
 
-def python(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+def python(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
     """A module's file; names taken from a package that are modules lead to their own files."""
-    dots = len(one.module) - len(one.module.lstrip("."))
-    inside = one.module[dots:].replace(".", "/")
+    dots = len(imported.module) - len(imported.module.lstrip("."))
+    inside = imported.module[dots:].replace(".", "/")
     if dots:
         start = join(folder_of(path), "/".join([".."] * (dots - 1)))
         roots = [start] if start or dots == 1 or folder_of(path).count("/") == dots - 2 else []
     else:
         roots = _python_roots(tree, path, inside.partition("/")[0])
     for root in roots:
-        found = list(_python_module(tree, join(root, inside), one))
-        if found:
-            yield from found
+        resolved = list(_python_module(tree, join(root, inside), imported))
+        if resolved:
+            yield from resolved
             return
 
 
-def _python_module(tree: FileTree, module: str, one: Import) -> Iterator[Import]:
+def _python_module(tree: FileTree, module: str, imported: Import) -> Iterator[Import]:
     rest = []
-    for name in one.names:
+    for name in imported.names:
         target = tree.first(_python_files(join(module, name)))
         if target:
-            yield replace(one, names=(name,), target=target)
+            yield replace(imported, names=(name,), target=target)
         else:
             rest.append(name)
     whole = tree.first(_python_files(module))
-    if whole and (rest or not one.names):
-        yield replace(one, names=tuple(rest), target=whole)
+    if whole and (rest or not imported.names):
+        yield replace(imported, names=tuple(rest), target=whole)
 
 
 def _python_files(module: str) -> tuple[str, ...]:
@@ -78,8 +78,8 @@ def _python_files(module: str) -> tuple[str, ...]:
 def _python_roots(tree: FileTree, path: str, first: str) -> list[str]:
     """Where a top-level module may lie, best first: from where the file itself is imported, then the usual places."""
     if "python roots" not in tree.kept:
-        held = {_python_root(tree, one) for one in tree.paths if one.endswith((".py", ".pyi"))}
-        tree.kept["python roots"] = sorted(held, key=lambda root: (root.count("/"), root))
+        known = {_python_root(tree, file) for file in tree.paths if file.endswith((".py", ".pyi"))}
+        tree.kept["python roots"] = sorted(known, key=lambda root: (root.count("/"), root))
     own = _python_root(tree, path)
     roots = [own, *(root for root in above(own + "/x") if root != own), "src", "lib"]
     if first in sys.stdlib_module_names:
@@ -100,15 +100,15 @@ def _holds(tree: FileTree, root: str, module: str) -> bool:
     return bool(tree.first(_python_files(join(root, module))))
 
 
-def javascript(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+def javascript(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
     """Relative paths with ends and index files left out; `paths` of tsconfig; packages of the same repository."""
-    module = one.module.partition("?")[0]
+    module = imported.module.partition("?")[0]
     if module.startswith("."):
         target = _script(tree, join(folder_of(path), module))
     else:
         target = _aliased(tree, path, module) or _workspace_package(tree, module)
     if target:
-        yield replace(one, target=target)
+        yield replace(imported, target=target)
 
 
 def _script(tree: FileTree, path: str) -> str:
@@ -133,18 +133,18 @@ def _aliased(tree: FileTree, path: str, module: str) -> str:
             continue
         middle = module[len(before) : len(module) - len(after)] if star else ""
         for target in targets:
-            found = _script(tree, join(start, str(target).replace("*", middle)))
-            if found:
-                return found
+            script = _script(tree, join(start, str(target).replace("*", middle)))
+            if script:
+                return script
     return _script(tree, join(start, module)) if "baseUrl" in options else ""
 
 
 def _compiler_options(tree: FileTree, config: str, depth: int) -> tuple[str, dict[str, Any]]:
     """The folder that paths count from, and the options, of a configuration or the one it extends."""
-    told = tree.json(config)
-    options = told.get("compilerOptions")
+    configuration = tree.json(config)
+    options = configuration.get("compilerOptions")
     options = options if isinstance(options, dict) else {}
-    extends = told.get("extends")
+    extends = configuration.get("extends")
     if "paths" not in options and "baseUrl" not in options and isinstance(extends, str) and depth:
         base = join(folder_of(config), extends)
         parent = tree.first([base, base + ".json"]) if extends.startswith(".") else ""
@@ -157,8 +157,8 @@ def _workspace_package(tree: FileTree, module: str) -> str:
     """The entry, or the file inside, of a package whose package.json lies in this repository."""
     if "js packages" not in tree.kept:
         files = tree.by_file.get("package.json", ())
-        found = {str(tree.json(file).get("name") or ""): folder_of(file) for file in sorted(files, reverse=True)}
-        tree.kept["js packages"] = found
+        packages = {str(tree.json(file).get("name") or ""): folder_of(file) for file in sorted(files, reverse=True)}
+        tree.kept["js packages"] = packages
     parts = module.split("/")
     size = 2 if module.startswith("@") else 1
     folder = tree.kept["js packages"].get("/".join(parts[:size]))
@@ -171,22 +171,22 @@ def _workspace_package(tree: FileTree, module: str) -> str:
     return _script(tree, join(folder, "src/index")) or _script(tree, join(folder, main))
 
 
-def c(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+def c(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
     """An included file: beside, in an include folder at or above, or the only one that ends so."""
-    near = (join(folder, part + one.module) for folder in above(path) for part in ("", "include/", "src/"))
-    target = tree.first([join(folder_of(path), one.module)])
-    if not target and one.module not in C_STANDARD:
-        target = tree.first(near) or tree.unique_end(one.module)
+    near = (join(folder, part + imported.module) for folder in above(path) for part in ("", "include/", "src/"))
+    target = tree.first([join(folder_of(path), imported.module)])
+    if not target and imported.module not in C_STANDARD:
+        target = tree.first(near) or tree.unique_end(imported.module)
     if target:
-        yield replace(one, target=target)
+        yield replace(imported, target=target)
 
 
-def rust(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+def rust(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
     """The file of the innermost module on the path, within the crate or a crate of the same repository."""
-    for module in taken_apart(one.module, "::"):
+    for module in taken_apart(imported.module, "::"):
         target = _rust_file(tree, path, [part.strip() for part in module.split("::") if part.strip()])
         if target:
-            yield replace(one, target=target)
+            yield replace(imported, target=target)
 
 
 def _rust_file(tree: FileTree, path: str, parts: list[str]) -> str:
@@ -242,14 +242,14 @@ def _rust_files(folder: str, module: str) -> tuple[str, str]:
 def _crates(tree: FileTree) -> dict[str, str]:
     """Folders of the repository's crates by the name they are imported by."""
     if "crates" not in tree.kept:
-        held = {}
+        folders = {}
         for file in sorted(tree.by_file.get("Cargo.toml", ())):
             name = _toml_name(tree.read(file).decode("utf-8", "replace"))
-            held[name.replace("-", "_")] = folder_of(file)
-        held.pop("", None)
-        tree.kept["crates"] = held
-    found: dict[str, str] = tree.kept["crates"]
-    return found
+            folders[name.replace("-", "_")] = folder_of(file)
+        folders.pop("", None)
+        tree.kept["crates"] = folders
+    crates: dict[str, str] = tree.kept["crates"]
+    return crates
 
 
 def _toml_name(text: str) -> str:
@@ -269,10 +269,10 @@ def taken_apart(module: str, between: str, depth: int = 8) -> list[str]:
     start, brace, rest = module.partition("{")
     if not brace or depth == 0:
         return [module.partition(" as ")[0].removesuffix(between + "*").removesuffix(between + "_")]
-    found = []
+    modules = []
     for part in _split_outside(rest.removesuffix("}")):
-        found += taken_apart(start + part.strip(), between, depth - 1)
-    return found[:MOST_PARTS]
+        modules += taken_apart(start + part.strip(), between, depth - 1)
+    return modules[:MOST_PARTS]
 
 
 def _split_outside(text: str) -> list[str]:
@@ -286,20 +286,20 @@ def _split_outside(text: str) -> list[str]:
     return [part for part in [*parts, text[begun:]] if part.strip()]
 
 
-def ruby(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+def ruby(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
     """A file beside, on a load path (`lib`, `app/…`) at or above, or the only one that ends so."""
-    file = one.module if one.module.endswith(".rb") else one.module + ".rb"
+    file = imported.module if imported.module.endswith(".rb") else imported.module + ".rb"
     near = (join(folder, part + file) for folder in above(path) for part in ("lib/", "", "spec/", "test/"))
     target = tree.first([join(folder_of(path), file)]) or tree.first(near)
-    if not target and "/" in one.module:
+    if not target and "/" in imported.module:
         target = tree.unique_end(file)
     if target:
-        yield replace(one, target=target)
+        yield replace(imported, target=target)
 
 
-def shell(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+def shell(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
     """A sourced file: what is left after `$HERE/` and the like, beside or from the root, or the only one so named."""
-    file = one.module.replace('"', "").replace("'", "")
+    file = imported.module.replace('"', "").replace("'", "")
     for opening, closing in (("$(", ")/"), ("${", "}/"), ("$", "/"), ("`", "`/")):
         if file.startswith(opening) and closing in file:
             file = file.rpartition(closing)[2] if opening != "$" else file.partition(closing)[2]
@@ -308,4 +308,4 @@ def shell(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
         return
     target = tree.first([join(folder_of(path), file), join("", file)]) or tree.unique_end(file)
     if target:
-        yield replace(one, target=target)
+        yield replace(imported, target=target)

@@ -45,12 +45,12 @@ class Resolver:
     def resolve(self, path: str, imports: Sequence[Import]) -> list[Import]:
         """Those of the file's imports that lead to files of the project, once for each file they lead to."""
         rule = RULES.get(os.path.splitext(path)[1].lower(), importrules.unique_end)
-        found: dict[tuple[str, str], Import] = {}
-        for one in imports:
-            for resolved in rule(self._tree, path, one):
+        links: dict[tuple[str, str], Import] = {}
+        for imported in imports:
+            for resolved in rule(self._tree, path, imported):
                 if resolved.target != path:
                     key = resolved.module, resolved.target
-                    known = found.get(key)
+                    known = links.get(key)
                     names = tuple(dict.fromkeys((*known.names, *resolved.names))) if known else resolved.names
-                    found[key] = replace(resolved, names=names)
-        return list(found.values())
+                    links[key] = replace(resolved, names=names)
+        return list(links.values())

@@ -31,7 +31,7 @@ NAME_WORTH = 0.25
 MARGIN = 0.1
 """How much the best must be ahead of the runner-up: nothing is guessed."""
 PLACE_WORTH = 0.15
-"""What it counts that a definition appears between the same neighbours."""
+"""Added to the likeness of a definition that appears between the same neighbours."""
 UNLIKE_SORTS = frozenset(map(frozenset, (("type", "field"), ("type", "constant"), ("routine", "constant"))))
 """Sorts of which one does not become the other. A method may become a property that holds a function."""
 SAME_TEXT = 0.9
@@ -63,31 +63,31 @@ def _floor(words: int, names: float) -> float:
     return floor if names >= 1 else floor - NAME_WORTH * names
 
 
-def dice(one: Counter[str], other: Counter[str]) -> float:
+def dice(tokens: Counter[str], other: Counter[str]) -> float:
     """Twice the shared tokens over all tokens; 1 for two empty ones. Source: Dice, Ecology 26 (1945)."""
-    total = one.total() + other.total()
-    return 2 * (one & other).total() / total if total else 1.0
+    total = tokens.total() + other.total()
+    return 2 * (tokens & other).total() / total if total else 1.0
 
 
 def name_likeness(then: str, now: str) -> float:
     """1 for the same last name, leading underscores aside; else what their words share."""
-    one, other = last_part(then).strip("_"), last_part(now).strip("_")
-    if one == other:
+    before, after = last_part(then).strip("_"), last_part(now).strip("_")
+    if before == after:
         return 1.0
-    return dice(Counter(_words(one)), Counter(_words(other))) * 0.9
+    return dice(Counter(_words(before)), Counter(_words(after))) * 0.9
 
 
 def _words(name: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(name)] or [name.lower()]
 
 
-def _comparable(one: Definition, other: Definition) -> bool:
+def _comparable(definition: Definition, other: Definition) -> bool:
     """Whether both are of one sort, and both local to a function or neither."""
-    return sort_of(one.kind) == sort_of(other.kind) and _is_local(one) == _is_local(other)
+    return sort_of(definition.kind) == sort_of(other.kind) and _is_local(definition) == _is_local(other)
 
 
-def _is_local(one: Definition) -> bool:
-    return one.inside is not None and sort_of(one.inside.kind) == "routine"
+def _is_local(definition: Definition) -> bool:
+    return definition.inside is not None and sort_of(definition.inside.kind) == "routine"
 
 
 def sort_of(kind: str) -> str:

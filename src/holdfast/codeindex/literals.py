@@ -53,21 +53,21 @@ def unquoted(source: str) -> str:
 
 def _joined(parts: Sequence[str]) -> list[str]:
     """The parts with neighbours joined that are literals of one kind, plain ones and f-strings also with each other."""
-    found: list[str | tuple[str, str]] = []
+    pieces: list[str | tuple[str, str]] = []
     for part in parts:
         match = _LITERAL.fullmatch(part)
         now = _literal(match) if match else part
-        before = found[-1] if found else ""
+        before = pieces[-1] if pieces else ""
         if (
             isinstance(now, tuple)
             and isinstance(before, tuple)
             and (now[0] == before[0] or {now[0], before[0]} == {"", "f"})
         ):
             prefix = max(now[0], before[0])
-            found[-1] = (prefix, _in_terms_of(prefix, *before) + _in_terms_of(prefix, *now))
+            pieces[-1] = (prefix, _in_terms_of(prefix, *before) + _in_terms_of(prefix, *now))
         else:
-            found.append(now)
-    return [f'{one[0]}"{one[1]}"' if isinstance(one, tuple) else one for one in found]
+            pieces.append(now)
+    return [f'{piece[0]}"{piece[1]}"' if isinstance(piece, tuple) else piece for piece in pieces]
 
 
 def _literal(match: re.Match[str]) -> tuple[str, str]:
@@ -85,16 +85,16 @@ def _plain_escape(match: re.Match[str]) -> str:
 
 def _tidy_fields(content: str) -> str:
     """An f-string's content with the layout and the quotes in its fields made alike."""
-    found, at = [], 0
+    pieces, at = [], 0
     while (start := content.find("{", at)) >= 0:
         if content.startswith("{{", start):
-            found.append(content[at : start + 2])
+            pieces.append(content[at : start + 2])
             at = start + 2
             continue
         end = _field_end(content, start + 1)
-        found += [content[at : start + 1], _tidy_field(content[start + 1 : end])]
+        pieces += [content[at : start + 1], _tidy_field(content[start + 1 : end])]
         at = end
-    return "".join(found) + content[at:]
+    return "".join(pieces) + content[at:]
 
 
 def _tidy_field(field: str) -> str:

@@ -88,9 +88,9 @@ class LocalCodeIndex:
         if blob and blob == anchor.blob:
             return Verdict(freshness="fresh", anchor=anchor)
         store = self._store(place)
-        kept = verdictcache.load(store, self._workspace, place, anchor, blob)
-        if kept is not None:
-            return kept
+        cached = verdictcache.load(store, self._workspace, place, anchor, blob)
+        if cached is not None:
+            return cached
         verdict = self._judge(place, store, anchor)
         verdictcache.keep(store, place, anchor, blob, verdict)
         return verdict

@@ -42,7 +42,7 @@ class MemoryIndexStore:
 
     def put(self, root: str, outlines: Sequence[Outline], states: Mapping[str, FileState]) -> None:
         """Keep outlines and which blob each path has now."""
-        self._outlines.update({(one.path, one.blob): one for one in outlines})
+        self._outlines.update({(outline.path, outline.blob): outline for outline in outlines})
         self._states.setdefault(root, {}).update(states)
         for path in states:
             self._links.get(root, {}).pop(path, None)
@@ -71,12 +71,14 @@ class MemoryIndexStore:
     def unlinked(self, root: str, limit: int) -> dict[str, list[Import]]:
         """Files whose imports are not resolved yet, with their imports as written."""
         linked = self._links.get(root, {})
-        found = {one.path: list(one.imports) for one in self._iter_outlines(root) if one.path not in linked}
-        return dict(list(found.items())[:limit])
+        unresolved = {
+            outline.path: list(outline.imports) for outline in self._iter_outlines(root) if outline.path not in linked
+        }
+        return dict(list(unresolved.items())[:limit])
 
     def link(self, root: str, imports: Mapping[str, Sequence[Import]]) -> None:
         """Keep the resolved imports of files."""
-        self._links.setdefault(root, {}).update({path: list(held) for path, held in imports.items()})
+        self._links.setdefault(root, {}).update({path: list(resolved) for path, resolved in imports.items()})
 
     def symbols(self, root: str, by: str, value: str) -> list[Symbol]:
         """Definitions in the work tree by path, name, last_name, body_hash or signature_hash."""
@@ -91,12 +93,12 @@ class MemoryIndexStore:
 
     def imports(self, root: str, path: str) -> list[Import]:
         """What the file imports: the resolved ones first, then those that lead outside."""
-        return sorted(self._links.get(root, {}).get(path, ()), key=lambda one: not one.target)
+        return sorted(self._links.get(root, {}).get(path, ()), key=lambda imported: not imported.target)
 
     def importers(self, root: str, path: str) -> list[str]:
         """Files that import the file."""
         linked = self._links.get(root, {}).items()
-        return sorted(name for name, held in linked if any(one.target == path for one in held))
+        return sorted(name for name, imports in linked if any(imported.target == path for imported in imports))
 
     def put_pairs(self, relation: str, pairs: Mapping[tuple[str, str], float], upto: str) -> None:
         """Keep a relation's weighted pairs in the place of those kept."""
@@ -119,9 +121,9 @@ class MemoryIndexStore:
 
     def pairs(self, relation: str, path: str) -> list[tuple[str, float]]:
         """The other path and the weight of each pair of that relation, heaviest first."""
-        held = self._pairs.get(relation, {})
-        found = [(a if b == path else b, weight) for (a, b), weight in held.items() if path in (a, b)]
-        return sorted(found, key=lambda one: (-one[1], one[0]))
+        weights = self._pairs.get(relation, {})
+        partners = [(a if b == path else b, weight) for (a, b), weight in weights.items() if path in (a, b)]
+        return sorted(partners, key=lambda partner: (-partner[1], partner[0]))
 
     def verdict(self, key: str) -> str:
         """The verdict kept by that key."""

@@ -40,20 +40,20 @@ def search(views: Views, name: str, in_time: Callable[[], bool]) -> list[Symbol]
 
 def choose(symbols: Sequence[Symbol], wanted: str) -> list[Symbol]:
     """Of symbols with the same last part those that a dotted name means; fields only where nothing else is meant."""
-    indexed = [one for one in symbols if one.kind not in UNINDEXED_KINDS]
+    indexed = [symbol for symbol in symbols if symbol.kind not in UNINDEXED_KINDS]
     return _choose(indexed, wanted) or _choose(symbols, wanted)
 
 
 def _choose(symbols: Sequence[Symbol], wanted: str) -> list[Symbol]:
-    exact = [one for one in symbols if unnumbered(one.name) == wanted]
-    ending = exact or [one for one in symbols if unnumbered(one.name).endswith("." + wanted)]
+    exact = [symbol for symbol in symbols if unnumbered(symbol.name) == wanted]
+    ending = exact or [symbol for symbol in symbols if unnumbered(symbol.name).endswith("." + wanted)]
     parts = wanted.split(".")
     for count in range(1, len(parts)):
         if ending:
             break
-        there = [one for one in symbols if unnumbered(one.name) == ".".join(parts[count:])]
-        at_end = [one for one in there if _module(one.path)[-count:] == parts[:count]]
-        ending = at_end or [one for one in there if _is_within(parts[:count], _module(one.path))]
+        there = [symbol for symbol in symbols if unnumbered(symbol.name) == ".".join(parts[count:])]
+        at_end = [symbol for symbol in there if _module(symbol.path)[-count:] == parts[:count]]
+        ending = at_end or [symbol for symbol in there if _is_within(parts[:count], _module(symbol.path))]
     return ending
 
 

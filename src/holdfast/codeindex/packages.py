@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 JVM = (".java", ".kt", ".scala", ".groovy", ".kts", ".sc")
 
 
-def go(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+def go(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
     """The files of the package, found by the module paths of go.mod files; tests of it are left out."""
     modules = _go_modules(tree)
     for module in sorted(modules, key=len, reverse=True):
-        if one.module == module or one.module.startswith(module + "/"):
-            folder = join(modules[module], one.module[len(module) + 1 :])
+        if imported.module == module or imported.module.startswith(module + "/"):
+            folder = join(modules[module], imported.module[len(module) + 1 :])
             break
     else:
         return
     files = [file for file in tree.package(folder, (".go",)) if not file.endswith("_test.go")]
     own_name = f"{folder}/{folder.rpartition('/')[2]}.go"
-    yield from _each(one, files or [file for file in (own_name,) if file in tree.paths])
+    yield from _each(imported, files or [file for file in (own_name,) if file in tree.paths])
 
 
 def _go_modules(tree: FileTree) -> dict[str, str]:
@@ -38,16 +38,16 @@ def _go_modules(tree: FileTree) -> dict[str, str]:
             for line in tree.read(file).decode("utf-8", "replace").splitlines()
             if line.startswith("module ") and len(line.split()) > 1
         }
-    found: dict[str, str] = tree.kept["go modules"]
-    return found
+    modules: dict[str, str] = tree.kept["go modules"]
+    return modules
 
 
-def java(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+def java(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
     """The file of the class; for a member the class it is in, for a whole package its files."""
-    for module in taken_apart(one.module, "."):
-        wanted = [f"{module}.{name}" for name in one.names if name not in ("*", "_")] or [module]
+    for module in taken_apart(imported.module, "."):
+        wanted = [f"{module}.{name}" for name in imported.names if name not in ("*", "_")] or [module]
         for name in wanted:
-            yield from _each(one, _java_files(tree, name.removesuffix(".*").removesuffix("._")))
+            yield from _each(imported, _java_files(tree, name.removesuffix(".*").removesuffix("._")))
 
 
 def _java_files(tree: FileTree, name: str) -> Sequence[str]:
@@ -55,32 +55,33 @@ def _java_files(tree: FileTree, name: str) -> Sequence[str]:
     for size in (len(parts), len(parts) - 1, len(parts) - 2):
         if size < 2:
             break
-        found = [file for end in JVM if (file := tree.unique_end("/".join(parts[:size]) + end))]
-        if found:
-            return found[:1]
+        files = [file for end in JVM if (file := tree.unique_end("/".join(parts[:size]) + end))]
+        if files:
+            return files[:1]
     folder = tree.unique_folder("/".join(parts)) if len(parts) > 1 else ""
     return tree.package(folder, JVM) if folder else ()
 
 
-def csharp(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+def csharp(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
     """The files of the namespace that are named like the types used; without any, all of them if they are few.
 
     A namespace is found by the folder of its name, whose first part is often left out on the disk. What is imported may
     also be a type: an alias, or `using static`.
     """
-    parts = one.module.partition("=")[2].strip().split(".") if "=" in one.module else one.module.split(".")
+    _, alias, target_name = imported.module.partition("=")
+    parts = (target_name.strip() if alias else imported.module).split(".")
     if parts[0] == "System":
         return
     folder = _csharp_folder(tree, parts)
     if not folder:
         target = tree.unique_end("/".join(parts[-2:]) + ".cs") if len(parts) > 1 else ""
-        yield from _each(replace(one, names=(parts[-1],)), [target] if target else [])
+        yield from _each(replace(imported, names=(parts[-1],)), [target] if target else [])
         return
-    used = [f"{folder}/{name}.cs" for name in one.names if f"{folder}/{name}.cs" in tree.paths]
+    used = [f"{folder}/{name}.cs" for name in imported.names if f"{folder}/{name}.cs" in tree.paths]
     for file in used:
-        yield replace(one, names=(file.rpartition("/")[2].removesuffix(".cs"),), target=file)
+        yield replace(imported, names=(file.rpartition("/")[2].removesuffix(".cs"),), target=file)
     if not used:
-        yield from _each(replace(one, names=()), tree.package(folder, (".cs",)))
+        yield from _each(replace(imported, names=()), tree.package(folder, (".cs",)))
 
 
 def _csharp_folder(tree: FileTree, parts: Sequence[str]) -> str:
@@ -93,18 +94,18 @@ def _csharp_folder(tree: FileTree, parts: Sequence[str]) -> str:
     return ""
 
 
-def php(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+def php(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
     """An included file, or a class's by the PSR-4 prefixes of composer.json, else the only file that ends so."""
-    written = one.module.strip("()'\" ").replace('"', "'").rpartition("'")[2].lstrip("\\")
+    written = imported.module.strip("()'\" ").replace('"', "'").rpartition("'")[2].lstrip("\\")
     if "/" in written or written.endswith(".php"):
         file = written.lstrip("/")
         target = tree.first([join(folder_of(path), file), join("", file)]) or tree.unique_end(file)
-        yield from _each(one, [target] if target else [])
+        yield from _each(imported, [target] if target else [])
         return
-    classes = [f"{written}\\{name}" for name in one.names] or taken_apart(written, "\\")
+    classes = [f"{written}\\{name}" for name in imported.names] or taken_apart(written, "\\")
     for module in classes:
         target = _php_class(tree, [part for part in module.split("\\") if part])
-        yield from _each(one, [target] if target else [])
+        yield from _each(imported, [target] if target else [])
 
 
 def _php_class(tree: FileTree, parts: list[str]) -> str:
@@ -122,24 +123,24 @@ def _php_class(tree: FileTree, parts: list[str]) -> str:
 def _psr4(tree: FileTree) -> list[tuple[str, list[str]]]:
     """(namespace prefix, folders), longest prefix first."""
     if "psr-4" not in tree.kept:
-        found: list[tuple[str, list[str]]] = []
+        entries: list[tuple[str, list[str]]] = []
         for file in sorted(tree.by_file.get("composer.json", ())):
             for section in ("autoload", "autoload-dev"):
                 table = tree.json(file).get(section)
                 prefixes = table.get("psr-4") if isinstance(table, dict) else None
                 for prefix, folders in (prefixes if isinstance(prefixes, dict) else {}).items():
                     some = folders if isinstance(folders, list) else [folders]
-                    found.append((prefix, [join(folder_of(file), str(folder)) for folder in some]))
-        tree.kept["psr-4"] = sorted(found, key=lambda one: -len(one[0]))
-    held: list[tuple[str, list[str]]] = tree.kept["psr-4"]
-    return held
+                    entries.append((prefix, [join(folder_of(file), str(folder)) for folder in some]))
+        tree.kept["psr-4"] = sorted(entries, key=lambda entry: -len(entry[0]))
+    namespaces: list[tuple[str, list[str]]] = tree.kept["psr-4"]
+    return namespaces
 
 
-def swift(tree: FileTree, path: str, one: Import) -> Iterator[Import]:
+def swift(tree: FileTree, path: str, imported: Import) -> Iterator[Import]:
     """The files of a target of the package: the folder of the module's name."""
-    folder = tree.unique_folder("Sources/" + one.module.split(".")[0])
-    yield from _each(one, tree.package(folder, (".swift",)) if folder else ())
+    folder = tree.unique_folder("Sources/" + imported.module.split(".")[0])
+    yield from _each(imported, tree.package(folder, (".swift",)) if folder else ())
 
 
-def _each(one: Import, files: Sequence[str]) -> Iterator[Import]:
-    return (replace(one, target=file) for file in files)
+def _each(imported: Import, files: Sequence[str]) -> Iterator[Import]:
+    return (replace(imported, target=file) for file in files)

@@ -88,7 +88,7 @@ class Refresh:
         )
 
     def _keep_to_the_rules(self) -> None:
-        """Outlines made by other rules than today's are forgotten, all at once: they do not compare."""
+        """Forget all outlines that were made by other rules than today's: they cannot be compared."""
         rules = rules_version()
         if self._store.rules() != rules:
             self._store.clear(rules)
@@ -100,7 +100,7 @@ class Refresh:
         for states, outlines in self._outlined(paths, tree):
             self._store.put(self._root, outlines, states)
             self._parsed += len(outlines)
-            self._symbols += sum(len(one.symbols) for one in outlines)
+            self._symbols += sum(len(parsed.symbols) for parsed in outlines)
             done += len(states)
             self._progress(done, len(paths))
             if self._stop():
@@ -117,9 +117,9 @@ class Refresh:
                     yield from some.run(jobs)
                 return
             except OSError:
-                self._lost = True  # what they had in hand is left to the next refresh
+                self._lost = True  # the next refresh does what the workers had not finished
         for states, job in jobs:
-            yield states, [outline_for_index(*one) for one in job]
+            yield states, [outline_for_index(*file) for file in job]
 
     def _job(self, batch: Mapping[str, tuple[bytes, FileState]]) -> tuple[States, list[tuple[str, bytes, str]]]:
         """The files' states, and (path, content, blob) of those that have to be parsed."""
@@ -136,13 +136,13 @@ class Refresh:
         batch: dict[str, tuple[bytes, FileState]] = {}
         size = 0
         for path in paths:
-            found = _read(os.path.join(self._root, path))
-            if found is None:
+            entry = _read(os.path.join(self._root, path))
+            if entry is None:
                 tree.skip(path, "cannot be read")
                 del tree.files[path]
                 continue
-            batch[path] = found
-            size += len(found[0])
+            batch[path] = entry
+            size += len(entry[0])
             if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
                 yield batch
                 batch, size = {}, 0
@@ -164,8 +164,8 @@ class Refresh:
         return True
 
     def _read_config(self, path: str) -> bytes:
-        found = _read(os.path.join(self._root, path))
-        return found[0] if found else b""
+        entry = _read(os.path.join(self._root, path))
+        return entry[0] if entry else b""
 
 
 def refresh(
@@ -217,12 +217,12 @@ def _read(whole: str) -> tuple[bytes, FileState] | None:
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(whole, flags), "rb", buffering=0) as file:
-            found = os.fstat(file.fileno())
+            status = os.fstat(file.fileno())
             content = file.read(SIZE_LIMIT + 1) or b""
     except (OSError, ValueError):
         return None
     if len(content) > SIZE_LIMIT:
         return None
-    sure = found.st_size == len(content) and time.time_ns() - found.st_mtime_ns > UNSURE_NS
-    state = FileState(blob=blob_of(content), size=found.st_size, mtime_ns=found.st_mtime_ns if sure else 0)
+    sure = status.st_size == len(content) and time.time_ns() - status.st_mtime_ns > UNSURE_NS
+    state = FileState(blob=blob_of(content), size=status.st_size, mtime_ns=status.st_mtime_ns if sure else 0)
     return content, state

@@ -72,8 +72,8 @@ class Source:
 
         text = (*self.language.strings, *self.language.exact, *self.language.ignored)
         root = parse(self.language, self.content).root_node
-        found = [match.start() for match in _MARKER.finditer(self.content)]
-        return [] if any(is_within(root, start, text) for start in found) else found
+        positions = [match.start() for match in _MARKER.finditer(self.content)]
+        return [] if any(is_within(root, start, text) for start in positions) else positions
 
     @cached_property
     def matches(self) -> list[Captures]:
@@ -110,10 +110,10 @@ class Source:
     @cached_property
     def by_name(self) -> dict[str, list[Definition]]:
         """Definitions and members by qualified name without number: overloads and redefinitions come together."""
-        found: dict[str, list[Definition]] = {}
-        for one in (*self.definitions, *self.members):
-            found.setdefault(unnumbered(one.name), []).append(one)
-        return found
+        groups: dict[str, list[Definition]] = {}
+        for definition in (*self.definitions, *self.members):
+            groups.setdefault(unnumbered(definition.name), []).append(definition)
+        return groups
 
     @cached_property
     def error_starts(self) -> list[int]:
@@ -122,13 +122,13 @@ class Source:
 
         return sorted(iter_errors(self.root)) if self.root.has_error else []
 
-    def is_broken(self, one: Definition) -> bool:
+    def is_broken(self, definition: Definition) -> bool:
         """Whether a syntax error is in the definition, or cuts it short: then its tokens tell nothing."""
-        end = one.end
+        end = definition.end
         while end < len(self.content) and self.content[end : end + 1].isspace():
             end += 1
-        marked = any(one.start <= start < one.end for start in self.markers)
-        first = bisect_left(self.error_starts, one.start)
+        marked = any(definition.start <= start < definition.end for start in self.markers)
+        first = bisect_left(self.error_starts, definition.start)
         return marked or (first < len(self.error_starts) and self.error_starts[first] <= end)
 
     @property
@@ -148,74 +148,77 @@ class Source:
         """All definitions with their fingerprints."""
         if self.definitions:
             _ = self.tokens  # once for all of them
-        return [self.symbol(one) for one in self.definitions]
+        return [self.symbol(definition) for definition in self.definitions]
 
-    def symbol(self, one: Definition) -> Symbol:
+    def symbol(self, definition: Definition) -> Symbol:
         """The definition with its fingerprints."""
-        tokens = self.tokens_in(one.start, one.end)
-        head, body = self._head_and_body(one, tokens)
+        tokens = self.tokens_in(definition.start, definition.end)
+        head, body = self._head_and_body(definition, tokens)
         return Symbol(
             path=self.path,
-            name=one.name,
-            kind=one.kind,
-            start_line=one.start_line,
-            end_line=one.end_line,
-            start_byte=one.start,
-            end_byte=one.end,
-            signature=self.signature_line(one),
-            signature_hash=hash_tokens(fingerprint.SIGNATURE_VERSION, tokens, head, one.own_name),
-            body_hash=hash_tokens(fingerprint.BODY_VERSION, tokens, body, one.own_name),
+            name=definition.name,
+            kind=definition.kind,
+            start_line=definition.start_line,
+            end_line=definition.end_line,
+            start_byte=definition.start,
+            end_byte=definition.end,
+            signature=self.signature_line(definition),
+            signature_hash=hash_tokens(fingerprint.SIGNATURE_VERSION, tokens, head, definition.own_name),
+            body_hash=hash_tokens(fingerprint.BODY_VERSION, tokens, body, definition.own_name),
             tokens=len(head) + len(body),
         )
 
-    def _head_and_body(self, one: Definition, tokens: Tokens) -> tuple[list[int], list[int]]:
+    def _head_and_body(self, definition: Definition, tokens: Tokens) -> tuple[list[int], list[int]]:
         """The indexes of a definition's head and body tokens.
 
         What is defined in a class or module is left out, and so are a suite's tests: each has its own fingerprint, and
         a class whose method changed is the same class.
         """
-        name_at = {index for start, end in one.name_spans for index in tokens.between(start, end)}
+        name_at = {index for start, end in definition.name_spans for index in tokens.between(start, end)}
         # a block that ends with the body belongs to it, unless it is one of those around the definition
-        within = tokens.of_member if one.body_end < one.end else tokens.between
-        span = within(one.body_start, one.body_end)
-        head = [*tokens.between(one.start, one.body_start), *range(span.stop, tokens.between(one.start, one.end).stop)]
+        within = tokens.of_member if definition.body_end < definition.end else tokens.between
+        span = within(definition.body_start, definition.body_end)
+        head = [
+            *tokens.between(definition.start, definition.body_start),
+            *range(span.stop, tokens.between(definition.start, definition.end).stop),
+        ]
         body: Sequence[int] = span
-        if one.kind in CONTAINER_KINDS or one.kind == "test":
-            inner = self.members if one.kind == "test" else self.definitions
-            members = (tokens.of_member(other.start, other.end) for other in inner if other.inside is one)
+        if definition.kind in CONTAINER_KINDS or definition.kind == "test":
+            inner = self.members if definition.kind == "test" else self.definitions
+            members = (tokens.of_member(other.start, other.end) for other in inner if other.inside is definition)
             left_out = {index for span in members for index in span}
             body = [index for index in body if index not in left_out]
         return [index for index in head if index not in name_at], list(body)
 
-    def words(self, one: Definition) -> Counter[str]:
+    def words(self, definition: Definition) -> Counter[str]:
         """How often each word, and each pair of words in a row, is in the definition, members included.
 
         Signs, annotations and its own name are left out: they are in everything.
         """
-        if one.start not in self._words:
+        if definition.start not in self._words:
             tokens = self.tokens
-            kept = (index for index in tokens.between(one.start, one.end) if tokens.bare[index])
-            words = [text for index in kept if (text := tokens.texts[index]) != one.own_name and _tells(text)]
-            self._words[one.start] = Counter(words) + Counter(map(" ".join, pairwise(words)))
-        return self._words[one.start]
+            indexes = (index for index in tokens.between(definition.start, definition.end) if tokens.bare[index])
+            words = [text for index in indexes if (text := tokens.texts[index]) != definition.own_name and _tells(text)]
+            self._words[definition.start] = Counter(words) + Counter(map(" ".join, pairwise(words)))
+        return self._words[definition.start]
 
-    def own_texts(self, one: Definition) -> list[str]:
+    def own_texts(self, definition: Definition) -> list[str]:
         """The tokens of its head and body without annotations and without its own name, as they are fingerprinted."""
-        tokens = self.tokens_in(one.start, one.end)
-        head, body = self._head_and_body(one, tokens)
+        tokens = self.tokens_in(definition.start, definition.end)
+        head, body = self._head_and_body(definition, tokens)
         texts = (tokens.texts[index] for index in sorted((*head, *body)) if tokens.bare[index])
-        return [fingerprint.OWN_NAME if text == one.own_name else text for text in texts]
+        return [fingerprint.OWN_NAME if text == definition.own_name else text for text in texts]
 
-    def body_size(self, one: Definition) -> int:
+    def body_size(self, definition: Definition) -> int:
         """The number of tokens of its body."""
-        return len(self._head_and_body(one, self.tokens_in(one.start, one.end))[1])
+        return len(self._head_and_body(definition, self.tokens_in(definition.start, definition.end))[1])
 
-    def signature_line(self, one: Definition) -> str:
+    def signature_line(self, definition: Definition) -> str:
         """The head in one line for people, redacted, without decorators, at most 300 characters."""
-        end = one.end if one.kind == "type" else one.body_start
-        head = self.content[one.head_start : end].decode("utf-8", "replace")
-        if one.name_spans[0][0] >= end:
-            head += " " + one.own_name
+        end = definition.end if definition.kind == "type" else definition.body_start
+        head = self.content[definition.head_start : end].decode("utf-8", "replace")
+        if definition.name_spans[0][0] >= end:
+            head += " " + definition.own_name
         shown = " ".join(head[:SIGNATURE_READ].split()).rstrip(" {:=")
         if any(mark in shown for mark in _LITERAL_MARKS):  # most heads have no defaults, and need no search
             shown = redact(shown)

@@ -21,27 +21,27 @@ MOST_NAMES = 200
 
 def imports_of(source: Source) -> list[Import]:
     """The imports of a source; those of a namespace with the names of types that the source uses."""
-    found = find_imports(source.matches)
-    if not found or not source.language.imports_namespaces:
-        return found
-    own = {one.own_name for one in source.definitions}
+    imports = find_imports(source.matches)
+    if not imports or not source.language.imports_namespaces:
+        return imports
+    own = {imported.own_name for imported in source.definitions}
     words = dict.fromkeys(text for text in source.tokens.texts if text[:1].isupper() and text.isidentifier())
     used = tuple(sorted(word for word in words if word not in own)[:MOST_NAMES])
-    return [one if one.names else replace(one, names=used) for one in found]
+    return [imported if imported.names else replace(imported, names=used) for imported in imports]
 
 
 def find_imports(matches: Sequence[Captures]) -> list[Import]:
     """The imports among a query's matches in order, each once; names taken from one module are put together."""
     from holdfast.codeindex.parsing import text
 
-    found: dict[str, list[str]] = {}
+    modules: dict[str, list[str]] = {}
     wanted = [captures for captures in matches if "import" in captures and "module" in captures]
-    for captures in sorted(wanted, key=lambda one: one["module"][0].start_byte):
+    for captures in sorted(wanted, key=lambda match: match["module"][0].start_byte):
         written = "".join("".join(map(text, captures["module"])).split())
         module = _path_of(written[-WRITTEN_LIMIT:])
-        names = found.setdefault(module, [])
+        names = modules.setdefault(module, [])
         names += [name for node in captures.get("imported", ()) if (name := text(node)) not in names]
-    return [Import(module=module, names=tuple(names)) for module, names in found.items() if module]
+    return [Import(module=module, names=tuple(names)) for module, names in modules.items() if module]
 
 
 def _path_of(written: str) -> str:

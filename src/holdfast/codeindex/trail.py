@@ -143,7 +143,7 @@ class Step:
             if self._commit
             else self._views.workspace.dirty(self._views.place)
         )
-        alike = [one for one in changed if one != path and one.endswith(source.language.suffixes)]
+        alike = [file for file in changed if file != path and file.endswith(source.language.suffixes)]
         return [path, *alike[:MAX_FILES]]
 
     def _changed(self, files: Sequence[str]) -> tuple[list[Placed], list[Placed]]:
@@ -157,12 +157,12 @@ class Step:
         return gone, come
 
 
-def _one_sort(one: Part, other: Part) -> bool:
-    return sort_of(one[1].kind) == sort_of(other[1].kind)
+def _one_sort(part: Part, other: Part) -> bool:
+    return sort_of(part[1].kind) == sort_of(other[1].kind)
 
 
-def _same_text(one: Part, other: Part) -> bool:
-    return dice(one[0].words(one[1]), other[0].words(other[1])) >= SAME_TEXT
+def _same_text(part: Part, other: Part) -> bool:
+    return dice(part[0].words(part[1]), other[0].words(other[1])) >= SAME_TEXT
 
 
 def _place(part: Part) -> tuple[str, str]:
@@ -179,28 +179,30 @@ def _in_its_place(before: Source, after: Source | None, old: Definition) -> Part
         return None
     then, now = _siblings(before, old), _siblings(after, old)
     name = unnumbered(old.name)
-    stayed = [one for one in then if one in now]
+    stayed = [sibling for sibling in then if sibling in now]
     order = list(then)
     at = order.index(name)
-    before_it = next((one for one in reversed(order[:at]) if one in now), None)
-    after_it = next((one for one in order[at + 1 :] if one in now), None)
-    vanished = [one for one in _between(order, before_it, after_it) if sort_of(then[one].kind) == sort_of(old.kind)]
+    before_it = next((sibling for sibling in reversed(order[:at]) if sibling in now), None)
+    after_it = next((sibling for sibling in order[at + 1 :] if sibling in now), None)
+    vanished = [
+        sibling for sibling in _between(order, before_it, after_it) if sort_of(then[sibling].kind) == sort_of(old.kind)
+    ]
     between = _between(list(now), before_it, after_it)
-    appeared = [one for one in between if sort_of(now[one].kind) == sort_of(old.kind)]
-    if len(vanished) != len(appeared) or any(one in stayed for one in between):
+    appeared = [sibling for sibling in between if sort_of(now[sibling].kind) == sort_of(old.kind)]
+    if len(vanished) != len(appeared) or any(sibling in stayed for sibling in between):
         return None
     return after, now[appeared[vanished.index(name)]]
 
 
-def _siblings(source: Source, one: Definition) -> dict[str, Definition]:
+def _siblings(source: Source, definition: Definition) -> dict[str, Definition]:
     """The definitions of the same owner by name, in the order of the source."""
-    owner = owner_of(one.name)
+    owner = owner_of(definition.name)
     ordered = sorted((*source.definitions, *source.members), key=lambda other: other.start)
-    found: dict[str, Definition] = {}
+    siblings: dict[str, Definition] = {}
     for other in ordered:
         if owner_of(other.name) == owner:
-            found.setdefault(unnumbered(other.name), other)
-    return found
+            siblings.setdefault(unnumbered(other.name), other)
+    return siblings
 
 
 def _between(names: Sequence[str], first: str | None, last: str | None) -> list[str]:
@@ -218,18 +220,18 @@ def _first_with(views: Views, path: str, name: str, since: str, in_time: Callabl
     if _has(views, since, path, name):
         return since
     later = views.history.touching(path, since)[:FIRST_LOOKS]
-    return next((one for one in takewhile(lambda _: in_time(), later) if _has(views, one, path, name)), "")
+    return next((commit for commit in takewhile(lambda _: in_time(), later) if _has(views, commit, path, name)), "")
 
 
-def _only_in(one: Source | None, other: Source | None) -> Iterator[Part]:
-    for name, group in (one.by_name if one else {}).items():
-        if one is not None and (other is None or name not in other.by_name):
-            yield one, group[0]
+def _only_in(source: Source | None, other: Source | None) -> Iterator[Part]:
+    for name, group in (source.by_name if source else {}).items():
+        if source is not None and (other is None or name not in other.by_name):
+            yield source, group[0]
 
 
-def _clear_best(found: list[tuple[float, tuple[str, str], Part]]) -> tuple[float, tuple[str, str], Part] | None:
+def _clear_best(scored: list[tuple[float, tuple[str, str], Part]]) -> tuple[float, tuple[str, str], Part] | None:
     """The best of them, when it is worth a thought and clearly ahead of the next."""
-    ranked = sorted((one for one in found if one[0] > 0), key=lambda one: -one[0])
+    ranked = sorted((candidate for candidate in scored if candidate[0] > 0), key=lambda candidate: -candidate[0])
     if not ranked or (len(ranked) > 1 and ranked[0][0] - ranked[1][0] < MARGIN):
         return None
     return ranked[0]
@@ -263,7 +265,7 @@ def _vanished_in(views: Views, path: str, name: str, kind: str, since: str) -> s
             absent = middle
     if _has(views, commits[absent] + "^", path, name, kind):
         return commits[absent]
-    return next((one for one in reversed(commits) if _is_end(views, one, path, name, kind)), None)
+    return next((commit for commit in reversed(commits) if _is_end(views, commit, path, name, kind)), None)
 
 
 def _is_end(views: Views, commit: str, path: str, name: str, kind: str) -> bool:

@@ -89,23 +89,25 @@ class Judge:
             anchor=now,
         )
 
-    def _compare(self, anchor: Anchor, source: Source, one: Definition, blob: str) -> Verdict:
+    def _compare(self, anchor: Anchor, source: Source, definition: Definition, blob: str) -> Verdict:
         """The verdict on a definition that was found."""
-        symbol = source.symbol(one)
+        symbol = source.symbol(definition)
         now, (head, body) = _anchored(anchor, symbol, blob), _differences(anchor, symbol)
         if "tokens" not in (head, body):
             return _same(now, head, body)
-        if source.is_broken(one):
+        if source.is_broken(definition):
             return _unverified(anchor, "syntax_error", symbol.name)
         then, old = self._recorded(anchor)
-        change = change_of((then, old[0]), (source, one)) if then is not None and old else NO_CHANGE
+        change = change_of((then, old[0]), (source, definition)) if then is not None and old else NO_CHANGE
         if head != "tokens":
             return Verdict(freshness="drifted", reason="body", detail=change.bracketed, share=change.share, anchor=now)
-        if one.kind in UNINDEXED_KINDS:
+        if definition.kind in UNINDEXED_KINDS:
             detail, reason = change.bracketed, "declaration"
             return Verdict(freshness="changed", reason=reason, detail=detail, share=change.share, anchor=now)
         reason = "signature_and_body" if body == "tokens" else "signature"
-        words = signature_words((then, old[0]), (source, one)) if then is not None and old else "signature changed"
+        words = "signature changed"
+        if then is not None and old:
+            words = signature_words((then, old[0]), (source, definition))
         return Verdict(freshness="changed", reason=reason, detail=words, share=change.share, anchor=now)
 
     def _recorded(self, anchor: Anchor) -> tuple[Source | None, list[Definition]]:
@@ -129,9 +131,9 @@ class Judge:
             return Verdict(freshness="orphaned", reason="deleted", detail=end.deleted_in[:10], anchor=anchor)
         if not self._in_time():
             return _unverified(anchor, "no_time")
-        found = elsewhere.same_head(self._views, self._index, anchor)
-        if found is not None:
-            return self._followed(anchor, found.path, found.name)
+        symbol = elsewhere.same_head(self._views, self._index, anchor)
+        if symbol is not None:
+            return self._followed(anchor, symbol.path, symbol.name)
         return Verdict(freshness="orphaned", reason="gone", anchor=anchor)
 
     def _find(self, anchor: Anchor) -> End:
@@ -141,10 +143,10 @@ class Judge:
             if there is not None and unnumbered(name) in there.by_name:
                 return End(path=path, name=name)
         search = elsewhere.same_group if anchor.symbol_kind == GROUP else elsewhere.same_body
-        found = search(self._views, self._index, anchor)
-        namesake = found is not None and unnumbered(found.name) == unnumbered(anchor.symbol)
+        symbol = search(self._views, self._index, anchor)
+        namesake = symbol is not None and unnumbered(symbol.name) == unnumbered(anchor.symbol)
         end = End() if namesake else self._trail(anchor)
-        return End(path=found.path, name=found.name) if found is not None and not end.path else end
+        return End(path=symbol.path, name=symbol.name) if symbol is not None and not end.path else end
 
     def _trail(self, anchor: Anchor) -> End:
         if not anchor.commit or not self._in_time():
@@ -238,10 +240,10 @@ class Judge:
         bad = verdict.freshness in ("drifted", "changed", "orphaned")
         if not bad or not anchor.commit or anchor.commit == self._views.place.commit:
             return verdict
-        held = self._views.history.holds(anchor.commit)
-        if held:
+        contained = self._views.history.holds(anchor.commit)
+        if contained:
             return verdict
-        if held is None:
+        if contained is None:
             return _unverified(anchor, "unknown_commit", anchor.commit[:10])
         branch = f" ({anchor.branch})" if anchor.branch and anchor.branch != self._views.place.branch else ""
         detail = f"{branch}; here: {verdict.words}"
@@ -260,7 +262,7 @@ def _unverified(anchor: Anchor, reason: str, detail: str = "") -> Verdict:
 
 def _known_version(anchor: Anchor) -> bool:
     hashes = ((anchor.signature_hash, SIGNATURE_VERSION), (anchor.body_hash, BODY_VERSION))
-    return all(not held or held.partition(":")[0] == version for held, version in hashes)
+    return all(not recorded or recorded.partition(":")[0] == version for recorded, version in hashes)
 
 
 def _difference(then: str, now: str) -> str:
@@ -287,8 +289,8 @@ def _recorded_in(anchor: Anchor, source: Source, group: list[Definition]) -> lis
     if anchor.symbol_kind == GROUP:
         symbol = group_symbol(source, group) if group else None
         return group if symbol is not None and (symbol.signature_hash, symbol.body_hash) == recorded else []
-    symbols = ((one, source.symbol(one)) for one in group)
-    return [one for one, symbol in symbols if (symbol.signature_hash, symbol.body_hash) == recorded][:1]
+    symbols = ((definition, source.symbol(definition)) for definition in group)
+    return [definition for definition, symbol in symbols if (symbol.signature_hash, symbol.body_hash) == recorded][:1]
 
 
 def _whole(source: Source) -> str:
@@ -300,11 +302,11 @@ def _pick(anchor: Anchor, source: Source, group: list[Definition]) -> Definition
     """Of several definitions of one name: the one that is the same, else the one of the same number, else the first."""
     if len(group) == 1:
         return group[0]
-    for one in group:
-        symbol = source.symbol(one)
+    for definition in group:
+        symbol = source.symbol(definition)
         if (symbol.signature_hash, symbol.body_hash) == (anchor.signature_hash, anchor.body_hash):
-            return one
-    return next((one for one in group if one.name == anchor.symbol), group[0])
+            return definition
+    return next((definition for definition in group if definition.name == anchor.symbol), group[0])
 
 
 def _anchored(anchor: Anchor, symbol: Symbol, blob: str) -> Anchor:

@@ -38,13 +38,13 @@ def load(store: IndexStore | None, workspace: Workspace, place: Place, anchor: A
     if store is None:
         return None
     try:
-        kept = store.verdict(_key(anchor, blob)).split(_SEPARATOR)
+        values = store.verdict(_key(anchor, blob)).split(_SEPARATOR)
     except HoldfastError:
         return None
-    if len(kept) != 1 + len(_WRITTEN) + len(_ANCHORED) or kept[0] != place.commit:
+    if len(values) != 1 + len(_WRITTEN) + len(_ANCHORED) or values[0] != place.commit:
         return None
-    fields: dict[str, Any] = dict(zip(_WRITTEN, kept[1:], strict=False))
-    now = replace(anchor, **dict(zip(_ANCHORED, kept[1 + len(_WRITTEN) :], strict=True)))
+    fields: dict[str, Any] = dict(zip(_WRITTEN, values[1:], strict=False))
+    now = replace(anchor, **dict(zip(_ANCHORED, values[1 + len(_WRITTEN) :], strict=True)))
     if now.path != anchor.path and workspace.blob(place, now.path) != now.blob:
         return None
     try:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from holdfast.ports.workspace import Workspace
 
 _PARTS = re.compile(r"[^\W_]+")
-"""A test's title is written otherwise than its name; its words are not."""
+"""A test's title is spelt otherwise than its name, but has the same words."""
 
 KEPT_BYTES = 3_000_000
 """Bytes of source whose parsed form is kept in memory; what was used longest ago goes first."""

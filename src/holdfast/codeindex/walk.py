@@ -163,18 +163,18 @@ def _is_text(path: str) -> bool:
 def _look(tree: Tree, root: str, path: str) -> str:
     """Take a file in; returns why not. A file that is gone is neither taken in nor told."""
     try:
-        found = os.lstat(os.path.join(root, path))
+        status = os.lstat(os.path.join(root, path))
     except (OSError, ValueError):
         return ""
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         return "a nested repository"
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         return "a link"
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return "not a file"
-    if found.st_size > SIZE_LIMIT:
-        return f"too large: {found.st_size:,} bytes"
-    tree.files[path] = (found.st_size, found.st_mtime_ns)
+    if status.st_size > SIZE_LIMIT:
+        return f"too large: {status.st_size:,} bytes"
+    tree.files[path] = (status.st_size, status.st_mtime_ns)
     return ""
 
 

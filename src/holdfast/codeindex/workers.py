@@ -105,7 +105,7 @@ def serve() -> None:
             job: Job = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
-        write(out, [outline_for_index(*one) for one in job])
+        write(out, [outline_for_index(*file) for file in job])
 
 
 def write(stream: IO[bytes], value: object) -> None:

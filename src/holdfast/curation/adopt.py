@@ -49,9 +49,9 @@ class Adopting(Frozen):
     """How a run goes."""
 
     accept: bool = False
-    """A person vouches for it: what is not suspicious becomes active."""
+    """Whether a person vouches for it: what is not suspicious becomes active."""
     dry: bool = False
-    """Nothing is written."""
+    """Whether nothing is written: a dry run."""
     verb: str = "import"
     """What the change is called in the log."""
     projects: tuple[str, ...] = ()
@@ -113,10 +113,10 @@ class _Run:
         drafts = list(self._drafts(reading))
         new = [pair for pair in drafts if not self._settle(reading.label, *pair)]
         before = self._known.left(reading.label, {draft.topic_key for draft, _ in drafts})
-        told = Counter(_section(draft) for draft, _ in new)
+        counts = Counter(_section(draft) for draft, _ in new)
         for draft, passage in new:
             section = _section(draft)
-            old = _what_it_was(draft, before.get(section, []), told[section] == 1)
+            old = _what_it_was(draft, before.get(section, []), counts[section] == 1)
             if old is not None:
                 before[section].remove(old)
             self._write(reading.label, draft, passage, old)
@@ -153,7 +153,7 @@ class _Run:
             self._tell("skipped", reading.label, "", reason=reason)
 
     def _settle(self, label: str, draft: Lesson, passage: Passage) -> bool:
-        """Whether the passage is known already; then its lesson is told, in the state that it has from now on."""
+        """Whether the passage is known already; then its step is added, with the lesson's state from now on."""
         known = self._known.find(draft)
         if known is None:
             return False
@@ -218,8 +218,8 @@ class _Run:
         return bool(ours & {name, name.split("/", 1)[0], name[:200]})
 
     def _tell(self, verb: str, label: str, section: str, lesson: Lesson | None = None, reason: str = "") -> None:
-        told = {"title": lesson.title, "state": lesson.state, "lesson": lesson.id} if lesson else {}
-        self.steps.append(Step(verb=verb, label=label, section=section, reason=reason, **told))  # type: ignore[arg-type]
+        fields = {"title": lesson.title, "state": lesson.state, "lesson": lesson.id} if lesson else {}
+        self.steps.append(Step(verb=verb, label=label, section=section, reason=reason, **fields))  # type: ignore[arg-type]
 
 
 class _Known:
@@ -235,13 +235,13 @@ class _Known:
             self.keep(_as_it_was(parts, lesson))
 
     def keep(self, lesson: Lesson) -> None:
-        """Know the lesson; of two with one key or rule, the newest, which comes first, and one that lives."""
+        """Index the lesson; of two with one key or rule the newest, which comes first, and preferably a living one."""
         if lesson.topic_key.startswith(KEY):
             self._by_key.setdefault(lesson.topic_key, lesson)
             self._by_label.setdefault(lesson.provenance.origin.partition("#")[0], []).append(lesson)
         rule = same_rule(lesson)
-        held = self._by_rule.get(rule)
-        if held is None or (held.state not in LIVING and lesson.state in LIVING) or held.id == lesson.id:
+        known = self._by_rule.get(rule)
+        if known is None or (known.state not in LIVING and lesson.state in LIVING) or known.id == lesson.id:
             self._by_rule[rule] = lesson
         if lesson.topic_key in self._by_key and self._by_key[lesson.topic_key].id == lesson.id:
             self._by_key[lesson.topic_key] = lesson
@@ -253,12 +253,12 @@ class _Known:
     def left(self, label: str, keys: set[str]) -> dict[str, list[Lesson]]:
         """By section, living lessons of a source whose passages have none of the keys: edited or gone."""
         label = origin_of(label, "").partition("#")[0]
-        held = {lesson.id: lesson for lesson in self._by_label.get(label, ()) if lesson.topic_key not in keys}
-        found: dict[str, list[Lesson]] = {}
-        for lesson in held.values():
+        lessons = {lesson.id: lesson for lesson in self._by_label.get(label, ()) if lesson.topic_key not in keys}
+        by_section: dict[str, list[Lesson]] = {}
+        for lesson in lessons.values():
             if lesson.state in LIVING:
-                found.setdefault(_section(lesson), []).append(lesson)
-        return found
+                by_section.setdefault(_section(lesson), []).append(lesson)
+        return by_section
 
 
 def _all(parts: Parts, place: Place) -> Iterator[Lesson]:

@@ -93,9 +93,9 @@ def keep(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
     """
     lesson = resolve(parts, place, ref)
     settle = accept if lesson.state in WAITING else confirm
-    kept = settle(parts, place, lesson.id, author=author)
-    _Diary(parts, place).note(kept, KEPT_DAYS)
-    return kept
+    confirmed = settle(parts, place, lesson.id, author=author)
+    _Diary(parts, place).note(confirmed, KEPT_DAYS)
+    return confirmed
 
 
 def put_off(parts: Parts, place: Place, ref: str) -> Lesson:
@@ -111,7 +111,7 @@ def note_decided(parts: Parts, place: Place) -> None:
 
 
 def find_prunable(parts: Parts, place: Place) -> list[Finding]:
-    """Findings that nobody would miss: of no use for long, and their code gone, their rule doubled or doubtful.
+    """Findings that nobody would miss: long unused, and their code is gone or their rule is doubled or doubtful.
 
     Pinned lessons and those that a person stated or accepted are never among them.
     """
@@ -142,22 +142,23 @@ def prune(parts: Parts, place: Place, refs: Sequence[LessonId], *, author: str) 
 def _find(parts: Parts, place: Place) -> list[Finding]:
     where = LessonFilter(project=place.project.id, states=("active", "probation"), limit=AUDITED_MOST)
     lessons = parts.store.find(where)
-    twins = {one.lesson.id: one.twins for one in find_recurring(parts, place)}
+    twins = {recurring.lesson.id: recurring.twins for recurring in find_recurring(parts, place)}
     reasons: dict[LessonId, list[tuple[str, str]]] = {lesson.id: [] for lesson in lessons}
     for lesson, words in for_review(parts, place):
         reasons.setdefault(lesson.id, []).append(("doubted", words))
     for newer, older in find_pairs(lessons):
         if newer.kind == older.kind or "user" in (newer.scope.level, older.scope.level):
             reasons[older.id].append(("duplicate", f"says the same as {short_id(newer.id)}"))
-    told, vouched = _last_told(parts), _last_vouched(parts)
+    last_told, vouched = _last_told(parts), _last_vouched(parts)
     check = FreshnessCheck(parts, place)
     for lesson in lessons:
-        found = reasons[lesson.id]
-        found += _of_code(check, lesson)
-        found += _of_use(lesson, vouched.get(lesson.id), told.get(lesson.id), parts.clock.now())
+        lesson_reasons = reasons[lesson.id]
+        lesson_reasons += _of_code(check, lesson)
+        lesson_reasons += _of_use(lesson, vouched.get(lesson.id), last_told.get(lesson.id), parts.clock.now())
         if lesson.id in twins:
             others = len({twin.scope.project for twin in twins[lesson.id]})
-            found.append(("recurs", f"learnt in {others} other project{'s' * (others > 1)}, too: it may be for all"))
+            projects = f"{others} other project{'s' * (others > 1)}"
+            lesson_reasons.append(("recurs", f"learnt in {projects}, too: it may be for all"))
     findings = [
         Finding(
             lesson=lesson,

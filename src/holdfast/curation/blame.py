@@ -47,10 +47,10 @@ def blame(parts: Parts, place: Place, path: str, lines: tuple[int, int] | None =
     relative = in_project(parts, place, path)
     lessons = parts.store.find(LessonFilter(project=place.project.id, states=("active",), limit=CHANGES_READ))
     check = FreshnessCheck(parts, place, within_s=inf)
-    found = {entry for lesson in lessons for entry in _about(parts, place, check, lesson, relative)}
+    entries = {entry for lesson in lessons for entry in _about(parts, place, check, lesson, relative)}
     if lines is not None:
-        found = {entry for entry in found if not entry.start or (entry.start <= lines[1] and entry.end >= lines[0])}
-    return tuple(sorted(found, key=_order))
+        entries = {entry for entry in entries if not entry.start or (entry.start <= lines[1] and entry.end >= lines[0])}
+    return tuple(sorted(entries, key=_order))
 
 
 def _order(entry: Blamed) -> tuple[bool, int, int, str]:

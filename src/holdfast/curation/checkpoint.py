@@ -109,24 +109,24 @@ def capture(parts: Parts, place: Place, session: SessionId) -> Checkpoint | None
     What was saved earlier in this session stays, with what events tell added; its goal holds until a later prompt
     states another.
     """
-    found = parts.store.find_events(EventFilter(project=place.project.id, session=session))
-    events = [event for event in with_outcomes(event for _, event in found) if not event.agent]
+    numbered = parts.store.find_events(EventFilter(project=place.project.id, session=session))
+    events = [event for event in with_outcomes(event for _, event in numbered) if not event.agent]
     saved = current(parts, place)
-    kept = saved if saved is not None and saved.session == session else None
+    earlier = saved if saved is not None and saved.session == session else None
     prompt = _goal(events)
-    if kept is None and prompt is None:
+    if earlier is None and prompt is None:
         return None
-    stated = kept.goal if kept and not (prompt and prompt.at > kept.at) else ""
+    stated = earlier.goal if earlier and not (prompt and prompt.at > earlier.at) else ""
     listed = _listed(events)
     return save(
         parts,
         place,
         stated or (prompt.text if prompt else ""),
-        task=kept.task if kept else "",
-        done=_merged(kept.done if kept else (), listed["done"] or _worked(events))[-CHECKPOINT_ITEMS:],
-        next=listed["next"] or (kept.next if kept else ()),
-        open_questions=kept.open_questions if kept else (),
-        files=_merged(kept.files if kept else (), _edited(events))[-CHECKPOINT_FILES:],
+        task=earlier.task if earlier else "",
+        done=_merged(earlier.done if earlier else (), listed["done"] or _worked(events))[-CHECKPOINT_ITEMS:],
+        next=listed["next"] or (earlier.next if earlier else ()),
+        open_questions=earlier.open_questions if earlier else (),
+        files=_merged(earlier.files if earlier else (), _edited(events))[-CHECKPOINT_FILES:],
         session=session,
     )
 
@@ -136,8 +136,8 @@ def render(checkpoint: Checkpoint, budget_tokens: int) -> str:
 
     Files give way before what is done, that before open questions, those before next steps; the goal is cut last.
     """
-    told = checkpoint.branch and not checkpoint.task.startswith(LEFT_OUT)
-    branch = f", branch {clean(checkpoint.branch)}" if told else ""
+    shows_branch = checkpoint.branch and not checkpoint.task.startswith(LEFT_OUT)
+    branch = f", branch {clean(checkpoint.branch)}" if shows_branch else ""
     head = f"State of task {clean(checkpoint.task)}, saved {checkpoint.at:%Y-%m-%d %H:%M} UTC{branch}:"
     rows = [
         ("goal", [clean(checkpoint.goal)]),
@@ -157,43 +157,45 @@ def render(checkpoint: Checkpoint, budget_tokens: int) -> str:
 
 def _row(name: str, items: Sequence[str], budget: int) -> str:
     """`name: item; item` with as many items as fit; the first is cut at a word when it alone does not."""
-    kept: list[str] = []
+    fitting: list[str] = []
     for item in items:
-        if count_tokens(f"{name}: {'; '.join([*kept, item])}") > budget:
+        if count_tokens(f"{name}: {'; '.join([*fitting, item])}") > budget:
             break
-        kept.append(item)
-    if not kept and items and name in ("goal", "next"):
+        fitting.append(item)
+    if not fitting and items and name in ("goal", "next"):
         words = items[0].split(" ")
         while words and count_tokens(f"{name}: {' '.join(words)}…") > budget:
             words = words[: len(words) * 3 // 4]
-        kept = [" ".join(words) + "…"] if words else []
-    return f"{name}: {'; '.join(kept)}" if kept else ""
+        fitting = [" ".join(words) + "…"] if words else []
+    return f"{name}: {'; '.join(fitting)}" if fitting else ""
 
 
 def _goal(events: Sequence[Event]) -> Event | None:
     """The last prompt that says something, else the last one; None without any."""
     own = ((event, spoken_text(event.text).strip()) for event in events if event.kind == "prompt")
     prompts = [replace(event, text=words) for event, words in own if words]
-    told = [prompt for prompt in prompts if len(prompt.text.split()) >= SUBSTANTIAL_WORDS and prompt.text[0] != "/"]
+    substantial = [
+        prompt for prompt in prompts if len(prompt.text.split()) >= SUBSTANTIAL_WORDS and prompt.text[0] != "/"
+    ]
     if not prompts:
         return None
     from holdfast.text.window import before_paste  # loads `re`: only a hook that writes a checkpoint pays for it
 
-    goal = (told or prompts)[-1]
+    goal = (substantial or prompts)[-1]
     return replace(goal, text=before_paste(goal.text))
 
 
 def _listed(events: Sequence[Event]) -> dict[str, tuple[str, ...]]:
     """Items of the last to-do list, by what they are."""
-    found: dict[str, list[str]] = {"done": [], "next": []}
+    listed: dict[str, list[str]] = {"done": [], "next": []}
     lists = [event.text for event in events if event.kind == "tool_result" and event.text.startswith(tuple(SIGNS))]
     for line in lists[-1].splitlines() if lists else ():
         sign = SIGNS.get(line[:4])
         if sign:
-            found[sign].append(line[4:])
+            listed[sign].append(line[4:])
     return {
         sign: tuple(items[-CHECKPOINT_ITEMS:] if sign == "done" else items[:CHECKPOINT_ITEMS])
-        for sign, items in found.items()
+        for sign, items in listed.items()
     }
 
 
@@ -214,12 +216,12 @@ def _worked(events: Sequence[Event]) -> tuple[str, ...]:
 
 def _edited(events: Sequence[Event]) -> tuple[str, ...]:
     """Files edited, the last one last."""
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for event in events:
         for path in event.files if event.kind == "file_edit" else ():
-            found.pop(path, None)
-            found[path] = None
-    return tuple(found)
+            paths.pop(path, None)
+            paths[path] = None
+    return tuple(paths)
 
 
 def _merged(first: Sequence[str], then: Sequence[str]) -> tuple[str, ...]:
@@ -241,8 +243,8 @@ def _kept(text: str) -> str:
     doubtful = suspicion(text) or doubtful_name([text]) or harm(text)
     if doubtful:
         return f"{LEFT_OUT}{doubtful}]"
-    said = redact(text.strip())
-    return said if len(said) <= CHECKPOINT_TEXT else said[: CHECKPOINT_TEXT - 1] + "…"
+    redacted = redact(text.strip())
+    return redacted if len(redacted) <= CHECKPOINT_TEXT else redacted[: CHECKPOINT_TEXT - 1] + "…"
 
 
 def _all_kept(items: Sequence[str]) -> tuple[str, ...]:

@@ -45,10 +45,10 @@ def _anchors(parts: Parts, place: Place, lesson: Lesson) -> tuple[Anchor, ...]:
             f"lesson {short_id(lesson.id)} is about the code of another project", hint="confirm it there: -C FOLDER"
         )
     renewed = [renew(parts, place, anchor) for anchor in lesson.anchors]
-    found = {(anchor.path, anchor.symbol): anchor for anchor in renewed if anchor is not None}
-    if lesson.paths and not any(anchor.path for anchor in found.values()):
+    anchors = {(anchor.path, anchor.symbol): anchor for anchor in renewed if anchor is not None}
+    if lesson.paths and not any(anchor.path for anchor in anchors.values()):
         raise InvalidValueError(
             f"nothing that lesson {short_id(lesson.id)} is about is left: {', '.join(lesson.paths)}",
             hint=f"holdfast revise {short_id(lesson.id)} --file … names its new place",
         )
-    return tuple(found.values())
+    return tuple(anchors.values())

@@ -70,12 +70,12 @@ def find_conflicts(parts: Parts, place: Place) -> list[Conflict]:
     at = parts.clock.now()
     living = parts.store.find(LessonFilter(project=place.project.id, states=LINKED, limit=COMPARED_LESSONS))
     active = [lesson for lesson in living if lesson.state == "active"]
-    found = [
+    conflicts = [
         conflict
-        for one, other, read_one, read_other in _likely_pairs(active)
-        if (conflict := _conflict(one, other, relate(read_one, read_other), at))
+        for first, other, read_one, read_other in _likely_pairs(active)
+        if (conflict := _conflict(first, other, relate(read_one, read_other), at))
     ]
-    known = {frozenset((conflict.better.id, conflict.worse.id)) for conflict in found}
+    known = {frozenset((conflict.better.id, conflict.worse.id)) for conflict in conflicts}
     by_id = {lesson.id: lesson for lesson in living}
     for lesson in living:
         for link in lesson.links:
@@ -85,8 +85,8 @@ def find_conflicts(parts: Parts, place: Place) -> list[Conflict]:
                 lesson.state, other.state
             ):  # fmt: skip
                 known.add(pair)
-                found += _linked_conflict(lesson, other, at)
-    return sorted(found, key=lambda pair: max(pair.better.recorded_at, pair.worse.recorded_at), reverse=True)
+                conflicts += _linked_conflict(lesson, other, at)
+    return sorted(conflicts, key=lambda pair: max(pair.better.recorded_at, pair.worse.recorded_at), reverse=True)
 
 
 def count_conflicts(parts: Parts, place: Place, lessons: Collection[LessonId]) -> int:
@@ -100,8 +100,8 @@ def conflicts_of(parts: Parts, place: Place, lesson: Lesson) -> list[Conflict]:
     """The conflicts of one lesson with active ones, the newest first; the lesson itself need not be kept yet."""
     at, claim = parts.clock.now(), read_claim(lesson.insight)
     others = (other for other in _near(parts, lesson) if other.id != lesson.id and _comparable(lesson, other))
-    found = (_conflict(lesson, other, relate(claim, read_claim(other.insight)), at) for other in others)
-    return [conflict for conflict in found if conflict is not None]
+    conflicts = (_conflict(lesson, other, relate(claim, read_claim(other.insight)), at) for other in others)
+    return [conflict for conflict in conflicts if conflict is not None]
 
 
 def proposed(parts: Parts, place: Place, draft: Lesson) -> Lesson:
@@ -154,14 +154,14 @@ def keep_both(parts: Parts, place: Place, ref: str, other: str, *, author: str) 
     """The first lesson, linked to the other one as one that holds beside it: the pair is no conflict any more."""
 
     def step() -> Lesson:
-        one, two = resolve(parts, place, ref), resolve(parts, place, other)
-        if one.id == two.id:
+        first, two = resolve(parts, place, ref), resolve(parts, place, other)
+        if first.id == two.id:
             raise InvalidValueError("a lesson is in no conflict with itself")
         changed = [
-            _relinked(one, two.id, Link(kind="relates_to", target=two.id), parts.clock.now()),
-            *([_relinked(two, one.id, None, parts.clock.now())] if _link(two, one.id) else []),
+            _relinked(first, two.id, Link(kind="relates_to", target=two.id), parts.clock.now()),
+            *([_relinked(two, first.id, None, parts.clock.now())] if _link(two, first.id) else []),
         ]
-        expected = {lesson.id: before.recorded_at for lesson, before in zip(changed, (one, two), strict=False)}
+        expected = {lesson.id: before.recorded_at for lesson, before in zip(changed, (first, two), strict=False)}
         return write_change(parts, place, VERB, changed, expected, actor=author, summary="both hold").lessons[0]
 
     return with_retries(step)
@@ -207,42 +207,44 @@ def _likely_pairs(lessons: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson, C
         if len(members) <= COMMON_WORD or key.startswith("slot ")
         for pair in combinations(members, 2)
     }
-    for one, other in sorted(pairs):
-        if _comparable(lessons[one], lessons[other]):
-            yield lessons[one], lessons[other], claims[one], claims[other]
+    for first, other in sorted(pairs):
+        if _comparable(lessons[first], lessons[other]):
+            yield lessons[first], lessons[other], claims[first], claims[other]
 
 
-def _comparable(one: Lesson, other: Lesson) -> bool:
+def _comparable(lesson: Lesson, other: Lesson) -> bool:
     """Whether both speak to the same readers of the same part of the code, and nobody has said how they stand."""
-    a, b = one.scope, other.scope
+    a, b = lesson.scope, other.scope
     if (a.level, a.project, a.path_prefix) != (b.level, b.project, b.path_prefix):
         return False  # a rule of one project is an exception from a user's general one
-    if one.paths and other.paths and not set(one.paths) & set(other.paths):
+    if lesson.paths and other.paths and not set(lesson.paths) & set(other.paths):
         return False
-    if one.globs and other.globs and not set(one.globs) & set(other.globs):
+    if lesson.globs and other.globs and not set(lesson.globs) & set(other.globs):
         return False
-    if _differ_in_taste(one, other):
+    if _differ_in_taste(lesson, other):
         return False
-    links = {link.kind for link in (_link(one, other.id), _link(other, one.id)) if link}
+    links = {link.kind for link in (_link(lesson, other.id), _link(other, lesson.id)) if link}
     return not links or links == {"contradicts"}
 
 
-def _differ_in_taste(one: Lesson, other: Lesson) -> bool:
+def _differ_in_taste(lesson: Lesson, other: Lesson) -> bool:
     """Two persons prefer opposite things: neither is wrong."""
-    mine, theirs = one.provenance.person, other.provenance.person
-    return one.kind == other.kind and profile_of(one.kind).is_personal and bool(mine and theirs and mine != theirs)
+    mine, theirs = lesson.provenance.person, other.provenance.person
+    return (
+        lesson.kind == other.kind and profile_of(lesson.kind).is_personal and bool(mine and theirs and mine != theirs)
+    )
 
 
 def _link(lesson: Lesson, target: LessonId) -> Link | None:
     return next((link for link in lesson.links if link.target == target), None)
 
 
-def _conflict(one: Lesson, other: Lesson, found: Relation, at: datetime) -> Conflict | None:
-    if found.kind != "contradicts":
+def _conflict(lesson: Lesson, other: Lesson, relation: Relation, at: datetime) -> Conflict | None:
+    if relation.kind != "contradicts":
         return None
-    ruling = rule(one, other, found, at)
-    pair, values = ((one, other), found.values) if ruling.first else ((other, one), found.values[::-1])
-    return _told(pair, found.slot, values, ruling, found.is_sure)
+    ruling = rule(lesson, other, relation, at)
+    pair, values = ((lesson, other), relation.values) if ruling.first else ((other, lesson), relation.values[::-1])
+    return _told(pair, relation.slot, values, ruling, relation.is_sure)
 
 
 def _told(pair: tuple[Lesson, Lesson], slot: str, values: Sequence[str], ruling: Ruling, sure: bool) -> Conflict:
@@ -252,14 +254,14 @@ def _told(pair: tuple[Lesson, Lesson], slot: str, values: Sequence[str], ruling:
     )  # fmt: skip
 
 
-def _linked_conflict(one: Lesson, other: Lesson, at: datetime) -> Iterable[Conflict]:
+def _linked_conflict(lesson: Lesson, other: Lesson, at: datetime) -> Iterable[Conflict]:
     """The conflict of two lessons of which one says that it contradicts the other, whatever their words say."""
-    found = relate(read_claim(one.insight), read_claim(other.insight))
-    told = _conflict(one, other, found, at)
-    if told is None:
-        ruling = rule(one, other, Relation(kind="contradicts", slot="polarity"), at)
-        told = _told((one, other) if ruling.first else (other, one), "", ("", ""), ruling, sure=False)
-    return [replace(told, closes=False)]
+    relation = relate(read_claim(lesson.insight), read_claim(other.insight))
+    conflict = _conflict(lesson, other, relation, at)
+    if conflict is None:
+        ruling = rule(lesson, other, Relation(kind="contradicts", slot="polarity"), at)
+        conflict = _told((lesson, other) if ruling.first else (other, lesson), "", ("", ""), ruling, sure=False)
+    return [replace(conflict, closes=False)]
 
 
 # Settling
@@ -299,15 +301,15 @@ def _close(
 
 
 def _settle(parts: Parts, place: Place, ref: str, over: Sequence[str], author: str) -> Lesson:
-    kept = resolve(parts, place, ref)
-    short = short_id(kept.id)
-    pairs = [pair for pair in find_conflicts(parts, place) if kept.id in (pair.better.id, pair.worse.id)]
-    others = {pair.other(kept.id).id: pair for pair in pairs}
+    winner = resolve(parts, place, ref)
+    short = short_id(winner.id)
+    pairs = [pair for pair in find_conflicts(parts, place) if winner.id in (pair.better.id, pair.worse.id)]
+    others = {pair.other(winner.id).id: pair for pair in pairs}
     wanted = [resolve(parts, place, other).id for other in over] or list(others)
     if not wanted or any(other not in others for other in wanted):
         raise InvalidValueError(f"lesson {short} is in no such conflict", hint="holdfast list --conflicts")
     before = {lesson.id: lesson for pair in pairs for lesson in (pair.better, pair.worse)}
-    chosen = kept if kept.state == "active" else replace(kept, state="active", trust="person")
+    chosen = winner if winner.state == "active" else replace(winner, state="active", trust="person")
     summary = f"{short} over {', '.join(map(short_id, wanted))}: a person decided"
     return _close(parts, place, chosen, [before[other] for other in wanted], author, summary)[0]
 

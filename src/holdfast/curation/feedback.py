@@ -21,7 +21,7 @@ VERDICTS: tuple[Verdict, ...] = ("heeded", "helped", "hurt")
 def feedback(
     parts: Parts, place: Place, ref: str, verdict: Verdict, note: str, session: SessionId, judge: str = ""
 ) -> Outcome:
-    """The outcome, kept; it counts at once, and for more than what is judged without being stated.
+    """Keep the outcome; it counts at once, and for more than what is judged without being stated.
 
     Without a session it goes to the one in which the lesson was shown last. `judge` is `agent` where an agent says it.
     Raises InvalidValueError for an unknown verdict.

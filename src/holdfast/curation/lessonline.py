@@ -57,7 +57,7 @@ class Intake(Frozen):
     project: ProjectId
     sealer: Sealer
     accept: bool = False
-    """A person vouches for the lines: what they say of their own standing counts."""
+    """Whether a person vouches for the lines: what they say of their own standing counts."""
     origin: str = ""
     """Where the lines are from, for provenance."""
 
@@ -69,7 +69,7 @@ class LessonLine(Frozen):
     authority: str = "file"
     """Who vouches for it: `own` (this home exported it), `accepted` (a person) or `file` (nobody)."""
     exported: bool = False
-    """Some other home exported it."""
+    """Whether another home exported it."""
     files: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
     given: frozenset[str] = frozenset()
@@ -159,7 +159,7 @@ def _redacted_deep(value: Any) -> Any:
         return redact(value)
     if isinstance(value, list):
         return [_redacted_deep(item) for item in value]
-    return {key: _redacted_deep(held) for key, held in value.items()} if isinstance(value, dict) else value
+    return {key: _redacted_deep(member) for key, member in value.items()} if isinstance(value, dict) else value
 
 
 def render_line(lesson: Lesson, *, with_project: bool, sealer: Sealer) -> str:
@@ -197,12 +197,12 @@ def _line(
     new_id: Callable[[], str],
 ) -> LessonLine:  # fmt: skip
     _check_places(stated)
-    kept = clean_all({key: stated[key] for key in COPIED if key in stated})
+    fields = clean_all({key: stated[key] for key in COPIED if key in stated})
     for key in ("error_signature", "command", "revival"):
-        if key in kept:
-            kept[key] = clean(kept[key])
-    if "title" in kept:
-        kept["title"] = title_of(kept["title"]) if kept["title"] else ""
+        if key in fields:
+            fields[key] = clean(fields[key])
+    if "title" in fields:
+        fields["title"] = title_of(fields["title"]) if fields["title"] else ""
     trust: Trust = "repository" if authority == "file" else _trust(stated.get("trust", "person"))
     known = min(at, parse_instant(stated["created_at"])) if "created_at" in stated else at
     lesson = Lesson(
@@ -220,7 +220,7 @@ def _line(
         links=tuple(from_plain(Link, item) for item in stated.get("links", ())),
         when=_when(stated, authority),
         sessions_seen=tuple(map(SessionId, texts("sessions_seen", stated.get("sessions_seen", ())))),
-        **with_title(_required(kept)),
+        **with_title(_required(fields)),
     )
     files = tuple(name for name in texts("files", stated.get("files", ())) if "*" not in name)
     symbols = texts("symbols", stated.get("symbols", ()))
@@ -243,13 +243,13 @@ def _object(text: str) -> dict[str, Any]:
     return stated
 
 
-def _required(kept: dict[str, Any]) -> dict[str, Any]:
+def _required(fields: dict[str, Any]) -> dict[str, Any]:
     for name in ("kind", "insight"):
-        if not kept.get(name):
+        if not fields.get(name):
             raise InvalidValueError(f"{name} is missing")
-    if not isinstance(kept.get("pinned", False), bool):
+    if not isinstance(fields.get("pinned", False), bool):
         raise InvalidValueError("pinned must be true or false")
-    return kept
+    return fields
 
 
 def _scope(stated: dict[str, Any], project: ProjectId) -> Scope:
@@ -299,8 +299,8 @@ def _is_uuid(value: Any) -> bool:
     return isinstance(value, str) and len(value) == 36 and not value.lower().strip("0123456789abcdef-")
 
 
-def _unless_same(one: datetime, other: datetime) -> str:
-    return "" if one == other else render_instant(one)
+def _unless_same(instant: datetime, other: datetime) -> str:
+    return "" if instant == other else render_instant(instant)
 
 
 def _redacted(value: Any) -> Any:

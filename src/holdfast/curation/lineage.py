@@ -95,11 +95,11 @@ def _versions(parts: Parts, lesson: Lesson, chain: dict[LessonId, Lesson]) -> li
     texts = [lesson]
     while (before := _current(parts, lesson.id, texts[-1])) is not None:
         texts.append(before)
-    found = []
+    versions = []
     for version, before in zip(texts, [*texts[1:], None], strict=True):
         change = next((entry for entry in changes if entry.at >= version.recorded_at), None)
         old = before or next((chain[target] for target in _superseded(version) if target in chain), None)
-        found.append(
+        versions.append(
             Version(
                 lesson=version,
                 verb=change.verb if change else "",
@@ -108,7 +108,7 @@ def _versions(parts: Parts, lesson: Lesson, chain: dict[LessonId, Lesson]) -> li
                 differences=_differences(old, version) if old else (),
             )
         )
-    return found
+    return versions
 
 
 def _current(parts: Parts, lesson: LessonId, before: Lesson | None = None) -> Lesson | None:
@@ -131,5 +131,7 @@ def _differences(old: Lesson, new: Lesson) -> tuple[Difference, ...]:
 
 def _text(value: str | bool | float | Sequence[str | Link]) -> str:
     if isinstance(value, tuple):
-        return ", ".join(f"{one.kind} {short_id(one.target)}" if isinstance(one, Link) else str(one) for one in value)
+        return ", ".join(
+            f"{item.kind} {short_id(item.target)}" if isinstance(item, Link) else str(item) for item in value
+        )
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)

@@ -69,12 +69,12 @@ def anchored(parts: Parts, place: Place, draft: Lesson, passage: Passage) -> Les
     if not files:
         return draft
     words = "\n".join((draft.title, draft.insight, draft.why, draft.how))
-    found: tuple[tuple[Anchor, ...], tuple[str, ...]]
+    anchors_and_globs: tuple[tuple[Anchor, ...], tuple[str, ...]]
     try:
-        found = anchors_of(parts, replace(place, prefix=""), files, (), words)
+        anchors_and_globs = anchors_of(parts, replace(place, prefix=""), files, (), words)
     except InvalidValueError:
         return draft  # a name that is no path after all
-    return replace(draft, anchors=found[0], globs=(*draft.globs, *found[1]))
+    return replace(draft, anchors=anchors_and_globs[0], globs=(*draft.globs, *anchors_and_globs[1]))
 
 
 def _state(passage: Passage) -> State:

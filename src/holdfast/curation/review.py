@@ -30,7 +30,7 @@ def inbox(parts: Parts, place: Place) -> list[Lesson]:
 
 
 def accept(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
-    """The lesson, active, now with a person's trust. A rejected one can be accepted after all.
+    """Make the lesson active, with a person's trust. A rejected one can be accepted after all.
 
     An accepted revision of another lesson closes that one, and what the lesson contradicts is settled.
 
@@ -41,7 +41,7 @@ def accept(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
 
 
 def reject(parts: Parts, place: Place, ref: str, *, author: str) -> Lesson:
-    """The lesson, retired; learning will not propose the same statement again.
+    """Retire the lesson; learning will not propose the same statement again.
 
     Raises IllegalTransitionError for one that does not wait.
     """

@@ -51,7 +51,7 @@ class Condition(Frozen):
 
     def holds(self, versions: frozenset[str]) -> bool:
         """Whether those versions, of which there is one at least, all pass."""
-        return bool(versions) and all(_passes(found, *test) for found in versions for test in self.tests)
+        return bool(versions) and all(_passes(version, *test) for version in versions for test in self.tests)
 
 
 class Woken(Frozen):
@@ -184,9 +184,9 @@ def _candidates(near: Sequence[str]) -> Iterator[str]:
     yield from READERS
 
 
-def _passes(found: str, operator: str, wanted: str) -> bool:
-    one, other = version_key(found), version_key(wanted)
+def _passes(version: str, operator: str, wanted: str) -> bool:
+    left, right = version_key(version), version_key(wanted)
     return {
-        "==": one == other, "!=": one != other, "<": one < other, "<=": one <= other, ">": one > other,
-        ">=": one >= other,
+        "==": left == right, "!=": left != right, "<": left < right, "<=": left <= right, ">": left > right,
+        ">=": left >= right,
     }[operator]  # fmt: skip

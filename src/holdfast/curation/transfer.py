@@ -90,10 +90,10 @@ class _Import:
         """The line's lesson with its files anchored as they are now; InvalidValueError for one outside."""
         if line.lesson.anchors or line.lesson.scope.project != self.place.project.id:
             return line.lesson
-        asked = (line.files, line.symbols)
-        if asked not in self._anchored:
-            self._anchored[asked] = anchors_of(self.parts, replace(self.place, prefix=""), *asked)
-        anchors, folders = self._anchored[asked]
+        key = (line.files, line.symbols)
+        if key not in self._anchored:
+            self._anchored[key] = anchors_of(self.parts, replace(self.place, prefix=""), *key)
+        anchors, folders = self._anchored[key]
         return replace(line.lesson, anchors=anchors, globs=(*line.lesson.globs, *folders))
 
     def report(self) -> ImportReport:

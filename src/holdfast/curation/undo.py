@@ -85,8 +85,9 @@ def _take_back(parts: Parts, place: Place, change: Change, author: str) -> Chang
 
 def _current(parts: Parts, change: Change) -> list[Lesson]:
     """The change's lessons as they are now, without those purged since, or forgotten by a later change."""
-    found = (_known(parts, lesson, None) for lesson in change.lessons)
-    return [one for one in found if one is not None and (one.state != "forgotten" or change.verb == "forget")]
+    lessons = (_known(parts, lesson, None) for lesson in change.lessons)
+    living = [lesson for lesson in lessons if lesson is not None]
+    return [lesson for lesson in living if lesson.state != "forgotten" or change.verb == "forget"]
 
 
 def _before(parts: Parts, now: Lesson, change: Change, at: datetime) -> Lesson | None:

@@ -223,9 +223,9 @@ def states_duty(text: str) -> bool:
     return bool(_DUTY.search(text))
 
 
-def alike(one: str, other: str) -> bool:
+def alike(wording: str, other: str) -> bool:
     """Whether two wordings share most of their words: the same thing said at two places."""
-    a, b = ({word.lower() for word in _WORD.findall(text)} for text in (one, other))
+    a, b = ({word.lower() for word in _WORD.findall(text)} for text in (wording, other))
     return len(a & b) >= ALIKE * max(1, min(len(a), len(b)))
 
 
@@ -233,7 +233,8 @@ def best(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
     """The likeliest candidates above `LEAST_WORTH`, in their order; of those that say the same the first."""
     once: list[Candidate] = []
     for candidate in candidates:
-        if candidate.confidence >= LEAST_WORTH and not any(alike(kept.insight, candidate.insight) for kept in once):
+        is_new = not any(alike(earlier.insight, candidate.insight) for earlier in once)
+        if candidate.confidence >= LEAST_WORTH and is_new:
             once.append(candidate)
     least = sorted((candidate.confidence for candidate in once), reverse=True)[:most]
     likeliest = [candidate for candidate in once if least and candidate.confidence >= least[-1]]

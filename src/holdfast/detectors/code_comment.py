@@ -63,11 +63,11 @@ class CodeComment:
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """The likeliest comments of the session, each wording once, in the order they were written."""
-        found: list[Candidate] = []
+        candidates: list[Candidate] = []
         for event in window:
             if event.kind == "file_edit" and event.files and not event.agent and _is_code(event.files[0]):
-                found += filter(None, (_candidate(event, comment) for comment in _comments(event)))
-        return best(found, MOST)
+                candidates += filter(None, (_candidate(event, comment) for comment in _comments(event)))
+        return best(candidates, MOST)
 
 
 def make(options: Mapping[str, str]) -> CodeComment:
@@ -113,20 +113,20 @@ def _candidate(event: Event, comment: _Comment) -> Candidate | None:
     text = _STEP.split(_MARK.sub("", comment.text, count=1))[0]
     if _TODO.match(text) or not names_cause(text):
         return None
-    told = _telling(text)
+    statement = _telling(text)
     subject = comment.symbol
-    if leans(told) and not subject:
+    if leans(statement) and not subject:
         return None
-    insight = f"{subject}: {told}" if subject and subject not in told else told
-    if not fits(insight) or is_status(told):
+    insight = f"{subject}: {statement}" if subject and subject not in statement else statement
+    if not fits(insight) or is_status(statement):
         return None
     return Candidate(
-        kind=name_kind(told, "constraint"),
+        kind=name_kind(statement, "constraint"),
         insight=insight if subject else capital(insight),
         detector=CodeComment.id,
         evidence=(evidence_of(event, event.new, comment.start, comment.end),),
         files=event.files[:1],
-        symbols=tuple(dict.fromkeys(filter(None, (subject, *symbols_named(told))))),
+        symbols=tuple(dict.fromkeys(filter(None, (subject, *symbols_named(statement))))),
         trust="agent",
         confidence=worth_of("comment", insight),
         calibrated=True,

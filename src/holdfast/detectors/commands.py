@@ -55,7 +55,7 @@ class Commands:
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """One candidate for each command, with its counts, in the order of their first runs."""
         root = next((event.cwd for event in window if event.cwd), "")
-        found: dict[str, Candidate] = {}
+        candidates: dict[str, Candidate] = {}
         broken: dict[str, Attempt] = {}
         prepared: Attempt | None = None
         for run in attempts(window):
@@ -69,10 +69,10 @@ class Commands:
             elif is_preparing(run.line):
                 prepared = run
             if made and made.runs:
-                known = found.get(made.runs.line)
-                found[made.runs.line] = _added(known, made, before)
-        said = _said(window)
-        return [_with_word(candidate, said) for candidate in list(found.values())[:MOST]]
+                known = candidates.get(made.runs.line)
+                candidates[made.runs.line] = _added(known, made, before)
+        words = _said(window)
+        return [_with_word(candidate, words) for candidate in list(candidates.values())[:MOST]]
 
 
 def make(options: Mapping[str, str]) -> Commands:
@@ -173,7 +173,7 @@ def _said(window: Sequence[Event]) -> str:
     return "\n".join(texts)
 
 
-def _with_word(candidate: Candidate, said: str) -> Candidate:
+def _with_word(candidate: Candidate, words: str) -> Candidate:
     """The candidate with a note whether a person or the project's rules name the command."""
     runs = candidate.runs
-    return replace(candidate, runs=replace(runs, named=runs.line in said)) if runs else candidate
+    return replace(candidate, runs=replace(runs, named=runs.line in words)) if runs else candidate

@@ -90,17 +90,17 @@ class CommitText:
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """At most three lessons a message, in the order they were written."""
-        found: list[Candidate] = []
+        candidates: list[Candidate] = []
         edited: list[str] = []
         for event in window:
             if event.kind == "file_edit" and not event.agent:
                 edited += event.files
             elif event.command and not event.agent and _is_done(event):
                 for message in _messages(event.command):
-                    found += _reasons(event, message, edited, window)
+                    candidates += _reasons(event, message, edited, window)
                 if _COMMIT.search(event.command):
                     edited = []
-        return best(found, MOST_PER_SESSION)
+        return best(candidates, MOST_PER_SESSION)
 
 
 def make(options: Mapping[str, str]) -> CommitText:
@@ -109,7 +109,7 @@ def make(options: Mapping[str, str]) -> CommitText:
 
 
 def _is_done(event: Event) -> bool:
-    """The command committed or sent something, and did not fail."""
+    """Whether the command committed or sent something, and did not fail."""
     written = _COMMIT.search(event.command) or _FORGE.search(event.command)
     return bool(written) and event.kind == "tool_result" and event.exit_code in (0, None)
 
@@ -138,18 +138,19 @@ def _reasons(event: Event, message: _Message, edited: Sequence[str], window: Seq
     text = _TRAILER.sub(lambda trailer: " " * len(trailer.group()), source[message.start :])
     subject, after = _subject(text, bool(_COMMIT.search(event.command)))
     pieces = [piece for piece in read_pieces(text) if piece.start >= after]
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     before: Piece | None = None
     for piece in pieces:
         candidate = _candidate(event, message.start, piece, subject, edited, window)
         if candidate is None:
             before = None
-        elif before and leans(piece.text) and found and not found[-1].why:
-            found[-1] = replace(found[-1], why=piece.text)  # "Without this, ..." tells the reason of what stands above
+        elif before and leans(piece.text) and candidates and not candidates[-1].why:
+            # "Without this, ..." gives the reason of the sentence above.
+            candidates[-1] = replace(candidates[-1], why=piece.text)
         else:
-            found.append(candidate)
+            candidates.append(candidate)
             before = piece
-    return best(found, MOST)
+    return best(candidates, MOST)
 
 
 def _subject(text: str, commits: bool) -> tuple[str, int]:
@@ -169,16 +170,16 @@ def _candidate(
         return None
     if not names_cause(piece.text) or _ANSWER.match(piece.text):
         return None
-    told = _telling(piece.text)
+    statement = _telling(piece.text)
     about = "" if _OF_A_REVIEW.search(subject) else subject
-    insight = joined(about, told) if leans(told) else told
+    insight = joined(about, statement) if leans(statement) else statement
     if not fits(insight) or leans(insight):
         return None
     named = files_named(piece.text, window)
     mends = bool(_MENDS.search(subject))
     return Candidate(
-        kind=name_kind(told, "bug_cause" if mends else "decision"),
-        title=clip(capital(about), 100) if about and len(told.split()) > LONG_TEXT else "",
+        kind=name_kind(statement, "bug_cause" if mends else "decision"),
+        title=clip(capital(about), 100) if about and len(statement.split()) > LONG_TEXT else "",
         insight=capital(insight),
         detector=CommitText.id,
         evidence=(evidence_of(event, event.command, offset + piece.start, offset + piece.end),),

@@ -85,11 +85,11 @@ class CompactionSummary:
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """The likeliest statements of each summary, in the order they stand there."""
-        found: list[Candidate] = []
+        candidates: list[Candidate] = []
         for event in window:
             if event.kind == "compaction" and event.text and not event.agent:
-                found += best(list(_statements(event, window)), MOST)
-        return best(found, MOST_PER_SESSION)
+                candidates += best(list(_statements(event, window)), MOST)
+        return best(candidates, MOST_PER_SESSION)
 
 
 def make(options: Mapping[str, str]) -> CompactionSummary:

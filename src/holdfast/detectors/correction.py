@@ -64,7 +64,7 @@ _WE = re.compile(
 )
 
 _GENERAL = (_WE, _SAID, _MODAL)
-"""Forms that hold whatever was asked before."""
+"""Forms that are rules even when the agent had asked a question."""
 _LED = (_NOT, _INSTEAD, _WE, _SAID, _MODAL)
 """Forms that may follow an opening word."""
 _FORMS = (_REJECTED, _SHOULD, _ACTUALLY, _WE, _SAID, _NOT, _INSTEAD, _MODAL)
@@ -100,17 +100,17 @@ class Correction:
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """At most one candidate for each prompt, in order."""
-        found: list[Candidate] = []
+        candidates: list[Candidate] = []
         turn: list[Event] = []
         for event in window:
-            said = spoken(event)
-            if said:
-                candidate = _correction(event, said, turn)
-                found += [candidate] if candidate else []
+            prompt = spoken(event)
+            if prompt:
+                candidate = _correction(event, prompt, turn)
+                candidates += [candidate] if candidate else []
                 turn = []
             elif event.kind != "session_start":
                 turn.append(event)
-        return found
+        return candidates
 
 
 def make(options: Mapping[str, str]) -> Correction:
@@ -118,33 +118,34 @@ def make(options: Mapping[str, str]) -> Correction:
     return Correction()
 
 
-def _correction(event: Event, said: str, turn: Sequence[Event]) -> Candidate | None:
+def _correction(event: Event, prompt: str, turn: Sequence[Event]) -> Candidate | None:
     worked = [done for done in turn if done.kind == "file_edit" or done.command or refused(done)]
-    own = unmasked(said).strip()
+    own = unmasked(prompt).strip()
     if not worked or len(own) > PROMPT_LIMIT or own.count("\n") > LINE_LIMIT:
         return None
-    asked = _asked(turn)
-    for n, (sentence, start) in enumerate(sentences(said)):
+    answers_question = _asked(turn)
+    for n, (sentence, start) in enumerate(sentences(prompt)):
         if n >= LOOKED_AT:
             break
-        rule = _rule(sentence, asked=asked)
+        rule = _rule(sentence, answers_question=answers_question)
         if rule:
-            return _candidate(event, rule, (sentence, start), turn) if speaker_trust(said, start) == "person" else None
+            is_persons = speaker_trust(prompt, start) == "person"
+            return _candidate(event, rule, (sentence, start), turn) if is_persons else None
     return None
 
 
 def _asked(turn: Sequence[Event]) -> bool:
-    """The agent's last words were a question: what follows answers it."""
+    """Whether the agent's last words were a question, which the prompt then answers."""
     last = next((done for done in reversed(turn) if done.kind == "reply"), None)
     return last is not None and "?" in last.text.rstrip()[-200:]
 
 
-def _rule(sentence: str, *, asked: bool) -> str:
+def _rule(sentence: str, *, answers_question: bool) -> str:
     """The part of the sentence that says what to do; empty when it is none or cannot stand alone."""
     if len(sentence) > SENTENCE_LIMIT or _PASSING.search(sentence) or _HARMLESS.match(sentence):
         return ""
     question = sentence.rstrip().endswith("?")
-    for form in _GENERAL if asked else _FORMS:
+    for form in _GENERAL if answers_question else _FORMS:
         if question and form is not _INSTEAD:
             continue
         match = form.match(_polite(sentence) if form in _LED else sentence)

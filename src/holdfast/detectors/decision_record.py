@@ -49,13 +49,13 @@ class DecisionRecord:
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """One candidate a record, as it was written last."""
-        found: dict[str, Candidate] = {}
+        candidates: dict[str, Candidate] = {}
         for event in window:
             if event.kind == "file_edit" and event.files and not event.agent and _RECORD.search(event.files[0]):
                 candidate = _decided(event, window)
                 if candidate is not None:
-                    found[event.files[0]] = candidate
-        return list(found.values())
+                    candidates[event.files[0]] = candidate
+        return list(candidates.values())
 
 
 def make(options: Mapping[str, str]) -> DecisionRecord:

@@ -129,17 +129,17 @@ class Explicit:
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """One candidate for each thing asked, in order."""
-        found: list[Candidate] = []
+        candidates: list[Candidate] = []
         files: tuple[str, ...] = ()
         for event in window:
-            said = spoken(event)
-            if said and len(unmasked(said)) <= PROMPT_LIMIT:
-                found += _asked_in(event, said, files)
-            if said:
+            prompt = spoken(event)
+            if prompt and len(unmasked(prompt)) <= PROMPT_LIMIT:
+                candidates += _asked_in(event, prompt, files)
+            if prompt:
                 files = ()
             elif event.kind == "file_edit":
                 files = tuple(dict.fromkeys((*event.files, *files)))[:TURN_FILES]
-        return found
+        return candidates
 
 
 def make(options: Mapping[str, str]) -> Explicit:
@@ -147,48 +147,48 @@ def make(options: Mapping[str, str]) -> Explicit:
     return Explicit()
 
 
-def _asked_in(event: Event, said: str, files: tuple[str, ...]) -> list[Candidate]:
-    own = unmasked(said).strip()
-    shortcut = _SHORTCUT.match(own) if own in said else None
+def _asked_in(event: Event, prompt: str, files: tuple[str, ...]) -> list[Candidate]:
+    own = unmasked(prompt).strip()
+    shortcut = _SHORTCUT.match(own) if own in prompt else None
     if shortcut and not _NOT_SHORTCUT.match(own):
-        return _candidate(event, shortcut["rule"], (own, said.find(own)), files)
+        return _candidate(event, shortcut["rule"], (own, prompt.find(own)), files)
     if own.startswith("#"):
         return []  # a heading: pasted text
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     forms = (
         _ASKED, _FROM_NOW, _FROM_NOW_LAST, _HERE, *((_STANDING,) if len(own) <= STANDING_LIMIT else ()), _IN_FUTURE,
     )  # fmt: skip
-    spoken_sentences = list(sentences(said))
+    spoken_sentences = list(sentences(prompt))
     for at, (sentence, start) in enumerate(spoken_sentences):
         stated = _rule(sentence, forms)
         if stated is None:
             continue
         rule = stated.text
-        rest, end = _exceptions(said, start + len(sentence), spoken_sentences[at + 1 :])
+        rest, end = _exceptions(prompt, start + len(sentence), spoken_sentences[at + 1 :])
         if end < 0 or len(rule) + len(rest) > RULE_LIMIT:
             continue
         rule = f"{rule.rstrip('.!')}. {rest}" if rest else rule
         # "Always ..." in a later paragraph is as likely a line of something pasted as the user's rule.
-        doubtful = stated.is_standing and "\n\n" in said[:start].strip()
-        trust = "tool" if doubtful else speaker_trust(said, start)
-        found += _candidate(
+        doubtful = stated.is_standing and "\n\n" in prompt[:start].strip()
+        trust = "tool" if doubtful else speaker_trust(prompt, start)
+        candidates += _candidate(
             event, rule, (event.text[start : max(end, start + len(sentence))], start), files, trust, stated.is_casual
         )
-    return found
+    return candidates
 
 
-def _exceptions(said: str, end: int, following: Sequence[tuple[str, int]]) -> tuple[str, int]:
+def _exceptions(prompt: str, end: int, following: Sequence[tuple[str, int]]) -> tuple[str, int]:
     """The sentences right behind a rule that take some of it back, and where they end; -1 when they cannot be read.
 
     A rule is kept with its exceptions or not at all.
     """
     rest: list[str] = []
     for sentence, start in following:
-        if not _TAKES_BACK.match(sentence) or said[end:start].strip(" \n\t"):
+        if not _TAKES_BACK.match(sentence) or prompt[end:start].strip(" \n\t"):
             break
         rest.append(sentence)
         end = start + len(sentence)
-    unread = said[end : end + 40].lstrip()
+    unread = prompt[end : end + 40].lstrip()
     return " ".join(rest), -1 if not rest and _TAKES_BACK.match(unread) else end
 
 
@@ -222,14 +222,14 @@ def _is_casual(match: re.Match[str]) -> bool:
 
 
 def _is_request(match: re.Match[str]) -> bool:
-    """The words behind "remember" are a fact or a task to keep, not something recalled."""
+    """Whether the words behind "remember" are a fact or a task to keep, not something recalled."""
     if _PAST.match(match["rule"]):
         return False
     return bool(match["that"].strip(" ,-")) or bool(_VERB.search(match["rule"]))
 
 
 def _is_quoted(sentence: str) -> bool:
-    """List items, headings and quoted sentences belong to a document, not to the conversation."""
+    """Whether the sentence is a list item, a heading or quoted: those belong to a document, not to the conversation."""
     return sentence.startswith(("-", "*", "#", "|", '"', "\u201c", "//", "/*", "<")) or bool(
         re.match(r"\d+[.)]", sentence)
     )

@@ -80,7 +80,7 @@ def _misses(window: Sequence[Event]) -> Iterator[Candidate]:
 
 
 def _miss(walk: Sequence[Event], edit: Event) -> Candidate | None:
-    searches = [found for event in walk if (found := _search(event))]
+    searches = list(filter(None, map(_search, walk)))
     hits = [search for search in searches if not search.vain]
     there = {name for search in hits for name in _names(search.what)}
     vain = {_names(search.what): search for search in searches if search.vain and not _names(search.what) & there}
@@ -121,12 +121,12 @@ def _search(event: Event) -> _Search | None:
 
 
 def _names(pattern: str) -> frozenset[str]:
-    """The words looked for; one that was found by another pattern was looked for wrongly, not in vain."""
+    """The words that a search looked for; words that another pattern finds were not searched for in vain."""
     return frozenset(word.lower() for word in _WORD.findall(pattern))
 
 
 def _inner(command: str) -> str:
-    """The command behind a leading `cd`, without what silences errors."""
+    """The command after a leading `cd`, without redirections that silence errors."""
     return re.sub(r"^cd \S+ && ", "", command).replace("2>/dev/null", "").replace("2>&1", "")
 
 
@@ -141,7 +141,7 @@ def _asides(window: Sequence[Event]) -> Iterator[Candidate]:
     """One for each file that was read and said not to be the place, when another one was edited for it later."""
     edited = {file for event in window if event.kind == "file_edit" for file in event.files}
     read: dict[str, Event] = {}
-    told: set[str] = set()
+    yielded: set[str] = set()
     for at, event in enumerate(window):
         if event.tool == "Read" and event.kind == "tool_result":
             read.update((file, event) for file in event.files if file not in edited)
@@ -149,17 +149,17 @@ def _asides(window: Sequence[Event]) -> Iterator[Candidate]:
             for sentence, start in sentences(event.text[:4_000]):
                 file = _set_aside(sentence, read)
                 place = _next_edited(window, at)
-                if file and place and file not in told:
-                    told.add(file)
+                if file and place and file not in yielded:
+                    yielded.add(file)
                     yield _aside(event, sentence, start, file, place)
 
 
 def _set_aside(sentence: str, read: Mapping[str, Event]) -> str:
     """The one file the sentence says is not the place; empty when it says no such thing or names several."""
-    said = _ASIDE.search(sentence)
-    if not said or len(sentence) > 300 or sentence.endswith("?") or _DOUBT.search(sentence):
+    match = _ASIDE.search(sentence)
+    if not match or len(sentence) > 300 or sentence.endswith("?") or _DOUBT.search(sentence):
         return ""
-    words = {word.strip("`'\"()[],;:*").rstrip(".") for word in sentence[: said.start()].split()}
+    words = {word.strip("`'\"()[],;:*").rstrip(".") for word in sentence[: match.start()].split()}
     named = [file for file in read if file in words or file.rpartition("/")[2] in words]
     return named[0] if len(named) == 1 else ""
 
@@ -175,11 +175,11 @@ def _next_edited(window: Sequence[Event], at: int) -> str:
 
 
 def _aside(event: Event, sentence: str, start: int, file: str, place: str) -> Candidate:
-    said = clip(sentence, 280)
+    statement = clip(sentence, 280)
     return Candidate(
         kind="exploration",
         title=clip(f"{file} was not the place; {place} was", 100),
-        insight=f"{said} It was looked into and left alone; the change was made in {place}.",
+        insight=f"{statement} It was looked into and left alone; the change was made in {place}.",
         detector=Exploration.id,
         evidence=(quote(event, sentence, start),),
         files=(file,),

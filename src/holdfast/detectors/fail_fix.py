@@ -88,12 +88,12 @@ class _Reading:
     def repairs(self, failure: Attempt, cure: Attempt) -> list[Attempt]:
         """Commands in between that passed and prepare something; none when there are too many to tell."""
         between = self.runs[bisect_right(self._places, failure.at) : bisect_left(self._places, cure.at)]
-        kept = {
+        repairs = {
             run.target: run
             for run in between
             if run.passed and run.event.command and not run.tests and is_preparing(run.line)
         }
-        return list(kept.values()) if len(kept) <= REPAIRS else []
+        return list(repairs.values()) if len(repairs) <= REPAIRS else []
 
 
 class FailFix:
@@ -104,7 +104,7 @@ class FailFix:
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """At most one candidate for each failure with a known cure, in order of the cures."""
         reading = _Reading(window)
-        found: list[Candidate] = []
+        candidates: list[Candidate] = []
         broken: dict[str, Attempt] = {}
         recent: list[Attempt] = []
         for run in reading.runs:
@@ -114,10 +114,10 @@ class FailFix:
                 recent = [*recent[-3:], run]
                 continue
             made = _cured(reading, broken.pop(run.target, None), recent, run)
-            if made and all(made.title != other.title for other in found):
-                found.append(made)
+            if made and all(made.title != other.title for other in candidates):
+                candidates.append(made)
                 recent = []
-        return found[:MOST]
+        return candidates[:MOST]
 
 
 def make(options: Mapping[str, str]) -> FailFix:
@@ -190,25 +190,25 @@ def _by_rule(failure: Attempt, run: Attempt, cure: Cure) -> Candidate:
     )
 
 
-def _by_edit(failure: Attempt, run: Attempt, told: _Explained) -> Candidate:
+def _by_edit(failure: Attempt, run: Attempt, explained: _Explained) -> Candidate:
     line = general_line(failure.line)
     complaint = _complaint(failure.event.text)
-    where = " and ".join(f"`{file}`" for file in told.files[:2])
+    where = " and ".join(f"`{file}`" for file in explained.files[:2])
     seen = f" `{line}` failed by it; the cure was in {where}." if line else f" The cure was in {where}."
     signature = error_signature(failure.event.text)
     return Candidate(
         kind="bug_cause",
-        title=clip(told.cause, 100),
-        insight=f"{told.cause.rstrip('.')}.{seen}",
+        title=clip(explained.cause, 100),
+        insight=f"{explained.cause.rstrip('.')}.{seen}",
         detector=FailFix.id,
         evidence=(
-            told.evidence,
+            explained.evidence,
             _failure_span(failure.event, complaint),
-            *map(quote, told.edits[-2:]),
+            *map(quote, explained.edits[-2:]),
             quote(run.event),
         ),
-        how=change_snippet(told.edits[-1]),
-        files=told.files,
+        how=change_snippet(explained.edits[-1]),
+        files=explained.files,
         trust="verified",
         structured=True,
         calibrated=True,
@@ -231,15 +231,15 @@ def _complaint(text: str) -> str:
         return refused.group(1).rstrip(".")
     if signature := error_signature(text):
         return _as_printed(text, signature)
-    found = _DIAGNOSTIC.search(head)
-    if found:
-        return found.group(1).strip().rstrip(".")
+    diagnostic = _DIAGNOSTIC.search(head)
+    if diagnostic:
+        return diagnostic.group(1).strip().rstrip(".")
     misuse = _USAGE.search(head)
     return clip(head[misuse.start() :].partition("\n")[0], 160) if misuse else ""
 
 
 def _names(text: str, file: str) -> bool:
-    """The output names the file: its name stands there as a whole word."""
+    """Whether the output names the file: its name stands there as a whole word."""
     name = file.rpartition("/")[2]
     at = text.find(name)
     while at >= 0:

@@ -46,11 +46,11 @@ class HostMemory:
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """The facts of each write, each wording once, in order."""
-        found: list[Candidate] = []
+        candidates: list[Candidate] = []
         for event in window:
             if event.tool == MEMORY_TOOL and event.kind == "tool_result" and not event.agent:
-                found += best(list(_facts(event, window)), MOST)
-        return best(found, MOST_PER_SESSION)
+                candidates += best(list(_facts(event, window)), MOST)
+        return best(candidates, MOST_PER_SESSION)
 
 
 def make(options: Mapping[str, str]) -> HostMemory:
@@ -70,7 +70,7 @@ def _facts(event: Event, window: Sequence[Event]) -> Iterator[Candidate]:
     for piece in pieces:
         if match := _LABEL.match(piece.text):
             labels.setdefault("why" if match[1].lower() in ("why", "reason") else "how", piece.text[match.end() :])
-    one = bool(labels)  # a file with a reason holds one fact; its further paragraphs explain it
+    is_single = bool(labels)  # a file with a reason holds one fact; its further paragraphs explain it
     for piece in pieces:
         if _LABEL.match(piece.text) or _POINTER.search(event.text[piece.start : piece.end]) or is_status(piece.text):
             continue
@@ -80,7 +80,7 @@ def _facts(event: Event, window: Sequence[Event]) -> Iterator[Candidate]:
             continue
         words = f"{insight} {' '.join(labels.values())}"
         yield Candidate(
-            title=clip(title, 100) if one else "",
+            title=clip(title, 100) if is_single else "",
             kind=kind or name_kind(insight, "convention"),
             insight=capital(insight),
             why=labels.get("why", ""),
@@ -95,5 +95,5 @@ def _facts(event: Event, window: Sequence[Event]) -> Iterator[Candidate]:
             calibrated=True,
             written=True,
         )
-        if one:
+        if is_single:
             return

@@ -53,7 +53,7 @@ class _Phase(Frozen):
 
 
 class _Repair(Frozen):
-    """What turned it green: the edits, their files and the sentence that explains them."""
+    """What turned the tests green: the edits, their files and the sentence that explains them."""
 
     edits: tuple[Event, ...]
     files: tuple[str, ...]
@@ -68,7 +68,7 @@ class RedGreen:
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """One candidate for each red run that a later green one answers, in order of the green ones."""
-        found: list[Candidate] = []
+        candidates: list[Candidate] = []
         red: list[Attempt] = []
         for run in attempts(window):
             if not run.tests:
@@ -82,8 +82,8 @@ class RedGreen:
                 for n, old in enumerate(answered):
                     until = answered[n + 1].at if n + 1 < len(answered) else run.at
                     phase = _Phase(start=answered[0].at, explained_until=until)
-                    found += _candidates(window, old, run, phase)
-        return found
+                    candidates += _candidates(window, old, run, phase)
+        return candidates
 
 
 def make(options: Mapping[str, str]) -> RedGreen:
@@ -92,7 +92,7 @@ def make(options: Mapping[str, str]) -> RedGreen:
 
 
 def _replaces(new: Attempt, old: Attempt) -> bool:
-    """The newer red run tells the older one's problem, further on."""
+    """Whether the newer red run shows the same problem as the older one, only later."""
     if new.target != old.target:
         return False
     now, before = failing_tests(new.event.text), failing_tests(old.event.text)
@@ -100,7 +100,7 @@ def _replaces(new: Attempt, old: Attempt) -> bool:
 
 
 def _covers(green: Attempt, red: Attempt) -> bool:
-    """The green run ran what had failed: the same target, a wider one, or a failed test by its name."""
+    """Whether the green run ran what had failed: the same target, a wider one, or a failed test by its name."""
     if green.target == red.target or not reports_tests(red.event.text):
         return green.target == red.target
     wide, narrow = green.target.replace("./...", "").strip(), red.target.replace("./...", "").strip()
@@ -130,7 +130,7 @@ def _candidates(window: Sequence[Event], red: Attempt, green: Attempt, phase: _P
 
 
 def _is_elsewhere(file: str) -> bool:
-    """The file is not the project's: a scratch file of this session."""
+    """Whether the file is not the project's, but a scratch file of this session."""
     return ":" in file or is_personal(file) or file.startswith("..")
 
 

@@ -89,10 +89,10 @@ def make(options: Mapping[str, str]) -> RevertedWork:
     return RevertedWork()
 
 
-def _grouped(window: Sequence[Event], found: Sequence[_Undone]) -> list[_Undone]:
+def _grouped(window: Sequence[Event], approaches: Sequence[_Undone]) -> list[_Undone]:
     """Edits taken back in one go are one approach: nobody spoke in between."""
     groups: list[_Undone] = []
-    for undone in found:
+    for undone in approaches:
         last = groups[-1] if groups else None
         if last and undone.at - last.at <= TOGETHER and not any(map(spoken, window[last.at : undone.at])):
             edits = tuple(sorted((*last.edits, *undone.edits), key=lambda pair: pair[0]))
@@ -103,7 +103,7 @@ def _grouped(window: Sequence[Event], found: Sequence[_Undone]) -> list[_Undone]
 
 
 def _find(window: Sequence[Event]) -> list[_Undone]:
-    found: list[_Undone] = []
+    approaches: list[_Undone] = []
     pending: list[tuple[int, Event]] = []
     stashed: list[tuple[int, Event]] = []
     last = _last_edits(window)
@@ -113,7 +113,7 @@ def _find(window: Sequence[Event]) -> list[_Undone]:
             if inverse:
                 pending.remove(inverse)
                 if not _comes_back(inverse[1], at, last):
-                    found.append(_Undone(edits=(inverse,), at=at, by=event, words="an edit put the old text back"))
+                    approaches.append(_Undone(edits=(inverse,), at=at, by=event, words="an edit put the old text back"))
             else:
                 pending.append((at, event))
         elif event.kind == "commit":
@@ -121,10 +121,10 @@ def _find(window: Sequence[Event]) -> list[_Undone]:
         elif event.command and event.kind == "tool_result" and not failed(event):
             for words in _git_words(event.command):
                 thrown, pending, stashed = _git_step(words, pending, stashed)
-                kept = tuple(pair for pair in thrown if not _comes_back(pair[1], at, last))
-                if kept:
-                    found.append(_Undone(edits=kept, at=at, by=event, words=f"`git {clip(' '.join(words), 80)}`"))
-    return found
+                pairs = tuple(pair for pair in thrown if not _comes_back(pair[1], at, last))
+                if pairs:
+                    approaches.append(_Undone(edits=pairs, at=at, by=event, words=f"`git {clip(' '.join(words), 80)}`"))
+    return approaches
 
 
 def _key(event: Event) -> tuple[str, int]:
@@ -136,7 +136,7 @@ def _last_edits(window: Sequence[Event]) -> dict[tuple[str, int], int]:
 
 
 def _comes_back(edit: Event, at: int, last: Mapping[tuple[str, int], int]) -> bool:
-    """The same edit is made again after it was undone."""
+    """Whether the same edit is made again after it was undone."""
     return last.get(_key(edit), -1) > at
 
 
@@ -154,7 +154,7 @@ def _inverse(pending: Sequence[tuple[int, Event]], event: Event) -> tuple[int, E
 
 def _git_words(command: str) -> list[list[str]]:
     """The words behind `git` of each git command on the line, without git's own options."""
-    found = []
+    commands = []
     for step in split_line(command):
         words = step.text.split()
         if not words or words[0] != "git":
@@ -164,8 +164,8 @@ def _git_words(command: str) -> list[list[str]]:
             words = words[2:] if words[0] in ("-C", "-c") else words[1:]
         words = [word.strip("'\"") for word in words if not word.startswith(("2>", ">"))]
         if words:
-            found.append(words)
-    return found
+            commands.append(words)
+    return commands
 
 
 Pairs = list[tuple[int, Event]]
@@ -269,9 +269,9 @@ def _reason(window: Sequence[Event], first: int, at: int, about: str) -> tuple[s
     """Why it was taken back, the words that say so and their worth: the user's, or the agent's cause."""
     for event in reversed(window[first + 1 : at]):
         for sentence, start in sentences(spoken(event)):
-            told = _LEAD.sub("", sentence).strip()
-            if _is_reason(told) and speaker_trust(event.text, start) == "person":
-                return capital(told), quote(event, sentence, start), WORTH_OF_USERS
+            reason = _LEAD.sub("", sentence).strip()
+            if _is_reason(reason) and speaker_trust(event.text, start) == "person":
+                return capital(reason), quote(event, sentence, start), WORTH_OF_USERS
         if spoken(event):
             break  # what was said before the last word is about something else
     cause = stated_cause(window, first, min(at + AFTER, len(window)), about)
@@ -279,7 +279,7 @@ def _reason(window: Sequence[Event], first: int, at: int, about: str) -> tuple[s
 
 
 def _is_reason(sentence: str) -> bool:
-    """The sentence says what is wrong with something, and stands alone."""
+    """Whether the sentence says what is wrong with something, and stands alone."""
     words = sentence.split()
     fits = len(words) >= LEAST_WORDS and len(sentence) <= REASON_LIMIT and not sentence.endswith(("?", ":"))
     leans = _LEANING.match(sentence) or dangles(sentence) or _ORDERING.search(sentence)

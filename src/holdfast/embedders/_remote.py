@@ -33,11 +33,11 @@ TOO_SLOW = "not in time"
 
 
 class _PassingError(Exception):
-    """Why a try failed that may be repeated; `asked` is the server's Retry-After."""
+    """Why a try failed that may be repeated; `retry_after` is what the server asked for."""
 
-    def __init__(self, why: str, asked: str = "") -> None:
+    def __init__(self, why: str, retry_after: str = "") -> None:
         super().__init__(why)
-        self.asked = asked
+        self.retry_after = retry_after
 
 
 class Endpoint:
@@ -78,8 +78,8 @@ class Endpoint:
             try:
                 return self._parse(*_within(limit_s, lambda until: self._exchange(question, until, longest)))
             except _PassingError as exc:
-                wait = backoff_s(attempt, exc.asked)
-                pause = wait if exc.asked else wait * (1 - self._chance() / 2)
+                wait = backoff_s(attempt, exc.retry_after)
+                pause = wait if exc.retry_after else wait * (1 - self._chance() / 2)
                 if attempt >= tries or wait > LONGEST_WAIT_S:
                     later = f"; it asks to be left alone for {wait:.0f} s" if wait > LONGEST_WAIT_S else ""
                     raise EmbedderError(
@@ -127,12 +127,12 @@ class Endpoint:
         if status != 200:
             raise EmbedderError(f"{self.host} answered status {status}", hint="check `url` and `model`")
         try:
-            told = loads(body)
+            answer = loads(body)
         except (ValueError, RecursionError):
             raise EmbedderError(f"{self.host} answered something that is not JSON", hint="check `url`") from None
-        if not isinstance(told, dict):
+        if not isinstance(answer, dict):
             raise EmbedderError(f"{self.host} answered no JSON object", hint="check `url`")
-        return told
+        return answer
 
 
 def _within(limit_s: float, ask: Callable[[float], tuple[int, bytes]]) -> tuple[int, bytes]:
@@ -191,7 +191,7 @@ class RemoteEmbedder:
         """The request's body."""
         raise NotImplementedError
 
-    def rows(self, told: Mapping[str, Any]) -> Any:
+    def rows(self, answer: Mapping[str, Any]) -> Any:
         """The vectors in the order of the texts, unchecked."""
         raise NotImplementedError
 
@@ -216,15 +216,15 @@ class RemoteEmbedder:
         return len(rows[0])
 
 
-def backoff_s(attempt: int, asked: str = "") -> float:
+def backoff_s(attempt: int, retry_after: str = "") -> float:
     """Seconds to wait after that many attempts: what a Retry-After asks for, else 0.5, 1, 2, ..., at most 30.
 
     Source: RFC 9110, section 10.2.3: seconds, or a date.
     """
     usual = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** (attempt - 1))
-    if asked.isascii() and asked.isdigit():
-        return float(asked)
-    return _until(asked, usual) if asked else usual
+    if retry_after.isascii() and retry_after.isdigit():
+        return float(retry_after)
+    return _until(retry_after, usual) if retry_after else usual
 
 
 def _until(date: str, usual: float) -> float:
@@ -249,16 +249,16 @@ def host_of(url: str) -> str:
 def checked(rows: Any, count: int, dimension: int, host: str) -> list[list[float]]:
     """Unit vectors from an answer's rows. Raises EmbedderError unless they are `count` of `dimension` numbers."""
     if not isinstance(rows, list) or len(rows) != count:
-        found = len(rows) if isinstance(rows, list) else "no"
-        raise EmbedderError(f"{host} answered {found} vectors to {count} texts", hint="lower `batch` under [embedder]")
+        number = len(rows) if isinstance(rows, list) else "no"
+        raise EmbedderError(f"{host} answered {number} vectors to {count} texts", hint="lower `batch` under [embedder]")
     return [unit(row, dimension, host) for row in rows]
 
 
 def unit(row: Any, dimension: int, host: str) -> list[float]:
     """The row scaled to length 1. Raises EmbedderError for a wrong dimension, NaN, infinity or zero length."""
     if not isinstance(row, list) or len(row) != dimension:
-        found = len(row) if isinstance(row, list) else "no"
-        raise EmbedderError(f"{host} answered {found} numbers, not {dimension}", hint="check `dimension` and `model`")
+        count = len(row) if isinstance(row, list) else "no"
+        raise EmbedderError(f"{host} answered {count} numbers, not {dimension}", hint="check `dimension` and `model`")
     try:
         sound = all(type(number) in (int, float) and isfinite(number) for number in row)
         length = sqrt(sum(number * number for number in row)) if sound else 0.0
@@ -279,9 +279,9 @@ def batches(texts: Sequence[str], size: int, longest: int) -> list[list[str]]:
 
 def number_of(options: Mapping[str, str], name: str, default: float, least: float) -> float:
     """A number among the options. Raises InvalidValueError when it is none or too small."""
-    told = options.get(name, "")
+    text = options.get(name, "")
     try:
-        value = float(told) if told else default
+        value = float(text) if text else default
     except ValueError:
         value = float("nan")
     if not value >= least or not isfinite(value):

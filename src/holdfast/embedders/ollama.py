@@ -32,9 +32,9 @@ class OllamaEmbedder(RemoteEmbedder):
             body["keep_alive"] = self.options["keep_alive"]
         return body
 
-    def rows(self, told: Mapping[str, Any]) -> Any:
+    def rows(self, answer: Mapping[str, Any]) -> Any:
         """The vectors in the order of the texts."""
-        return told.get("embeddings")
+        return answer.get("embeddings")
 
 
 def make(options: Mapping[str, str]) -> Embedder:

@@ -117,10 +117,10 @@ def _hidden_size(folder: str) -> float:
 
     try:
         with open(os.path.join(folder, "config.json"), encoding="utf-8") as stream:
-            told = loads(stream.read())
+            config = loads(stream.read())
     except (OSError, ValueError):
         return 0
-    size = told.get("hidden_size", 0) if isinstance(told, dict) else 0
+    size = config.get("hidden_size", 0) if isinstance(config, dict) else 0
     return float(size) if isinstance(size, int) else 0
 
 

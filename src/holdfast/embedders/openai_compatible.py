@@ -30,9 +30,9 @@ class OpenAICompatibleEmbedder(RemoteEmbedder):
             body["dimensions"] = self.dimension
         return body
 
-    def rows(self, told: Mapping[str, Any]) -> Any:
+    def rows(self, answer: Mapping[str, Any]) -> Any:
         """The vectors in the order of the texts, by `index` where it is given; None when the answer is malformed."""
-        items = told.get("data")
+        items = answer.get("data")
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
             return None
         places = [item.get("index", at) for at, item in enumerate(items)]

@@ -164,8 +164,8 @@ def caveat(anchor: Anchor, verdict: Verdict) -> str:
         return ""
     words = verdict.words or verdict.freshness
     name = "" if _names(words, anchor) else anchor.symbol or anchor.path
-    said = "not verified: " if verdict.freshness == "unverified" else ""
-    text = f"{name} {said}{words}".strip()
+    prefix = "not verified: " if verdict.freshness == "unverified" else ""
+    text = f"{name} {prefix}{words}".strip()
     return text if len(text) <= CAVEAT_LIMIT else text[: CAVEAT_LIMIT - 1].rstrip() + "…"
 
 

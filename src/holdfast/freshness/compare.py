@@ -59,12 +59,12 @@ def changing_commit(parts: Parts, place: Place, anchor: Anchor, verdict: Verdict
     commits = list(history.touching(anchor.path, anchor.commit)) if anchor.commit else []
     if not anchor.symbol or not commits:
         return commits[-1] if commits else ""
-    now, found = _fingerprint(parts, anchor, parts.workspace.read(place, anchor.path)), "-"
+    now, changed_in = _fingerprint(parts, anchor, parts.workspace.read(place, anchor.path)), "-"
     for commit in reversed(commits[-COMPARED_COMMITS:]):
         if _fingerprint(parts, anchor, history.file(commit, anchor.path)) != now:
             break
-        found = commit
-    return found
+        changed_in = commit
+    return changed_in
 
 
 def spans_of(parts: Parts, place: Place, anchor: Anchor) -> list[tuple[int, int]]:
@@ -125,8 +125,8 @@ def _span(parts: Parts, anchor: Anchor, content: bytes | None) -> str | None:
     symbols = index.outline(anchor.path, content).symbols
     named = (symbol for symbol in symbols if _is_meant(anchor, symbol))
     alike = (one for one in symbols if (one.signature_hash, one.body_hash) == (anchor.signature_hash, anchor.body_hash))
-    found = next(named, None) or next(alike, None)  # it may have had another name then
-    return "\n".join(lines[found.start_line - 1 : found.end_line]) if found else None
+    definition = next(named, None) or next(alike, None)  # it may have had another name then
+    return "\n".join(lines[definition.start_line - 1 : definition.end_line]) if definition else None
 
 
 def _fingerprint(parts: Parts, anchor: Anchor, content: bytes | None) -> tuple[str, str]:
@@ -135,8 +135,8 @@ def _fingerprint(parts: Parts, anchor: Anchor, content: bytes | None) -> tuple[s
     if content is None or index is None:
         return "", ""
     symbols = index.outline(anchor.path, content).symbols
-    found = next((symbol for symbol in symbols if _is_meant(anchor, symbol)), None)
-    return (found.signature_hash, found.body_hash) if found else ("", "")
+    definition = next((symbol for symbol in symbols if _is_meant(anchor, symbol)), None)
+    return (definition.signature_hash, definition.body_hash) if definition else ("", "")
 
 
 def _is_meant(anchor: Anchor, symbol: Symbol) -> bool:

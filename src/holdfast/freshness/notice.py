@@ -156,22 +156,22 @@ def note_edits(parts: Parts, place: Place, call: HookCall) -> None:
         keep_states(parts, place, judged, by=call.session, agent=call.agent)
 
 
-def find_news(parts: Parts, place: Place, call: HookCall, told: Sequence[Delivery]) -> Ranked | None:
+def find_news(parts: Parts, place: Place, call: HookCall, deliveries: Sequence[Delivery]) -> Ranked | None:
     """The one lesson to tell this agent of because its code got worse in this session; None for no news.
 
     Before a file, lessons about it that the agent was shown are judged again: they are not shown twice.
     """
     if call.moment not in PARTICULAR_MOMENTS:
         return None
-    if call.moment == "before_file" and told:
-        states = _look_again(parts, place, call, told, load_states(parts, place))
+    if call.moment == "before_file" and deliveries:
+        states = _look_again(parts, place, call, deliveries, load_states(parts, place))
     elif any(plain.get("by") for plain in _load_plain(parts, place).values()):
         states = load_states(parts, place)
     else:
         return None  # what nobody saw come about is no news
-    if sum(delivery.reason.startswith(NEWS) for delivery in told) >= SESSION_NOTICES:
+    if sum(delivery.reason.startswith(NEWS) for delivery in deliveries) >= SESSION_NOTICES:
         return None
-    due = [known for known in states.values() if _is_news(known, call, told)]
+    due = [known for known in states.values() if _is_news(known, call, deliveries)]
     return _first_true(parts, place, sorted(due, key=lambda known: known.at, reverse=True)[:NOTICES_TRIED])
 
 
@@ -179,17 +179,17 @@ def _owner(place: Place) -> str:
     return f"{place.project.id}:{place.root}"
 
 
-def _follow(held: KnownState | None, found: KnownState) -> KnownState:
+def _follow(known: KnownState | None, state: KnownState) -> KnownState:
     """The state to keep after the one held. A step is news only if it is to a worse state, from one that was known."""
-    if held is None:
-        return found
-    if held.freshness == found.freshness:
-        quicker = held.by in (WATCHED, SWITCHED) and _is_session(found.by) and found.at - held.at < SAME_EDIT
-        return replace(held, by=found.by, agent=found.agent) if quicker else held
-    if held.freshness == "unverified":  # an edit that there was no time to judge, or nothing was known
-        return replace(found, by=held.by if _is_session(held.by) else FOUND, agent=held.agent)
-    worse = FRESHNESSES.index(found.freshness) > FRESHNESSES.index(held.freshness)
-    return found if worse else replace(found, by=FOUND, agent="")
+    if known is None:
+        return state
+    if known.freshness == state.freshness:
+        quicker = known.by in (WATCHED, SWITCHED) and _is_session(state.by) and state.at - known.at < SAME_EDIT
+        return replace(known, by=state.by, agent=state.agent) if quicker else known
+    if known.freshness == "unverified":  # an edit that there was no time to judge, or nothing was known
+        return replace(state, by=known.by if _is_session(known.by) else FOUND, agent=known.agent)
+    worse = FRESHNESSES.index(state.freshness) > FRESHNESSES.index(known.freshness)
+    return state if worse else replace(state, by=FOUND, agent="")
 
 
 def _read(plain: dict[str, Any] | None) -> KnownState | None:
@@ -210,17 +210,17 @@ def _check(parts: Parts, place: Place) -> FreshnessCheck:
 
 
 def _relative(parts: Parts, place: Place, call: HookCall, names: Iterable[str]) -> list[str]:
-    found = (parts.workspace.relative(place, name, call.cwd) for name in names)
-    return [path for path in dict.fromkeys(found) if path]
+    paths = (parts.workspace.relative(place, name, call.cwd) for name in names)
+    return [path for path in dict.fromkeys(paths) if path]
 
 
 def _lessons_about(parts: Parts, place: Place, path: str) -> list[Lesson]:
     return parts.store.find(LessonFilter(project=place.project.id, states=("active",), path=path, limit=LESSONS_A_FILE))
 
 
-def _look_again(parts: Parts, place: Place, call: HookCall, told: Sequence[Delivery], states: States) -> States:
+def _look_again(parts: Parts, place: Place, call: HookCall, deliveries: Sequence[Delivery], states: States) -> States:
     """What is known after judging the lessons about the call's files that the agent was shown."""
-    shown = {delivery.lesson for delivery in told}
+    shown = {delivery.lesson for delivery in deliveries}
     check = _check(parts, place)
     judged: dict[LessonId, Freshness] = {}
     for path in _relative(parts, place, call, call.paths):
@@ -237,12 +237,12 @@ def _look_again(parts: Parts, place: Place, call: HookCall, told: Sequence[Deliv
     return load_states(parts, place)
 
 
-def _is_news(known: KnownState, call: HookCall, told: Sequence[Delivery]) -> bool:
+def _is_news(known: KnownState, call: HookCall, deliveries: Sequence[Delivery]) -> bool:
     """Whether this agent has to hear of it: not what it was told since, and each state of a lesson only once."""
     not_judged_yet = known.freshness == "unverified" and known.by == call.session
     if known.freshness not in WORSE and not not_judged_yet:
         return False
-    shown = [delivery for delivery in told if delivery.lesson == known.lesson]
+    shown = [delivery for delivery in deliveries if delivery.lesson == known.lesson]
     if not shown or any(delivery.at > known.at or delivery.reason == known.reason for delivery in shown):
         return False  # what it does not know of cannot mislead it
     return known.by != FOUND and (known.by != call.session or call.agent in (known.agent, ""))
@@ -261,8 +261,8 @@ def _first_true(parts: Parts, place: Place, due: Sequence[KnownState]) -> Ranked
             continue  # somewhere in its file something differs: that is no news of the lesson
         if freshness in WORSE:
             now = replace(known, freshness=freshness)
-            told = f"the code it is about has just changed: {words}; confirm, revise or forget it"
-            return Ranked(lesson=lesson, rank=1, score=0.0, why=Why(words=now.reason), freshness=freshness, caveat=told)
+            note = f"the code it is about has just changed: {words}; confirm, revise or forget it"
+            return Ranked(lesson=lesson, rank=1, score=0.0, why=Why(words=now.reason), freshness=freshness, caveat=note)
         if freshness != "unverified":  # there was no time: at the next call
             keep_states(parts, place, {lesson.id: freshness})
     return None

@@ -60,12 +60,12 @@ class VerifyReport(Frozen):
     @property
     def counts(self) -> dict[Freshness, int]:
         """How many lessons are in each state, every state listed."""
-        return {state: sum(one.freshness == state for one in self.checked) for state in FRESHNESSES}
+        return {state: sum(entry.freshness == state for entry in self.checked) for state in FRESHNESSES}
 
     @property
     def is_stale(self) -> bool:
         """Whether the code of some lesson says otherwise than it did."""
-        return any(one.freshness in STALE for one in self.checked)
+        return any(entry.freshness in STALE for entry in self.checked)
 
 
 def verify(
@@ -84,8 +84,8 @@ def verify(
     states: tuple[State, ...] = WAITING if waiting else ("active",)
     checked = [_check(check, lesson) for check, lesson in _about_code(parts, place, states)]
     change, followed = _follow(parts, place, checked, actor)
-    marked = (replace(one, followed=one.lesson.id in followed) for one in checked)
-    order = sorted(marked, key=lambda one: -FRESHNESSES.index(one.freshness))
+    marked = (replace(entry, followed=entry.lesson.id in followed) for entry in checked)
+    order = sorted(marked, key=lambda entry: -FRESHNESSES.index(entry.freshness))
     return VerifyReport(checked=tuple(order), change=change, indexed=indexed)
 
 
@@ -93,7 +93,7 @@ def follow_moves(parts: Parts, place: Place) -> Change | None:
     """Write down the moves of active lessons' code, where there are any; the background's part of `verify`."""
     pairs = [pair for pair in _about_code(parts, place, ("active",)) if not pair[0].is_untouched(pair[1])]
     checked = [_check(check, lesson) for check, lesson in pairs]
-    if any(one.freshness == "orphaned" for one in checked) and _refresh(parts, place, None):
+    if any(entry.freshness == "orphaned" for entry in checked) and _refresh(parts, place, None):
         again = FreshnessCheck(parts, place, within_s=inf)
         checked = [_check(again, lesson) for _, lesson in pairs]
     return _follow(parts, place, checked, "")[0]
@@ -126,17 +126,17 @@ def _follow(parts: Parts, place: Place, checked: Iterable[Checked], actor: str) 
     """The change, and the ids of the lessons that were written; a lesson somebody changed meanwhile is left alone."""
     history = parts.workspace.history(place)
     planned: list[tuple[Lesson, Lesson, list[str]]] = []
-    for one in checked:
-        moves = [look for look in one.looks if _is_followed(history, place, *look)]
-        settled = [look for look in one.looks if look not in moves and _is_settled(history, *look)]
+    for entry in checked:
+        moves = [look for look in entry.looks if _is_followed(history, place, *look)]
+        settled = [look for look in entry.looks if look not in moves and _is_settled(history, *look)]
         if moves or settled:
             is_for_all = history.is_main_line() and all(
                 _is_committed(parts, place, history, old, verdict.anchor) for old, verdict in moves
             )
-            after = _reanchored(parts, place, one.lesson, moves, settled, is_for_all)
+            after = _reanchored(parts, place, entry.lesson, moves, settled, is_for_all)
             words = [f"{_name(old)} -> {_name(verdict.anchor)}" for old, verdict in moves]
-            if after.anchors != one.lesson.anchors:
-                planned.append((one.lesson, after, words or [f"{_name(old)} seen here" for old, _ in settled]))
+            if after.anchors != entry.lesson.anchors:
+                planned.append((entry.lesson, after, words or [f"{_name(old)} seen here" for old, _ in settled]))
 
     def step() -> Change | None:
         current = [plan for plan in planned if _is_current(parts, plan[0])]
@@ -203,13 +203,13 @@ def _moved(place: Place, anchor: Anchor, verdict: Verdict) -> Anchor:
         there = replace(anchor, path=now.path, symbol=now.symbol, symbol_kind=now.symbol_kind)
     else:
         there = replace(now, commit=place.commit, branch=place.branch)
-    also = tuple(one for one in anchor.also if one != _place(now))
+    also = tuple(other for other in anchor.also if other != _place(now))
     return _with_place(replace(there, also=also), _place(anchor))
 
 
 def _with_place(anchor: Anchor, seen: str) -> Anchor:
     """The anchor with another place it was seen at, the newest first."""
-    others = (one for one in anchor.also if one != seen)
+    others = (other for other in anchor.also if other != seen)
     return replace(anchor, also=(seen, *others)[:PLACES_KEPT])
 
 

@@ -119,8 +119,8 @@ class Watch:
         self.place = place
         touched = [
             lesson
-            for lesson, held in self._held.items()
-            if switched or held.freshness == "orphaned" or not changed.isdisjoint(held.paths)
+            for lesson, known in self._held.items()
+            if switched or known.freshness == "orphaned" or not changed.isdisjoint(known.paths)
         ]
         now = dict(zip(self._stamps, stamps.files, strict=True))
         changes = self._judge(touched, SWITCHED if switched else WATCHED)
@@ -147,9 +147,9 @@ class Watch:
         for lesson_id in gone:
             del self._held[lesson_id]
         new = [
-            one
-            for one in active.values()
-            if one.id not in self._held or self._held[one.id].recorded_at != one.recorded_at
+            known
+            for known in active.values()
+            if known.id not in self._held or self._held[known.id].recorded_at != known.recorded_at
         ]
         self._look_at({path for lesson in new for path in lesson.paths})
         changes = self._judge([lesson.id for lesson in new], FOUND)
@@ -166,22 +166,22 @@ class Watch:
     def _judge(self, ids: Sequence[LessonId], by: str) -> list[StateChange]:
         """Judge those lessons, keep what they are, and tell which of those held before are in another state."""
         check = FreshnessCheck(self._parts, self.place, within_s=inf)
-        held: dict[LessonId, _Held] = {}
+        judged: dict[LessonId, _Held] = {}
         changes: list[StateChange] = []
         for lesson in self._fetch(ids):
             looks = check.looks(lesson)
             freshness, words = worst(looks)
             paths = frozenset([*lesson.paths, *(verdict.anchor.path for _, verdict in looks)])
-            held[lesson.id] = _Held(recorded_at=lesson.recorded_at, freshness=freshness, paths=paths)
+            judged[lesson.id] = _Held(recorded_at=lesson.recorded_at, freshness=freshness, paths=paths)
             before = self._held.get(lesson.id)
             if before and before.freshness != freshness:
                 at = self._parts.clock.now()
                 changes.append(
                     StateChange(lesson=lesson, before=before.freshness, freshness=freshness, words=words, at=at)
                 )
-        keep_states(self._parts, self.place, {lesson: one.freshness for lesson, one in held.items()}, by)
-        self._held.update(held)
-        wanted = {path for one in self._held.values() for path in one.paths}
+        keep_states(self._parts, self.place, {lesson: entry.freshness for lesson, entry in judged.items()}, by)
+        self._held.update(judged)
+        wanted = {path for entry in self._held.values() for path in entry.paths}
         self._look_at(wanted)
         for path in self._stamps.keys() - wanted:
             del self._stamps[path]

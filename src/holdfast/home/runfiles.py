@@ -82,7 +82,7 @@ class EmbeddingTurn(Turn):
 
 
 def embed_in_turn(memory: Memory, run_path: str, limit: int) -> int:
-    """As `Memory.embed_pending`; 0 while another process embeds, which would only do the same work twice."""
+    """Embed as `Memory.embed_pending` does; 0 while another process embeds, since the work would be done twice."""
     with EmbeddingTurn(run_path) as ours:
         return memory.embed_pending(limit) if ours else 0
 
@@ -250,8 +250,8 @@ def _line(subject: str, exc: BaseException) -> str:
     from holdfast.text.redaction import redact
 
     hint = f" ({exc.hint})" if isinstance(exc, HoldfastError) and exc.hint else ""
-    told = redact(f"{subject}: {type(exc).__name__}: {exc}{hint}{_where(exc)}")
-    clean = "".join(char if char.isprintable() else " " for char in told[:LINE_LIMIT])
+    message = redact(f"{subject}: {type(exc).__name__}: {exc}{hint}{_where(exc)}")
+    clean = "".join(char if char.isprintable() else " " for char in message[:LINE_LIMIT])
     return f"{_now()} {clean.strip()}\n"
 
 

@@ -98,7 +98,7 @@ def drain(memory: Memory, run_path: str, until_s: float | None = None) -> int:
     Stops at `until_s` of the monotonic clock. What the store cannot take now stays; a file that cannot be read is set
     aside. Raises StoreError when the store takes nothing.
     """
-    kept = 0
+    new = 0
     for name in waiting(run_path):
         if until_s is not None and time.monotonic() > until_s:
             break
@@ -106,7 +106,7 @@ def drain(memory: Memory, run_path: str, until_s: float | None = None) -> int:
         try:
             with open(path, encoding="utf-8", errors="replace") as stream:
                 entry = loads(stream.read())
-            kept += _put(memory, entry)
+            new += _put(memory, entry)
             os.unlink(path)
         except (FileNotFoundError, ProjectUnknownError):
             continue  # another process was quicker, or git did not answer in time: the next one to drain tries again
@@ -114,7 +114,7 @@ def drain(memory: Memory, run_path: str, until_s: float | None = None) -> int:
             raise
         except (HoldfastError, OSError, KeyError, TypeError, ValueError, AttributeError):
             _set_aside(path)
-    return kept
+    return new
 
 
 def _put(memory: Memory, entry: dict[str, Any]) -> int:

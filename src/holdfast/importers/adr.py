@@ -68,7 +68,7 @@ class Adr:
     id = "adr/1"
 
     def sureness(self, source: Source) -> int:
-        """By its folder and its headings."""
+        """Judge by its folder and its headings."""
         if not source.name.endswith(".md") or NO_RECORDS.search(source.name):
             return NO
         inside = any(f"/{folder}" in "/" + source.label.lower() for folder in FOLDERS)
@@ -111,14 +111,14 @@ def make(options: Mapping[str, str]) -> Adr:
 
 def _sections(text: str) -> tuple[str, dict[str, str]]:
     """(title, text by heading in lower case); a section of a deeper level is part of the one above, too."""
-    found = list(_HEADING.finditer(text))
-    title = next((nearly_plain(heading[2]) for heading in found if len(heading[1]) == 1), "")
-    held: dict[str, str] = {}
-    for at, heading in enumerate(found):
-        later = (next_one.start() for next_one in found[at + 1 :] if len(next_one[1]) <= len(heading[1]))
+    headings = list(_HEADING.finditer(text))
+    title = next((nearly_plain(heading[2]) for heading in headings if len(heading[1]) == 1), "")
+    sections: dict[str, str] = {}
+    for at, heading in enumerate(headings):
+        later = (next_one.start() for next_one in headings[at + 1 :] if len(next_one[1]) <= len(heading[1]))
         body = text[heading.end() : next(later, len(text))]
-        held.setdefault(nearly_plain(heading[2]).lower().rstrip(":"), body.strip())
-    return title, held
+        sections.setdefault(nearly_plain(heading[2]).lower().rstrip(":"), body.strip())
+    return title, sections
 
 
 def _first(sections: Mapping[str, str], names: tuple[str, ...]) -> str:
@@ -146,11 +146,11 @@ def _state(front: Mapping[str, Any], text: str, sections: Mapping[str, str]) -> 
 
 
 def _dated(text: str) -> str:
-    found = _DATE.search(text)
-    return found[1] if found else ""
+    match = _DATE.search(text)
+    return match[1] if match else ""
 
 
 def _links(front: Mapping[str, Any], text: str) -> Iterator[tuple[LinkKind, str]]:
     """Links to other records by number, each once; what says it from the other end is told by the other record."""
-    found = _LINK.findall(f"{text_of(front.get('status'))}\n{text}")
-    yield from dict.fromkeys((_LINKS[verb.lower()], f"adr {int(number)}") for verb, number in found)
+    references = _LINK.findall(f"{text_of(front.get('status'))}\n{text}")
+    yield from dict.fromkeys((_LINKS[verb.lower()], f"adr {int(number)}") for verb, number in references)

@@ -46,7 +46,7 @@ class BasicMemory:
     id = "basic_memory/1"
 
     def sureness(self, source: Source) -> int:
-        """By the front matter's `permalink`."""
+        """Judge by the front matter's `permalink`."""
         if not source.name.endswith(".md"):
             return NO
         front, _ = split_front(source.head.decode("utf-8-sig", "replace").replace("\r\n", "\n"))
@@ -59,10 +59,10 @@ class BasicMemory:
         front, text = split_front(load_markdown(source))
         note = _shared(source, front)
         links = tuple((VERBS.get(verb.strip().lower(), "relates_to"), name) for verb, name in _RELATION.findall(text))
-        found = list(_OBSERVATION.finditer(text))
-        for number, observation in enumerate(found):
+        observations = list(_OBSERVATION.finditer(text))
+        for number, observation in enumerate(observations):
             yield from _observation(note, observation, links if number == 0 else None)
-        if not found:
+        if not observations:
             yield from read_markdown(_RELATION.sub("", text), Voice(shared=note))
 
 
@@ -83,16 +83,16 @@ def _shared(source: Source, front: Mapping[str, Any]) -> Passage:
 
 
 def _observation(
-    note: Passage, found: re.Match[str], links: tuple[tuple[LinkKind, str], ...] | None
+    note: Passage, observation: re.Match[str], links: tuple[tuple[LinkKind, str], ...] | None
 ) -> Iterator[Passage | Skipped]:
-    reason = _REASON.search(found[2])
-    words = _TAG.sub("", _REASON.sub("", found[2])).strip()
+    reason = _REASON.search(observation[2])
+    words = _TAG.sub("", _REASON.sub("", observation[2])).strip()
     passage = replace(
         note,
-        kind=kind_of(found[1], KINDS) or "",
+        kind=kind_of(observation[1], KINDS) or "",
         title=title_of(f"{note.section}: {words}"),
         why=reason[1] if reason else "",
-        tags=tuple(dict.fromkeys((*note.tags, found[1].strip(), *_TAG.findall(found[2])))),
+        tags=tuple(dict.fromkeys((*note.tags, observation[1].strip(), *_TAG.findall(observation[2])))),
         names=() if links is None else note.names,
         links=links or (),
     )

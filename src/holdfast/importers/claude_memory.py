@@ -37,7 +37,7 @@ class ClaudeMemory:
     id = "claude_memory/1"
 
     def sureness(self, source: Source) -> int:
-        """By its place."""
+        """Judge by its place."""
         if _PLACE.search(source.path.replace("\\", "/")):
             return CERTAIN
         return MAYBE if source.name == "memory.md" else NO

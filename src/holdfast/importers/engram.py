@@ -43,7 +43,7 @@ class Engram:
     id = "engram/1"
 
     def sureness(self, source: Source) -> int:
-        """By the columns of its table."""
+        """Judge by the columns of its table."""
         return sure_of_table(source, TABLE, REQUIRED)
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:

@@ -27,23 +27,23 @@ class McpMemory:
     id = "mcp_memory/1"
 
     def sureness(self, source: Source) -> int:
-        """By its first line."""
+        """Judge by its first line."""
         first = source.head.lstrip(b"\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0].replace(b" ", b"")
         keys = (b'"entityType":', b'"relationType":')
         return CERTAIN if first.startswith(b'{"') and any(key in first for key in keys) else NO
 
     def read(self, source: Source) -> Iterator[Passage | Skipped]:
-        """Observations in order; lines that are no entity or relation are told and left out."""
+        """Observations in order; lines that are no entity or relation are reported and left out."""
         entities: dict[str, dict[str, Any]] = {}
         links: dict[str, list[str]] = {}
         for number, line in enumerate(load_text(source).split("\n"), 1):
-            held = _object(line) if line.strip() else {}
-            if held is None:
+            record = _object(line) if line.strip() else {}
+            if record is None:
                 yield Skipped(section=f"line {number}", reason="not an entity or a relation")
-            elif held.get("entityType") is not None and isinstance(held.get("name"), str):
-                entities[held["name"]] = held
-            elif held.get("relationType") is not None:
-                links.setdefault(str(held.get("from")), []).append(str(held.get("to")))
+            elif record.get("entityType") is not None and isinstance(record.get("name"), str):
+                entities[record["name"]] = record
+            elif record.get("relationType") is not None:
+                links.setdefault(str(record.get("from")), []).append(str(record.get("to")))
         if not entities:
             raise InvalidValueError(f"{source.label} holds no entity")
         for name, entity in entities.items():
@@ -57,16 +57,16 @@ def make(options: Mapping[str, str]) -> McpMemory:
 
 def _object(line: str) -> dict[str, Any] | None:
     try:
-        held = json.loads(line[:LINE_LIMIT])
+        record = json.loads(line[:LINE_LIMIT])
     except (ValueError, RecursionError):
         return None
-    return held if isinstance(held, dict) and held.get("type") in ("entity", "relation", None) else None
+    return record if isinstance(record, dict) and record.get("type") in ("entity", "relation", None) else None
 
 
 def _observations(name: str, entity: Mapping[str, Any], targets: list[str]) -> Iterator[Passage | Skipped]:
-    told = entity.get("observations")
+    observations = entity.get("observations")
     first = True
-    for observation in told if isinstance(told, list) else ():
+    for observation in observations if isinstance(observations, list) else ():
         if not isinstance(observation, str):
             continue
         spoken = name.replace("_", " ")

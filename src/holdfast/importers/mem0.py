@@ -39,7 +39,7 @@ class Mem0:
     id = "mem0/1"
 
     def sureness(self, source: Source) -> int:
-        """By its content; an export of the plug-in by its name."""
+        """Judge by its content; an export of the plug-in by its name."""
         if source.head.startswith(MAGIC):
             return sure_of_table(source, "history", REQUIRED)
         if source.name.startswith("mem0-export-") and source.name.endswith(".md"):
@@ -77,12 +77,12 @@ def _from_history(rows: Sequence[Mapping[str, Any]]) -> Iterator[Passage | Skipp
 
 def _from_answers(source: Source) -> Iterator[Passage | Skipped]:
     try:
-        held = json.loads(load_text(source))
+        answer = json.loads(load_text(source))
     except (ValueError, RecursionError) as exc:
         if isinstance(exc, InvalidValueError):
             raise
         raise InvalidValueError(f"{source.label} is not JSON: {exc}") from exc
-    items = held.get("results") or held.get("memories") if isinstance(held, dict) else held
+    items = answer.get("results") or answer.get("memories") if isinstance(answer, dict) else answer
     if not isinstance(items, list):
         raise InvalidValueError(f"{source.label} holds no list of memories")
     for number, item in enumerate(items, 1):
@@ -98,7 +98,7 @@ def _from_answers(source: Source) -> Iterator[Passage | Skipped]:
 
 
 def _from_export(text: str) -> Iterator[Passage | Skipped]:
-    starts = [found.start() for found in _BLOCK.finditer(text)]
+    starts = [match.start() for match in _BLOCK.finditer(text)]
     for begin, end in zip(starts, [*starts[1:], len(text)], strict=True):
         front, body = split_front(text[begin:end])
         categories = (text_of(front.get("type")), *texts_of(front.get("categories")))

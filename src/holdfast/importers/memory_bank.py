@@ -37,7 +37,7 @@ class MemoryBank:
     id = "memory_bank/1"
 
     def sureness(self, source: Source) -> int:
-        """By its folder."""
+        """Judge by its folder."""
         inside = any(f"/{folder}" in "/" + source.label.lower() for folder in FOLDERS)
         return CERTAIN if inside and source.name.endswith(".md") and source.name != "readme.md" else NO
 

@@ -30,7 +30,7 @@ def remove(file: str, text: str, edits: Sequence[Edit], before: str) -> str:
 
 
 def keeps_place(edits: Sequence[Edit]) -> bool:
-    """Whether the edits are made where they stand in the file, so that what is around them need not be known."""
+    """Whether the edits are made at their place in the file, so that the original around them is not needed."""
     return any(isinstance(edit, (BlockEdit, OwnFile)) for edit in edits)
 
 
@@ -40,12 +40,12 @@ def holds(file: str, text: str, edit: Edit) -> bool:
         return text == edit.text
     if isinstance(edit, BlockEdit):
         return textfile.insert_block(text, [edit]) == text
-    held = read(file, text)
+    value = read(file, text)
     for key in edit.path:
-        held = held.get(key) if isinstance(held, dict) else None
+        value = value.get(key) if isinstance(value, dict) else None
     if edit.key:
-        return isinstance(held, dict) and (edit.shared or held.get(edit.key) == edit.value)
-    return isinstance(held, list) and edit.value in held
+        return isinstance(value, dict) and (edit.shared or value.get(edit.key) == edit.value)
+    return isinstance(value, list) and edit.value in value
 
 
 def read(file: str, text: str) -> Any:
@@ -62,15 +62,15 @@ def read(file: str, text: str) -> Any:
 
 def keep(edit: Edit, owner: str) -> dict[str, Any]:
     """The edit as the manifest keeps it."""
-    told = {name: held for name, held in vars(edit).items() if name != "file"}
-    return {"owner": owner, "form": _FORMS[type(edit)]} | told
+    record = {name: value for name, value in vars(edit).items() if name != "file"}
+    return {"owner": owner, "form": _FORMS[type(edit)]} | record
 
 
-def kept(file: str, told: dict[str, Any]) -> Edit:
+def parse_edit(file: str, record: dict[str, Any]) -> Edit:
     """The edit that the manifest tells of; one without a form is of the first version, a configuration edit."""
-    fields = {name: held for name, held in told.items() if name not in ("owner", "form")}
+    fields = {name: value for name, value in record.items() if name not in ("owner", "form")}
     fields |= {name: tuple(fields[name]) for name in ("path", "formerly") if name in fields}
-    made: Edit = _TYPES[told.get("form", "config")](file=file, **fields)
+    made: Edit = _TYPES[record.get("form", "config")](file=file, **fields)
     return made
 
 

@@ -28,16 +28,16 @@ OWNER = "git:git-hooks:"
 GIT_TIMEOUT_S = 10
 SHELLS = ("sh", "bash", "dash", "ksh", "zsh", "ash")
 KEEPERS = {"lefthook": "lefthook", "pre-commit": "pre-commit.com", "husky": "husky", "overcommit": "overcommit"}
-"""Programs that write hooks anew at will, and what only theirs contain."""
+"""Programs that rewrite hooks at will, each with a word that only its hooks contain."""
 BUSY = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG")
-"""What lies in git's folder while files must not change behind it."""
+"""Names in git's folder that are there while files must not change behind git's back."""
 
 
 RULES = ("rules", "sync", "--git-hook")
 
 
 def edits(root: str, arguments: Sequence[str], label: str = "", *, waits: bool = True) -> list[Edit]:
-    """What makes git run `holdfast` with those arguments after a merge, checkout or commit.
+    """The edits that make git run `holdfast` with those arguments after a merge, checkout or commit.
 
     `label` tells its lines from those of another command. Without `waits` git goes on at once. Raises HostConfigError,
     with what to add by hand, where the hooks are not ours to change.
@@ -75,9 +75,9 @@ def _folder(root: str, lines: Mapping[str, str]) -> str:
 
 
 def _edit(file: str, name: str, lines: Mapping[str, str], label: str) -> Edit:
-    held = _held(file, lines)
-    reason = _reason_against(held) if held else ""
-    if held and not reason and not os.access(file, os.X_OK):
+    script = _held(file, lines)
+    reason = _reason_against(script) if script else ""
+    if script and not reason and not os.access(file, os.X_OK):
         reason = "is not executable: git does not run it"
     if reason:
         raise _by_hand(f"{file} {reason}", lines)
@@ -96,12 +96,12 @@ def _held(file: str, lines: Mapping[str, str]) -> str:
         raise _by_hand(f"{file} cannot be read as a script: {exc}", lines) from exc
 
 
-def _reason_against(held: str) -> str:
+def _reason_against(script: str) -> str:
     """Why nothing may be added to a hook; empty when it may."""
-    keeper = next((name for name, sign in KEEPERS.items() if sign in held.lower()), "")
+    keeper = next((name for name, sign in KEEPERS.items() if sign in script.lower()), "")
     if keeper:
         return f"is kept by {keeper}, which would write over our line"
-    lines = held.splitlines()
+    lines = script.splitlines()
     program = lines[0].removeprefix("#!").split()[:2] if lines[0].startswith("#!") else []
     if not any(os.path.basename(word) in SHELLS for word in program):
         return "is not a shell script"
@@ -116,7 +116,7 @@ def _by_hand(why: str, lines: Mapping[str, str]) -> HostConfigError:
 
 
 def run_git(root: str, *arguments: str) -> str:
-    """What git says, empty when it fails; asked with the repository's own settings, which tell where hooks are."""
+    """Git's answer, empty when it fails; asked with the repository's own settings, which tell where hooks are."""
     program = git_program(os.environ.get("PATH", ""), os.path.isfile, os.name == "nt")
     try:
         done = subprocess.run(

@@ -30,7 +30,7 @@ BACKUPS = "backups"
 SETUP_SCOPES = ("user", "project")
 """The second word of owners (`host:scope:folder`) on whose behalf setup changed a file."""
 ATTEMPTS = 3
-"""Times we start again when a running host writes its file while we change it."""
+"""How often we start again when a running host writes its file while we change it."""
 
 
 class Change(NamedTuple):
@@ -67,8 +67,8 @@ class HostFiles:
     def files_of(self, wanted: Mapping[str, Sequence[Edit]]) -> list[str]:
         """The files that the owners' edits are for, and those in which they have had some."""
         known = [edit.file for edits in wanted.values() for edit in edits]
-        held = [file for file, entry in self.manifest.items() if any(e["owner"] in wanted for e in entry["edits"])]
-        return list(dict.fromkeys([*known, *held]))
+        edited = [file for file, entry in self.manifest.items() if any(e["owner"] in wanted for e in entry["edits"])]
+        return list(dict.fromkeys([*known, *edited]))
 
     def plan_file(self, file: str, wanted: Mapping[str, Sequence[Edit]], known: Sequence[Edit] = ()) -> Change:
         """The change that leaves of each owner exactly those of its edits that are for the file.
@@ -93,11 +93,11 @@ class HostFiles:
         changes = []
         for file in dict.fromkeys([*self.manifest, *(edit.file for edit in lost)]):
             held_edits = self.manifest.get(file, {}).get("edits", ())
-            kept = tuple(edit for edit in held_edits if hosts and edit["owner"].partition(":")[0] not in hosts)
-            if kept and len(kept) == len(held_edits):
+            remaining = tuple(edit for edit in held_edits if hosts and edit["owner"].partition(":")[0] not in hosts)
+            if remaining and len(remaining) == len(held_edits):
                 continue
             try:
-                change = self._plan_kept(file, kept, [edit for edit in lost if edit.file == file])
+                change = self._plan_kept(file, remaining, [edit for edit in lost if edit.file == file])
             except HostConfigError:
                 if file in self.manifest:
                     raise
@@ -116,29 +116,29 @@ class HostFiles:
             elif list(change.edits) != self.manifest.get(change.file, {}).get("edits"):
                 self._remember(change)  # another owner of what is there already
 
-    def _plan_kept(self, file: str, kept: tuple[dict[str, Any], ...], known: Sequence[Edit]) -> Change:
+    def _plan_kept(self, file: str, remaining: tuple[dict[str, Any], ...], known: Sequence[Edit]) -> Change:
         """The change that leaves just these edits of ours in the file."""
-        held = _read(file)
-        before = self._pristine(file, held, known)
-        if not kept:
-            return Change(file, held, before, None, ())
-        edits = [forms.kept(file, edit) for edit in kept]
-        prefix, text = _decode(file, (held if forms.keeps_place(edits) else before) or b"")
-        change = Change(file, held, prefix + forms.insert(file, text, edits).encode(), before, kept)
-        if change.needed and held is not None and not os.stat(file).st_mode & stat.S_IWUSR:
+        content = _read(file)
+        before = self._pristine(file, content, known)
+        if not remaining:
+            return Change(file, content, before, None, ())
+        edits = [forms.parse_edit(file, edit) for edit in remaining]
+        prefix, text = _decode(file, (content if forms.keeps_place(edits) else before) or b"")
+        change = Change(file, content, prefix + forms.insert(file, text, edits).encode(), before, remaining)
+        if change.needed and content is not None and not os.stat(file).st_mode & stat.S_IWUSR:
             raise HostConfigError(f"{file} is read-only", hint="make it writable, or add to it by hand")
         return change
 
-    def _pristine(self, file: str, held: bytes | None, edits: Sequence[Edit] = ()) -> bytes | None:
-        """What the file holds without us."""
+    def _pristine(self, file: str, content: bytes | None, edits: Sequence[Edit] = ()) -> bytes | None:
+        """The file's content without our edits."""
         entry = self.manifest.get(file)
         before = self._backup(entry) if entry else None
-        if entry and held is not None and _digest(held) == entry["after"]:
+        if entry and content is not None and _digest(content) == entry["after"]:
             return before
-        if held is None or (entry and held == before):
-            return held
-        prefix, text = _decode(file, held)
-        ours = [*edits, *(forms.kept(file, edit) for edit in (entry or {}).get("edits", ()))]
+        if content is None or (entry and content == before):
+            return content
+        prefix, text = _decode(file, content)
+        ours = [*edits, *(forms.parse_edit(file, edit) for edit in (entry or {}).get("edits", ()))]
         bare = forms.remove(file, text, ours, _decode(file, before or b"")[1])
         if entry and before is None and bare.split() in ([], ["{", "}"], ["{}"]):
             return None
@@ -150,10 +150,10 @@ class HostFiles:
         if not entry["backup"]:
             return None
         path = os.path.join(self.home, BACKUPS, entry["backup"])
-        held = _read(path)
-        if held is None:
+        content = _read(path)
+        if content is None:
             raise HostConfigError(f"the backup {path} is gone", hint="mend the file it was made of by hand")
-        return held
+        return content
 
     def _write(self, change: Change) -> None:
         if _read(change.file) != change.held:
@@ -192,11 +192,11 @@ class HostFiles:
         self._drop_backups(change.file, self.manifest[change.file]["backup"])
 
     def _keep_backup(self, change: Change) -> str:
-        held = change.before or b""
-        name = f"{_backup_stem(change.file)}{_digest(held)[:8]}"
+        content = change.before or b""
+        name = f"{_backup_stem(change.file)}{_digest(content)[:8]}"
         folder = os.path.join(self.home, BACKUPS)
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        replace_file(os.path.join(folder, name), held)
+        replace_file(os.path.join(folder, name), content)
         return name
 
     def _forget(self, file: str) -> None:
@@ -205,14 +205,14 @@ class HostFiles:
         self._drop_backups(file)
 
     def _drop_backups(self, file: str, but: str = "") -> None:
-        """Remove the file's backups but the one that is kept: a host's file may hold tokens in clear."""
+        """Remove the file's backups except the one in the manifest: a host's file may hold tokens in clear."""
         for name in backups(self.home):
             if name.startswith(_backup_stem(file)) and name != but:
                 os.remove(os.path.join(self.home, BACKUPS, name))
         _remove_empty([os.path.join(self.home, BACKUPS)])
 
     def _save(self, file: str) -> None:
-        """Keep what we know of the file; of all others, what another process may have written meanwhile."""
+        """Save what we know of this file, and keep what another process may have written about the others."""
         os.makedirs(self.home, mode=0o700, exist_ok=True)
         path = os.path.join(self.home, MANIFEST)
         others = {name: entry for name, entry in _load_manifest(path).items() if name != file}
@@ -221,8 +221,8 @@ class HostFiles:
             if os.path.exists(path):
                 os.remove(path)
             return
-        told = {"version": 1, "files": self.manifest}
-        replace_file(path, json.dumps(told, ensure_ascii=False, indent=2).encode() + b"\n")
+        manifest = {"version": 1, "files": self.manifest}
+        replace_file(path, json.dumps(manifest, ensure_ascii=False, indent=2).encode() + b"\n")
 
 
 def backups(home: str) -> list[str]:
@@ -243,18 +243,18 @@ def set_up(manifest: Mapping[str, dict[str, Any]], folder: str = "") -> set[str]
 
 
 def _load_manifest(path: str) -> dict[str, dict[str, Any]]:
-    held = _read(path)
-    if held is None:
+    content = _read(path)
+    if content is None:
         return {}
     try:
-        files: dict[str, dict[str, Any]] = json.loads(held)["files"]
+        files: dict[str, dict[str, Any]] = json.loads(content)["files"]
     except (ValueError, KeyError, TypeError) as exc:
         raise HostConfigError(f"{path} is damaged: {exc}", hint=f"mend {path}; backups are beside it") from exc
     return files
 
 
-def _digest(held: bytes) -> str:
-    return hashlib.sha256(held).hexdigest()
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _read(path: str) -> bytes | None:
@@ -267,11 +267,11 @@ def _read(path: str) -> bytes | None:
         raise HostConfigError(f"{path} cannot be read: {exc.strerror}", hint=f"look at {path}") from exc
 
 
-def _decode(file: str, held: bytes) -> tuple[bytes, str]:
+def _decode(file: str, content: bytes) -> tuple[bytes, str]:
     """The byte order mark, if there is one, and the text."""
-    prefix = BOM if held.startswith(BOM) else b""
+    prefix = BOM if content.startswith(BOM) else b""
     try:
-        return prefix, held[len(prefix) :].decode("utf-8")
+        return prefix, content[len(prefix) :].decode("utf-8")
     except UnicodeDecodeError as exc:
         raise HostConfigError(f"{file} is not UTF-8: {exc}", hint="save the file as UTF-8") from exc
 
@@ -293,7 +293,7 @@ def followed_inside(root: str, name: str) -> str:
     return real[len(inside) :].replace(os.sep, "/")
 
 
-def replace_file(path: str, held: bytes, new_mode: int = 0o600) -> None:
+def replace_file(path: str, content: bytes, new_mode: int = 0o600) -> None:
     """Write in one step: a reader sees the old file or the new one. A link stays one; the mode is kept."""
     target = os.path.realpath(path)
     try:
@@ -303,7 +303,7 @@ def replace_file(path: str, held: bytes, new_mode: int = 0o600) -> None:
         raise HostConfigError(f"{path} cannot be written: {exc.strerror}", hint="check its folder's rights") from exc
     try:
         with os.fdopen(number, "wb") as stream:
-            stream.write(held)
+            stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(draft, mode)

@@ -42,11 +42,11 @@ class Holder(NamedTuple):
     parts: list[Part]
 
     def only(self, key: str) -> Part | None:
-        """The member of that key. Raises HostConfigError when there are several: which one counts, readers dispute."""
-        found = [part for part in self.parts if part.key == key]
-        if len(found) > 1:
-            raise HostConfigError(f"{key!r} is there {len(found)} times", hint="keep one of them")
-        return found[0] if found else None
+        """The member of that key. Raises HostConfigError when there are several: readers differ in which one counts."""
+        members = [part for part in self.parts if part.key == key]
+        if len(members) > 1:
+            raise HostConfigError(f"{key!r} is there {len(members)} times", hint="keep one of them")
+        return members[0] if members else None
 
 
 def insert(text: str, edits: Sequence[ConfigEdit]) -> str:
@@ -70,11 +70,11 @@ def remove(text: str, edits: Sequence[ConfigEdit], before: str = "") -> str:
     shared = [edit for edit in edits if edit.shared]
     edits = [edit for edit in edits if not edit.shared]
     for path in dict.fromkeys(edit.path if edit.key else edit.path[:-1] for edit in edits):
-        found = [edit for edit in edits if (edit.path if edit.key else edit.path[:-1]) == path]
-        held = text
-        for edit in found:
+        own_edits = [edit for edit in edits if (edit.path if edit.key else edit.path[:-1]) == path]
+        unpruned = text
+        for edit in own_edits:
             text = _remove_member(text, edit) if edit.key else _sweep_lists(text, path, edit, before)
-        text = text if text == held else _prune(text, path, before)
+        text = text if text == unpruned else _prune(text, path, before)
     for edit in shared:
         text = _remove_last(text, edit, before)
     return text
@@ -96,7 +96,7 @@ def check(text: str, *, comments: bool = False) -> None:
 def plain(text: str) -> str:
     """The text with blanks in the place of comments and trailing commas: JSON of the same length."""
     for pattern in (COMMENTS, TRAILING):
-        text = pattern.sub(lambda found: found[0] if found[0][0] == '"' else _blank(found[0]), text)
+        text = pattern.sub(lambda match: match[0] if match[0][0] == '"' else _blank(match[0]), text)
     return text
 
 
@@ -127,8 +127,8 @@ def is_ours(value: Any, ours: ConfigEdit) -> bool:
     """Whether a value is an entry of ours, or holds nothing but entries of ours."""
     if isinstance(value, dict):
         lists = [item for item in value.values() if isinstance(item, list) and item]
-        told = any(isinstance(item, str) and ours.marks(item) for item in value.values())
-        return told or (bool(lists) and all(is_ours(item, ours) for item in lists))
+        is_marked = any(isinstance(item, str) and ours.marks(item) for item in value.values())
+        return is_marked or (bool(lists) and all(is_ours(item, ours) for item in lists))
     if isinstance(value, list):
         return bool(value) and all(is_ours(item, ours) for item in value)
     return isinstance(value, str) and ours.marks(value)
@@ -140,8 +140,8 @@ def _in_the_way(path: Sequence[str]) -> HostConfigError:
 
 
 def _skip(text: str, at: int) -> int:
-    found = BLANK.match(text, at)
-    return found.end() if found else at
+    match = BLANK.match(text, at)
+    return match.end() if match else at
 
 
 def _holder(text: str, start: int) -> Holder:
@@ -215,8 +215,8 @@ def _newline(text: str) -> str:
 
 
 def _unit(text: str) -> str:
-    found = INDENT.search(text)
-    return found.group(1) if found else "  "
+    match = INDENT.search(text)
+    return match.group(1) if match else "  "
 
 
 def _indent_of_line(text: str, at: int) -> str:
@@ -243,7 +243,7 @@ def _remove_member(text: str, edit: ConfigEdit) -> str:
 
 
 def _remove_last(text: str, edit: ConfigEdit, before: str) -> str:
-    """Without a shared member that nobody had before us, when it is all that is left."""
+    """The text without a shared member that was not there before us, when nothing else is left."""
     holder, old = holder_at(text, edit.path), _quietly(before, edit.path)
     if holder is None or [part.key for part in holder.parts] != [edit.key] or (old and old.only(edit.key)):
         return text
@@ -251,7 +251,7 @@ def _remove_last(text: str, edit: ConfigEdit, before: str) -> str:
 
 
 def _sweep_lists(text: str, path: tuple[str, ...], ours: ConfigEdit, before: str) -> str:
-    """Without our entries in any list of the object at the path, also those inside of others' entries."""
+    """The text without our entries in any list of the object at the path, also those inside of others' entries."""
     if holder_at(text, path) is None:
         return text
     for key in [part.key for part in _parts(text, path) if isinstance(part.value, list)]:
@@ -272,7 +272,7 @@ def _sweep(text: str, path: tuple[str, ...], ours: ConfigEdit) -> str:
 
 
 def _sweep_inside(text: str, start: int, ours: ConfigEdit) -> str:
-    """Without our entries in the lists of one list element: a group of which a part is ours."""
+    """The text without our entries in the lists of one list element: a group of which a part is ours."""
     for part in reversed(_holder(plain(text), start).parts):
         if isinstance(part.value, list):
             for item in reversed(_holder(plain(text), part.value_start).parts):
@@ -292,7 +292,7 @@ def _parts(text: str, path: tuple[str, ...]) -> list[Part]:
 
 
 def _prune(text: str, path: tuple[str, ...], before: str) -> str:
-    """Without holders along the path that are empty now and were not there before; an old one gets its blanks back."""
+    """The text without holders along the path that are empty now and new; an old one gets its blanks back."""
     for depth in range(len(path), 0, -1):
         holder = holder_at(text, path[:depth])
         if holder is None or holder.parts:

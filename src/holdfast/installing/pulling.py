@@ -136,8 +136,8 @@ class _Pull:
         return self._folder
 
     def _record(self, files: tuple[File, ...]) -> dict[str, Any]:
-        kept = {os.path.basename(file.path): {"bytes": file.size, file.kind: file.checksum} for file in files}
-        return {"model": self._model, "revision": self._revision, "from": self._host, "files": kept}
+        entries = {os.path.basename(file.path): {"bytes": file.size, file.kind: file.checksum} for file in files}
+        return {"model": self._model, "revision": self._revision, "from": self._host, "files": entries}
 
     def _is_there(self, record: dict[str, Any]) -> bool:
         """Whether the folder holds these very files."""
@@ -149,8 +149,8 @@ class _Pull:
 
     def _list(self) -> tuple[File, ...]:
         """What the hub says the files are; the revision becomes the commit it names."""
-        found = self._json(f"/api/models/{self._model}/revision/{self._revision}")
-        commit = found.get("sha") if isinstance(found, dict) else None
+        answer = self._json(f"/api/models/{self._model}/revision/{self._revision}")
+        commit = answer.get("sha") if isinstance(answer, dict) else None
         if not isinstance(commit, str) or not re.fullmatch("[0-9a-f]{40}", commit):
             raise EmbedderError(f"{self._host} does not name a commit of {self._key}", hint="check the model's name")
         self._revision = commit
@@ -208,14 +208,14 @@ class _Pull:
 
 
 def _files_of(listed: Any) -> Iterator[File]:
-    for told in listed if isinstance(listed, list) else ():
-        if not isinstance(told, dict) or told.get("type") != "file" or not isinstance(told.get("path"), str):
+    for entry in listed if isinstance(listed, list) else ():
+        if not isinstance(entry, dict) or entry.get("type") != "file" or not isinstance(entry.get("path"), str):
             continue
-        large = told.get("lfs")
-        kind, held = ("sha256", large) if isinstance(large, dict) else ("git", told)
-        size, checksum = held.get("size"), held.get("oid")
+        large = entry.get("lfs")
+        kind, blob = ("sha256", large) if isinstance(large, dict) else ("git", entry)
+        size, checksum = blob.get("size"), blob.get("oid")
         if isinstance(size, int) and isinstance(checksum, str):
-            yield File(told["path"], size, checksum.removeprefix("sha256:"), kind)
+            yield File(entry["path"], size, checksum.removeprefix("sha256:"), kind)
 
 
 def _sum(path: str, kinds: dict[str, Any]) -> str:

@@ -88,10 +88,10 @@ class RulesDesk:
 
         Without a host to write for that is nothing, and a note says so. Raises PluginNotFoundError for an unknown name.
         """
-        asked = self._asked(request.hosts)
+        hosts_asked = self._asked(request.hosts)
         problems: list[HoldfastError] = []
         notes: list[str] = []
-        outlets = list(self._outlets(asked, problems, notes))
+        outlets = list(self._outlets(hosts_asked, problems, notes))
         if not (outlets or problems or self.owners()):
             notes.append(f"no host that is set up needs rules files; for one all the same: {NAME_ONE}")
         rules = compile_rules(self._memory.parts, self._memory.place, outlets, request.budget, request.own)
@@ -101,7 +101,7 @@ class RulesDesk:
         changes = self._changes(wanted, problems)
         notes += _too_long(outlets, changes, self.root)
         hosts = tuple(outlet.host for outlet in outlets)
-        return Plan(rules, hosts, asked, tuple(changes), tuple(problems), tuple(notes))
+        return Plan(rules, hosts, hosts_asked, tuple(changes), tuple(problems), tuple(notes))
 
     def with_git_hooks(self, plan: Plan, request: RulesRequest) -> Plan:
         """The plan, and a line in git's hooks that syncs so; or why that cannot be."""
@@ -116,8 +116,8 @@ class RulesDesk:
     def git_hooks(self) -> list[str]:
         """Names of git's hooks that have our line for this work tree."""
         owner = githooks.OWNER + self.root
-        held = self._files.manifest.items()
-        return [os.path.basename(file) for file, entry in held if owner in (e["owner"] for e in entry["edits"])]
+        entries = self._files.manifest.items()
+        return [os.path.basename(file) for file, entry in entries if owner in (e["owner"] for e in entry["edits"])]
 
     def plan_removal(self, named: Sequence[str]) -> Plan:
         """What taking our rules back changes; of all hosts also what came with the project, from another machine."""
@@ -130,8 +130,8 @@ class RulesDesk:
         strays = {} if named else {edit.file: edit for edit in self._strays()}
         for edit in strays.values():  # a file that cannot be read has nothing of ours
             changes += [change for change in self._changes({}, [], [edit]) if change.needed]
-        asked = tuple(name for name in self._asked() if named and name not in named)
-        return Plan(Rules(), asked=asked, changes=tuple(changes), problems=tuple(problems))
+        remaining = tuple(name for name in self._asked() if named and name not in named)
+        return Plan(Rules(), asked=remaining, changes=tuple(changes), problems=tuple(problems))
 
     def path(self, file: str) -> str:
         """The absolute path of a file of the project."""
@@ -172,27 +172,27 @@ class RulesDesk:
         """The hosts that somebody named, before and now; one whose files are gone from the manifest was uninstalled."""
         written = self._written_for()
         lines = [line.partition(" ") for line in self._memory.parts.store.get_state(RULES_HOSTS, self.root).split("\n")]
-        kept = [name for name, _, waits in lines if name in self._hosts and (waits or name in written)]
-        return tuple(dict.fromkeys([*kept, *map(self._known, named)]))
+        known = [name for name, _, waits in lines if name in self._hosts and (waits or name in written)]
+        return tuple(dict.fromkeys([*known, *map(self._known, named)]))
 
-    def _chosen(self, asked: Sequence[str]) -> list[str]:
+    def _chosen(self, named: Sequence[str]) -> list[str]:
         """The hosts to write for: those asked for, and those that setup wired and no hook delivers to."""
         profiles = {name: self._hosts[name].profile for name in self._wired}
         silent = [name for name, profile in profiles.items() if profile.rules and not profile.moments]
-        return sorted({*asked, *silent})
+        return sorted({*named, *silent})
 
-    def _outlets(self, asked: Sequence[str], problems: list[HoldfastError], notes: list[str]) -> Iterator[Outlet]:
+    def _outlets(self, named: Sequence[str], problems: list[HoldfastError], notes: list[str]) -> Iterator[Outlet]:
         """Where to write, for each host; why there is no place for one, and who would be told twice, in the lists."""
-        for name in self._chosen(asked):
+        for name in self._chosen(named):
             try:
                 outlet = self._outlet(self._hosts[name])
             except HostConfigError as exc:
                 problems.append(exc)
                 continue
-            told = self._told_by_hooks(name, outlet)
-            if told:
-                notes.append(_twice(self._hosts[name], outlet.target.file, told, name in asked))
-            if name in asked or not told:
+            readers = self._told_by_hooks(name, outlet)
+            if readers:
+                notes.append(_twice(self._hosts[name], outlet.target.file, readers, name in named))
+            if name in named or not readers:
                 yield outlet
 
     def _outlet(self, host: Host) -> Outlet:
@@ -252,8 +252,8 @@ class RulesDesk:
         """Blocks and files of ours of which our manifest does not tell: they came with the project."""
         targets = [target for host in self._hosts.values() for target in host.profile.rules]
         for name in dict.fromkeys(name for target in targets for name in (target.file, *target.first_of)):
-            found = sorted(glob(os.path.join(escape(self.root), name.replace("{slug}", "*"))))
-            for file in dict.fromkeys(map(os.path.realpath, found)):
+            paths = sorted(glob(os.path.join(escape(self.root), name.replace("{slug}", "*"))))
+            for file in dict.fromkeys(map(os.path.realpath, paths)):
                 if os.path.isfile(file) and file not in self._files.manifest:
                     whole = "{slug}" in name
                     yield OwnFile(file=file, text="", ours=MARK) if whole else BlockEdit(file=file, text="")
@@ -294,12 +294,12 @@ def sync_for_git(memory: Memory, request: RulesRequest) -> None:
                 note(memory.settings.log_path, "rules sync", problem)
 
 
-def _twice(host: Host, file: str, told: Sequence[str], asked: bool) -> str:
+def _twice(host: Host, file: str, readers: Sequence[str], is_named: bool) -> str:
     """That others hear the same from hooks, and what is done about it."""
-    if list(told) == [host.profile.title]:
+    if list(readers) == [host.profile.title]:
         return f"{host.profile.title} has hooks that deliver already: it is told the same twice"
-    others = ", ".join(title for title in told if title != host.profile.title)
-    if asked:
+    others = ", ".join(title for title in readers if title != host.profile.title)
+    if is_named:
         return f"{file} is read by {others} too, where hooks deliver the same: told twice there"
     return (
         f"{host.profile.title} is left out: {file} is read by {others} too, where hooks deliver the same; "

@@ -100,7 +100,7 @@ def _spans(text: str, edit: BlockEdit) -> list[tuple[int, int]]:
         if start < 0 and stop < 0:
             return spans
         if start < 0 or stop < start or 0 <= text.find(begin, start + 1) < stop:
-            line = text.count("\n", 0, min(found for found in (start, stop) if found >= 0)) + 1
+            line = text.count("\n", 0, min(position for position in (start, stop) if position >= 0)) + 1
             raise HostConfigError("holds half of a block of ours", hint=f"line {line}: remove the half by hand")
         at = stop + len(end)
         spans.append((start, at))

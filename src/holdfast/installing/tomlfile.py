@@ -24,13 +24,13 @@ def insert(text: str, edits: Sequence[ConfigEdit]) -> str:
     Raises HostConfigError when it is not TOML or something of that name is there.
     """
     for edit in edits:
-        held = _load(text)
+        document = _load(text)
         place = ".".join((*edit.path, edit.key))
-        if _at(held, (*edit.path, edit.key)) is not None:
+        if _at(document, (*edit.path, edit.key)) is not None:
             raise HostConfigError(f"{place} is there already and is not ours", hint=f"rename or remove {place}")
         newline = "\r\n" if "\r\n" in text else "\n"
         made = text + _gap(text, newline) + newline.join(_table(edit)) + newline
-        _check(made, held, edit)
+        _check(made, document, edit)
         text = made
     return text
 
@@ -38,25 +38,26 @@ def insert(text: str, edits: Sequence[ConfigEdit]) -> str:
 def remove(text: str, edits: Sequence[ConfigEdit], before: str = "") -> str:
     """The text without our tables and the blank line set before them."""
     for edit in edits:
-        found = _at(_load(text), (*edit.path, edit.key))
-        if found is not None and edit.marks(json.dumps(found)):
+        value = _at(_load(text), (*edit.path, edit.key))
+        if value is not None and edit.marks(json.dumps(value)):
             text = _cut(text, edit)
     return text
 
 
 def _cut(text: str, edit: ConfigEdit) -> str:
     header = re.compile(rf"^\[{re.escape(_dotted(edit))}\][^\n]*\n?", re.MULTILINE)
-    found = header.search(text)
-    if found is None:
+    header_match = header.search(text)
+    if header_match is None:
         raise HostConfigError(f"{_dotted(edit)} is written in another form than ours", hint="remove it by hand")
-    after = next((match.start() for match in _headers(text, found.end()) if not _is_inside(text, match, edit)), None)
-    head, tail = text[: found.start()], text[after:] if after is not None else ""
-    kept = (head if tail else head.removesuffix("\r\n" if head.endswith("\r\n") else "\n") or head) + tail
+    later = (match for match in _headers(text, header_match.end()) if not _is_inside(text, match, edit))
+    after = next((match.start() for match in later), None)
+    head, tail = text[: header_match.start()], text[after:] if after is not None else ""
+    remaining = (head if tail else head.removesuffix("\r\n" if head.endswith("\r\n") else "\n") or head) + tail
     expected = _load(text)
     del _at(expected, edit.path)[edit.key]
-    if not _same(_load(kept), expected, edit.path):
+    if not _same(_load(remaining), expected, edit.path):
         raise HostConfigError(f"{_dotted(edit)} cannot be cut out safely", hint="remove it by hand")
-    return kept
+    return remaining
 
 
 def _headers(text: str, start: int) -> list[re.Match[str]]:
@@ -68,15 +69,15 @@ def _is_inside(text: str, match: re.Match[str], edit: ConfigEdit) -> bool:
     return text[match.end() :].startswith(_dotted(edit) + ".")
 
 
-def _same(kept: dict[str, Any], expected: dict[str, Any], path: Sequence[str]) -> bool:
+def _same(remaining: dict[str, Any], expected: dict[str, Any], path: Sequence[str]) -> bool:
     """Whether the two say the same; an empty table that only held ours may be gone."""
-    if kept == expected:
+    if remaining == expected:
         return True
     for depth in range(len(path), 0, -1):
         holder = _at(expected, path[: depth - 1])
         if isinstance(holder, dict) and holder.get(path[depth - 1]) == {}:
             del holder[path[depth - 1]]
-    return kept == expected
+    return remaining == expected
 
 
 def _check(made: str, before: dict[str, Any], edit: ConfigEdit) -> None:
@@ -103,25 +104,25 @@ def _load(text: str) -> dict[str, Any]:
         raise HostConfigError(f"not valid TOML: {exc}", hint="mend the file, then run the command again") from exc
 
 
-def _at(held: Any, path: Sequence[str]) -> Any:
+def _at(value: Any, path: Sequence[str]) -> Any:
     for key in path:
-        if not isinstance(held, dict) or key not in held:
+        if not isinstance(value, dict) or key not in value:
             return None
-        held = held[key]
-    return held
+        value = value[key]
+    return value
 
 
 def _table(edit: ConfigEdit) -> list[str]:
     """A table's lines. JSON's strings, numbers, booleans and lists are TOML's too."""
-    return [f"[{_dotted(edit)}]", *(f"{_key(key)} = {_value(held)}" for key, held in edit.value.items())]
+    return [f"[{_dotted(edit)}]", *(f"{_key(key)} = {_value(value)}" for key, value in edit.value.items())]
 
 
-def _value(held: Any) -> str:
-    if isinstance(held, dict):
-        return "{ " + ", ".join(f"{_key(key)} = {_value(inner)}" for key, inner in held.items()) + " }"
-    if isinstance(held, list):
-        return "[" + ", ".join(map(_value, held)) + "]"
-    return _string(held) if isinstance(held, str) else json.dumps(held)
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(key)} = {_value(inner)}" for key, inner in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return _string(value) if isinstance(value, str) else json.dumps(value)
 
 
 def _dotted(edit: ConfigEdit) -> str:

@@ -34,13 +34,13 @@ class Wiring(NamedTuple):
     parts: str = ""
     """What the host has of ours then, in words."""
 
-    def told(self) -> dict[str, Any]:
-        """As `--json` prints it."""
+    def plain(self) -> dict[str, Any]:
+        """The wiring as `--json` prints it."""
         files = [{"file": change.file, "change": what_happens(change)} for change in self.changes]
-        told: dict[str, Any] = {"host": self.host, "scope": self.scope, "files": files, "notes": list(self.notes)}
+        fields: dict[str, Any] = {"host": self.host, "scope": self.scope, "files": files, "notes": list(self.notes)}
         if self.error:
-            told |= {"error": str(self.error), "hint": self.error.hint, "by_hand": self.by_hand}
-        return told
+            fields |= {"error": str(self.error), "hint": self.error.hint, "by_hand": self.by_hand}
+        return fields
 
 
 class Wirer:
@@ -56,7 +56,7 @@ class Wirer:
         self._command = program_paths(settings.home)
 
     def plan(self, host: Host) -> Wiring:
-        """What would change; for files that cannot take it, why, and what to add by hand."""
+        """Plan the changes; for files that cannot take them, say why and what to add by hand."""
         edits: Sequence[Edit] = ()
         try:
             plan = host.plan_install(self._scope, self._folder, self._settings.user_home, self._command)
@@ -78,11 +78,11 @@ class Wirer:
                 followed_inside(self._folder, os.path.relpath(file, self._folder))
 
     def _exclusion(self, host: str, edits: Sequence[Edit]) -> Sequence[Edit]:
-        """What keeps the project's new files out of git in this clone: they name programs of this machine."""
+        """The edit that keeps the project's new files out of git in this clone: they name programs of this machine."""
         inside = os.path.join(self._folder, "") if self._folder else "\0"
         names = sorted({os.path.relpath(edit.file, self._folder) for edit in edits if edit.file.startswith(inside)})
-        asked = ("rev-parse", "--path-format=absolute", "--git-common-dir")
-        common = run_git(self._folder, *asked) if names else ""
+        question = ("rev-parse", "--path-format=absolute", "--git-common-dir")
+        common = run_git(self._folder, *question) if names else ""
         if not common:
             return ()
         text = "\n".join("/" + name.replace(os.sep, "/") for name in names)
@@ -130,5 +130,5 @@ def difference(change: Change) -> str:
     """The change of a file as a unified diff."""
     import difflib
 
-    held, wanted = ((side or b"").decode("utf-8", "replace").splitlines() for side in (change.held, change.wanted))
-    return "\n".join(difflib.unified_diff(held, wanted, change.file, change.file, lineterm="", n=1))
+    before, wanted = ((side or b"").decode("utf-8", "replace").splitlines() for side in (change.held, change.wanted))
+    return "\n".join(difflib.unified_diff(before, wanted, change.file, change.file, lineterm="", n=1))

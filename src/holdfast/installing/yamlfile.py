@@ -31,8 +31,8 @@ def insert(text: str, edits: Sequence[ConfigEdit]) -> str:
     Raises HostConfigError when the text is not a YAML mapping, or the entry cannot be added by lines.
     """
     for edit in edits:
-        held = _load(text)
-        wanted = _with_entry(held, edit)
+        document = _load(text)
+        wanted = _with_entry(document, edit)
         made = _insert(text, edit)
         if _quietly(made) != wanted:
             raise HostConfigError(f"{edit.path[0]} is written in a form that no lines can be added to", hint=MEND)
@@ -43,12 +43,12 @@ def insert(text: str, edits: Sequence[ConfigEdit]) -> str:
 def remove(text: str, edits: Sequence[ConfigEdit], before: str = "") -> str:
     """The text without our entries, and without a key that only held ours and was not there `before`."""
     for edit in edits:
-        held = _load(text)
-        if _entry(held, edit) is None:
+        document = _load(text)
+        if _entry(document, edit) is None:
             continue
         keeps = _block(before.splitlines(keepends=True), edit.path[0]) is not None
         made = _remove(text, edit, keeps)
-        if _quietly(made) != _without_entry(held, edit, keeps):
+        if _quietly(made) != _without_entry(document, edit, keeps):
             raise HostConfigError(f"our entry in {edit.path[0]} cannot be cut out safely", hint="remove it by hand")
         text = made
     return text
@@ -112,48 +112,48 @@ def _entry_text(edit: ConfigEdit, indent: str, newline: str) -> str:
     return "".join(indent + line + newline for line in shown.splitlines())
 
 
-def _entry(held: dict[str, Any], edit: ConfigEdit) -> Any:
-    holder = held.get(edit.path[0])
+def _entry(document: dict[str, Any], edit: ConfigEdit) -> Any:
+    holder = document.get(edit.path[0])
     if edit.key and isinstance(holder, dict):
-        found = holder.get(edit.key)
-        return found if edit.marks(str(found)) else None
-    found = [item for item in holder if edit.marks(str(item))] if isinstance(holder, list) else []
-    return found[0] if found else None
+        value = holder.get(edit.key)
+        return value if edit.marks(str(value)) else None
+    value = [item for item in holder if edit.marks(str(item))] if isinstance(holder, list) else []
+    return value[0] if value else None
 
 
-def _with_entry(held: dict[str, Any], edit: ConfigEdit) -> dict[str, Any]:
+def _with_entry(document: dict[str, Any], edit: ConfigEdit) -> dict[str, Any]:
     (name,) = edit.path
-    holder = held.get(name)
+    holder = document.get(name)
     if holder is not None and not isinstance(holder, dict if edit.key else list):
         raise HostConfigError(f"{name} holds something unexpected", hint=f"look at {name}")
     if edit.key and holder and edit.key in holder:
         place = f"{name}.{edit.key}"
         raise HostConfigError(f"{place} is there already and is not ours", hint=f"rename or remove {place}")
     if edit.key:
-        return {**held, name: {**dict(holder or ()), edit.key: edit.value}}
-    return {**held, name: [*(holder or ()), edit.value]}
+        return {**document, name: {**dict(holder or ()), edit.key: edit.value}}
+    return {**document, name: [*(holder or ()), edit.value]}
 
 
-def _without_entry(held: dict[str, Any], edit: ConfigEdit, keeps: bool) -> dict[str, Any]:
+def _without_entry(document: dict[str, Any], edit: ConfigEdit, keeps: bool) -> dict[str, Any]:
     """What the file says without our entry; a key that held nothing else is empty when the file `keeps` it, or gone."""
     (name,) = edit.path
-    holder, ours = held[name], _entry(held, edit)
+    holder, ours = document[name], _entry(document, edit)
     rest = {k: v for k, v in holder.items() if k != edit.key} if edit.key else [v for v in holder if v is not ours]
     if rest or keeps:
-        return {**held, name: rest or None}
-    return {key: value for key, value in held.items() if key != name}
+        return {**document, name: rest or None}
+    return {key: value for key, value in document.items() if key != name}
 
 
 def _load(text: str) -> dict[str, Any]:
     try:
-        held = yaml.safe_load(text)
+        document = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError) as exc:
         raise HostConfigError(f"not valid YAML: {' '.join(str(exc).split())}", hint=MEND) from exc
-    if held is None:
+    if document is None:
         return {}
-    if not isinstance(held, dict):
+    if not isinstance(document, dict):
         raise HostConfigError("not a YAML mapping at its top", hint=MEND)
-    return held
+    return document
 
 
 def _quietly(text: str) -> dict[str, Any] | None:

@@ -23,9 +23,9 @@ UNTRUSTED = ("-c", "safe.bareRepository=explicit")
 
 def calm_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment a git of ours runs in: it asks nobody, locks nothing and fetches nothing."""
-    kept = {name: value for name, value in environ.items() if name not in MISLEADING}
+    harmless = {name: value for name, value in environ.items() if name not in MISLEADING}
     return {
-        **kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C",
+        **harmless, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C",
         # Releases before 2024 do not know the first; the second allows a protocol that there is not, and no other.
         "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",
     }  # fmt: skip

@@ -32,9 +32,9 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, Frozen):
         kind = type(value)
         return {
-            name: to_plain(held)
-            for name, held in value.__dict__.items()
-            if not (hasattr(kind, name) and getattr(kind, name) == held)
+            name: to_plain(field_value)
+            for name, field_value in value.__dict__.items()
+            if not (hasattr(kind, name) and getattr(kind, name) == field_value)
         }
     if isinstance(value, datetime):
         return render_instant(value)
@@ -51,17 +51,17 @@ def from_plain(kind: type[R], plain: Mapping[str, Any]) -> R:
     return kind(**{name: _field(kind, name, plain[name]) for name in kind.fields_ if name in plain})
 
 
-def _field(kind: type[Frozen], name: str, held: Any) -> Any:
+def _field(kind: type[Frozen], name: str, value: Any) -> Any:
     inner = kind.nested_.get(name)
-    if inner is not None and isinstance(held, dict):
-        return from_plain(inner, held)
-    if inner is not None and isinstance(held, list):
-        return tuple(from_plain(inner, item) for item in held)
-    if name in INSTANTS and isinstance(held, str):
-        return parse_instant(held)
-    if isinstance(held, list):
-        return tuple(tuple(item) if isinstance(item, list) else item for item in held)
-    return held
+    if inner is not None and isinstance(value, dict):
+        return from_plain(inner, value)
+    if inner is not None and isinstance(value, list):
+        return tuple(from_plain(inner, item) for item in value)
+    if name in INSTANTS and isinstance(value, str):
+        return parse_instant(value)
+    if isinstance(value, list):
+        return tuple(tuple(item) if isinstance(item, list) else item for item in value)
+    return value
 
 
 def render_instant(at: datetime) -> str:

@@ -35,13 +35,13 @@ class Frozen:
         cls.nested_ = {**cls.nested_, **(nested or {})}
 
     def __init__(self, **values: Any) -> None:
-        held = self.__dict__
+        fields = self.__dict__
         for name in self.fields_:
             if name in values:
-                held[name] = values.pop(name)
+                fields[name] = values.pop(name)
             else:
                 try:
-                    held[name] = getattr(type(self), name)
+                    fields[name] = getattr(type(self), name)
                 except AttributeError:
                     raise TypeError(f"{type(self).__name__} needs {name}") from None
         if values:

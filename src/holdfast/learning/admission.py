@@ -130,13 +130,13 @@ class Admission:
         """A surer find of another detector rests on the same words: one span of text is one lesson of a family."""
         family, name = family_of(candidate.kind), candidate.detector
         first = candidate.evidence[0] if candidate.evidence else None
-        told = first is not None and any(
+        is_told = first is not None and any(
             (event, of) == (first.event, family) and by != name and max(start, first.start) < min(end, first.end)
             for event, start, end, of, by in self._told
         )
-        if not told:
+        if not is_told:
             self._told += [(span.event, span.start, span.end, family, name) for span in candidate.evidence]
-        return told
+        return is_told
 
     def write(self) -> None:
         """Put all changes and their record, in one transaction; nothing when there are none."""
@@ -153,7 +153,7 @@ class Admission:
         if not duplicate_key(insight) or insight == "[private]" or _is_cut(candidate, insight):
             return None
         at = self.parts.clock.now()
-        told = [self.source.events[e.event].at for e in candidate.evidence if e.event in self.source.events]
+        instants = [self.source.events[e.event].at for e in candidate.evidence if e.event in self.source.events]
         level = candidate.scope_level
         draft = Lesson(
             id=LessonId(self.parts.clock.new_id()),
@@ -164,7 +164,7 @@ class Admission:
             how=clean(candidate.how),
             snippets=tuple(filter(None, map(clean, candidate.snippets))),
             scope=Scope(level=level, project=ProjectId("") if level == "user" else self.place.project.id),
-            validity=Validity(valid_from=min([*told, at])),
+            validity=Validity(valid_from=min([*instants, at])),
             recorded_at=at,
             anchors=() if level == "user" else self._anchors(candidate),
             tags=candidate.tags,
@@ -224,8 +224,8 @@ class Admission:
             where = LessonFilter(project=draft.scope.project, states=STATES, topic_key=draft.topic_key)
             same_topic = [self._now(lesson) for lesson in self.parts.store.find(where)]
             same_topic += [lesson for lesson in self.changed.values() if lesson.topic_key == draft.topic_key]
-            if found := next((lesson for lesson in same_topic if _same_readers(lesson, draft)), None):
-                return found
+            if known := next((lesson for lesson in same_topic if _same_readers(lesson, draft)), None):
+                return known
         key = duplicate_key(draft.insight)
         where = LessonFilter(project=draft.scope.project, states=STATES, duplicate_key=key)
         equal = [self._now(lesson) for lesson in self.parts.store.find(where)]
@@ -344,8 +344,8 @@ class Admission:
             return False
         events = self.source.events
         quotes = [span.quote for span in candidate.evidence if span.event in events]
-        said = [q for q, span in zip(quotes, candidate.evidence, strict=False) if events[span.event].kind == "reply"]
-        return not any(self._material().holds(quote) for quote in said)
+        replies = [q for q, span in zip(quotes, candidate.evidence, strict=False) if events[span.event].kind == "reply"]
+        return not any(self._material().holds(quote) for quote in replies)
 
     def _next_state(self, known: Lesson, draft: Lesson, seen: Sequence[SessionId]) -> State:
         """The state after one more sighting."""
@@ -400,8 +400,8 @@ def _differ_in_taste(lesson: Lesson, draft: Lesson) -> bool:
     """Two persons prefer opposite things: neither is wrong."""
     if not (lesson.kind == draft.kind and profile_of(draft.kind).is_personal):
         return False
-    one, other = lesson.provenance.person, draft.provenance.person
-    return bool(one and other and one != other)
+    mine, other = lesson.provenance.person, draft.provenance.person
+    return bool(mine and other and mine != other)
 
 
 def _is_cut(candidate: Candidate, insight: str) -> bool:
@@ -427,13 +427,13 @@ def _quotes_the_same(lesson: Lesson, draft: Lesson) -> bool:
     `Admission` sees this by itself when one call learns both. A session that is learnt from while it grows gives its
     finds in several calls.
     """
-    one, other = lesson.provenance, draft.provenance
-    if not other.evidence or one.detector.partition("/")[0] == other.detector.partition("/")[0]:
+    known, other = lesson.provenance, draft.provenance
+    if not other.evidence or known.detector.partition("/")[0] == other.detector.partition("/")[0]:
         return False
     if family_of(lesson.kind) != family_of(draft.kind):
         return False
     first = other.evidence[0]
-    spans = [span for span in one.evidence if span.event == first.event]
+    spans = [span for span in known.evidence if span.event == first.event]
     return any(max(span.start, first.start) < min(span.end, first.end) for span in spans)
 
 

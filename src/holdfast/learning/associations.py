@@ -33,20 +33,20 @@ def associate(parts: Parts, place: Place) -> int:
     index = parts.codeindex()
     if index is None:
         return 0
-    kept = index.pairs_upto(place, RELATION)
-    since = int(kept) if kept.isdecimal() else 0
+    upto = index.pairs_upto(place, RELATION)
+    since = int(upto) if upto.isdecimal() else 0
     newest, sessions = _news(parts, place, since)
     if newest == since:
         return 0
     added: Pairs = {}
     for session in sessions:
-        told = _events(parts, place, session, newest)
-        before = weigh_pairs([event for position, event in told if position <= since])
-        for pair, weight in weigh_pairs([event for _, event in told]).items():
+        numbered = _events(parts, place, session, newest)
+        before = weigh_pairs([event for position, event in numbered if position <= since])
+        for pair, weight in weigh_pairs([event for _, event in numbered]).items():
             if weight > before.get(pair, 0.0):
                 added[pair] = added.get(pair, 0.0) + weight - before.get(pair, 0.0)
     if since:
-        is_kept = index.add_pairs(place, RELATION, added, kept, str(newest))
+        is_kept = index.add_pairs(place, RELATION, added, upto, str(newest))
     else:
         is_kept = index.put_pairs(place, RELATION, added, str(newest))
     return len(added) if is_kept else 0
@@ -94,9 +94,9 @@ def _news(parts: Parts, place: Place, since: int) -> tuple[int, list[SessionId]]
 
 
 def _events(parts: Parts, place: Place, session: SessionId, upto: int) -> list[tuple[int, Event]]:
-    found: list[tuple[int, Event]] = []
+    numbered: list[tuple[int, Event]] = []
     where = EventFilter(project=place.project.id, session=session, limit=EVENTS_A_READ)
     while page := parts.store.find_events(where):
-        found += [pair for pair in page if pair[0] <= upto]
+        numbered += [pair for pair in page if pair[0] <= upto]
         where = EventFilter(project=place.project.id, session=session, after=page[-1][0], limit=EVENTS_A_READ)
-    return found
+    return numbered

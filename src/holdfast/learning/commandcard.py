@@ -84,11 +84,11 @@ class _Form(Frozen):
 
     @property
     def score(self) -> float:
-        """How much it is the way things are done here."""
+        """How strongly the counts say that things are done this way here."""
         return self.passes * (WRAPPED if is_wrapper(self.line) else 1) * (NAMED if self.named else 1)
 
     def is_proved(self, purpose: str) -> bool:
-        """It passed twice, in one session or in two."""
+        """Whether it passed twice, in one session or in two."""
         enough = self.sessions >= (START_SESSIONS if purpose == "run" else 1)
         return enough and self.passed + self.aimed >= LEAST_PASSES
 
@@ -126,11 +126,11 @@ def _count(parts: Parts, place: Place, session: SessionId, runs: Sequence[Comman
 def _read(text: str) -> Ledger:
     """The kept counts; what is damaged is left out."""
     try:
-        held: Any = loads(text) if text else {}
+        ledger: Any = loads(text) if text else {}
     except InvalidValueError:
-        held = {}
+        ledger = {}
     counts: Ledger = {}
-    for line, sessions in held.items() if isinstance(held, dict) else ():
+    for line, sessions in ledger.items() if isinstance(ledger, dict) else ():
         for session, numbers in sessions.items() if isinstance(sessions, dict) else ():
             if isinstance(numbers, list) and len(numbers) == 4 and all(isinstance(n, int) for n in numbers):
                 counts.setdefault(line, {})[session] = numbers
@@ -171,7 +171,7 @@ def _write(
 
 
 def _is_forgotten(parts: Parts, place: Place, topic: str) -> bool:
-    """The purpose's line was forgotten: a tombstone has no topic, the version before it has."""
+    """Whether the purpose's line was forgotten: a tombstone has no topic, but the version before it has one."""
     tombs = parts.store.find(LessonFilter(project=place.project.id, states=("forgotten",)))
     before = (parts.store.get([tomb.id], tomb.recorded_at - INSTANT) for tomb in tombs)
     return any(lesson.topic_key == topic for lessons in before for lesson in lessons)
@@ -216,7 +216,7 @@ def _lesson(
             commands=tuple(dict.fromkeys(command_target(form.line) for form in (first, *others))),
             work=_WORK.get(purpose, _CODE_WORK),
         ),
-        "sessions_seen": (*(one for one in seen if one != session), session)[-SIGHTINGS_KEPT:],
+        "sessions_seen": (*(earlier for earlier in seen if earlier != session), session)[-SIGHTINGS_KEPT:],
         "recorded_at": at,
     }
     if known:

@@ -232,21 +232,21 @@ def _as_spoken(event: Event) -> Event:
 
 def _detect(parts: Parts, events: Sequence[Event]) -> tuple[list[Candidate], tuple[str, ...]]:
     """Every detector's candidates, and which detectors raised: one bad plug-in must not silence the others."""
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     failed: list[str] = []
     detectors = parts.detectors() if events else ()
     for detector in detectors:
         try:
-            found += detector.detect(events)
+            candidates += detector.detect(events)
         except Exception as exc:
             failed.append(f"{detector.id}: {type(exc).__name__}: {exc}")
     judges = [detector for detector in detectors if hasattr(detector, "calibrate")]
-    for judge in judges if any(candidate.to_judge for candidate in found) else ():
+    for judge in judges if any(candidate.to_judge for candidate in candidates) else ():
         try:
-            found = judge.calibrate(events, found)
+            candidates = judge.calibrate(events, candidates)
         except Exception as exc:
             failed.append(f"{judge.id}: {type(exc).__name__}: {exc}")
-    return found, tuple(failed)
+    return candidates, tuple(failed)
 
 
 class _Decided:
@@ -285,8 +285,8 @@ def _digest(*words: str) -> str:
     return blake2b("\0".join(words).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
-def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return one[0] == other[0] or max(one[0], other[0]) < min(one[1], other[1])
+def _overlap(span: tuple[int, int], other: tuple[int, int]) -> bool:
+    return span[0] == other[0] or max(span[0], other[0]) < min(span[1], other[1])
 
 
 def _sum(reports: Sequence[LearnReport]) -> LearnReport:

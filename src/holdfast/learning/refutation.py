@@ -77,21 +77,21 @@ class Settled(Frozen):
 def settle(candidates: Sequence[Candidate], window: Sequence[Event]) -> Settled:
     """Drop the agent's claims that the session takes back, or put their correction in their place."""
     places = {event.id: at for at, event in enumerate(window)}
-    kept: list[Candidate] = []
+    remaining: list[Candidate] = []
     refuted: list[Candidate] = []
     for candidate in candidates:
         first = candidate.evidence[0] if candidate.evidence else None
         at = places.get(first.event, -1) if first else -1
         if first is None or at < 0 or candidate.explicit or not _is_agents_claim(candidate, window[at]):
-            kept.append(candidate)
+            remaining.append(candidate)
             continue
         taken_back, correction = _taken_back(candidate, first.quote, at, window)
         if not taken_back:
-            kept.append(candidate)
+            remaining.append(candidate)
             continue
         refuted.append(candidate)
-        kept += [correction] if correction else []
-    return Settled(kept=tuple(kept), refuted=tuple(refuted))
+        remaining += [correction] if correction else []
+    return Settled(kept=tuple(remaining), refuted=tuple(refuted))
 
 
 def _is_agents_claim(candidate: Candidate, event: Event) -> bool:
@@ -107,9 +107,9 @@ def _taken_back(candidate: Candidate, claim: str, at: int, window: Sequence[Even
             if retraction:
                 return True, _correction(candidate, claim, *retraction)
             answered = True  # the person answers what was said last
-        said = unmasked(spoken(event)).strip()
-        if said:
-            if not answered and _is_denied(said, claim):
+        answer = unmasked(spoken(event)).strip()
+        if answer:
+            if not answered and _is_denied(answer, claim):
                 return True, None
             answered = True
     return _fails_again(claim, at, window), None
@@ -117,16 +117,16 @@ def _taken_back(candidate: Candidate, claim: str, at: int, window: Sequence[Even
 
 def _retraction(event: Event, claim: str) -> tuple[Event, list[tuple[str, int]]] | None:
     """The event with the sentence that takes the claim back and the one behind it."""
-    told = list(sentences(event.text[:RETRACTION_READ]))
-    for n, (sentence, _) in enumerate(told):
+    statements = list(sentences(event.text[:RETRACTION_READ]))
+    for n, (sentence, _) in enumerate(statements):
         own = _OWN.search(sentence)
         cause = _NOT_THE_CAUSE.search(sentence) and _CLAIMS_CAUSE.search(claim)
         if not (own or cause) or _HEDGED.search(sentence):
             continue
         # "I was wrong" may name nothing itself: the sentence before tells what it is about
-        around = " ".join(text for text, _ in told[max(0, n - 1) : n + 1]) if own else sentence
+        around = " ".join(text for text, _ in statements[max(0, n - 1) : n + 1]) if own else sentence
         if _shares(around, claim):
-            return event, told[n : n + 2]
+            return event, statements[n : n + 2]
     return None
 
 
@@ -140,11 +140,11 @@ def _telling(text: str) -> frozenset[str]:
     return frozenset(term for term in terms(text) if term.isalpha() and len(term) > SHORT_WORD)
 
 
-def _is_denied(said: str, claim: str) -> bool:
+def _is_denied(answer: str, claim: str) -> bool:
     """A person's answer says that it is not so."""
-    first = said.split("\n", 1)[0]
+    first = answer.split("\n", 1)[0]
     if _WRONG.match(first):
-        return len(said.split()) <= BARE_WORDS or _shares(said, claim)
+        return len(answer.split()) <= BARE_WORDS or _shares(answer, claim)
     return bool(_NO.match(first)) and _shares(first, claim)
 
 
@@ -174,12 +174,14 @@ def _fails_again(claim: str, at: int, window: Sequence[Event]) -> bool:
     return bool(edited) and other
 
 
-def _correction(candidate: Candidate, claim: str, event: Event, told: Sequence[tuple[str, int]]) -> Candidate | None:
+def _correction(
+    candidate: Candidate, claim: str, event: Event, statements: Sequence[tuple[str, int]]
+) -> Candidate | None:
     """What is right, with what is not; None when it cannot be told without the conversation."""
-    sentence, start = told[0]
+    sentence, start = statements[0]
     behind = _RIGHT.search(sentence)
     options = [(behind["right"], start + behind.start("right"))] if behind else []
-    options += told[1:]
+    options += statements[1:]
     for text, place in options:
         right = text.strip(" *")
         if len(right) >= SHORTEST_CORRECTION and names_in(right) and stands_alone(right) and not tells_work(right):

@@ -45,9 +45,9 @@ class RejudgeReport(Frozen):
 
     judged: int = 0
     retired: tuple[Lesson, ...] = ()
-    """Below the line of today."""
+    """Lessons whose worth is below today's threshold."""
     demoted: tuple[Lesson, ...] = ()
-    """Active before, on probation now."""
+    """Lessons that were active and are on probation now."""
 
 
 def rejudge(parts: Parts, place: Place, *, dry: bool = False) -> RejudgeReport:
@@ -79,7 +79,7 @@ def rejudge(parts: Parts, place: Place, *, dry: bool = False) -> RejudgeReport:
 
 
 def rejudge_once(parts: Parts, place: Place) -> RejudgeReport | None:
-    """As `rejudge`, unless this judge has done so here before; then None."""
+    """Rejudge, unless this judge has done so here before; then None."""
     judge = next((detector.id for detector in parts.detectors() if detector.id.startswith(JUDGE)), "")
     if parts.store.get_state(REJUDGED, place.project.id).partition(" ")[0] == judge:
         return None
@@ -153,10 +153,10 @@ def _states(sessions: _Sessions, judge: Detector, lessons: Sequence[Lesson]) -> 
     by_session: dict[SessionId, list[Lesson]] = {}
     for lesson in lessons:
         by_session.setdefault(lesson.provenance.session, []).append(lesson)
-    for session, found in by_session.items():
-        worth = _worth(judge, sessions.events(session), found)
+    for session, session_lessons in by_session.items():
+        worth = _worth(judge, sessions.events(session), session_lessons)
         left = INBOX_A_SESSION
-        for lesson in sorted(found, key=lambda lesson: -worth[lesson.id]):
+        for lesson in sorted(session_lessons, key=lambda lesson: -worth[lesson.id]):
             state = _state(lesson.state, worth[lesson.id])
             if lesson.state == "candidate" and state is None:
                 left -= 1
@@ -201,5 +201,5 @@ def _worth_alone(judge: Detector, lesson: Lesson) -> float:
     return max((candidate.confidence for candidate in judge.detect([event])), default=0.0)
 
 
-def _overlap(one: Evidence, other: Evidence) -> bool:
-    return one.event == other.event and max(one.start, other.start) < min(one.end, other.end)
+def _overlap(evidence: Evidence, other: Evidence) -> bool:
+    return evidence.event == other.event and max(evidence.start, other.start) < min(evidence.end, other.end)

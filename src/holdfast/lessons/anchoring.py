@@ -75,11 +75,11 @@ def parse_named(parts: Parts, place: Place, name: str, cwd: str) -> Named:
     path, double, symbol = name.partition("::")
     if double and symbol:
         return Named(path=path, symbol=symbol.replace("::", "."))
-    found = _AT_LINES.match(name)
-    if not found or parts.workspace.exists(place, parts.workspace.relative(place, name, cwd)):
+    match = _AT_LINES.match(name)
+    if not match or parts.workspace.exists(place, parts.workspace.relative(place, name, cwd)):
         return Named(path=name)
-    first = int(found[2])
-    return Named(path=found[1], lines=(first, max(first, int(found[3] or first))))
+    first = int(match[2])
+    return Named(path=match[1], lines=(first, max(first, int(match[3] or first))))
 
 
 def anchor_subject(parts: Parts, place: Place, subject: Subject) -> tuple[Anchor, ...]:
@@ -108,16 +108,18 @@ def renew(parts: Parts, place: Place, anchor: Anchor) -> Anchor | None:
 def frames_in(output: str) -> list[Frame]:
     """The places a traceback goes through, outermost first, as it names them."""
     text = output[-OUTPUT_LIMIT:]
-    found = [(m.start(), Frame(path=m[1], line=int(m[2]), function=m[3] or "")) for m in _PYTHON_FRAME.finditer(text)]
-    found += [(m.start(), Frame(path=m[2], line=int(m[3]), function=m[1] or "")) for m in _OTHER_FRAME.finditer(text)]
-    return [frame for _, frame in sorted(found, key=lambda pair: pair[0])]
+    placed = [(m.start(), Frame(path=m[1], line=int(m[2]), function=m[3] or "")) for m in _PYTHON_FRAME.finditer(text)]
+    placed += [(m.start(), Frame(path=m[2], line=int(m[3]), function=m[1] or "")) for m in _OTHER_FRAME.finditer(text)]
+    return [frame for _, frame in sorted(placed, key=lambda pair: pair[0])]
 
 
 def subject_of(events: Iterable[Event], files: Sequence[str], words: str) -> Subject:
     """The subject that the events behind a find tell of: what was edited, what a failure printed."""
-    kept = list(events)
-    edits = [(event.files[0], event.new) for event in kept if event.kind == "file_edit" and event.files and event.new]
-    failed = [event.text for event in kept if event.kind == "tool_failure" or event.exit_code not in (None, 0)]
+    all_events = list(events)
+    edits = [
+        (event.files[0], event.new) for event in all_events if event.kind == "file_edit" and event.files and event.new
+    ]
+    failed = [event.text for event in all_events if event.kind == "tool_failure" or event.exit_code not in (None, 0)]
     return Subject(
         files=tuple(files),
         words=words,
@@ -144,18 +146,18 @@ class _Anchoring:
         """The anchors."""
         subject = self._subject
         files = dict.fromkeys(subject.files or self._mentioned)
-        found = [anchor for path in files for anchor in self._of_file(path)]
-        found += self._elsewhere(self._unplaced)
-        if not any(anchor.path for anchor in found):
-            found += self._elsewhere(self._identifiers) or self._of_frames()
-        return tuple(self._telling(self._with_unplaced(found, next(iter(files), ""))).values())[:ANCHORS_MOST]
+        anchors = [anchor for path in files for anchor in self._of_file(path)]
+        anchors += self._elsewhere(self._unplaced)
+        if not any(anchor.path for anchor in anchors):
+            anchors += self._elsewhere(self._identifiers) or self._of_frames()
+        return tuple(self._telling(self._with_unplaced(anchors, next(iter(files), ""))).values())[:ANCHORS_MOST]
 
-    def _with_unplaced(self, found: list[Anchor], first: str) -> list[Anchor]:
+    def _with_unplaced(self, anchors: list[Anchor], first: str) -> list[Anchor]:
         """Names somebody gave that no definition was found for: they stand for the first file."""
         if not self._unplaced:
-            return found
+            return anchors
         whole = (self._look(first) if first else []) or [Anchor(path=first)]
-        others = [anchor for anchor in found if anchor.symbol or anchor.path != first]
+        others = [anchor for anchor in anchors if anchor.symbol or anchor.path != first]
         unplaced = [self._owner(first, name) or replace(whole[0], symbol=name) for name in self._unplaced]
         return unplaced + others
 
@@ -177,9 +179,9 @@ class _Anchoring:
         """The definitions in one file that are meant, by the first thing that tells them; else the file."""
         named = self._look(path, self._unplaced)
         self._unplaced = [name for name in self._unplaced if not any(_means(name, anchor.symbol) for anchor in named)]
-        given = [lines for file, lines in self._subject.lines if file == path]
+        spans = [lines for file, lines in self._subject.lines if file == path]
         return (
-            self._definitions(named + [anchor for lines in given for anchor in self._look(path, lines=lines)])
+            self._definitions(named + [anchor for lines in spans for anchor in self._look(path, lines=lines)])
             or self._definitions(self._look(path, self._identifiers))
             or self._definitions(self._of_edits(path))
             or self._definitions(self._of_frame(path))
@@ -210,34 +212,34 @@ class _Anchoring:
 
     def _elsewhere(self, names: Sequence[str]) -> list[Anchor]:
         """Names that mean one definition, or those that share one name in one file, in all of the project."""
-        found = []
+        located = []
         for name in names:
             symbol = self._only(name)
             anchors = self._definitions(self._look(symbol.path, [_unnumbered(symbol.name)])) if symbol else []
-            found += anchors
+            located += anchors
             if anchors and name in self._unplaced:
                 self._unplaced.remove(name)
-        return found
+        return located
 
     def _only(self, name: str) -> Symbol | None:
         """The definition by that name; what somebody gave on purpose is also looked for where no index knows it."""
         index = self._parts.codeindex()
         try:
-            found = index.find(self._place, name) if index else []
-            if index and not found and name in self._unplaced:
-                found = index.search(self._place, name)
+            symbols = index.find(self._place, name) if index else []
+            if index and not symbols and name in self._unplaced:
+                symbols = index.search(self._place, name)
         except HoldfastError:
             return None  # the index is derived: without it the name is just not followed
-        return found[0] if len({(one.path, _unnumbered(one.name)) for one in found}) == 1 else None
+        return symbols[0] if len({(one.path, _unnumbered(one.name)) for one in symbols}) == 1 else None
 
-    def _telling(self, found: Sequence[Anchor]) -> dict[tuple[str, str], Anchor]:
+    def _telling(self, anchors: Sequence[Anchor]) -> dict[tuple[str, str], Anchor]:
         """Each anchor once; without files a detector guessed at when there are definitions."""
-        held = {(anchor.path, anchor.symbol): anchor for anchor in reversed(found)}
-        kept = {key: held[key] for key in dict.fromkeys((anchor.path, anchor.symbol) for anchor in found)}
-        if not self._subject.guessed or not any(anchor.symbol for anchor in found):
-            return kept
+        by_place = {(anchor.path, anchor.symbol): anchor for anchor in reversed(anchors)}
+        ordered = {key: by_place[key] for key in dict.fromkeys((anchor.path, anchor.symbol) for anchor in anchors)}
+        if not self._subject.guessed or not any(anchor.symbol for anchor in anchors):
+            return ordered
         sure = {*self._mentioned, *(path for path, _ in self._subject.edits)}
-        return {key: anchor for key, anchor in kept.items() if anchor.symbol or anchor.path in sure}
+        return {key: anchor for key, anchor in ordered.items() if anchor.symbol or anchor.path in sure}
 
     def _look(self, path: str, names: Sequence[str] = (), lines: Lines | None = None) -> list[Anchor]:
         return _look_up(self._parts, self._place, path, names, lines)
@@ -254,11 +256,11 @@ class _Anchoring:
         return tuple(path for path in dict.fromkeys(own) if workspace.blob(self._place, path))
 
     def _own_frames(self) -> list[Frame]:
-        found = []
+        frames = []
         for frame in frames_in(self._subject.output):
             for path in self._there([frame.path]):
-                found.append(replace(frame, path=path, function=frame.function.rpartition(".")[2]))
-        return found
+                frames.append(replace(frame, path=path, function=frame.function.rpartition(".")[2]))
+        return frames
 
 
 def lines_of(text: str, written: str) -> Lines | None:

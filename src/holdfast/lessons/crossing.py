@@ -55,11 +55,11 @@ def unseen_from(store: Store, project: str) -> frozenset[str]:
 
 def closed_lessons(store: Store, project: str) -> tuple[LessonId, ...]:
     """Ids of the lessons that are not seen from that project, of projects that are closed."""
-    found: list[LessonId] = []
+    ids: list[LessonId] = []
     for closed in sorted(unseen_from(store, project)):
         where = LessonFilter(project=ProjectId(closed), states=STATES, limit=CROSSING_MOST)
-        found += [lesson.id for lesson in store.find(where) if lesson.scope.project == closed]
-    return tuple(found)
+        ids += [lesson.id for lesson in store.find(where) if lesson.scope.project == closed]
+    return tuple(ids)
 
 
 def siblings_of(store: Store, project: str) -> list[ProjectId]:
@@ -68,8 +68,8 @@ def siblings_of(store: Store, project: str) -> list[ProjectId]:
     if project in closed:
         return []
     where = LessonFilter(all_projects=True, states=("active",), limit=CROSSING_MOST)
-    found = {lesson.scope.project for lesson in store.find(where)}
-    return sorted(one for one in found if one and one != project and one not in closed)
+    projects = {lesson.scope.project for lesson in store.find(where)}
+    return sorted(other for other in projects if other and other != project and other not in closed)
 
 
 def name_of(store: Store, project: str) -> str:
@@ -120,20 +120,23 @@ def _promote(parts: Parts, place: Place, ref: str, author: str) -> Lesson:
             f"lesson {short_id(lesson.id)} is not active, or is about this project's files or a part of it",
             hint="holdfast remember '…' --scope user states it for all projects",
         )
-    twins = next((one.twins for one in find_recurring(parts, place) if one.lesson.id == lesson.id), ())
+    twins = next(
+        (closed_lesson.twins for closed_lesson in find_recurring(parts, place) if closed_lesson.lesson.id == lesson.id),
+        (),
+    )
     closed = (lesson, *twins)
     at = parts.clock.now()
-    for one in closed:
-        at = next_instant(one.recorded_at, at)
+    for closed_lesson in closed:
+        at = next_instant(closed_lesson.recorded_at, at)
     promoted = replace(
         lesson, id=LessonId(parts.clock.new_id()), scope=Scope(level="user", project=ProjectId("")), recorded_at=at,
         validity=Validity(valid_from=at), trust="person", topic_key="",
         provenance=replace(lesson.provenance, author=author or lesson.provenance.author),
-        links=tuple(Link(kind="supersedes", target=one.id) for one in closed),
+        links=tuple(Link(kind="supersedes", target=closed_lesson.id) for closed_lesson in closed),
     )  # fmt: skip
-    after = [*(in_state(one, "superseded", at=at) for one in closed), promoted]
-    expected = {**{one.id: one.recorded_at for one in closed}, promoted.id: None}
-    summary = f"from {len({one.scope.project for one in closed})} projects to all"
+    after = [*(in_state(closed_lesson, "superseded", at=at) for closed_lesson in closed), promoted]
+    expected = {**{closed_lesson.id: closed_lesson.recorded_at for closed_lesson in closed}, promoted.id: None}
+    summary = f"from {len({closed_lesson.scope.project for closed_lesson in closed})} projects to all"
     written = write_change(parts, place, "promote", after, expected, actor=author, summary=summary)
     return written.lessons[-1]
 

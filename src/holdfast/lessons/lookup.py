@@ -43,7 +43,7 @@ class Choice(Frozen):
     """Learnt in a session of that host."""
     trust: Trust | None = None
     since: datetime | None = None
-    """True since then or later."""
+    """Valid from then or later."""
     hidden: frozenset[LessonId] = frozenset()
     """None of these."""
 
@@ -75,15 +75,15 @@ def resolve(parts: Parts, place: Place, ref: str, as_of: datetime | None = None)
         return lesson
     if len(wanted) < SHORTEST_REF or wanted.strip("0123456789abcdef-"):
         raise _not_found(place, ref)
-    found = parts.store.find(
+    lessons = parts.store.find(
         LessonFilter(project=place.project.id, states=STATES, id_suffix=wanted, as_of=as_of, limit=9)
     )
-    if not found:
+    if not lessons:
         raise _not_found(place, ref)
-    if len(found) > 1:
-        ends = ", ".join(lesson.id[-len(wanted) - 4 :] for lesson in found)
-        raise AmbiguousIdError(f"{ref} is the end of {len(found)} ids", hint=f"one of: {ends}")
-    return found[0]
+    if len(lessons) > 1:
+        ends = ", ".join(lesson.id[-len(wanted) - 4 :] for lesson in lessons)
+        raise AmbiguousIdError(f"{ref} is the end of {len(lessons)} ids", hint=f"one of: {ends}")
+    return lessons[0]
 
 
 def list_lessons(
@@ -186,7 +186,7 @@ def _not_found(place: Place, ref: str) -> LessonNotFoundError:
     )
 
 
-def _require_words(what: str, given: Sequence[str], known: Sequence[str]) -> None:
-    for word in given:
+def _require_words(what: str, words: Sequence[str], known: Sequence[str]) -> None:
+    for word in words:
         if word not in known:
             raise InvalidValueError(f"unknown {what} {word!r}", hint=f"one of {', '.join(known)}")

@@ -36,7 +36,7 @@ class Staged(Frozen):
 
     lesson: Lesson
     is_seen: bool
-    """It is seen where the question was asked."""
+    """Whether it is seen where the question was asked."""
     fate: str
     """`open`: the branch is there; `gone`: it is not, and was not merged as far as git tells."""
 
@@ -73,8 +73,8 @@ class SharedStaging:
         if not self._is_known:
             self._is_known = True
             lines = self._branches.main_commits() or ()
-            held = [files for line in lines if (files := self._branches.below(line, self._folder)) is not None]
-            self._merged = frozenset().union(*held) if held else None
+            listings = [files for line in lines if (files := self._branches.below(line, self._folder)) is not None]
+            self._merged = frozenset().union(*listings) if listings else None
         return self._merged is None or f"{self._folder}/{path}" in self._merged
 
     def stage(self, lesson: Lesson, path: str) -> Lesson:

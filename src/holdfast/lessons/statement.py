@@ -100,11 +100,11 @@ def anchors_of(
     globs = tuple(name for name in files if "*" in name or name.endswith("/"))
     cwd = folder_of(place)
     named = [parse_named(parts, place, name, cwd) for name in files if name not in globs]
-    paths = [in_project(parts, place, one.path) for one in named]
+    paths = [in_project(parts, place, file.path) for file in named]
     subject = Subject(
         files=tuple(dict.fromkeys(paths)),
-        symbols=tuple(dict.fromkeys([*(one.symbol for one in named if one.symbol), *symbols])),
-        lines=tuple((path, one.lines) for path, one in zip(paths, named, strict=True) if one.lines),
+        symbols=tuple(dict.fromkeys([*(file.symbol for file in named if file.symbol), *symbols])),
+        lines=tuple((path, file.lines) for path, file in zip(paths, named, strict=True) if file.lines),
         words=words,
     )
     return anchor_subject(parts, place, subject), tuple(name + "**" if name.endswith("/") else name for name in globs)
@@ -149,8 +149,8 @@ def _are_anchors(items: Iterable[Any]) -> bool:
 
 def _united_anchors(old: Iterable[Anchor], new: Iterable[Anchor]) -> Iterable[Anchor]:
     """Each anchor once; a whole file gives way to what in it is meant."""
-    held = {(anchor.path, anchor.symbol): anchor for anchor in old}
+    anchors = {(anchor.path, anchor.symbol): anchor for anchor in old}
     for anchor in new:
-        held.setdefault((anchor.path, anchor.symbol), anchor)
-    precise = {path for path, symbol in held if symbol}
-    return [anchor for (path, symbol), anchor in held.items() if symbol or path not in precise]
+        anchors.setdefault((anchor.path, anchor.symbol), anchor)
+    precise = {path for path, symbol in anchors if symbol}
+    return [anchor for (path, symbol), anchor in anchors.items() if symbol or path not in precise]

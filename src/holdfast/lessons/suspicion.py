@@ -46,6 +46,6 @@ def suspicion(text: str) -> str:
 
 
 def _is_payload(run: str) -> bool:
-    """A long run of mixed case and digits; a path or a hash is not one."""
+    """Whether it is a long run of mixed case and digits; a path or a hash is not one."""
     mixed = run != run.lower() and run != run.upper() and any(c.isdigit() for c in run)
     return mixed and run.count("/") * 20 < len(run)

@@ -45,12 +45,12 @@ class Agent:
                 out = _load(answer_file)
         return self._parse(out)
 
-    def _run(self, command: Sequence[str], given: str, folder: str, timeout_s: float) -> str:
+    def _run(self, command: Sequence[str], prompt: str, folder: str, timeout_s: float) -> str:
         # Output goes to files, so that a program that writes without end cannot fill the memory.
         out_path, error_path, prompt_path = (os.path.join(folder, name) for name in ("out", "error", "prompt"))
         environment = {**os.environ, "HOLDFAST_OFF": "1", "NO_COLOR": "1"}
         with open(prompt_path, "w+b") as stdin, open(out_path, "wb") as out, open(error_path, "wb") as error:
-            stdin.write(given.encode("utf-8", "replace"))
+            stdin.write(prompt.encode("utf-8", "replace"))
             stdin.seek(0)
             work = os.path.join(folder, "empty")
             os.mkdir(work)

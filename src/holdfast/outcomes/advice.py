@@ -125,14 +125,14 @@ def _names_in(text: str) -> Iterator[tuple[str, bool, bool]]:
     """(code, whether it is affirmed, whether its sentence demands something), in order."""
     for sentence in _SENTENCE_END.split(text):
         is_demand = bool(_DEMAND.search(sentence))
-        for found in _CODE.finditer(sentence):
-            name = " ".join((found["quoted"] or found["bare"]).split()).partition(" // ")[0].strip(" .,;:")
+        for match in _CODE.finditer(sentence):
+            name = " ".join((match["quoted"] or match["bare"]).split()).partition(" // ")[0].strip(" .,;:")
             if SHORTEST_NAME <= len(name) <= LONGEST_NAME and _is_distinctive(name):
-                yield name, _is_affirmed(sentence[: found.start()]), is_demand
+                yield name, _is_affirmed(sentence[: match.start()]), is_demand
 
 
 def _is_distinctive(name: str) -> bool:
-    """Code rather than a word of the language that somebody put into backquotes."""
+    """Whether it is code, not a word of the language that somebody put into backquotes."""
     has_letters = any(char.isalpha() for char in name)
     return has_letters and (not name.isalpha() or name[1:] != name[1:].lower())
 
@@ -155,13 +155,13 @@ def _is_affirmed(lead: str) -> bool:
 
 
 def _is_command(name: str) -> bool:
-    """Several words, the first of which may be a program: `git rev-parse --git-dir`."""
+    """Whether it is several words of which the first may be a program: `git rev-parse --git-dir`."""
     first, _, rest = name.partition(" ")
     plain = not any(char in name for char in "(){}=<>;\"'…") and bool(_PROGRAM.match(first))
     return bool(rest) and plain and bool(command_target(name))
 
 
 def _is_call(name: str) -> bool:
-    """`exec.Command(` and `os.Getwd` look like file names to a pattern; endings of files are short and small."""
+    """Whether it is a call such as `exec.Command(` or `os.Getwd`, not a file's name with a short ending."""
     ending = name.rpartition(".")[2]
     return "/" not in name and (not ending.islower() or name.count(".") > 1)

@@ -72,8 +72,8 @@ def bill_of(parts: Parts, place: Place, session: SessionId) -> Bill | None:
 def _latest(parts: Parts, place: Place) -> SessionId:
     """The session of the newest delivery, outcome or lesson of the project."""
     where = LogFilter(project=place.project.id, limit=1)
-    dated = [(one.at, one.session) for one in parts.store.find_records(Delivery, where)]
-    dated += [(one.at, one.session) for one in parts.store.find_records(Outcome, where) if one.session]
+    dated = [(outcome.at, outcome.session) for outcome in parts.store.find_records(Delivery, where)]
+    dated += [(outcome.at, outcome.session) for outcome in parts.store.find_records(Outcome, where) if outcome.session]
     for lesson in parts.store.find(LessonFilter(project=place.project.id, states=STATES, limit=50)):
         if lesson.provenance.session:
             dated.append((lesson.recorded_at, lesson.provenance.session))

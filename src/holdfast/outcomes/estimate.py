@@ -46,7 +46,7 @@ class Difference(Frozen):
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves nought out."""
+        """Whether the interval leaves zero out."""
         return self.low > 0 or self.high < 0
 
 
@@ -60,9 +60,9 @@ def share_of(sessions: Sequence[tuple[int, int]]) -> Share:
     return Share(count=hits, of=total, low=min(low, hits / total), high=max(high, hits / total))
 
 
-def difference_of(one: Sequence[tuple[int, int]], other: Sequence[tuple[int, int]]) -> Difference:
+def difference_of(pairs: Sequence[tuple[int, int]], other_pairs: Sequence[tuple[int, int]]) -> Difference:
     """The share of the first group of sessions less that of the second; the whole range where one has nothing."""
-    first, second = [pair for pair in one if pair[1]], [pair for pair in other if pair[1]]
+    first, second = [pair for pair in pairs if pair[1]], [pair for pair in other_pairs if pair[1]]
     if not first or not second:
         return Difference()
     left, right = _draws(first, numbers(len(first))), _draws(second, numbers(len(second) + SEED))

@@ -29,7 +29,7 @@ def is_withheld(session: SessionId, lesson: LessonId, share: float) -> bool:
 
 
 def may_withhold(lesson: Lesson) -> bool:
-    """Whether chance may keep the lesson back: not one that a person pinned to be told."""
+    """Whether chance may withhold the lesson; a pinned one is always delivered."""
     return not lesson.pinned
 
 

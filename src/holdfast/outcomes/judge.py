@@ -107,16 +107,16 @@ def judge(lesson: Lesson, begin: int, end: int, trigger_files: Sequence[str], st
 def complaints(story: Story, deliveries: Sequence[tuple[int, Delivery]]) -> Iterator[tuple[LessonId, Judged]]:
     """Lessons that the user calls wrong: the one whose id stands there, else the only one just told."""
     for at, words in story.prompts:
-        found = _COMPLAINT.search(words)
-        if found is None:
+        complaint = _COMPLAINT.search(words)
+        if complaint is None:
             continue
         before = [delivery for position, delivery in deliveries if position <= at]
         named = [delivery for delivery in before if delivery.lesson[-8:] in _SHORT_ID.findall(words)]
-        latest = [delivery for delivery in before if before and delivery.at == max(one.at for one in before)]
+        latest = [delivery for delivery in before if before and delivery.at == max(earlier.at for earlier in before)]
         meant = {delivery.lesson for delivery in named or latest}
         if len(meant) == 1:
             evidence = (story.events[at].id,)
-            yield meant.pop(), Judged(verdict="hurt", evidence=evidence, words=clipped(found.group()))
+            yield meant.pop(), Judged(verdict="hurt", evidence=evidence, words=clipped(complaint.group()))
 
 
 class _Span:
@@ -252,7 +252,7 @@ def _passed_lint(advice: Advice, span: _Span) -> Judged | None:
 
 
 def _is_clean_lint(event: Event) -> bool:
-    """The event is a run of linters that found nothing; a pipe hides how it ended."""
+    """Whether the event is a run of linters that found nothing; a pipe hides how it ended."""
     if "lint" not in command_kinds(event.command) or failed(event):
         return False
     return bool(_NO_ISSUES.search(event.text)) or (
@@ -331,7 +331,7 @@ def _has(text: str, name: str) -> bool:
 
 def _names_one_of(file: str, files: Sequence[str]) -> bool:
     """Whether a file, perhaps named without its folder, is one of those."""
-    return any(one == file or one.endswith(f"/{file}") for one in files)
+    return any(path == file or path.endswith(f"/{file}") for path in files)
 
 
 def _by(action: Action, words: str, verdict: Verdict = "heeded") -> Judged:

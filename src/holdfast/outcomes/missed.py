@@ -57,11 +57,11 @@ class Library:
 
         Words that many lessons have weigh little.
         """
-        asked = stems_of(rule)
-        weight = sum(self._weights.get(stem, self._unknown) for stem in asked)
+        wanted = stems_of(rule)
+        weight = sum(self._weights.get(stem, self._unknown) for stem in wanted)
         nearest = []
         for lesson, stems in zip(self.lessons, self._stems, strict=True):
-            shared = asked & stems
+            shared = wanted & stems
             share = sum(self._weights[stem] for stem in shared) / weight if weight else 0.0
             if same(rule, lesson.insight):
                 share = 1.0

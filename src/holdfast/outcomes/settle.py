@@ -73,20 +73,20 @@ def settle_pending(parts: Parts) -> SettleReport:
     count, outcomes, failed, moved = 0, 0, [], []
     open_now: list[_Open] = []
     touched: dict[ProjectId, tuple[str, set[LessonId]]] = {}
-    for one in waiting:
+    for entry in waiting:
         try:
-            judged, is_over = settle(parts, one.project, one.session)
+            judged, is_over = settle(parts, entry.project, entry.session)
         except HoldfastError:
             raise
         except Exception as exc:  # one session that cannot be judged must not keep the others from it
-            failed.append(f"outcomes of session {one.session}: {type(exc).__name__}: {exc}")
+            failed.append(f"outcomes of session {entry.session}: {type(exc).__name__}: {exc}")
             continue
         count, outcomes = count + 1, outcomes + len(judged)
         if judged:
-            cwd, lessons = touched.setdefault(one.project, (one.cwd, set()))
+            cwd, lessons = touched.setdefault(entry.project, (entry.cwd, set()))
             lessons.update(outcome.lesson for outcome in judged)
         if not is_over:
-            open_now.append(one)
+            open_now.append(entry)
     for project, (cwd, lessons) in touched.items():
         parts.store.set_state(OUTCOME_WEIGHTS, project, _weights_text(parts, project))
         moved += move_at(parts, cwd, project, sorted(lessons))
@@ -150,13 +150,13 @@ def for_review(parts: Parts, place: Place) -> list[tuple[Lesson, str]]:
     """The project's lessons that outcomes speak against and only a person closes, each with the reason."""
     where = LogFilter(project=place.project.id, limit=SETTLED_MOST)
     doubted = {outcome.lesson for outcome in parts.store.find_records(Outcome, where) if outcome.verdict in _DOUBTS}
-    found = []
+    doubtful = []
     for lesson_id in sorted(doubted):
         lesson = _find(parts, lesson_id)
         standing = standing_now(parts, lesson) if lesson else Standing()
         if lesson and standing.for_review:
-            found.append((lesson, standing.words))
-    return found
+            doubtful.append((lesson, standing.words))
+    return doubtful
 
 
 _DOUBTS = ("ignored", "overridden", "hurt")
@@ -188,8 +188,8 @@ class _Session:
         where = LogFilter(project=project, session=session, limit=SETTLED_MOST)
         shown = sorted(parts.store.find_records(Delivery, where), key=lambda delivery: delivery.at)
         self.deliveries = [(self.story.position(delivery.at), delivery) for delivery in shown]
-        kept = parts.store.find_records(Outcome, where)
-        self.withheld = [outcome for outcome in kept if outcome.verdict == "withheld"]
+        outcomes = parts.store.find_records(Outcome, where)
+        self.withheld = [outcome for outcome in outcomes if outcome.verdict == "withheld"]
 
     def outcomes(self) -> Iterable[Outcome]:
         """Every outcome that can be told by now, those told before among them."""
@@ -220,13 +220,13 @@ class _Session:
         }  # fmt: skip
         yield self._outcome(lesson, judged, "judged", about)
 
-    def _missed(self, told: dict[LessonId, int]) -> Iterable[Outcome]:
+    def _missed(self, told_at: dict[LessonId, int]) -> Iterable[Outcome]:
         """Lessons that the session needed before it was told them, each once."""
         withheld = {outcome.lesson for outcome in self.withheld}
         seen: set[LessonId] = set()
         for need in sorted(needs_of(self.story, self.sayings, self._library()), key=lambda need: need.at):
             lesson = need.lesson
-            is_early = told.get(lesson.id, need.at + 1) <= need.at
+            is_early = told_at.get(lesson.id, need.at + 1) <= need.at
             if lesson.id in seen or lesson.id in withheld or is_early:
                 continue
             if not (self.is_over or need.at + HORIZON <= len(self.story.events)):
@@ -265,15 +265,15 @@ def _find(parts: Parts, lesson: LessonId) -> Lesson | None:
 
 def _rules(parts: Parts, events: Sequence[Event]) -> list[Candidate]:
     """What detectors find that the user states, or that the machine proves; a detector that raises finds nothing."""
-    found: list[Candidate] = []
+    rules: list[Candidate] = []
     for detector in parts.detectors():
         try:
             candidates = detector.detect(events)
         except Exception:  # learning reports it
             continue
         is_rule = detector.id.partition("/")[0] in RULE_DETECTORS
-        found += [one for one in candidates if is_rule or one.trust in ("person", "verified")]
-    return found
+        rules += [candidate for candidate in candidates if is_rule or candidate.trust in ("person", "verified")]
+    return rules
 
 
 def _is_over(events: Sequence[Event], now: datetime) -> bool:
@@ -289,7 +289,7 @@ def _waiting(parts: Parts) -> tuple[list[_Open], int]:
     """The sessions to look at, in the order in which they were first heard of, and the last event's position."""
     position = parts.store.get_state(OUTCOMES_POSITION)
     newest = int(position) if position.isascii() and position.isdigit() else 0
-    sessions = {(one.project, one.session): one for one in _load_open(parts.store.get_state(OUTCOMES_OPEN))}
+    sessions = {(entry.project, entry.session): entry for entry in _load_open(parts.store.get_state(OUTCOMES_OPEN))}
     while page := parts.store.find_events(EventFilter(after=newest, limit=EVENTS_A_READ)):
         newest = page[-1][0]
         for _, event in page:
@@ -306,11 +306,11 @@ def _load_open(text: str) -> list[_Open]:
 
 def _keep_open(parts: Parts, judged: Sequence[_Open], still_open: Sequence[_Open]) -> None:
     """Keep the sessions that are still open, and those that another learner has added meanwhile."""
-    done = {(one.project, one.session) for one in judged}
+    done = {(entry.project, entry.session) for entry in judged}
 
     def edit(text: str) -> str:
-        others = [one for one in _load_open(text) if (one.project, one.session) not in done]
-        kept = [*others, *still_open][-OPEN_MOST:]
-        return dumps([[one.project, one.session, one.cwd] for one in kept]) if kept else ""
+        others = [entry for entry in _load_open(text) if (entry.project, entry.session) not in done]
+        remaining = [*others, *still_open][-OPEN_MOST:]
+        return dumps([[entry.project, entry.session, entry.cwd] for entry in remaining]) if remaining else ""
 
     parts.store.edit_state(OUTCOMES_OPEN, "", edit)

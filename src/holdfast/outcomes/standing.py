@@ -50,7 +50,7 @@ class Standing(Frozen):
     becomes: State | None = None
     """The state that it should move to; None: it stays."""
     for_review: bool = False
-    """A person should look at it: outcomes speak against it, and only a person closes it."""
+    """Whether a person should look at it: outcomes speak against it, and only a person closes it."""
     words: str = ""
     """What its state rests on, and what would change it."""
 
@@ -63,22 +63,25 @@ class Standing(Frozen):
 def standing_of(lesson: Lesson, outcomes: Sequence[Outcome], since: datetime | None = None) -> Standing:
     """The standing of a lesson by its outcomes, in any order; those up to `since` are not counted."""
     counted = sorted(
-        (one for one in outcomes if since is None or one.at > since), key=lambda outcome: (outcome.at, outcome.id)
+        (outcome for outcome in outcomes if since is None or outcome.at > since),
+        key=lambda outcome: (outcome.at, outcome.id),
     )
-    told = [one for one in counted if not one.withheld and one.verdict != "missed"]
-    counts: dict[str, Any] = {verdict: sum(one.verdict == verdict for one in told) for verdict in _COUNTED}
+    told_outcomes = [outcome for outcome in counted if not outcome.withheld and outcome.verdict != "missed"]
+    counts: dict[str, Any] = {
+        verdict: sum(outcome.verdict == verdict for outcome in told_outcomes) for verdict in _COUNTED
+    }
     in_a_row = 0
-    for one in told:
-        if one.verdict in ("heeded", "helped"):
+    for outcome in told_outcomes:
+        if outcome.verdict in ("heeded", "helped"):
             in_a_row = 0
-        in_a_row += one.verdict == "ignored"
-    credit = sum(_worth(one) for one in told if one.verdict in ("heeded", "helped"))
-    harm = sum(_worth(one) for one in told if one.verdict in ("overridden", "hurt"))
+        in_a_row += outcome.verdict == "ignored"
+    credit = sum(_worth(outcome) for outcome in told_outcomes if outcome.verdict in ("heeded", "helped"))
+    harm = sum(_worth(outcome) for outcome in told_outcomes if outcome.verdict in ("overridden", "hurt"))
     standing = Standing(
-        told=sum(bool(one.judge) and one.judge != AGENT for one in told),
+        told=sum(bool(outcome.judge) and outcome.judge != AGENT for outcome in told_outcomes),
         ignored_in_a_row=in_a_row,
-        missed=sum(one.verdict == "missed" for one in counted),
-        withheld=sum(one.verdict == "withheld" for one in counted),
+        missed=sum(outcome.verdict == "missed" for outcome in counted),
+        withheld=sum(outcome.verdict == "withheld" for outcome in counted),
         credit=credit,
         harm=harm,
         **counts,

@@ -61,22 +61,25 @@ def stats_of(parts: Parts, place: Place, all_projects: bool) -> list[Stats]:
     """The stats of the place's project; or of all projects together first, then of each, the busiest first."""
     where = LogFilter(project=ProjectId("") if all_projects else place.project.id, limit=COUNTED_MOST)
     kinds = _kinds(parts, place, all_projects)
-    deliveries = [one for one in parts.store.find_records(Delivery, where) if one.lesson in kinds]
+    deliveries = [outcome for outcome in parts.store.find_records(Delivery, where) if outcome.lesson in kinds]
     outcomes = parts.store.find_records(Outcome, where)
     if not all_projects:
         return [_sum(place.project.id, place.project.name, deliveries, outcomes, kinds)]
-    projects = {one.project for one in deliveries} | {one.project for one in outcomes}
+    projects = {outcome.project for outcome in deliveries} | {outcome.project for outcome in outcomes}
     each = [
         _sum(
             project,
             place.project.name if project == place.project.id else project,
-            [one for one in deliveries if one.project == project],
-            [one for one in outcomes if one.project == project],
+            [outcome for outcome in deliveries if outcome.project == project],
+            [outcome for outcome in outcomes if outcome.project == project],
             kinds,
         )
         for project in sorted(projects)
     ]
-    return [_sum(ProjectId(""), ALL, deliveries, outcomes, kinds), *sorted(each, key=lambda one: -one.delivered)]
+    return [
+        _sum(ProjectId(""), ALL, deliveries, outcomes, kinds),
+        *sorted(each, key=lambda outcome: -outcome.delivered),
+    ]
 
 
 def _kinds(parts: Parts, place: Place, all_projects: bool) -> dict[LessonId, LessonKind]:
@@ -94,27 +97,29 @@ def _sum(
     outcomes: Sequence[Outcome],
     kinds: dict[LessonId, LessonKind],
 ) -> Stats:
-    judged = [one for one in outcomes if one.verdict in JUDGED and one.judge]
-    told = [one for one in judged if not one.withheld]
-    without = [one for one in judged if one.withheld]
-    sessions = {one.session for one in deliveries} | {one.session for one in outcomes if one.verdict == "withheld"}
+    judged = [outcome for outcome in outcomes if outcome.verdict in JUDGED and outcome.judge]
+    told_outcomes = [outcome for outcome in judged if not outcome.withheld]
+    without = [outcome for outcome in judged if outcome.withheld]
+    sessions = {outcome.session for outcome in deliveries} | {
+        outcome.session for outcome in outcomes if outcome.verdict == "withheld"
+    }
     return Stats(
         project=project,
         name=name,
         sessions=len(sessions),
         delivered=len(deliveries),
         tokens=sum(delivery.tokens for delivery in deliveries),
-        **{verdict: _share(told, verdict) for verdict in JUDGED},
-        helped=sum(one.verdict == "helped" for one in outcomes),
-        hurt=sum(one.verdict == "hurt" for one in outcomes),
-        missed=sum(one.verdict == "missed" for one in outcomes),
-        withheld=sum(one.verdict == "withheld" for one in outcomes),
+        **{verdict: _share(told_outcomes, verdict) for verdict in JUDGED},
+        helped=sum(outcome.verdict == "helped" for outcome in outcomes),
+        hurt=sum(outcome.verdict == "hurt" for outcome in outcomes),
+        missed=sum(outcome.verdict == "missed" for outcome in outcomes),
+        withheld=sum(outcome.verdict == "withheld" for outcome in outcomes),
         heeded_without=_share(without, "heeded"),
         failed_without=_share(without, "failed"),
-        effect_on_heeding=difference_of(_pairs(told, "heeded"), _pairs(without, "heeded")),
-        effect_on_failures=difference_of(_pairs(told, "failed"), _pairs(without, "failed")),
-        minutes_spared=_minutes(told, without, kinds),
-        weeks=_weeks(told),
+        effect_on_heeding=difference_of(_pairs(told_outcomes, "heeded"), _pairs(without, "heeded")),
+        effect_on_failures=difference_of(_pairs(told_outcomes, "failed"), _pairs(without, "failed")),
+        minutes_spared=_minutes(told_outcomes, without, kinds),
+        weeks=_weeks(told_outcomes),
     )
 
 
@@ -123,23 +128,25 @@ def _share(outcomes: Sequence[Outcome], verdict: str) -> Share:
 
 
 def _pairs(outcomes: Iterable[Outcome], verdict: str) -> list[tuple[int, int]]:
-    return pairs_by_session((one.session, one.verdict == verdict) for one in outcomes)
+    return pairs_by_session((outcome.session, outcome.verdict == verdict) for outcome in outcomes)
 
 
-def _minutes(told: Sequence[Outcome], without: Sequence[Outcome], kinds: dict[LessonId, LessonKind]) -> float:
-    heeded = [one for one in told if one.verdict == "heeded"]
-    minutes = sum(profile_of(kinds[one.lesson]).rediscovery_minutes for one in heeded if one.lesson in kinds)
+def _minutes(told_outcomes: Sequence[Outcome], without: Sequence[Outcome], kinds: dict[LessonId, LessonKind]) -> float:
+    heeded = [outcome for outcome in told_outcomes if outcome.verdict == "heeded"]
+    minutes = sum(
+        profile_of(kinds[outcome.lesson]).rediscovery_minutes for outcome in heeded if outcome.lesson in kinds
+    )
     if len(without) >= LEAST_WITHHELD and heeded:
-        anyway = sum(one.verdict == "heeded" for one in without) / len(without)
-        minutes *= max(0.0, 1 - anyway * len(told) / len(heeded))
+        anyway = sum(outcome.verdict == "heeded" for outcome in without) / len(without)
+        minutes *= max(0.0, 1 - anyway * len(told_outcomes) / len(heeded))
     return round(minutes, 1)
 
 
-def _weeks(told: Sequence[Outcome]) -> tuple[tuple[str, int, int], ...]:
+def _weeks(told_outcomes: Sequence[Outcome]) -> tuple[tuple[str, int, int], ...]:
     from datetime import timedelta
 
     counts: dict[str, tuple[int, int]] = {}
-    for outcome in told:
+    for outcome in told_outcomes:
         monday = (outcome.at - timedelta(days=outcome.at.weekday())).date().isoformat()
         of, heeded = counts.get(monday, (0, 0))
         counts[monday] = of + 1, heeded + (outcome.verdict == "heeded")

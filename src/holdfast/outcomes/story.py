@@ -75,8 +75,8 @@ def _action(at: int, event: Event) -> Action | None:
     if event.kind == "file_edit" and event.files:
         old = frozenset(event.old.splitlines())
         new = [line for line in event.new.splitlines() if line not in old]
-        kept = frozenset(event.new.splitlines())
-        gone = [line for line in event.old.splitlines() if line not in kept]
+        written = frozenset(event.new.splitlines())
+        gone = [line for line in event.old.splitlines() if line not in written]
         return Action(at=at, event=event, written="\n".join(new), taken="\n".join(gone))
     if event.kind in ("tool_result", "tool_failure") and not refused(event):
         return Action(at=at, event=event, written=" ".join(event.command.split()))
@@ -92,12 +92,12 @@ def _said(event: Event) -> str:
 
 
 def is_reading(event: Event) -> bool:
-    """A read or a search: its command, if the host gives one, is a pattern."""
+    """Whether the event is a read or a search: its command, if the host gives one, is a pattern."""
     return event.tool in ("Read", "Grep", "Glob", "Search", "LS", "WebFetch", "WebSearch")
 
 
 def is_search(event: Event) -> bool:
-    """A search for text, by a tool or by a command."""
+    """Whether the event is a search for text, by a tool or by a command."""
     if event.tool in ("Grep", "Search"):
         return True
     programs = {words[0].rpartition("/")[2] for words in simple_commands(event.command)} if event.command else set()
@@ -108,8 +108,8 @@ def lint_rules_in(event: Event) -> frozenset[str]:
     """The rules that linters report in the event's output, as golangci-lint, ruff and others close their lines."""
     if not _ran(event):
         return frozenset()
-    names = {found["rule"] for found in _LINTER_LINE.finditer(event.text)} - _NOT_RULES
-    return frozenset(names | {found["rule"] for found in _RULE_CODE.finditer(event.text)})
+    names = {match["rule"] for match in _LINTER_LINE.finditer(event.text)} - _NOT_RULES
+    return frozenset(names | {match["rule"] for match in _RULE_CODE.finditer(event.text)})
 
 
 def signatures_of(event: Event) -> tuple[str, str]:

@@ -74,7 +74,7 @@ class Weights(Frozen):
         """The results, best first, with their factors. What matches exactly stays before all that does not."""
         if not self.lessons:
             return weighed
-        again = [(self.apply(ranked, moment, work), found) for ranked, found in weighed]
+        again = [(self.apply(ranked, moment, work), payload) for ranked, payload in weighed]
         return sorted(again, key=lambda pair: (not is_exact(pair[0].why.shares), -pair[0].score, pair[0].lesson.id))
 
 

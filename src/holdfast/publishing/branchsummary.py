@@ -137,10 +137,10 @@ def _from_files(branches: Branches, fork: str, head: str) -> tuple[list[Row], li
         path = file.removeprefix(FOLDER + "/")
         if path == file or not path.endswith(".md"):
             continue
-        held = branches.file(head, file)
-        if held is None:
+        content = branches.file(head, file)
+        if content is None:
             continue  # a file that is gone says nothing
-        after, before = parse(path, held), parse(path, branches.file(fork, file) or b"")
+        after, before = parse(path, content), parse(path, branches.file(fork, file) or b"")
         if isinstance(after, Problem):
             problems.append(after)
             continue
@@ -158,13 +158,13 @@ def _row_of_files(document: Document, old: Document, file: str, is_new: bool) ->
     if not is_active and (is_new or not was_active):
         return None
     verb = "new" if is_new else "retired" if not is_active else "revised"
-    told = values if values["insight"] else {**values, "insight": f"A lesson was forgotten ({_short(file)})"}
+    shown = values if values["insight"] else {**values, "insight": f"A lesson was forgotten ({_short(file)})"}
     said_by, person = values["provenance"].get("said_by", ""), values["provenance"].get("person", "")
     before = old.values["insight"] if verb == "revised" and old.values["insight"] != values["insight"] else ""
     return Row(
         verb=verb,
         kind=values["kind"],
-        insight=publishable(told["insight"]),
+        insight=publishable(shown["insight"]),
         why=publishable(values["why"]),
         before=publishable(before),
         anchors=tuple(_place(anchor["path"], anchor.get("symbol", "")) for anchor in values["anchors"]),
@@ -223,7 +223,7 @@ def _row_of_memory(parts: Parts, lesson: Lesson, before: Lesson | None) -> Row |
     elif lesson.state == "retired" and before is None and lesson.provenance.session:
         verb = "refuted"
     else:
-        return None  # what was forgotten is told by its file alone, without a word
+        return None  # a forgotten lesson is shown by its file alone, without its words
     source = lesson.provenance
     return Row(
         verb=verb,
@@ -278,5 +278,5 @@ def _source(trust: str, person: str, detector: str, host: str) -> str:
     """Who said it or what found it, e.g. `said by Ada` or `found by fail_fix in claude-code`."""
     if trust == "person":
         return publishable(f"said by {person or 'a person'}")
-    found = f"found by {detector.partition('/')[0]}" if detector else "stated by an agent" if trust == "agent" else ""
-    return publishable(" in ".join(filter(None, (found, host))))
+    origin = f"found by {detector.partition('/')[0]}" if detector else "stated by an agent" if trust == "agent" else ""
+    return publishable(" in ".join(filter(None, (origin, host))))

@@ -16,7 +16,7 @@ def common_folder(folders: Iterable[str]) -> str:
         names = folder.split("/") if folder else []
         if common is None:
             common = names
-        alike = (at for at, (one, other) in enumerate(zip(common, names, strict=False)) if one != other)
+        alike = (at for at, (name, other) in enumerate(zip(common, names, strict=False)) if name != other)
         common = common[: next(alike, min(len(common), len(names)))]
     return "/".join(common or ())
 
@@ -36,7 +36,7 @@ def group_folders(folders: Sequence[str], costs: Sequence[int], most: int, budge
 def _part_dearest(
     groups: list[Group], folders: Sequence[str], costs: Sequence[int], most: int, budget: int
 ) -> list[Group]:
-    """The groups with the dearest one that can be parted in parts; empty when there is none."""
+    """The groups with the most expensive one that can be divided split into its parts; empty when there is none."""
     priced = sorted((-sum(costs[at] for at in members), name, members) for name, members in groups)
     for cost, name, members in priced:
         parts = _parted(name, members, folders)
@@ -48,7 +48,7 @@ def _part_dearest(
 def _parted(above: str, members: Iterable[int], folders: Sequence[str]) -> list[Group]:
     """The members by the folder below `above` that they are in; those in `above` itself are one group."""
     skipped = len(above) + 1 if above else 0
-    held: dict[str, list[int]] = {}
+    inside_of: dict[str, list[int]] = {}
     for at in members:
-        held.setdefault(folders[at][skipped:].partition("/")[0], []).append(at)
-    return [(common_folder(folders[at] for at in inside), tuple(inside)) for inside in held.values()]
+        inside_of.setdefault(folders[at][skipped:].partition("/")[0], []).append(at)
+    return [(common_folder(folders[at] for at in inside), tuple(inside)) for inside in inside_of.values()]

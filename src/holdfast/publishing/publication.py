@@ -47,8 +47,8 @@ def is_public(lesson: Lesson, place: Place, seen: Collection[LessonId] | None) -
 
 def reason_against(lesson: Lesson, verdicts: Sequence[Verdict], standing: Standing) -> str:
     """Why a lesson may not be written; empty when it may."""
-    told = (lesson.title, lesson.insight, lesson.why, lesson.how, lesson.command, lesson.error_signature)
-    doubt = next(filter(None, map(suspicion, told)), "")
+    texts = (lesson.title, lesson.insight, lesson.why, lesson.how, lesson.command, lesson.error_signature)
+    doubt = next(filter(None, map(suspicion, texts)), "")
     if doubt:
         return doubt
     stale = next((verdict for verdict in verdicts if verdict.freshness in STALE), None)

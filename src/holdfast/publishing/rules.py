@@ -87,7 +87,7 @@ class RulesFile(Frozen):
     lessons: tuple[LessonId, ...]
     tokens: int
     hosts: tuple[str, ...] = ()
-    """Those of the hosts that read it."""
+    """The hosts that read it."""
 
 
 class Rules(Frozen):
@@ -124,10 +124,13 @@ def compile_rules(
         sharing.setdefault(outlet.target.file, []).append(outlet)
     files: list[RulesFile] = []
     for name in sorted(sharing, key=lambda name: ("{slug}" in name, name)):  # a file for a folder tells what is left
-        told = [entry for entry in entries if not _is_told(entry, sharing[name], files)]
-        files += _whole_files(sharing[name], told, budget) if "{slug}" in name else _block(sharing[name], told, budget)
+        untold = [entry for entry in entries if not _is_told(entry, sharing[name], files)]
+        write = _whole_files if "{slug}" in name else _block
+        files += write(sharing[name], untold, budget)
     written = {lesson for file in files for lesson in file.lessons}
-    new = (entry.lesson.id for entry in entries if not all(_is_told(entry, held, ()) for held in sharing.values()))
+    new = (
+        entry.lesson.id for entry in entries if not all(_is_told(entry, readers, ()) for readers in sharing.values())
+    )
     return Rules(
         files=tuple(_with_readers(file, outlets) for file in sorted(files, key=lambda file: file.file)),
         withheld=tuple(withheld),
@@ -193,17 +196,17 @@ def _worth(lesson: Lesson, standing: Standing) -> tuple[Any, ...]:
 
 def _entry(lesson: Lesson, verdicts: Sequence[Verdict]) -> _Entry:
     """The lesson's line, with what moved named by its new place."""
-    found = tuple(verdict.anchor for verdict in verdicts)
+    anchors = tuple(verdict.anchor for verdict in verdicts)
     shown = replace(
         lesson,
         insight=publishable(lesson.insight)[:INSIGHT_LIMIT],
         why=publishable(lesson.why),
         how=publishable(lesson.how),
-        anchors=tuple(replace(a, path=publishable(a.path), symbol=publishable(a.symbol)) for a in found),
+        anchors=tuple(replace(a, path=publishable(a.path), symbol=publishable(a.symbol)) for a in anchors),
         globs=tuple(map(publishable, lesson.globs)),
     )
     line = unreferring(compile_line(shown).text)
-    places = [anchor.path.rpartition("/")[0] for anchor in found] + [_fixed_part(glob) for glob in lesson.globs]
+    places = [anchor.path.rpartition("/")[0] for anchor in anchors] + [_fixed_part(glob) for glob in lesson.globs]
     folder = common_folder(places) if places else lesson.scope.path_prefix.strip("/")
     return _Entry(lesson=lesson, line=line, tokens=count_tokens(line), folder=folder)
 
@@ -220,8 +223,8 @@ def _is_told(entry: _Entry, sharing: Sequence[Outlet], files: Sequence[RulesFile
     origin = entry.lesson.provenance.origin.partition("#")[0].replace("%23", "#")
     if origin and any(is_read(origin, outlet.reads) for outlet in sharing):
         return True
-    held = [file.file for file in files if entry.lesson.id in file.lessons]
-    return all(any(is_read(name, outlet.reads) for name in held) for outlet in sharing)
+    names = [file.file for file in files if entry.lesson.id in file.lessons]
+    return all(any(is_read(name, outlet.reads) for name in names) for outlet in sharing)
 
 
 def _block(sharing: Sequence[Outlet], entries: Sequence[_Entry], budget: Budget) -> Iterator[RulesFile]:
@@ -237,7 +240,9 @@ def _whole_files(sharing: Sequence[Outlet], entries: Sequence[_Entry], budget: B
     target, room = sharing[0].target, budget.scoped - _FRAME_TOKENS
     groups = []
     if "{globs}" in target.front_matter:
-        groups = group_folders([one.folder for one in entries], [one.tokens for one in entries], SCOPES_MOST, room)
+        groups = group_folders(
+            [entry.folder for entry in entries], [entry.tokens for entry in entries], SCOPES_MOST, room
+        )
     grouped = {at for _, members in groups for at in members}
     rest = [entry for at, entry in enumerate(entries) if at not in grouped]
     slugs = _slugs([folder for folder, _ in groups])
@@ -263,7 +268,7 @@ def _rules_file(name: str, text: str, taken: Sequence[_Entry], whole: bool = Fal
 
 
 def _fit(entries: Sequence[_Entry], tokens: int, chars: int = 0) -> list[_Entry]:
-    """The best that there is room for, in the order they are written: by kind, the older first."""
+    """The best entries that there is room for, in the order they are written: by kind, the older first."""
     taken, spent, length = [], 0, 0
     for entry in entries:
         longer = length + len(entry.line) + 1
@@ -296,8 +301,8 @@ def _front_matter(target: RulesTarget, folder: str) -> str:
 
 def _plain(folder: str) -> str:
     """The folder as every host's globs and front matter take it: characters that mean something there become `?`."""
-    kept = "".join(c if c.isalnum() or c in "_-./+~ " else "?" for c in folder)
-    return kept if kept[:1].isalnum() or kept[:1] in "._" else "?" + kept[1:]
+    plain = "".join(c if c.isalnum() or c in "_-./+~ " else "?" for c in folder)
+    return plain if plain[:1].isalnum() or plain[:1] in "._" else "?" + plain[1:]
 
 
 def _slugs(folders: Sequence[str]) -> dict[str, str]:

@@ -80,7 +80,7 @@ class _Subject(Frozen):
     @property
     def sessions(self) -> int:
         """How many sessions are behind it."""
-        return len({session for one in self.met for session in one.sessions})
+        return len({session for entry in self.met for session in entry.sessions})
 
 
 def compile_skills(parts: Parts, place: Place) -> Skills:
@@ -114,7 +114,9 @@ def is_unedited(text: str, place: Place) -> bool:
 
 def _sessions(lesson: Lesson, outcomes: Sequence[Outcome]) -> frozenset[str]:
     """The sessions in which it was seen, heeded or helped; what a person said counts as one of its own."""
-    borne_out = (one.session for one in outcomes if one.verdict in ("heeded", "helped") and not one.withheld)
+    borne_out = (
+        outcome.session for outcome in outcomes if outcome.verdict in ("heeded", "helped") and not outcome.withheld
+    )
     seen = frozenset(filter(None, (*lesson.sessions_seen, lesson.provenance.session, *borne_out)))
     return seen or frozenset([lesson.id])
 
@@ -123,31 +125,31 @@ def _subjects(met: Sequence[_Met]) -> Iterator[_Subject]:
     """Subjects that recur: commands first, then files, then folders; a lesson is in at most one."""
     taken: set[LessonId] = set()
     for kind, keys in _KEYS.items():
-        held: dict[str, list[_Met]] = {}
-        for one in met:
-            for key in keys(one) if one.lesson.id not in taken else ():
-                held.setdefault(key, []).append(one)
-        for key in sorted(held, key=lambda key: (-len(held[key]), key)):
-            left = tuple(one for one in held[key] if one.lesson.id not in taken)
+        by_key: dict[str, list[_Met]] = {}
+        for entry in met:
+            for key in keys(entry) if entry.lesson.id not in taken else ():
+                by_key.setdefault(key, []).append(entry)
+        for key in sorted(by_key, key=lambda key: (-len(by_key[key]), key)):
+            left = tuple(entry for entry in by_key[key] if entry.lesson.id not in taken)
             subject = _Subject(kind=kind, key=key, met=left)
             if _recurs(subject):
                 yield subject
-                taken.update(one.lesson.id for one in left)
+                taken.update(entry.lesson.id for entry in left)
 
 
 def _recurs(subject: _Subject) -> bool:
     return subject.sessions >= (SESSIONS if len(subject.met) > 1 else SESSIONS_ALONE)
 
 
-def _command_keys(one: _Met) -> tuple[str, ...]:
+def _command_keys(entry: _Met) -> tuple[str, ...]:
     """The program and its sub-command, without targets."""
-    words = one.lesson.command.split()
+    words = entry.lesson.command.split()
     names = [word for word in words[:2] if word.replace("-", "").replace("_", "").isalnum()]
     return (" ".join(names),) if names and names[0] == words[0] else tuple(words[:1])
 
 
-def _folder_keys(one: _Met) -> tuple[str, ...]:
-    folders = (path.rpartition("/")[0] for path in one.paths)
+def _folder_keys(entry: _Met) -> tuple[str, ...]:
+    folders = (path.rpartition("/")[0] for path in entry.paths)
     return tuple(dict.fromkeys(filter(None, folders)))
 
 
@@ -160,19 +162,19 @@ _VERBS = {"command": "Running", "file": "Working on", "folder": "Working in"}
 
 
 def _skill(subject: _Subject, names: set[str], place: Place) -> Skill:
-    most = sorted(subject.met, key=lambda one: -len(one.sessions))[:LESSONS_MOST]
-    met = sorted(most, key=lambda one: profile_of(one.lesson.kind).skill_order)
+    most = sorted(subject.met, key=lambda entry: -len(entry.sessions))[:LESSONS_MOST]
+    met = sorted(most, key=lambda entry: profile_of(entry.lesson.kind).skill_order)
     subject = _Subject(kind=subject.kind, key=subject.key, met=tuple(met))
     name = _name(subject, names)
     description = _description(subject)
     front = ["---", f"name: {name}", f"description: {dumps(description)}", "---", ""]
     body = "\n".join([*front, *_body(subject), "", ""])
-    ids = ",".join(short_id(one.lesson.id) for one in met)
+    ids = ",".join(short_id(entry.lesson.id) for entry in met)
     return Skill(
         name=name,
         description=description,
         text=body + _mark(place, ids, body),
-        lessons=tuple(one.lesson.id for one in met),
+        lessons=tuple(entry.lesson.id for entry in met),
         sessions=subject.sessions,
     )
 
@@ -180,11 +182,13 @@ def _skill(subject: _Subject, names: set[str], place: Place) -> Skill:
 def _name(subject: _Subject, names: set[str]) -> str:
     """`running-pytest`, `working-on-src-app-py`; told apart by a number behind it, and by a digest when cut."""
     plain = f"{_VERBS[subject.kind]} {subject.key}".lower()
-    kept = "".join(c if c.isascii() and c.isalnum() else "-" for c in plain)
-    name = "-".join(filter(None, kept.split("-")))
+    spelled = "".join(c if c.isascii() and c.isalnum() else "-" for c in plain)
+    name = "-".join(filter(None, spelled.split("-")))
     if len(name) > NAME_LIMIT - 3 or not subject.key.isascii():
         name = f"{name[: NAME_LIMIT - 12].rstrip('-')}-{_digest(subject.key)[:8]}"
-    free = next(one for one in (name, *(f"{name}-{n}" for n in range(2, len(names) + 3))) if one not in names)
+    free = next(
+        candidate for candidate in (name, *(f"{name}-{n}" for n in range(2, len(names) + 3))) if candidate not in names
+    )
     names.add(free)
     return free
 
@@ -192,7 +196,7 @@ def _name(subject: _Subject, names: set[str]) -> str:
 def _description(subject: _Subject) -> str:
     """What it holds and when to use it, in at most 1,024 characters and without tags."""
     when = "; ".join(line[0].lower() + line[1:].rstrip(".") for line in _when(subject))
-    titles = [publishable(one.lesson.title).rstrip(".…") for one in subject.met]
+    titles = [publishable(entry.lesson.title).rstrip(".…") for entry in subject.met]
     what = f"What earlier sessions on this code learnt: {'; '.join(titles)}."
     use = _cut(f" Use {when}.", DESCRIPTION_LIMIT // 2)
     text = _cut(what, DESCRIPTION_LIMIT - len(use)) + use
@@ -208,32 +212,32 @@ def _body(subject: _Subject) -> Iterator[str]:
     yield "Recorded in earlier sessions on this code, quoted as notes; `holdfast show ID` tells where one comes from."
     yield from ("", "## When to use", "")
     yield from (f"- {line}" for line in _when(subject))
-    steps = [one for one in subject.met if not profile_of(one.lesson.kind).is_pitfall]
-    pitfalls = [one for one in subject.met if profile_of(one.lesson.kind).is_pitfall]
+    steps = [entry for entry in subject.met if not profile_of(entry.lesson.kind).is_pitfall]
+    pitfalls = [entry for entry in subject.met if profile_of(entry.lesson.kind).is_pitfall]
     if steps:
         yield from ("", "## Steps", "")
-        yield from (f"{number}. {_line(one)}" for number, one in enumerate(steps, start=1))
+        yield from (f"{number}. {_line(entry)}" for number, entry in enumerate(steps, start=1))
     if pitfalls:
         yield from ("", "## Pitfalls", "")
-        yield from (f"- {_line(one)}" for one in pitfalls)
+        yield from (f"- {_line(entry)}" for entry in pitfalls)
 
 
 def _when(subject: _Subject) -> list[str]:
     """The occasions, a line each."""
-    paths = list(dict.fromkeys(path for one in subject.met for path in one.paths))[:PLACES_SHOWN]
-    errors = dict.fromkeys(one.lesson.error_signature for one in subject.met if one.lesson.error_signature)
+    paths = list(dict.fromkeys(path for entry in subject.met for path in entry.paths))[:PLACES_SHOWN]
+    errors = dict.fromkeys(entry.lesson.error_signature for entry in subject.met if entry.lesson.error_signature)
     head = {"command": "Before running", "file": "Before changing", "folder": "Before changing files in"}
     lines = [f"{head[subject.kind]} {_code(subject.key)}."]
     lines += [f"Before changing {_code(path)}." for path in paths if path != subject.key]
     return lines + [f"When something fails with {_code(error)}." for error in list(errors)[:PLACES_SHOWN]]
 
 
-def _line(one: _Met) -> str:
+def _line(entry: _Met) -> str:
     """`Rule. Why. How. (caveat) [id]`"""
-    lesson = one.lesson
-    said = [text if text[-1] in ".!?…" else f"{text}." for text in map(publishable, _parts(lesson)) if text]
-    notes = f" ({publishable(one.caveat)})" if one.caveat else ""
-    return f"{' '.join(said)}{notes} [{short_id(lesson.id)}]"
+    lesson = entry.lesson
+    sentences = [text if text[-1] in ".!?…" else f"{text}." for text in map(publishable, _parts(lesson)) if text]
+    notes = f" ({publishable(entry.caveat)})" if entry.caveat else ""
+    return f"{' '.join(sentences)}{notes} [{short_id(lesson.id)}]"
 
 
 def _parts(lesson: Lesson) -> tuple[str, ...]:

@@ -96,15 +96,16 @@ def parse_units(text: str) -> tuple[Unit, ...]:
 def find_units(units: Sequence[Unit], address: str) -> tuple[Unit, ...]:
     """The unit with that address, or all under that heading. Raises InvalidValueError, with the nearest addresses."""
     wanted = address.strip().strip("/")
-    found = tuple(
+    chosen = tuple(
         unit for unit in units if unit.address == wanted or unit.address.startswith((f"{wanted}/", f"{wanted}:"))
     )
-    if found and wanted:
-        return found
+    if chosen and wanted:
+        return chosen
     from difflib import get_close_matches
 
     addresses = [unit.address for unit in units]
-    near = [one for one in addresses if wanted in one][:3] or get_close_matches(wanted, addresses, 3, 0.4)
+    holding = [candidate for candidate in addresses if wanted in candidate]
+    near = holding[:3] or get_close_matches(wanted, addresses, 3, 0.4)
     raise InvalidValueError(f"no unit {wanted!r}", hint=f"one of: {', '.join(near)}" if near else "")
 
 
@@ -145,8 +146,8 @@ def _scores(units: Sequence[Unit], question: str, embedder: Embedder | None) -> 
         return by_words
     best = max(by_words) or 1.0
     places = embedder.embed_documents([_words(unit)[:EMBEDDED_LIMIT] for unit in units])
-    asked = embedder.embed_query(question[:EMBEDDED_LIMIT])
-    alike = [sum(map(mul, place, asked)) for place in places]
+    query_vector = embedder.embed_query(question[:EMBEDDED_LIMIT])
+    alike = [sum(map(mul, place, query_vector)) for place in places]
     return [
         words / best + LIKENESS_WEIGHT * max(likeness, 0.0) if words or likeness >= LIKENESS_LEAST else 0.0
         for words, likeness in zip(by_words, alike, strict=True)
@@ -154,7 +155,7 @@ def _scores(units: Sequence[Unit], question: str, embedder: Embedder | None) -> 
 
 
 def _with_neighbours(scores: Sequence[float]) -> list[float]:
-    """Each score and a share of the better one beside it: what is said next to an answer often belongs to it."""
+    """Each score plus a share of the better neighbour's: what is said next to an answer often belongs to it."""
     padded = [0.0, *scores, 0.0]
     return [score + NEIGHBOUR * max(padded[at], padded[at + 2]) for at, score in enumerate(scores)]
 
@@ -274,8 +275,8 @@ def _contract(lines: Iterable[str]) -> str:
 
 def _slug(title: str) -> str:
     """Lower-case letters and digits of any script, joined by hyphens; `section` for a title that has none."""
-    kept = "".join(c if c.isalnum() else "-" if c in " -_/.:" else "" for c in title.lower())
-    return "-".join(filter(None, kept.split("-"))) or "section"
+    spelled = "".join(c if c.isalnum() else "-" if c in " -_/.:" else "" for c in title.lower())
+    return "-".join(filter(None, spelled.split("-"))) or "section"
 
 
 def _unique(slugs: tuple[str, ...], taken: dict[tuple[str, ...], int]) -> tuple[str, ...]:

@@ -43,11 +43,11 @@ def _best_are_first(values: Sequence[float], count: int) -> bool:
 
 def _undominated(states: list[_State]) -> list[_State]:
     """States in order of cost, each worth more than every cheaper one."""
-    kept: list[_State] = []
+    best: list[_State] = []
     for state in sorted(states, key=lambda s: (s[0], -s[1])):
-        if not kept or state[1] > kept[-1][1]:
-            kept.append(state)
-    return kept
+        if not best or state[1] > best[-1][1]:
+            best.append(state)
+    return best
 
 
 _PUNCTUATION = {i: " " for i in range(128) if not chr(i).isalnum()}

@@ -122,11 +122,11 @@ def limits(text: str) -> bool:
 def _shortened(head: str, rule: str, tail: str, budget: int) -> tuple[str, int]:
     """The line with as much of the rule as fits before the tail, and where in the rule the rest begins."""
     room = budget - count_tokens(tail) - 2
-    kept = _cut(head + rule, room)
-    while count_tokens(f"{kept}…{tail}") > budget and room > 1:  # a word full of signs costs more than its length tells
-        room -= 1
-        kept = _cut(head + rule, room)
-    return f"{kept}…{tail}", max(0, len(kept) - len(head))
+    shortened = _cut(head + rule, room)
+    while count_tokens(f"{shortened}…{tail}") > budget and room > 1:
+        room -= 1  # a word full of signs costs more tokens than its length suggests
+        shortened = _cut(head + rule, room)
+    return f"{shortened}…{tail}", max(0, len(shortened) - len(head))
 
 
 def clean(text: str) -> str:
@@ -201,8 +201,8 @@ def _repeats(sentence: str, rule: str) -> bool:
 
 
 def _words(text: str) -> frozenset[str]:
-    found = frozenset(word.strip(".,;:!?()\"'`").lower() for word in text.split())
-    return found - {"", "run", "use", "do", "first", "the", "a", "it", "to", "instead", "by"}
+    words = frozenset(word.strip(".,;:!?()\"'`").lower() for word in text.split())
+    return words - {"", "run", "use", "do", "first", "the", "a", "it", "to", "instead", "by"}
 
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -210,9 +210,9 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 def _date(lesson: Lesson, at: datetime) -> str:
     """`12 Jan`, with the year where it is not the present one."""
-    said = lesson.validity.valid_from
-    day = f"{said.day} {_MONTHS[said.month - 1]}"
-    return day if at.year == said.year else f"{day} {said.year}"
+    valid_from = lesson.validity.valid_from
+    day = f"{valid_from.day} {_MONTHS[valid_from.month - 1]}"
+    return day if at.year == valid_from.year else f"{day} {valid_from.year}"
 
 
 def _where(lesson: Lesson) -> list[str]:
@@ -229,8 +229,8 @@ def _where(lesson: Lesson) -> list[str]:
 
 def _line(head: str, sentences: Sequence[str], notes: Sequence[str]) -> str:
     body = head + " ".join(sentence for sentence in sentences if sentence)
-    said = "; ".join(note for note in notes if note)
-    return f"{body} ({said})" if said else body
+    remarks = "; ".join(note for note in notes if note)
+    return f"{body} ({remarks})" if remarks else body
 
 
 def _cut(text: str, budget: int) -> str:
@@ -243,11 +243,11 @@ def _cut(text: str, budget: int) -> str:
             low = middle
         else:
             high = middle - 1
-    kept = " ".join(words[:low])
+    shortened = " ".join(words[:low])
     if low <= 2 and low < len(words):  # one endless word: cut inside it
-        room = max(1, budget - count_tokens(kept)) * 2
-        kept = f"{kept} {words[low][:room]}".strip()
-    return kept
+        room = max(1, budget - count_tokens(shortened)) * 2
+        shortened = f"{shortened} {words[low][:room]}".strip()
+    return shortened
 
 
 SOURCE_WORDS: dict[Trust, str] = {

@@ -149,7 +149,7 @@ class _Exchange:
         return handover
 
     def _capture(self) -> bool:
-        """Keep the call's events; whether all of them were kept before: the host fired this hook twice.
+        """Keep the call's events; returns whether all of them were kept before: the host fired this hook twice.
 
         A second firing must not deliver again, also when both run at once: the store lets only one of them be first.
         """
@@ -172,7 +172,7 @@ class _Exchange:
         return self._memory.parts.host(self._call.host).render(self._call, briefing)
 
     def _wrap_up(self) -> str:
-        """What lets the agent go on once, to note what it learnt; empty where it is not to be asked."""
+        """The answer that lets the agent go on once, to note what it learnt; empty where it is not to be asked."""
         from holdfast.recall.moments.wrapup import ask_to_wrap_up
 
         return ask_to_wrap_up(self._here.parts, self._here.place, self._call)
@@ -209,13 +209,13 @@ class _Steps:
         """The step's result; None when it failed, which is told."""
         try:
             return step()
-        except Exception as exc:  # whatever it is, the host must not feel it
+        except Exception as exc:  # no error of ours may reach the host
             if self._complain:
                 self._complain(name, exc)
             return None
 
     def tell(self, name: str, degraded: str) -> None:
-        """Pass on what a step that went on could not do."""
+        """Report what a step that went on could not do."""
         if degraded and self._complain:
             self._complain(name, HoldfastError(degraded))
 

@@ -216,9 +216,9 @@ class Memory:
         from holdfast.recall.ask import ask
         from holdfast.recall.retrieve import question
 
-        asked = error if text == "" else text
+        question_text = error if text == "" else text
         query = question(
-            self.parts, self.place, asked, paths, symbols, command, error, as_of, states or ("active",), kinds,
+            self.parts, self.place, question_text, paths, symbols, command, error, as_of, states or ("active",), kinds,
             all_projects,
         )  # fmt: skip
         unconfirmed = () if states else tuple(unconfirmed)
@@ -234,11 +234,11 @@ class Memory:
             )
         return ask(self.parts, self.place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed)
 
-    def note_recall(self, briefing: Briefing, asked: HookCall) -> None:
-        """Log what a recall showed to an agent; `asked` tells its host, session and question (as the prompt)."""
+    def note_recall(self, briefing: Briefing, call: HookCall) -> None:
+        """Log what a recall showed to an agent; `call` tells its host, session and question (as the prompt)."""
         from holdfast.recall.inject import log_recall
 
-        log_recall(self.parts, self.place, asked, briefing)
+        log_recall(self.parts, self.place, call, briefing)
 
     # Lessons
 
@@ -337,13 +337,13 @@ class Memory:
         from holdfast.lessons.lookup import Choice, list_lessons
 
         choice = Choice(tag=tag, host=host, trust=trust, since=since)
-        found = list_lessons(self.parts, self.place, states, kinds, path, all_projects, as_of, limit, choice)
+        lessons = list_lessons(self.parts, self.place, states, kinds, path, all_projects, as_of, limit, choice)
         if all_projects:
             from holdfast.lessons.crossing import unseen_from
 
             unseen = unseen_from(self.parts.store, self.place.project.id)
-            return [lesson for lesson in found if lesson.scope.project not in unseen]
-        return found
+            return [lesson for lesson in lessons if lesson.scope.project not in unseen]
+        return lessons
 
     def verdicts(self, lessons: Sequence[Lesson]) -> list[tuple[Freshness, str]]:
         """Each lesson's freshness against the code as it is now, and what changed, in words."""

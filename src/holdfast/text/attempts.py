@@ -97,50 +97,50 @@ class Attempt(Frozen):
     """The part of the command line that ran it, on one line, without redirections at its end."""
     passed: bool
     sure: bool = True
-    """The exit status itself says so; else a runner's report or the absence of an error does."""
+    """Whether the exit status itself says how it ended; else a runner's report or the absence of an error does."""
     tests: bool = False
-    """A test runner."""
+    """Whether it is a test runner's."""
     alone: bool = True
-    """Nothing else in its command line could have failed."""
+    """Whether nothing else in its command line could have failed."""
 
 
 def attempts(window: Sequence[Event]) -> list[Attempt]:
     """Every run in the window whose outcome is known, in order; one event may hold several that passed."""
-    found: list[Attempt] = []
+    runs: list[Attempt] = []
     for at, event in enumerate(window):
         if event.kind not in ("tool_result", "tool_failure") or refused(event):
             continue
         if event.command:
-            found += _of_command(at, event)
+            runs += _of_command(at, event)
         elif event.files and (failed(event) or ended_well(event)):
             target = f"{event.tool} {event.files[0]}"
-            found.append(Attempt(at=at, event=event, target=target, line=target, passed=not failed(event)))
-    return found
+            runs.append(Attempt(at=at, event=event, target=target, line=target, passed=not failed(event)))
+    return runs
 
 
 def failing_tests(text: str) -> list[str]:
     """Names of the tests that a runner's report calls failed, each once, at most 20."""
-    names = (next(filter(None, found.groups()), "").strip() for found in _FAILING.finditer(text))
+    names = (next(filter(None, match.groups()), "").strip() for match in _FAILING.finditer(text))
     return list(dict.fromkeys(name for name in names if name))[:20]
 
 
 def reports_tests(text: str) -> bool:
-    """A runner's closing report is there: it found tests and ran them, however they ended."""
+    """Whether a runner's closing report is there: it found tests and ran them, however they ended."""
     return bool(_REPORT_FAILED.search(text) or _REPORT_PASSED.search(text))
 
 
 def changes_files(line: str) -> bool:
-    """The simple command edits files in place."""
+    """Whether the simple command edits files in place."""
     return bool(_WRITERS.match(line.strip()))
 
 
 def is_test_run(line: str) -> bool:
-    """The simple command is a test runner's."""
+    """Whether the simple command runs tests."""
     return bool(_TEST_PROGRAM.match(command_target(line)))
 
 
 def is_probe(line: str) -> bool:
-    """The simple command asks something by its exit status, or only prepares."""
+    """Whether the simple command answers a question with its exit status, or only prepares."""
     words = _bare(line).split(None, 4)
     if not words:
         return True

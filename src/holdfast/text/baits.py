@@ -43,7 +43,7 @@ REPEATED, SHORTEST = 3, 3
 
 
 def known_linters() -> Iterator[str]:
-    """The linters of which it is known what they look for."""
+    """The linters whose patterns are known here."""
     yield from PIECES
     yield from SIZES
     yield from _READERS
@@ -76,7 +76,7 @@ def _longest_function(code: str) -> int:
 
 
 def _returned_errors(code: str) -> int:
-    """Lines that return an error as it came."""
+    """The lines that return an error unchanged."""
     return sum(line == "return err" or (line.startswith("return ") and line.endswith(", err")) for line in _lines(code))
 
 

@@ -68,7 +68,7 @@ _LEAD = re.compile(
     r"(?:\*\*)?[:,]?\s+",
     re.IGNORECASE,
 )
-"""What only announces the cause that follows."""
+"""Openings that only announce the cause that follows."""
 _NAME = re.compile(
     r"`([^`\n]{2,80})`|\b([A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+[A-Z]\w+|[A-Z][a-z0-9]+[A-Z]\w+|\w+\.\w+\(\)|--[a-z][\w-]+)"
 )
@@ -82,24 +82,24 @@ def stated_cause(window: Sequence[Event], first: int, last: int, about: str) -> 
     before the agent's.
     """
     words = frozenset(word.lower() for word in _WORD.findall(about))
-    found = list(_causes(window[first + 1 : last], words))
-    persons = [(sentence, evidence) for by_person, sentence, evidence in found if by_person]
-    chosen = persons or [(sentence, evidence) for _, sentence, evidence in found]
+    causes = list(_causes(window[first + 1 : last], words))
+    persons = [(sentence, evidence) for by_person, sentence, evidence in causes if by_person]
+    chosen = persons or [(sentence, evidence) for _, sentence, evidence in causes]
     return chosen[-1] if chosen else None
 
 
 def names_in(sentence: str) -> list[str]:
-    """What of the code a sentence names: quoted in backticks, or written like an identifier or a flag."""
+    """Names of code in a sentence: quoted in backticks, or written like an identifier or a flag."""
     return [quoted or plain for quoted, plain in _NAME.findall(sentence)]
 
 
 def stands_alone(sentence: str) -> bool:
-    """The sentence does not lean on what was said before it."""
+    """Whether the sentence can be understood without what was said before it."""
     return not _LEANS.match(sentence) and not dangles(sentence)
 
 
 def tells_work(sentence: str) -> bool:
-    """The sentence doubts, plans, or tells of the speaker's own work in progress."""
+    """Whether the sentence doubts, plans, or tells of the speaker's own work in progress."""
     return bool(_OWN_WORK.search(sentence))
 
 
@@ -110,24 +110,33 @@ def _causes(span: Sequence[Event], about: frozenset[str]) -> Iterator[tuple[bool
         for sentence, start in sentences(event.text[:READ_LIMIT]):
             if event.kind == "prompt" and speaker_trust(event.text, start) != "person":
                 continue
-            told = standing(sentence)
-            if told and _is_about(told, about):
-                yield event.kind == "prompt", told, quote(event, sentence, start)
+            cause = standing(sentence)
+            if cause and _is_about(cause, about):
+                yield event.kind == "prompt", cause, quote(event, sentence, start)
 
 
 def standing(sentence: str) -> str:
     """The sentence without its lead when it gives a cause and stands alone; else empty."""
     lead = _LEAD.match(sentence)
-    told = (sentence[lead.end() :] if lead else sentence).strip(" *-:")
-    fits = SHORTEST <= len(told) <= LONGEST and len(told.split()) >= LEAST_WORDS and not told.endswith(("?", ":"))
-    if not fits or _OWN_WORK.search(told) or _LEANS.match(told) or dangles(told) or "**" in told or told.count("`") % 2:
+    cause = (sentence[lead.end() :] if lead else sentence).strip(" *-:")
+    fits = SHORTEST <= len(cause) <= LONGEST and len(cause.split()) >= LEAST_WORDS and not cause.endswith(("?", ":"))
+    if (
+        not fits
+        or _OWN_WORK.search(cause)
+        or _LEANS.match(cause)
+        or dangles(cause)
+        or "**" in cause
+        or cause.count("`") % 2
+    ):
         return ""
-    strong = (bool(lead) and bool(_CAUSE.search(told))) or bool(_STRONG.search(told))
-    return told[0].upper() + told[1:] if strong and told[0].isalpha() and told.split()[0].isalpha() else told * strong
+    strong = (bool(lead) and bool(_CAUSE.search(cause))) or bool(_STRONG.search(cause))
+    return (
+        cause[0].upper() + cause[1:] if strong and cause[0].isalpha() and cause.split()[0].isalpha() else cause * strong
+    )
 
 
 def _is_about(sentence: str, about: frozenset[str]) -> bool:
-    """A name in the sentence stands in the failure or in the edit; without a name, several of its words do."""
+    """Whether the failure or the edit has a name that is in the sentence, or several words where it has no name."""
     names = names_in(sentence)
     words = {word.lower() for text in names or [sentence] for word in _WORD.findall(text)}
     return len(words & about) >= (1 if names else LEAST_SHARED)

@@ -33,7 +33,7 @@ class Denial(Frozen):
     subject: frozenset[str] = frozenset()
     predicate: frozenset[str] = frozenset()
     ends: bool = False
-    """It was so before."""
+    """Whether it held before."""
 
 
 class Claim(Frozen):
@@ -56,9 +56,9 @@ class Claim(Frozen):
     conditions: tuple[frozenset[str], ...] = ()
     """The words of each part that says where, when or for what it holds."""
     has_denier: bool = False
-    """It has a word as `not` anywhere, also in a condition."""
+    """Whether it has a word such as `not` anywhere, also in a condition."""
     is_limited: bool = False
-    """It names an exception, or that it holds only for something."""
+    """Whether it names an exception, or says that it holds only for something."""
     numbers: tuple[str, ...] = ()
     sequence: tuple[str, ...] = ()
     """All words of the first sentence, lower-cased."""
@@ -81,9 +81,9 @@ DENIERS = word_set(
     stopped prevent prevents forbid forbids nor neither none without hardly"""
 )
 _OVER = word_set("gone removed deprecated dropped obsolete unsupported discontinued abolished retired")
-"""Said of a thing, they deny the whole clause and tell that it was so before."""
+"""Words that, said of a thing, deny the whole clause and tell that it held before."""
 _DROPS = word_set("drop drops dropped remove removes removed deprecate deprecates abandoned")
-"""Said by a subject, they deny what follows and tell that it was so before."""
+"""Words that, said by a subject, deny what follows and tell that it held before."""
 _BE = word_set("is are was were been be got")
 _ADVERBS = word_set("now previously also since already been fully finally long completely meanwhile")
 _DETERMINERS = word_set("a an the any each every this that")
@@ -169,14 +169,14 @@ _FIRST = re.compile(r"^(?P<word>before|after)\s(?P<right>[^,]+),\s*(?P<left>.+)$
 def read_claim(text: str) -> Claim:
     """The text as it is compared with others."""
     plain = _ANSWER.sub("", " ".join(text.replace("\u2019", "'").split())[:LONGEST])
-    held = _EXCEPTION.sub("", plain)
-    read = _read_words(held)
-    denials = [denial for sentence in filter(None, _SENTENCE.split(held)) for denial in _denials_of(sentence)]
+    unconditional = _EXCEPTION.sub("", plain)
+    read = _read_words(unconditional)
+    denials = [denial for sentence in filter(None, _SENTENCE.split(unconditional)) for denial in _denials_of(sentence)]
     words = frozenset(word for word, _ in read)
     denied: frozenset[str] = frozenset().union(*(denial.predicate for denial in denials))
     numbers = tuple(word for word, _ in read if _NUMBER.match(word))
-    conditions = tuple(frozenset(telling(part)) for part in _CONDITION.findall(held))
-    first = re.split(r"(?<=[.;!?])\s", held, maxsplit=1)[0]
+    conditions = tuple(frozenset(telling(part)) for part in _CONDITION.findall(unconditional))
+    first = re.split(r"(?<=[.;!?])\s", unconditional, maxsplit=1)[0]
     switched = _SWITCHED.search(plain)
     return Claim(
         text=plain,
@@ -188,8 +188,8 @@ def read_claim(text: str) -> Claim:
         exact=frozenset(word for word, exact in read if exact),
         denials=tuple(denials),
         conditions=conditions,
-        has_denier=bool(denials) or any(bare(raw) in DENIERS for raw in TOKEN.findall(held)),
-        is_limited=held != plain or bool(_ONLY.search(held)),
+        has_denier=bool(denials) or any(bare(raw) in DENIERS for raw in TOKEN.findall(unconditional)),
+        is_limited=unconditional != plain or bool(_ONLY.search(unconditional)),
         numbers=numbers,
         sequence=tuple(token for token in (bare(raw) for raw in TOKEN.findall(first)) if token),
         slots=_slots(plain, denied),
@@ -216,8 +216,8 @@ def _denials_of(sentence: str) -> Iterator[Denial]:
         sentence = before + sentence[match.end() :]
     tokens = TOKEN.findall(sentence)
     words = ["" if token.startswith("`") else bare(token) for token in tokens]
-    found = (denial for at in range(len(tokens)) if (denial := _denial_at(tokens, words, at, ends)))
-    yield from islice(found, 1)
+    denials = (denial for at in range(len(tokens)) if (denial := _denial_at(tokens, words, at, ends)))
+    yield from islice(denials, 1)
 
 
 def _denial_at(tokens: list[str], words: list[str], at: int, ends: bool) -> Denial | None:
@@ -255,16 +255,16 @@ def telling(text: str) -> list[str]:
 
 def _read_words(text: str) -> list[tuple[str, bool]]:
     """The telling words, each with whether it is an exact name."""
-    found: list[tuple[str, bool]] = []
+    telling_words: list[tuple[str, bool]] = []
     for raw in TOKEN.findall(text):
         word = bare(raw)
         if raw.startswith("`") or _is_exact(raw):
-            found.append((word, True))
+            telling_words.append((word, True))
         elif word in _COUNTS:
-            found.append((_COUNTS[word], True))
+            telling_words.append((_COUNTS[word], True))
         elif word and word not in _EMPTY:
-            found.append((stem(word), False))
-    return [(word, exact) for word, exact in found if len(word) > 1 or word.isdigit()]
+            telling_words.append((stem(word), False))
+    return [(word, exact) for word, exact in telling_words if len(word) > 1 or word.isdigit()]
 
 
 def bare(raw: str) -> str:
@@ -275,7 +275,7 @@ def bare(raw: str) -> str:
 
 
 def _is_exact(word: str) -> bool:
-    """A number, a path or an identifier rather than a word of the language."""
+    """Whether the word is a number, a path or an identifier rather than a word of the language."""
     bare = word.strip("`\"'()[]{}<>,;:!?.*\u201c\u201d")
     inner = bare[1:]
     return (
@@ -329,14 +329,14 @@ def _ordered(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
 
 
 def _slots(text: str, denied: frozenset[str]) -> tuple[tuple[str, frozenset[str]], ...]:
-    found: dict[str, set[str]] = {}
+    names: dict[str, set[str]] = {}
     words = [bare(raw) for raw in TOKEN.findall(text)]
     spoken = f" {' '.join(words)} "
     for value in {word for word in words if word in VALUES} | {value for value in _PHRASES if value in spoken}:
         if f" {value} " in spoken and not parts_of(value) & denied:
             slot, name = VALUES[value]
-            found.setdefault(slot, set()).add(name)
-    return tuple((slot, frozenset(values)) for slot, values in sorted(found.items()))
+            names.setdefault(slot, set()).add(name)
+    return tuple((slot, frozenset(values)) for slot, values in sorted(names.items()))
 
 
 _PHRASES = tuple(value for value in VALUES if " " in value)

@@ -41,7 +41,7 @@ def _before_line(word: str) -> str:
 
 
 def _is_path(word: str) -> bool:
-    """A relative or absolute file: has a folder and an ending, or one of the usual endings of source files."""
+    """Whether the word is a file: it has a folder and an ending, or one of the usual endings of source files."""
     if "://" in word or "\\\\" in word:
         return False
     name = word.replace("\\", "/").rpartition("/")[2]
@@ -52,7 +52,7 @@ def _is_path(word: str) -> bool:
 
 
 def _is_identifier(word: str) -> bool:
-    """A name no sentence has: an underscore or a hump inside, or dotted parts that are names."""
+    """Whether the word is a name of code: it has an underscore or a hump inside, or dotted parts that are names."""
     parts = word.split(".")
     if not all(part.isidentifier() for part in parts):
         return False

@@ -72,23 +72,28 @@ class Relation(Frozen):
         return self.kind == "contradicts" and self.likeness > 0 and self.likeness >= enough
 
 
-def relation(one: str, other: str) -> Relation:
+def relation(text: str, other: str) -> Relation:
     """What the two texts have to do with each other. Swapping them swaps the values and changes nothing else."""
-    return relate(read_claim(one), read_claim(other))
+    return relate(read_claim(text), read_claim(other))
 
 
-def relate(one: Claim, other: Claim) -> Relation:
-    """As `relation`, for texts that were read already."""
-    if not (one.subject & other.subject) and not _same_slot(one, other):
+def relate(claim: Claim, other: Claim) -> Relation:
+    """Answer as `relation` does, for texts that were read already."""
+    if not (claim.subject & other.subject) and not _same_slot(claim, other):
         return Relation()
-    if _is_same(one, other):
+    if _is_same(claim, other):
         return Relation(kind="same")
-    found = _denied(one, other) or _swapped(one, other)
-    if found is None and not _with_and_without(one.text, other.text):
-        found = _other_value(one, other) or _opposite(one, other) or _other_number(one, other) or _other_end(one, other)
-    if found is not None:
-        return found
-    return Relation(kind="refines") if _refines(one, other) or _refines(other, one) else Relation()
+    opposing = _denied(claim, other) or _swapped(claim, other)
+    if opposing is None and not _with_and_without(claim.text, other.text):
+        opposing = (
+            _other_value(claim, other)
+            or _opposite(claim, other)
+            or _other_number(claim, other)
+            or _other_end(claim, other)
+        )
+    if opposing is not None:
+        return opposing
+    return Relation(kind="refines") if _refines(claim, other) or _refines(other, claim) else Relation()
 
 
 _OPENINGS = word_set("the a an this that these those our your its it there in on at for if when while")
@@ -98,16 +103,16 @@ _KNOWN = frozenset(stem(value) for value in VALUES)
 # The four answers
 
 
-def _is_same(one: Claim, other: Claim) -> bool:
-    if one.exact != other.exact or one.has_denier != other.has_denier or one.is_limited != other.is_limited:
+def _is_same(claim: Claim, other: Claim) -> bool:
+    if claim.exact != other.exact or claim.has_denier != other.has_denier or claim.is_limited != other.is_limited:
         return False
-    a, b = one.subject, other.subject
+    a, b = claim.subject, other.subject
     if not a or not b or len(a & b) < ALIKE * len(a | b):
         return False
     return (
-        not _crossed(one, other)
-        and _swapped(one, other) is None
-        and not _opposites_in(one.words & POLES, other.words & POLES)
+        not _crossed(claim, other)
+        and _swapped(claim, other) is None
+        and not _opposites_in(claim.words & POLES, other.words & POLES)
     )
 
 
@@ -121,26 +126,28 @@ def _refines(shorter: Claim, longer: Claim) -> bool:
     return bool(shorter.denied & longer.words) <= bool(longer.denials) and not _crossed(shorter, longer)
 
 
-def _crossed(one: Claim, other: Claim) -> bool:
+def _crossed(claim: Claim, other: Claim) -> bool:
     """Whether a telling word is affirmed by one and denied by the other."""
-    if heavy(one.denied & other.denied):
+    if heavy(claim.denied & other.denied):
         return False  # both deny it; which words stand in front of the denial is a matter of grammar
-    return bool(heavy(one.denied & other.affirmed - one.affirmed) | heavy(other.denied & one.affirmed - other.affirmed))
+    return bool(
+        heavy(claim.denied & other.affirmed - claim.affirmed) | heavy(other.denied & claim.affirmed - other.affirmed)
+    )
 
 
-def _contradiction(one: Claim, other: Claim, slot: str, left: str, right: str) -> Relation:
-    ends = (any(denial.ends for denial in one.denials), any(denial.ends for denial in other.denials))
-    a, b = one.subject, other.subject
+def _contradiction(claim: Claim, other: Claim, slot: str, left: str, right: str) -> Relation:
+    ends = (any(denial.ends for denial in claim.denials), any(denial.ends for denial in other.denials))
+    a, b = claim.subject, other.subject
     likeness = len(a & b) / len(a | b) if a | b else 0.0
     return Relation(kind="contradicts", slot=slot, values=(left, right), ends=ends, likeness=likeness)
 
 
-def _denied(one: Claim, other: Claim) -> Relation | None:
+def _denied(claim: Claim, other: Claim) -> Relation | None:
     """One text denies what the other one affirms, and all that it denies."""
-    if denial := _denial_against(other, one):
-        return _contradiction(one, other, "polarity", _shown(denial), "not " + _shown(denial))
-    if denial := _denial_against(one, other):
-        return _contradiction(one, other, "polarity", "not " + _shown(denial), _shown(denial))
+    if denial := _denial_against(other, claim):
+        return _contradiction(claim, other, "polarity", _shown(denial), "not " + _shown(denial))
+    if denial := _denial_against(claim, other):
+        return _contradiction(claim, other, "polarity", "not " + _shown(denial), _shown(denial))
     return None
 
 
@@ -191,14 +198,14 @@ def _instructs(claim: Claim) -> bool:
     return bool(first) and first not in _OPENINGS and first not in claim.exact
 
 
-def _half(one: Claim, other: Claim) -> float:
+def _half(claim: Claim, other: Claim) -> float:
     """Half of the telling words of the shorter text."""
-    return HALF * min(len(one.subject), len(other.subject))
+    return HALF * min(len(claim.subject), len(other.subject))
 
 
-def _with_and_without(one: str, other: str) -> bool:
-    """One text speaks of something with a thing, the other one of it without that thing: two conditions."""
-    for a, b in ((one, other), (other, one)):
+def _with_and_without(text: str, other: str) -> bool:
+    """Whether one text speaks of something with a thing and the other without it: they state two conditions."""
+    for a, b in ((text, other), (other, text)):
         if "without" not in a.lower():
             continue
         for word in re.findall(r"\bwithout (?:an? |the |any )?([\w-]+)", a.lower()):
@@ -207,29 +214,31 @@ def _with_and_without(one: str, other: str) -> bool:
     return False
 
 
-def _swapped(one: Claim, other: Claim) -> Relation | None:
+def _swapped(claim: Claim, other: Claim) -> Relation | None:
     """Both texts put the same two things in order, one of them the other way round."""
-    a, b = one.order, other.order
+    a, b = claim.order, other.order
     if a is None or b is None or a[0] & a[1] or b[0] & b[1]:
         return None
     turned = len(a[0] & b[1]) >= 1 and len(a[1] & b[0]) >= 1
     straight = a[0] & b[0] or a[1] & b[1]
     if turned and not straight and len(heavy((a[0] | a[1]) & (b[0] | b[1]))) >= 2:
-        return _contradiction(one, other, "order", " ".join(sorted(a[0])), " ".join(sorted(b[0])))
+        return _contradiction(claim, other, "order", " ".join(sorted(a[0])), " ".join(sorted(b[0])))
     return None
 
 
-def _rest(one: Claim, other: Claim, left: frozenset[str], right: frozenset[str]) -> bool:
+def _rest(claim: Claim, other: Claim, left: frozenset[str], right: frozenset[str]) -> bool:
     """Whether what the values leave of both texts speaks of one thing: at most one of them has words of its own, and
     these are no condition."""
-    a, b = heavy(one.words - left - one.denied), heavy(other.words - right - other.denied)
-    own_a, own_b = a - other.words, b - one.words
+    a, b = heavy(claim.words - left - claim.denied), heavy(other.words - right - other.denied)
+    own_a, own_b = a - other.words, b - claim.words
     if own_a and own_b:
         return False
-    for own, claim, value in ((own_a, one, left), (own_b, other, right)):
-        if any(own & part and not value & part for part in claim.conditions):
+    for own, side, value in ((own_a, claim, left), (own_b, other, right)):
+        if any(own & part and not value & part for part in side.conditions):
             return False
-    return not ((one.exact - left - other.words - one.denied) and (other.exact - right - one.words - other.denied))
+    return not (
+        (claim.exact - left - other.words - claim.denied) and (other.exact - right - claim.words - other.denied)
+    )
 
 
 def _names_of(value: str) -> frozenset[str]:
@@ -237,21 +246,21 @@ def _names_of(value: str) -> frozenset[str]:
     return frozenset().union(*(parts_of(name) for name, (_, known) in VALUES.items() if known == value))
 
 
-def _same_slot(one: Claim, other: Claim) -> bool:
-    return bool({slot for slot, _ in one.slots} & {slot for slot, _ in other.slots})
+def _same_slot(claim: Claim, other: Claim) -> bool:
+    return bool({slot for slot, _ in claim.slots} & {slot for slot, _ in other.slots})
 
 
-def _other_value(one: Claim, other: Claim) -> Relation | None:
+def _other_value(claim: Claim, other: Claim) -> Relation | None:
     """Both fill one slot, with different values, and speak of the same thing besides."""
-    a, b = dict(one.slots), dict(other.slots)
+    a, b = dict(claim.slots), dict(other.slots)
     for slot in a:
         if slot not in b or a[slot] & b[slot] or len(a[slot]) > 1 or len(b[slot]) > 1:
             continue
         (left,), (right,) = a[slot], b[slot]
         name = slot.rstrip("0123456789 ")
         named = frozenset(stem(word) for word in name.lower().split())
-        if _rest(one, other, _names_of(left) | named, _names_of(right) | named):
-            return _contradiction(one, other, name, left, right)
+        if _rest(claim, other, _names_of(left) | named, _names_of(right) | named):
+            return _contradiction(claim, other, name, left, right)
     return None
 
 
@@ -263,35 +272,35 @@ def _opposites_in(a: frozenset[str], b: frozenset[str]) -> tuple[str, str] | Non
     return None
 
 
-def _opposite(one: Claim, other: Claim) -> Relation | None:
+def _opposite(claim: Claim, other: Claim) -> Relation | None:
     """The texts differ in two words that exclude each other."""
-    if bool(one.denials) != bool(other.denials) and _crossed(one, other):
+    if bool(claim.denials) != bool(other.denials) and _crossed(claim, other):
         return None
-    pair = _opposites_in(one.poles, other.poles)
-    if pair is None and one.switch and other.switch and one.switch != other.switch:
-        pair = (one.switch, other.switch)
-    if pair is None or len(one.subject & other.subject) < max(1, _half(one, other) - len(pair) / 2):
+    pair = _opposites_in(claim.poles, other.poles)
+    if pair is None and claim.switch and other.switch and claim.switch != other.switch:
+        pair = (claim.switch, other.switch)
+    if pair is None or len(claim.subject & other.subject) < max(1, _half(claim, other) - len(pair) / 2):
         return None
-    if not _rest(one, other, frozenset((pair[0],)), frozenset((pair[1],))):
+    if not _rest(claim, other, frozenset((pair[0],)), frozenset((pair[1],))):
         return None
-    return _contradiction(one, other, "opposites", *pair)
+    return _contradiction(claim, other, "opposites", *pair)
 
 
-def _other_number(one: Claim, other: Claim) -> Relation | None:
+def _other_number(claim: Claim, other: Claim) -> Relation | None:
     """The texts differ in one number, which is the value of something or a version."""
-    a, b = sorted({*one.numbers} - {*other.numbers}), sorted({*other.numbers} - {*one.numbers})
-    if len(a) != 1 or len(b) != 1 or bool(one.denied & other.words) != bool(other.denied & one.words):
+    a, b = sorted({*claim.numbers} - {*other.numbers}), sorted({*other.numbers} - {*claim.numbers})
+    if len(a) != 1 or len(b) != 1 or bool(claim.denied & other.words) != bool(other.denied & claim.words):
         return None
-    if a[0] in one.denied and b[0] in other.denied:
+    if a[0] in claim.denied and b[0] in other.denied:
         return None
-    versions = one.tells_version and other.tells_version
-    values = one.tells_value and other.tells_value
-    if not (versions or values) or not (one.subject & other.subject):
+    versions = claim.tells_version and other.tells_version
+    values = claim.tells_value and other.tells_value
+    if not (versions or values) or not (claim.subject & other.subject):
         return None
-    if not _rest(one, other, frozenset(a), frozenset(b)):
+    if not _rest(claim, other, frozenset(a), frozenset(b)):
         return None
-    is_port = "port" in one.words | other.words
-    return _contradiction(one, other, "port" if is_port else "version" if versions else "number", a[0], b[0])
+    is_port = "port" in claim.words | other.words
+    return _contradiction(claim, other, "port" if is_port else "version" if versions else "number", a[0], b[0])
 
 
 _COPULA = word_set("is are level status port mode")
@@ -308,9 +317,9 @@ _INDEFINITE = word_set("a an one some another")
 _TAIL = re.compile(r"^(?:by default|from now on|at most|at least)?$")
 
 
-def _other_end(one: Claim, other: Claim) -> Relation | None:
+def _other_end(claim: Claim, other: Claim) -> Relation | None:
     """The texts have the same words but for one value behind `is`, `with`, `to`, `as` or `by`."""
-    a, b = one.sequence, other.sequence
+    a, b = claim.sequence, other.sequence
     head = 0
     while head < min(len(a), len(b)) and a[head] == b[head]:
         head += 1
@@ -330,4 +339,4 @@ def _other_end(one: Claim, other: Claim) -> Relation | None:
         return None
     if not _TAIL.match(" ".join(a[len(a) - tail :])) and len(telling(" ".join(a[:head]))) < FRAME:
         return None
-    return _contradiction(one, other, "value", " ".join(left), " ".join(right))
+    return _contradiction(claim, other, "value", " ".join(left), " ".join(right))

@@ -72,7 +72,7 @@ _WRAPPERS = word_set(
 
 
 class Cure(Frozen):
-    """What made it pass, as a rule."""
+    """A rule that says what made the command pass."""
 
     rule: str
     """A sentence that stands alone, without a full stop."""
@@ -83,7 +83,7 @@ class Cure(Frozen):
 
 
 def form_cure(failure: Attempt, run: Attempt) -> Cure | None:
-    """The rule behind another form of a command that passed; None when the forms differ in what is one run's alone."""
+    """The rule that another form of a command shows by passing; None when the forms differ only for one run."""
     if not failure.event.command:
         return None
     refused = _protected(failure, run)
@@ -144,7 +144,7 @@ def before_cure(run: Attempt, lines: Sequence[str]) -> Cure | None:
 
 
 def is_preparing(line: str) -> bool:
-    """The command prepares what later ones need: it installs, generates, starts or migrates something."""
+    """Whether the command prepares what later ones need: it installs, generates, starts or migrates something."""
     return bool(_PREPARES.search(line)) and not _NO_STEP.match(line) and not is_probe(line)
 
 
@@ -163,15 +163,15 @@ def _protected(failure: Attempt, run: Attempt) -> Cure | None:
 
 def _absent(failure: Attempt, run: Attempt) -> Cure | None:
     """The program is not there by that name: another name or a wrapper is."""
-    said = _ABSENT.search(failure.event.text)
-    if not (said or status(failure.event) == ABSENT_STATUS):
+    match = _ABSENT.search(failure.event.text)
+    if not (match or status(failure.event) == ABSENT_STATUS):
         return None
     wanted, got = _without(failure.line).split(), _without(run.line).split()
-    named = (said and (said["zsh"] or said["sh"] or said["module"])) or wanted[0]
+    named = (match and (match["zsh"] or match["sh"] or match["module"])) or wanted[0]
     program = wanted[0].rpartition("/")[2]
     if is_personal(wanted[0]) or "$" in wanted[0]:
         return None
-    if said and said["module"]:
+    if match and match["module"]:
         return _module(failure, run, named, program)
     if named != program or got == wanted:
         return None
@@ -221,13 +221,13 @@ def _variable(failure: Attempt, run: Attempt) -> Cure | None:
 
 
 def _assignments(line: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for word in line.split():
         match = _ASSIGNMENT.match(word)
         if not match:
             break
-        found[match[1]] = match[2]
-    return found
+        values[match[1]] = match[2]
+    return values
 
 
 def _without(line: str) -> str:
@@ -256,9 +256,9 @@ def _flag(failure: Attempt, run: Attempt) -> Cure | None:
 
 def _field(failure: Attempt, run: Attempt, subject: str, field: str) -> Cure | None:
     """A field that gh does not know, and the one that was asked for instead."""
-    asked, got = ({f for word in line.split() for f in word.split(",")} for line in (failure.line, run.line))
-    added = [name for name in got - asked if name.isalpha()]
-    if field not in asked or field in got or len(added) != 1:
+    failed_fields, got = ({f for word in line.split() for f in word.split(",")} for line in (failure.line, run.line))
+    added = [name for name in got - failed_fields if name.isalpha()]
+    if field not in failed_fields or field in got or len(added) != 1:
         return None
     rule = f"`{subject} --json` has no field `{field}`: use `{added[0]}`"
     return Cure(rule=rule, how=f"{subject} --json {added[0]}", sort="flag")
@@ -266,17 +266,17 @@ def _field(failure: Attempt, run: Attempt, subject: str, field: str) -> Cure | N
 
 def _subject(line: str) -> str:
     """The program with its sub-commands, up to the first flag or one-off word."""
-    kept: list[str] = []
+    words: list[str] = []
     for word in line.split()[len(_assignments(line)) :]:
         if (
             word.startswith("-")
             or is_one_off(word)
             or not word.replace("-", "").replace(":", "").isalpha()
-            or len(kept) == 3
+            or len(words) == 3
         ):
             break
-        kept.append(word)
-    return " ".join(kept)
+        words.append(word)
+    return " ".join(words)
 
 
 def _flags(line: str) -> list[str]:

@@ -54,15 +54,15 @@ def definitions_at(path: str, text: str, first: int, last: int) -> list[str]:
     lax = path.rpartition(".")[2].lower() not in KEYWORD_ONLY
     last = _past_marks(lines, min(last, first + BEGUN, len(lines)))
     around = _around(lines, first - 1, lax)
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     inside = list(around)
     for line in lines[first - 1 : last]:
         if begun := _begun(line, lax):
             indent = _indent(line)
             inside = [head for head in inside if head[0] < indent] + [(indent, begun)]
-            found.update(dict.fromkeys(_qualified(inside)))
-    found.update(dict.fromkeys(_qualified(around)))
-    return list(found)[:LIMIT]
+            names.update(dict.fromkeys(_qualified(inside)))
+    names.update(dict.fromkeys(_qualified(around)))
+    return list(names)[:LIMIT]
 
 
 def lines_of(text: str, part: str) -> tuple[int, int] | None:

@@ -64,15 +64,16 @@ def read_failure(error: str, command: str = "") -> Failure:
     kind, line = classify(signature) if signature else ("", "")
     lines = [line.strip()[:LINE_LIMIT] for line in error[-LINE_LIMIT * TAIL_LINES :].splitlines() if line.strip()]
     if not kind:
-        kind, line = next((found for found in map(classify, reversed(lines[-TAIL_LINES:])) if found[0]), ("", ""))
+        tail = map(classify, reversed(lines[-TAIL_LINES:]))
+        kind, line = next((classified for classified in tail if classified[0]), ("", ""))
     words = signature or line or (lines[-1] if lines else "")
-    said = words if not kind or kind in words.lower() else f"{words} {kind}"
+    description = words if not kind or kind in words.lower() else f"{words} {kind}"
     return Failure(
         signature=signature,
         target=command_target(command),
         kind=kind,
         subject=_subject(kind, line),
-        words=said[: WORDS_LIMIT + len(kind) + 1] if error.strip() else "",
+        words=description[: WORDS_LIMIT + len(kind) + 1] if error.strip() else "",
     )
 
 
@@ -132,10 +133,10 @@ def _is_file(word: str) -> bool:
 
 
 def _command(line: str, quoted: list[str]) -> str:
-    before, found, name = line.partition("command not found")
-    if found and name.startswith(": ") and name[2:].strip():
+    before, separator, name = line.partition("command not found")
+    if separator and name.startswith(": ") and name[2:].strip():
         return name[2:].split()[0].lower()
-    if found:
+    if separator:
         return before.rstrip(": ").rpartition(": ")[2].strip().lower()
     return quoted[0].lower() if quoted else ""
 

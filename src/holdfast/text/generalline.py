@@ -68,9 +68,9 @@ def general_line(line: str, *, keep_files: bool = False) -> str:
     words = [word for word in _REDIRECTION.sub(" ", f" {line}").split() if word != "\\"]
     if not words or _PERSONAL.search(" ".join(words)):
         return ""
-    kept = _kept(words, keep_files=keep_files)
-    text = " ".join(kept).removesuffix(" --")
-    bare = [word for word in kept if not _ASSIGNMENT.match(word)]
+    general = _kept(words, keep_files=keep_files)
+    text = " ".join(general).removesuffix(" --")
+    bare = [word for word in general if not _ASSIGNMENT.match(word)]
     balanced = text.count('"') % 2 == 0 and text.count("'") % 2 == 0
     if text.startswith(("(", "command ")) or "--list" in text:
         return ""
@@ -78,22 +78,22 @@ def general_line(line: str, *, keep_files: bool = False) -> str:
 
 
 def is_personal(text: str) -> bool:
-    """The text names a path of one machine, one person or one occasion."""
+    """Whether the text names a path of one machine, one person or one occasion."""
     return bool(_PERSONAL.search(text))
 
 
 def is_source_file(word: str) -> bool:
-    """The word names one file that is worked on, and no configuration."""
+    """Whether the word names one file that is worked on, and no configuration."""
     return bool(_FILE.match(word)) and not _CONFIGURATION.search(word)
 
 
 def is_one_off(word: str) -> bool:
-    """The word is a number, a revision, an id, a time or an address."""
+    """Whether the word is a number, a revision, an id, a time or an address."""
     return bool(_ONE_OFF.match(word.strip("'\"")))
 
 
 def _kept(words: list[str], *, keep_files: bool) -> list[str]:
-    kept: list[str] = []
+    general: list[str] = []
     skip, positional = False, 0
     program = next((word for word in words if not _ASSIGNMENT.match(word)), "")
     depth = (_GH_DEPTH if program == "gh" else _GIT_DEPTH) if program in _BRANCHED else 0
@@ -101,7 +101,7 @@ def _kept(words: list[str], *, keep_files: bool) -> list[str]:
         if skip:
             skip = False
             continue
-        if word == "--" and not keep_files and program not in ("mise", "nix", "npx") and kept[-1:] != ["exec"]:
+        if word == "--" and not keep_files and program not in ("mise", "nix", "npx") and general[-1:] != ["exec"]:
             break  # what follows is handed to another program, for this run
         flag, equals, _ = word.partition("=")
         if word.startswith("-") and len(word) > 1:
@@ -123,5 +123,5 @@ def _kept(words: list[str], *, keep_files: bool) -> list[str]:
             if not keep_files and positional and (_FILE.match(word) or _FOLDER.match(word)) and "..." not in word:
                 continue
             positional += 1
-        kept.append(word)
-    return kept
+        general.append(word)
+    return general

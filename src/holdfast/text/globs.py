@@ -31,7 +31,7 @@ def _segments_match(wanted: list[str], parts: list[str]) -> bool:
 
 
 def _wildcard(pattern: str, text: str) -> bool:
-    """`*` and `?` against one name: the usual walk that returns to the last star."""
+    """Whether a pattern of `*` and `?` fits one name: the usual walk that returns to the last star."""
     at = here = mark = 0
     star = -1
     while here < len(text):

@@ -37,8 +37,8 @@ def find_versions(name: str, text: str) -> dict[str, frozenset[str]]:
         except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
             return {}
     if name == "go.sum":
-        return {package: frozenset([max(found, key=version_key)]) for package, found in versions.items()}
-    return {package: frozenset(found) for package, found in versions.items()}
+        return {package: frozenset([max(locked, key=version_key)]) for package, locked in versions.items()}
+    return {package: frozenset(locked) for package, locked in versions.items()}
 
 
 def plain_name(package: str) -> str:

@@ -176,12 +176,12 @@ def how_to_commands(lesson: Lesson) -> tuple[str, ...]:
 
 def command_kinds(line: str) -> tuple[str, ...]:
     """The kinds of the commands in a line, of COMMAND_KINDS, each once."""
-    found: dict[str, None] = {}
+    kinds: dict[str, None] = {}
     for words in simple_commands(line):
         kind = _kind_of(words)
         if kind:
-            found[kind] = None
-    return tuple(found)
+            kinds[kind] = None
+    return tuple(kinds)
 
 
 def occasions(lesson: Lesson) -> tuple[str, ...]:
@@ -189,19 +189,19 @@ def occasions(lesson: Lesson) -> tuple[str, ...]:
 
     A standing rule about commits, pull requests or reviews waits for them; others are for a session's start.
     """
-    found: dict[str, None] = {}
+    kinds: dict[str, None] = {}
     if lesson.topic_key.startswith(CARDS):
         purpose = lesson.topic_key.removeprefix(CARDS)
         return (purpose,) if purpose in COMMAND_KINDS else ()
     for command in how_to_commands(lesson):
-        found.update(dict.fromkeys(command_kinds(command)))
-    found.update(dict.fromkeys(work for work in lesson.when.work if work in COMMAND_KINDS))
+        kinds.update(dict.fromkeys(command_kinds(command)))
+    kinds.update(dict.fromkeys(work for work in lesson.when.work if work in COMMAND_KINDS))
     if is_standing(lesson):
         waits = _waits_for(lesson.insight)
-        found.update(dict.fromkeys(waits or ("standing",)))
+        kinds.update(dict.fromkeys(waits or ("standing",)))
     for language in sorted(lint_languages(lesson)):
-        found[f"edit {language}"] = None
-    return tuple(found)
+        kinds[f"edit {language}"] = None
+    return tuple(kinds)
 
 
 def _waits_for(insight: str) -> tuple[str, ...]:

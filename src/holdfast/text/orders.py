@@ -108,7 +108,7 @@ def reservation(text: str) -> str:
 
 
 def harm(text: str) -> str:
-    """What an agent that follows the text would do to its user, in a few words; empty for nothing that is known."""
+    """The harm that an agent following the text would do to its user, in a few words; empty for no known harm."""
     plain = folded(text)
     if _PIPED.search(plain):
         return "a command that runs what it is fed"
@@ -126,8 +126,8 @@ def instructs(text: str) -> bool:
 def is_order(name: str) -> bool:
     """Whether an identifier is a sentence that tells its reader what to do, such as the name of a hostile test."""
     words = "".join(c.lower() if c.isalnum() else " " for c in folded(without_hidden(name))).split()
-    told = [word for word in words if word not in ("test", "tests", "it", "spec", "py", "js", "ts")]
-    return len(told) >= LONG_NAME and bool(_ORDERS & set(told))
+    telling = [word for word in words if word not in ("test", "tests", "it", "spec", "py", "js", "ts")]
+    return len(telling) >= LONG_NAME and bool(_ORDERS & set(telling))
 
 
 def fetches(command: str) -> bool:

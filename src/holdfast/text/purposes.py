@@ -82,7 +82,7 @@ def purpose_of(line: str) -> str:
 
 
 def is_wrapper(line: str) -> bool:
-    """The command names a script of the project instead of the tool behind it."""
+    """Whether the command names a script of the project instead of the tool behind it."""
     words = command_target(line).split()
     return bool(words) and words[0] in _RUNNERS - {"cargo", "dotnet", "deno"}
 

@@ -39,7 +39,7 @@ def find_pairs(lessons: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson]]:
             by_word[word].append(number)
 
 
-def _may_be_same(one: frozenset[str], other: frozenset[str]) -> bool:
+def _may_be_same(words: frozenset[str], other: frozenset[str]) -> bool:
     """Whether the words allow it: what `same` asks of them, without reading the rules again."""
-    shorter, longer = sorted((one, other), key=len)
+    shorter, longer = sorted((words, other), key=len)
     return shorter <= longer

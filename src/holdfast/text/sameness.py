@@ -67,8 +67,8 @@ def read(text: str) -> Reading:
     exact: set[str] = set()
     affirmed = True
     for raw in _plain(text).split():
-        for found in _WORD.findall(raw):
-            plain = found.strip("`").rstrip(".,:;-/\\")
+        for match in _WORD.findall(raw):
+            plain = match.strip("`").rstrip(".,:;-/\\")
             word = plain.lower()
             if word in _DENY:
                 affirmed = False
@@ -82,27 +82,28 @@ def read(text: str) -> Reading:
     return Reading(words=tuple(words), exact=frozenset(exact))
 
 
-def same(one: str, other: str) -> bool:
-    """The rules say the same; one may only say more. Symmetric, and never true of opposed rules."""
-    a, b = sorted((read(one), read(other)), key=lambda reading: len(reading.words))
+def same(text: str, other: str) -> bool:
+    """Whether the rules say the same; one may say more. Symmetric, and never true of opposed rules."""
+    a, b = sorted((read(text), read(other)), key=lambda reading: len(reading.words))
     if not a.words or a.exact != b.exact or len(a.words) < SHORTEST * len(b.words):
         return False
-    if sum(not held for _, held in a.words) != sum(not held for _, held in b.words) or _denials(one) != _denials(other):
+    denied = [sum(not affirmed for _, affirmed in reading.words) for reading in (a, b)]
+    if denied[0] != denied[1] or _denials(text) != _denials(other):
         return False
     rest = iter(b.words)
     return all(word in rest for word in a.words) and not _has_opposites(a, b)
 
 
-def opposed(one: str, other: str) -> bool:
-    """The rules are about the same thing and cannot both hold. Symmetric, and never true of the same rules."""
-    if same(one, other):
+def opposed(text: str, other: str) -> bool:
+    """Whether the rules are about the same thing and cannot both hold. Symmetric, and never true of the same rules."""
+    if same(text, other):
         return False
-    a, b = read(one), read(other)
+    a, b = read(text), read(other)
     left, right = set(a.stems), set(b.stems)
     shared, every = left & right, left | right
     if not shared or len(shared) < OVERLAP * min(len(left), len(right)) or len(shared) < 0.4 * len(every):
         return False
-    if _turned(a, b, shared) or _has_opposites(a, b) or _denials(one) % 2 != _denials(other) % 2:
+    if _turned(a, b, shared) or _has_opposites(a, b) or _denials(text) % 2 != _denials(other) % 2:
         return True
     if left == right and a.stems != b.stems:
         return True
@@ -115,7 +116,7 @@ def _plain(text: str) -> str:
 
 
 def _is_exact(word: str) -> bool:
-    """A number, a path or an identifier rather than a word of the language."""
+    """Whether the word is a number, a path or an identifier rather than a word of the language."""
     inner = word[1:]
     return (
         any(c.isdigit() for c in word)
@@ -133,12 +134,12 @@ def _stem(word: str) -> str:
 
 
 def _denials(text: str) -> int:
-    words = (found.lower().strip("`.,:;") for found in _WORD.findall(_plain(text)))
+    words = (match.lower().strip("`.,:;") for match in _WORD.findall(_plain(text)))
     return sum(word in _DENY for word in words)
 
 
 def _turned(a: Reading, b: Reading, shared: set[str]) -> bool:
-    """A word both have is affirmed by one and denied by the other."""
+    """Whether one rule affirms a word that the other denies."""
     left, right = dict(a.words), dict(b.words)
     return any(left[word] != right[word] for word in shared)
 

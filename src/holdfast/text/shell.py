@@ -162,12 +162,12 @@ def _target(words: list[str], folder: str) -> str:
     if program in ("python", "node") and words[1:2] in (["-c"], ["-e"], ["-"]):
         return f"{program} {words[1]}"
     positional = _positional(words[1:], program, folder)
-    kept = 1 + TARGETS if program in _SUBCOMMANDS else TARGETS
-    return " ".join([program, *positional[:kept]])
+    most = 1 + TARGETS if program in _SUBCOMMANDS else TARGETS
+    return " ".join([program, *positional[:most]])
 
 
 def _without_redirections(words: list[str]) -> list[str]:
-    kept: list[str] = []
+    plain: list[str] = []
     skip = False
     for word in words:
         if skip:
@@ -175,8 +175,8 @@ def _without_redirections(words: list[str]) -> list[str]:
         elif word.lstrip("0123456789&").startswith((">", "<")):
             skip = not word.lstrip("0123456789&<>-")
         else:
-            kept.append(word)
-    return kept
+            plain.append(word)
+    return plain
 
 
 def _unwrapped(words: list[str]) -> list[str]:
@@ -217,7 +217,7 @@ def _program(word: str) -> str:
 
 def _positional(words: list[str], program: str, folder: str) -> list[str]:
     """Words that are no flags or flags' values; paths relative to where the line went with `cd`."""
-    found: list[str] = []
+    positional: list[str] = []
     plain = _BOOLEAN.get(program, frozenset())
     skip = False
     for word in words:
@@ -229,5 +229,5 @@ def _positional(words: list[str], program: str, folder: str) -> list[str]:
         elif not word.isdigit():
             inside = word.removeprefix(folder) if folder and word.startswith(folder) else word
             bare = inside.rstrip(")")
-            found.append(bare.removeprefix("./") if bare != "./..." else bare)
-    return found
+            positional.append(bare.removeprefix("./") if bare != "./..." else bare)
+    return positional

@@ -85,18 +85,18 @@ def masked(signature: str) -> str:
     return " ".join(words)
 
 
-def alike(one: str, other: str) -> bool:
+def alike(signature: str, other: str) -> bool:
     """Whether two signatures stand for nearly the same error: most words in common, and every name in quotes.
 
     A signature of an earlier version, in which a name is masked, is the same as one with the name.
     """
-    if one == other:
-        return bool(one)
-    if one == masked(other) or other == masked(one):
+    if signature == other:
+        return bool(signature)
+    if signature == masked(other) or other == masked(signature):
         return True
-    if one.partition(":")[0] != other.partition(":")[0] or _names(one) != _names(other):
+    if signature.partition(":")[0] != other.partition(":")[0] or _names(signature) != _names(other):
         return False
-    mine, theirs = frozenset(one.split()), frozenset(other.split())
+    mine, theirs = frozenset(signature.split()), frozenset(other.split())
     return len(mine & theirs) >= ALIKE * len(mine | theirs)
 
 
@@ -133,7 +133,7 @@ def _exception(line: str) -> str:
 
 
 def _is_type(name: str) -> bool:
-    """A dotted name whose last part is an exception's class."""
+    """Whether it is a dotted name whose last part is an exception's class."""
     last = name.rpartition(".")[2]
     bare = last.replace("_", "")
     return (
@@ -145,16 +145,16 @@ def _panic(line: str, after: Sequence[str]) -> str:
     """Rust's panic: the message is on the line below (or in quotes in older versions)."""
     if not (line.startswith("thread '") and " panicked at " in line):
         return ""
-    said = line.partition(" panicked at ")[2]
-    if said.startswith("'"):
-        return "panicked: " + said[1:].rpartition("'")[0]
+    message = line.partition(" panicked at ")[2]
+    if message.startswith("'"):
+        return "panicked: " + message[1:].rpartition("'")[0]
     return "panicked: " + (after[0] if after else "")
 
 
 def _compiler(line: str, _after: Sequence[str]) -> str:
     for mark in _MARKS:
-        place, found, message = line.partition(mark)
-        if found and place and " " not in place.strip():
+        place, separator, message = line.partition(mark)
+        if separator and place and " " not in place.strip():
             return mark.strip(" :-") + (": " if mark.endswith(" ") else "") + message
     if line.startswith("error[") and "]: " in line:
         return line
@@ -175,8 +175,8 @@ def _late(line: str, _after: Sequence[str]) -> str:
     if len(line) > 200:
         return ""
     for middle in _SHELL_MIDDLES:
-        shell, found, name = line.partition(middle)
-        if found and name and " " not in name and len(shell) < 40:
+        shell, separator, name = line.partition(middle)
+        if separator and name and " " not in name and len(shell) < 40:
             return f"{name}: {middle.strip(': ')}"
     if line.endswith(_LATE_ENDS) and not line.startswith(("FAILED ", "ERROR ")):
         return line
@@ -208,7 +208,7 @@ def _is_naming(before: str) -> bool:
 
 
 def _is_telling(word: str) -> bool:
-    """A name by its form: an identifier of two words or more, or a flag; no digit, which a value would have."""
+    """Whether its form is a name's: an identifier of two words or more, or a flag, without the digit of a value."""
     core = word.lstrip("-").removesuffix("()")
     if not _is_name(word.lstrip("-")) or any(c.isdigit() for c in word) or len(core) < 4:
         return False
@@ -242,14 +242,14 @@ def _varying(core: str, before: str) -> str:
 
 def _numbers(core: str) -> str:
     """Runs of digits (with points inside) as `<n>`, except inside a name such as E0308 or utf8."""
-    found: list[str] = []
+    pieces: list[str] = []
     i = 0
     while i < len(core):
         end = _digits_end(core, i)
         named = i > 0 and (core[i - 1].isalpha() or core[i - 1] == "_")
-        found.append("<n>" if end > i and not named else core[i : max(end, i + 1)])
+        pieces.append("<n>" if end > i and not named else core[i : max(end, i + 1)])
         i = max(end, i + 1)
-    return "".join(found)
+    return "".join(pieces)
 
 
 def _digits_end(core: str, start: int) -> int:
@@ -277,7 +277,7 @@ def _is_name(word: str) -> bool:
 
 
 def _is_path(word: str) -> bool:
-    """Something with folders in it; not a URL's scheme, a fraction or `and/or`."""
+    """Whether it has folders in it, and is no URL's scheme, fraction or `and/or`."""
     if "://" in word:
         return True
     if word[1:3] == ":\\" or word.startswith(("/", "./", "../", "~/")):

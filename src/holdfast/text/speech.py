@@ -150,7 +150,7 @@ def _fenced(text: str, sign: str) -> list[tuple[int, int]]:
 
 
 def _names_language(text: str, at: int, rest: str) -> bool:
-    """The fence at `at` begins its line and is followed by one word, such as `python`: it opens a block."""
+    """Whether the fence at `at` opens a block: it begins its line, and one word such as `python` follows."""
     alone = not text[text.rfind("\n", 0, at) + 1 : at].strip()
     return alone and bool(rest.strip()) and " " not in rest.strip()
 

@@ -60,7 +60,7 @@ def span_in(text: str, now: datetime) -> Span | None:
         if word in _CUES or word[:1].isdecimal():
             span = _span_at(words, at, now)
             if span is not None:
-                before = [held for held in words[max(0, at - 2) : at] if not held[:1].isdecimal()]
+                before = [lead for lead in words[max(0, at - 2) : at] if not lead[:1].isdecimal()]
                 return _opened(before[-1] if before else "", span)
     return None
 
@@ -76,7 +76,7 @@ def _opened(lead: str, span: Span) -> Span:
 
 
 def _span_at(words: Sequence[str], at: int, now: datetime) -> Span | None:
-    """What the words from there on name."""
+    """The time that the words from there on name."""
     word, rest = words[at], words[at + 1 : at + 4]
     today = datetime(now.year, now.month, now.day, tzinfo=UTC)
     if word in ("today", "tonight"):
@@ -135,15 +135,15 @@ def _month(name: str, rest: Sequence[str], lead: str, now: datetime) -> Span | N
     """`March`, `March 2026`, `May 15 2023`, `15 May 2023`; a word that is also another needs its surroundings."""
     day = _count(rest[0].rstrip("stndrh")) if rest and rest[0][:1].isdecimal() else 0
     years = [_count(word) for word in rest[:2]]
-    year = next((held for held in years if 1970 <= held < 2200), 0)
+    year = next((count for count in years if 1970 <= count < 2200), 0)
     if name in ("may", "march", "mar", "jan", "dec") and not (lead in _LEADS or lead[:1].isdecimal() or year or day):
         return None
     before = _count(lead.rstrip("stndrh")) if lead[:1].isdecimal() else 0
     number = MONTHS[name]
     year = year or (now.year if number <= now.month else now.year - 1)
-    for held in (before, day):
-        if 0 < held <= 31:
-            return _day(year, number, held)
+    for count in (before, day):
+        if 0 < count <= 31:
+            return _day(year, number, count)
     begun = _first(year, number)
     return begun, _begin("month", begun + timedelta(days=32))
 

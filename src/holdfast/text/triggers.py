@@ -90,16 +90,16 @@ def last_part(symbol: str) -> str:
     return symbol.replace("::", ".").replace("#", ".").rpartition(".")[2].casefold()
 
 
-def united(one: Triggers, other: Triggers) -> Triggers:
+def united(triggers: Triggers, other: Triggers) -> Triggers:
     """The triggers of both, each once: what somebody stated and what the words give, or of two statements."""
     return Triggers(
-        paths=_joined(one.paths, other.paths),
-        symbols=_joined(one.symbols, other.symbols),
-        literals=_joined(one.literals, other.literals),
-        commands=_joined(one.commands, other.commands),
-        work=_joined(one.work, other.work),
-        standing=one.standing or other.standing,
-        edited=one.edited or other.edited,
+        paths=_joined(triggers.paths, other.paths),
+        symbols=_joined(triggers.symbols, other.symbols),
+        literals=_joined(triggers.literals, other.literals),
+        commands=_joined(triggers.commands, other.commands),
+        work=_joined(triggers.work, other.work),
+        standing=triggers.standing or other.standing,
+        edited=triggers.edited or other.edited,
     )
 
 
@@ -107,7 +107,7 @@ def restated(when: Triggers, before: Triggers, after: Triggers) -> Triggers:
     """The triggers of a lesson whose words changed: those that the old words gave make way for the new words'."""
     if when.edited:
         return when
-    kept = Triggers(
+    remaining = Triggers(
         paths=when.paths,
         symbols=when.symbols,
         literals=tuple(literal for literal in when.literals if literal not in before.literals),
@@ -115,7 +115,7 @@ def restated(when: Triggers, before: Triggers, after: Triggers) -> Triggers:
         work=when.work,
         standing=when.standing and not before.standing,
     )
-    return united(kept, after)
+    return united(remaining, after)
 
 
 def beginning_of(piece: str) -> str:
@@ -126,16 +126,16 @@ def beginning_of(piece: str) -> str:
     words = piece.split()
     if len(words) < 2 or words[0] not in _PROGRAMS:
         return ""
-    kept: list[str] = []
+    beginning: list[str] = []
     for word in words[:WORDS_OF_A_COMMAND]:
         if any(sign in word for sign in _PLACEHOLDERS) or word in ("|", "&&", "--", ";"):
             break
-        if len(kept) > 1 and word.startswith("-") and not word.startswith("--"):
-            if len(kept) == 2:  # the flag is what makes it more than an everyday command: `go build -o ...`
+        if len(beginning) > 1 and word.startswith("-") and not word.startswith("--"):
+            if len(beginning) == 2:  # the flag is what makes it more than an everyday command: `go build -o ...`
                 return ""
             break
-        kept.append(word)
-    return " ".join(kept) if len(kept) > 1 else ""
+        beginning.append(word)
+    return " ".join(beginning) if len(beginning) > 1 else ""
 
 
 def begins(command: str, beginning: str) -> bool:

@@ -7,9 +7,9 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
 
 def host_in(url: str) -> str:
     """Host and port of an http(s) URL, without a login; empty for anything else."""
-    scheme, found, rest = url.partition("://")
+    scheme, separator, rest = url.partition("://")
     host = rest.partition("/")[0].partition("?")[0].rpartition("@")[2]
-    return host if found and scheme in ("http", "https") else ""
+    return host if separator and scheme in ("http", "https") else ""
 
 
 def is_loopback(host: str) -> bool:

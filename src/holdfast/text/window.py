@@ -107,24 +107,24 @@ def speaker_trust(words: str, start: int) -> Trust:
 
 
 def interrupted(event: Event) -> bool:
-    """The user stopped the agent here."""
+    """Whether the user stopped the agent here."""
     return event.kind in ("prompt", "tool_failure") and event.text.lstrip().startswith(INTERRUPT)
 
 
 def refused(event: Event) -> bool:
-    """The user or the host stopped the tool: nothing was learnt about the command."""
+    """Whether the user or the host stopped the tool: nothing was learnt about the command."""
     return event.kind == "tool_failure" and event.text.lstrip().startswith(_REFUSALS)
 
 
 def failed(event: Event) -> bool:
-    """The host or the exit status says that the tool failed, by its own doing."""
+    """Whether the host or the exit status says that the tool itself failed."""
     if event.kind == "tool_failure":
         return not refused(event)
     return event.kind == "tool_result" and event.exit_code is not None and event.exit_code != 0
 
 
 def ended_well(event: Event) -> bool:
-    """The tool came back without a failure; a command without a known exit status did not."""
+    """Whether the tool came back without a failure; False for a command without a known exit status."""
     return event.kind == "tool_result" and (event.exit_code == 0 or (event.exit_code is None and not event.command))
 
 
@@ -132,8 +132,8 @@ def status(event: Event) -> int | None:
     """The exit status, from the record or the line a host puts in front of a failure's output."""
     if event.exit_code is not None:
         return event.exit_code
-    found = _STATUS.match(event.text) if event.kind == "tool_failure" else None
-    return int(found.group(1)) if found else None
+    match = _STATUS.match(event.text) if event.kind == "tool_failure" else None
+    return int(match.group(1)) if match else None
 
 
 def explanation(window: Sequence[Event], first: int, last: int) -> Evidence | None:
@@ -148,7 +148,7 @@ def explanation(window: Sequence[Event], first: int, last: int) -> Evidence | No
 
 
 def is_test_file(path: str) -> bool:
-    """The path looks like a test by folder or name, as common test runners find them."""
+    """Whether the path looks like a test by folder or name, as common test runners find them."""
     return bool(_TEST_FILE.search(path))
 
 
@@ -161,9 +161,9 @@ def sentences(text: str) -> Iterator[tuple[str, int]]:
     for line_start, line in _lines(own_words(text)):
         if line.lstrip().startswith("|"):
             continue
-        for found in _SENTENCE.finditer(line):
-            if MASK not in found.group():
-                yield found.group().strip(), line_start + found.start()
+        for match in _SENTENCE.finditer(line):
+            if MASK not in match.group():
+                yield match.group().strip(), line_start + match.start()
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -212,11 +212,11 @@ def change_snippet(edit: Event, limit: int = 320) -> str:
     gone, come = set(old) - set(new), set(new) - set(old)
     lines = [f"- {line.strip()}" for line in old if line in gone and line.strip()]
     lines += [f"+ {line.strip()}" for line in new if line in come and line.strip()]
-    kept: list[str] = []
+    shown: list[str] = []
     for line in lines:
-        if sum(map(len, kept)) + len(line) > limit:
+        if sum(map(len, shown)) + len(line) > limit:
             break
-        kept.append(line)
-    if not kept and lines:
-        kept = [clip(lines[0], limit)]
-    return "\n".join(kept)
+        shown.append(line)
+    if not shown and lines:
+        shown = [clip(lines[0], limit)]
+    return "\n".join(shown)

@@ -27,9 +27,9 @@ class Wording(NamedTuple):
 
     text: str
     with_before: bool = False
-    """The sentence before it was needed."""
+    """Whether the sentence before it was needed."""
     is_asked: bool = False
-    """It was a question or a request."""
+    """Whether it was a question or a request."""
 
 
 _LEAD = re.compile(
@@ -259,12 +259,12 @@ def _stated(sentence: str) -> tuple[str, bool]:
     words = sentence.strip()
     lead = _LEAD.match(words)
     words = _ASIDE.sub("", words[lead.end() :] if lead else words)
-    asked = words.rstrip().endswith("?")
+    is_question = words.rstrip().endswith("?")
     words = _TAIL.sub("", words).strip()
     stated = _rule_asked_for(words.rstrip("? "))
     if stated is not None:
         return stated, True
-    return ("", True) if "?" in words else (words, asked)
+    return ("", True) if "?" in words else (words, is_question)
 
 
 def _rule_asked_for(words: str) -> str | None:
@@ -274,14 +274,14 @@ def _rule_asked_for(words: str) -> str | None:
         if request["no"]:
             return f"Do not {verb}{rest}"
         return f"{verb}{rest}" if verb in _RULE_VERBS or _EVERYWHERE.search(rest) else ""
-    if asked := _WHY_NOT.match(words):
-        return _imperative(asked["rest"])
-    if asked := _SHOULD_WE.match(words):
-        rest = asked["rest"]
+    if question := _WHY_NOT.match(words):
+        return _imperative(question["rest"])
+    if question := _SHOULD_WE.match(words):
+        rest = question["rest"]
         rest = _imperative(rest.removeprefix("be ")) if rest.startswith("be ") else rest
         return f"We should {rest}" if rest else ""
-    if asked := _SHOULD_BE.match(words):
-        return f"{asked['subject']} should {asked['verb']}{asked['rest']}"
+    if question := _SHOULD_BE.match(words):
+        return f"{question['subject']} should {question['verb']}{question['rest']}"
     return None
 
 
@@ -313,8 +313,8 @@ def _finished(words: str) -> str:
     """The words as a written sentence, its condition first."""
     words = words.strip().strip("()") if words.startswith("(") and words.endswith(")") else words.strip()
     bare = words.rstrip(" .!;,-")
-    if found := _CONDITION.fullmatch(bare):
-        main, condition = found["main"], found["condition"]
+    if conditional := _CONDITION.fullmatch(bare):
+        main, condition = conditional["main"], conditional["condition"]
         if not re.search(rf"\b(?:{PRONOUNS})\b", condition, re.IGNORECASE):
             bare = f"{condition}, {main[:1].lower() + main[1:]}"
     first = bare.split(" ", 1)[0].rstrip(",;")

@@ -43,8 +43,8 @@ class _Keep(dict[int, "int | str"]):
     is a space."""
 
     def __init__(self, joiners: str) -> None:
-        kept = frozenset(joiners)
-        super().__init__({i: i if chr(i).isalnum() or chr(i) in kept else " " for i in range(128)})
+        joining = frozenset(joiners)
+        super().__init__({i: i if chr(i).isalnum() or chr(i) in joining else " " for i in range(128)})
 
     def __missing__(self, code: int) -> int | str:
         from unicodedata import category
@@ -63,10 +63,10 @@ def terms(text: str) -> list[str]:
     Stop words and single letters are left out. Runs of Chinese, Japanese and Korean become pairs of characters; one
     such character alone stays.
     """
-    found: dict[str, None] = {}
+    unique: dict[str, None] = {}
     for chunk in chunks(text):
-        found.update(dict.fromkeys(terms_of(chunk)))
-    return list(found)
+        unique.update(dict.fromkeys(terms_of(chunk)))
+    return list(unique)
 
 
 def chunks(text: str) -> list[str]:
@@ -77,30 +77,30 @@ def chunks(text: str) -> list[str]:
 def terms_of(chunk: str) -> list[str]:
     """The search terms of one chunk of a text, see `terms`."""
     if chunk.isalpha() and chunk.isascii() and (chunk.islower() or chunk[1:].islower()):
-        found = [chunk.lower()] if 1 < len(chunk) <= WORD_LIMIT else []  # a plain word: nearly all of them
+        candidates = [chunk.lower()] if 1 < len(chunk) <= WORD_LIMIT else []  # a plain word: nearly all of them
     else:
-        found = _of_chunk(chunk)
-    return [term for term in found if term not in STOP_WORDS]
+        candidates = _of_chunk(chunk)
+    return [term for term in candidates if term not in STOP_WORDS]
 
 
 def expand(text: str) -> str:
-    """The forms a full-text index does not see by itself: parts of camelCase and snake_case, pairs of CJK, emoji,
+    """The forms that a full-text index cannot derive itself: parts of camelCase and snake_case, pairs of CJK, emoji,
     letters without the marks and widths that `terms` takes off.
 
     Words parted by spaces, each form once; kept in a column of its own beside the text.
     """
-    found: dict[str, None] = {}
+    forms: dict[str, None] = {}
     plain = _normal(text)
     written = frozenset() if plain is text else frozenset(text.lower().translate(_SUBWORDS).split())
     for word in plain.translate(_SUBWORDS).split():
         if word.isascii() and "_" not in word and (word.islower() or word[1:].islower() or word.isupper()):
             if written and word.lower() not in written:
-                found[word.lower()] = None
+                forms[word.lower()] = None
             continue
         pieces = _indexed_pieces(word)
         if pieces != [word.lower()] or (written and word.lower() not in written):
-            found.update(dict.fromkeys(pieces))
-    return " ".join(piece for piece in found if len(piece) > 1 or not piece.isascii())
+            forms.update(dict.fromkeys(pieces))
+    return " ".join(piece for piece in forms if len(piece) > 1 or not piece.isascii())
 
 
 def indexed(term: str) -> str:
@@ -118,12 +118,12 @@ def duplicate_key(text: str) -> str:
 
     Articles and modal filler are dropped; negations, numbers, operators and identifiers stay.
     """
-    kept: list[str] = []
+    words: list[str] = []
     for raw in _normal(text).replace("\u2019", "'").lower().split():
         word = raw.strip("\"'`()[]{}\u201c\u201d,;").rstrip(".,;:!?").strip("\"'`()[]{}\u201c\u201d,;")
         if word and word.strip("-\u2013\u2014*\u2022") and word not in _FILLER:
-            kept.append(_NEGATIONS.get(word, word))
-    return " ".join(kept)
+            words.append(_NEGATIONS.get(word, word))
+    return " ".join(words)
 
 
 _FILLER = word_set(
@@ -211,7 +211,7 @@ def _is_cjk(word: str) -> bool:
 
 
 def _cjk(c: str) -> bool:
-    """Han, kana or hangul: scripts written without (useful) spaces."""
+    """Whether the character is Han, kana or hangul: scripts written without (useful) spaces."""
     code = ord(c)
     return (
         0x3040 <= code <= 0x30FF
@@ -223,7 +223,7 @@ def _cjk(c: str) -> bool:
 
 
 def _emoji(code: int) -> bool:
-    """A pictograph. Ticks, arrows and dingbats are not: they stand for no subject."""
+    """Whether the character is a pictograph. Ticks, arrows and dingbats are not: they stand for no subject."""
     return 0x1F300 <= code <= 0x1FAFF
 
 

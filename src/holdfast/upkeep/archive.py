@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from holdfast.settings import Settings
 
 FORMAT = 1
-"""Of the backup file. A reader takes this one and older ones."""
+"""The version of the backup's form; a reader takes this one and older ones."""
 MANIFEST, DATABASE, CONFIG = "manifest.json", "memory.db", "config.toml"
 FILES = (CONFIG, "export.key", "distil.jsonl")
 """Files of the home beside the database: settings, the key that seals exports, what was sent to models."""
@@ -270,8 +270,8 @@ def _extract(archive: zipfile.ZipFile, member: Member, folder: str) -> None:
     _check_member(archive.filename or "", member, _measure(member.name, target))
 
 
-def _check_member(path: str, member: Member, found: Member) -> None:
-    if found != member:
+def _check_member(path: str, member: Member, actual: Member) -> None:
+    if actual != member:
         raise InvalidValueError(f"{path} is damaged: {member.name} is not as it was written")
 
 

@@ -47,7 +47,7 @@ class Expectation(Frozen):
     tokens: int = 0
     """The most that the whole delivery may cost; 0: the moment's own budget."""
     nothing: bool = False
-    """Nothing at all is delivered."""
+    """Whether nothing at all is to be delivered."""
 
 
 class MistakeError(Exception):

@@ -65,10 +65,10 @@ class Names:
     def find(self, ref: str) -> list[Lesson]:
         """Lessons of that title, else those whose id, here or in the repository's files, ends so."""
         title = " ".join(ref.casefold().split())
-        titled = [one for one in self._lessons if " ".join(one.title.casefold().split()) == title]
+        titled = [lesson for lesson in self._lessons if " ".join(lesson.title.casefold().split()) == title]
         if titled or len(title) < 4 or title.strip("0123456789abcdef-"):
             return titled
-        return [one for one in self._lessons if one.id.endswith(title) or _shared(one).endswith(title)]
+        return [lesson for lesson in self._lessons if lesson.id.endswith(title) or _shared(lesson).endswith(title)]
 
 
 def rehearse(memory: Memory, expectations: Sequence[Expectation], host: str = "") -> Iterator[Rehearsed]:

@@ -44,13 +44,13 @@ class LocalBranches:
         """The commit that `git rev-parse` takes it for; empty for none and for what looks like an option."""
         if not revision or revision.startswith("-") or "\0" in revision:
             return ""
-        told = self._ask("rev-parse", "-q", "--verify", "--end-of-options", revision + "^{commit}")
-        return _commit((told or b"").decode("ascii", "replace").strip())
+        output = self._ask("rev-parse", "-q", "--verify", "--end-of-options", revision + "^{commit}")
+        return _commit((output or b"").decode("ascii", "replace").strip())
 
     def time(self, commit: str) -> datetime | None:
         """The time of the committer; None for a commit that is not there."""
-        told = self._ask("log", "-1", "--format=%ct", commit, "--") if _commit(commit) else None
-        seconds = (told or b"").strip()
+        output = self._ask("log", "-1", "--format=%ct", commit, "--") if _commit(commit) else None
+        seconds = (output or b"").strip()
         return datetime.fromtimestamp(int(seconds), UTC) if seconds.isdigit() else None
 
     def is_main(self, branch: str) -> bool:
@@ -74,7 +74,7 @@ class LocalBranches:
         return here or next((commit for ref, commit in refs.items() if _branch(ref) == branch), "")
 
     def last_tip(self, branch: str) -> str:
-        """From the work tree's reflog, which stays when a branch is deleted."""
+        """The branch's last commit here, from the work tree's reflog, which stays when a branch is deleted."""
         checkout = find_checkout(self._root)
         left = f"\tcheckout: moving from {branch} to ".encode()
         for line in reversed(_reflog(checkout.git, "HEAD") if checkout else ()):
@@ -90,12 +90,12 @@ class LocalBranches:
         return datetime.fromtimestamp(int(seconds), UTC) if seconds.isdigit() else None
 
     def was_at(self, branch: str, commit: str) -> bool | None:
-        """From the branch's own reflog, which goes when the branch is deleted; None where there is none."""
+        """Whether the branch's own reflog has the commit; None without a reflog, which git deletes with the branch."""
         lines = self._reflog_of(branch)
         return any(commit.encode() in line[:130] for line in lines) if lines else None
 
     def missing(self, line: str, commits: Sequence[str]) -> frozenset[str] | None:
-        """Two questions however many commits: which of them exist, and which of those `line` does not have."""
+        """Ask git twice, however many commits: which of them exist, and which of those `line` does not have."""
         wanted = [commit for commit in commits if _commit(commit)][:COMMITS_LIMIT]
         if not wanted or not _commit(line):
             return frozenset(commits)
@@ -108,49 +108,49 @@ class LocalBranches:
         return frozenset(commit for commit in commits if commit in outside or commit not in there)
 
     def fork(self, line: str, commit: str) -> str | None:
-        """The merge base."""
+        """The merge base; empty without one, None when git cannot tell."""
         if not _commit(line) or not _commit(commit):
             return ""
-        told = self._ask("merge-base", line, commit, timeout_s=WALK_TIMEOUT_S)
-        if told is None:  # of another root, or not known
+        output = self._ask("merge-base", line, commit, timeout_s=WALK_TIMEOUT_S)
+        if output is None:  # of another root, or not known
             return "" if self._ask("cat-file", "-t", commit) is not None else None
-        return told.decode("ascii", "replace").strip()
+        return output.decode("ascii", "replace").strip()
 
     def is_applied(self, line: str, commit: str) -> bool | None:
-        """By patches: each of the commits has its like on `line`, or one commit there has the changes of all."""
+        """Compare patches: each commit has its like on `line`, or one commit there has the changes of all."""
         base = self.fork(line, commit)
         if not base or base == commit:
             return None if base is None else False
-        told = self._ask("cherry", line, commit, timeout_s=WALK_TIMEOUT_S)
-        marks = {row[:1] for row in (told or b"").splitlines()}
+        output = self._ask("cherry", line, commit, timeout_s=WALK_TIMEOUT_S)
+        marks = {row[:1] for row in (output or b"").splitlines()}
         return True if marks == {b"-"} else self._is_squashed(line, base, commit)
 
     def blobs(self, commit: str, paths: Sequence[str]) -> dict[str, str] | None:
-        """One question for every 500 paths."""
+        """Ask git once for every 500 paths."""
         wanted = [path for path in paths if path and "\0" not in path]
-        found: dict[str, str] = {}
+        blobs: dict[str, str] = {}
         for start in range(0, len(wanted), COMMITS_LIMIT):
             some = wanted[start : start + COMMITS_LIMIT]
-            told = self._ask("ls-tree", "-z", "--full-tree", commit, "--", *some) if _commit(commit) else None
-            if told is None:
+            output = self._ask("ls-tree", "-z", "--full-tree", commit, "--", *some) if _commit(commit) else None
+            if output is None:
                 return None
-            for row in filter(None, told.split(b"\0")):
+            for row in filter(None, output.split(b"\0")):
                 head, _, name = row.partition(b"\t")
-                found[os.fsdecode(name)] = "git1:" + head.split()[2].decode("ascii", "replace")
-        return found
+                blobs[os.fsdecode(name)] = "git1:" + head.split()[2].decode("ascii", "replace")
+        return blobs
 
     def below(self, commit: str, folder: str) -> frozenset[str] | None:
-        """One question."""
+        """Ask git once for the names of all files below the folder."""
         how = ("-r", "-z", "--full-tree", "--name-only")
-        told = self._ask("ls-tree", *how, commit, "--", folder + "/", timeout_s=WALK_TIMEOUT_S)
-        return None if told is None else frozenset(os.fsdecode(name) for name in told.split(b"\0") if name)
+        output = self._ask("ls-tree", *how, commit, "--", folder + "/", timeout_s=WALK_TIMEOUT_S)
+        return None if output is None else frozenset(os.fsdecode(name) for name in output.split(b"\0") if name)
 
     def changed(self, base: str, commit: str) -> list[str] | None:
-        """By names, without renames."""
+        """Compare the two trees by name; a rename is a file less and a file more."""
         if not (_commit(base) and _commit(commit)):
             return None
-        told = self._ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, commit, "--")
-        return None if told is None else [os.fsdecode(name) for name in told.split(b"\0") if name][:FILES_LIMIT]
+        output = self._ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, commit, "--")
+        return None if output is None else [os.fsdecode(name) for name in output.split(b"\0") if name][:FILES_LIMIT]
 
     def file(self, commit: str, path: str) -> bytes | None:
         """The file's content in that commit."""
@@ -158,17 +158,17 @@ class LocalBranches:
 
     def _is_squashed(self, line: str, base: str, commit: str) -> bool | None:
         """Whether for every file the lines that base..commit changes are those that one commit of base..line does."""
-        told = self._ask(*PLAIN_NAMES, "diff-tree", "-r", *PATCH, base, commit, "--", timeout_s=WALK_TIMEOUT_S)
-        if told is None:
+        output = self._ask(*PLAIN_NAMES, "diff-tree", "-r", *PATCH, base, commit, "--", timeout_s=WALK_TIMEOUT_S)
+        if output is None:
             return None
-        patches = _patches(told)
+        patches = _patches(output)
         if not patches or len(patches) > COMMITS_LIMIT:
             return False
         span = ["--format=", "-m", "--first-parent", f"{base}..{line}", "--", *map(os.fsdecode, patches)]
-        told = self._ask(*PLAIN_NAMES, "log", *PATCH, *span, timeout_s=WALK_TIMEOUT_S)
-        if told is None:
+        output = self._ask(*PLAIN_NAMES, "log", *PATCH, *span, timeout_s=WALK_TIMEOUT_S)
+        if output is None:
             return None
-        there = set(_each_patch(told))
+        there = set(_each_patch(output))
         return all(patch in there for patch in patches.items())
 
     def _reflog_of(self, branch: str) -> list[bytes]:
@@ -181,10 +181,10 @@ class LocalBranches:
     def _read_refs(self) -> dict[str, str] | None:
         if self._refs is None:
             form = "--format=%(refname) %(objectname) %(symref)"
-            told = self._ask("for-each-ref", form, "refs/heads", "refs/remotes")
-            if told is None:
+            output = self._ask("for-each-ref", form, "refs/heads", "refs/remotes")
+            if output is None:
                 return None
-            rows = [row.split(" ") for row in os.fsdecode(told).splitlines()]
+            rows = [row.split(" ") for row in os.fsdecode(output).splitlines()]
             self._refs = {name: commit for name, commit, symref in rows if not symref}
             pointed = [symref for name, _, symref in rows if symref and name.endswith("/HEAD")]
             self._defaults = frozenset(map(_branch, pointed))
@@ -217,17 +217,17 @@ def _reflog(git: str, *names: str) -> list[bytes]:
         return []
 
 
-def _patches(told: bytes) -> dict[bytes, bytes]:
+def _patches(output: bytes) -> dict[bytes, bytes]:
     """By file, the lines that a diff removes and adds, without their places."""
-    return dict(_each_patch(told))
+    return dict(_each_patch(output))
 
 
-def _each_patch(told: bytes) -> list[tuple[bytes, bytes]]:
-    found = []
-    for part in (b"\n" + told).split(b"\ndiff --git ")[1:]:
+def _each_patch(output: bytes) -> list[tuple[bytes, bytes]]:
+    patches = []
+    for part in (b"\n" + output).split(b"\ndiff --git ")[1:]:
         head, _, hunks = part.partition(b"\n@@")
         name = next((row[6:] for row in head.split(b"\n") if row[:6] in (b"+++ b/", b"--- a/")), b"")
         name = next((row[6:] for row in head.split(b"\n") if row[:6] == b"+++ b/"), name)
         if name:
-            found.append((name, b"\n".join(row for row in hunks.split(b"\n") if row[:1] in (b"+", b"-"))))
-    return found
+            patches.append((name, b"\n".join(row for row in hunks.split(b"\n") if row[:1] in (b"+", b"-"))))
+    return patches

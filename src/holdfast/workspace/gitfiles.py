@@ -160,9 +160,9 @@ def _declared_id(file: str) -> str:
         if key.strip().startswith("["):
             break  # only the top-level id is ours
         if equals and key.strip().strip("\"'") == "id":
-            found = _unquoted(value.strip())
-            if 0 < len(found) <= ID_LIMIT and _ID_CHARACTERS.issuperset(found):
-                return found
+            declared = _unquoted(value.strip())
+            if 0 < len(declared) <= ID_LIMIT and _ID_CHARACTERS.issuperset(declared):
+                return declared
     raise ProjectUnknownError(f"{file} has no usable id", hint=f'write id = "your-project" into {file}')
 
 
@@ -179,9 +179,9 @@ def _remote_name(line: str) -> str:
 
 def _resolve(checkout: Checkout, name: str) -> str:
     for folder in (checkout.git, checkout.common):
-        found = parse_commit(_read(os.path.join(folder, *name.split("/"))).strip())
-        if found:
-            return found
+        commit = parse_commit(_read(os.path.join(folder, *name.split("/"))).strip())
+        if commit:
+            return commit
     packed = _read(os.path.join(checkout.common, "packed-refs"))
     at = packed.find(b" " + os.fsencode(name) + b"\n")
     return parse_commit(packed[packed.rfind(b"\n", 0, at) + 1 : at]) if at > 0 else ""

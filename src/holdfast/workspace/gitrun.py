@@ -34,7 +34,7 @@ class Git:
         return None if running is None else self.collect(running, timeout_s)
 
     def start(self, folder: str, arguments: Sequence[str], trusted: bool = False) -> tuple[int, int] | None:
-        """Ask without waiting: what `collect` takes, and must be given; None where that cannot be."""
+        """Ask without waiting; the result must be passed to `collect`. None where that cannot be."""
         if not hasattr(os, "posix_spawnp"):
             return None
         reading, writing = os.pipe()
@@ -47,18 +47,18 @@ class Git:
             os.close(writing)
 
     def collect(self, running: tuple[int, int], timeout_s: float) -> bytes | None:
-        """What was printed, as `ask` tells it, waiting at most that long from now."""
+        """What git printed, as `ask` returns it, waiting at most that long from now."""
         child, reading = running
         deadline = self._clock.elapsed_s() + timeout_s * self._patience
-        told = None
+        output = None
         try:
-            told = self._read_until(reading, deadline)
+            output = self._read_until(reading, deadline)
         finally:  # also when the hook's own deadline interrupts us: no child is left behind
-            if told is None:
+            if output is None:
                 os.kill(child, 9)
             os.close(reading)
             _, status = os.waitpid(child, 0)
-        return told if status == 0 else None
+        return output if status == 0 else None
 
     def _read_until(self, reading: int, deadline: float) -> bytes | None:
         """Everything up to the end of the stream; None when the deadline or the limit comes first."""
@@ -101,10 +101,10 @@ def _ask_elsewhere(command: list[str], timeout_s: float) -> bytes | None:
     no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)
     calm = calm_environment(os.environ)
     try:
-        told = subprocess.run(
+        completed = subprocess.run(
             command, capture_output=True, stdin=subprocess.DEVNULL, timeout=timeout_s, env=calm, check=True,
             creationflags=no_window,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return None
-    return told.stdout
+    return completed.stdout

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 0.15
 WALK_TIMEOUT_S = 0.5
-"""For questions that walk over commits."""
+"""Seconds for a question that walks over commits."""
 
 PAGE_TIMEOUT_S = 1.0
-"""For a page of commits with their messages and files."""
+"""Seconds for a page of commits with their messages and files."""
 
 LIMIT = 1_000
 MESSAGE_LIMIT = 20_000
@@ -56,10 +56,10 @@ class LocalHistory:
         """Whether the commit is in the history of HEAD; None when git does not know the commit."""
         if not _is_id(commit):
             return None
-        told = self._ask("merge-base", commit, "HEAD", timeout_s=WALK_TIMEOUT_S)
-        if told is None:  # unknown, or of another root
+        output = self._ask("merge-base", commit, "HEAD", timeout_s=WALK_TIMEOUT_S)
+        if output is None:  # unknown, or of another root
             return None if self._ask("cat-file", "-t", commit) is None else False
-        return told.decode("ascii", "replace").strip() == commit
+        return output.decode("ascii", "replace").strip() == commit
 
     def touching(self, path: str, since: str, text: str = "") -> Sequence[str]:
         """The commits after `since` that changed the file, or how often the text is in it, oldest first."""
@@ -68,27 +68,27 @@ class LocalHistory:
         how = ["--topo-order", "--format=%H", f"--max-count={LIMIT}", f"{since}..HEAD" if since else "HEAD"]
         if text:  # what git compares must be the bytes: a repository's configuration may name a program to convert them
             how = ["--no-textconv", "--no-ext-diff", f"-S{text}", *how]
-        told = self._ask("log", *how, "--", path, timeout_s=WALK_TIMEOUT_S)
-        if told == b"" and not text:
-            # a file that came and went on one side of a merge: git leaves that side out, for the merge has neither
-            told = self._ask("log", "--full-history", "--no-merges", *how, "--", path, timeout_s=WALK_TIMEOUT_S)
-        return tuple(reversed((told or b"").decode("ascii", "replace").split()[:LIMIT]))
+        output = self._ask("log", *how, "--", path, timeout_s=WALK_TIMEOUT_S)
+        if output == b"" and not text:
+            # git leaves out the side of a merge on which a file came and went: the merge has no trace of it
+            output = self._ask("log", "--full-history", "--no-merges", *how, "--", path, timeout_s=WALK_TIMEOUT_S)
+        return tuple(reversed((output or b"").decode("ascii", "replace").split()[:LIMIT]))
 
     def changed(self, commit: str) -> Sequence[str]:
         """The files that the commit added, changed or deleted against its first parent."""
         if not _is_id(commit):
             return ()
         how = ("-r", "-z", "--no-renames", "--diff-filter=AMD", "--name-only")
-        told = self._ask("diff-tree", *how, commit + "^", commit, "--")
-        return tuple(os.fsdecode(name) for name in (told or b"").split(b"\0")[:LIMIT] if name)
+        output = self._ask("diff-tree", *how, commit + "^", commit, "--")
+        return tuple(os.fsdecode(name) for name in (output or b"").split(b"\0")[:LIMIT] if name)
 
     def renamed(self, commit: str, path: str) -> str:
         """The name that the commit gave to the file, by git's rename detection."""
         if not _is_id(commit):
             return ""
         how = ("-r", "-z", "-M", "--diff-filter=R", "--name-status")
-        told = self._ask("diff-tree", *how, commit + "^", commit, "--")
-        names = [os.fsdecode(name) for name in (told or b"").split(b"\0")]
+        output = self._ask("diff-tree", *how, commit + "^", commit, "--")
+        names = [os.fsdecode(name) for name in (output or b"").split(b"\0")]
         pairs = dict(zip(names[1::3], names[2::3], strict=False))
         return pairs.get(path, "")
 
@@ -99,8 +99,8 @@ class LocalHistory:
             return None
         how = ["-z", "--no-merges", "--no-notes", "--encoding=UTF-8", "--name-only", *CALM_DIFF, COMMIT_FORMAT]
         span = [f"--skip={skip}", f"--max-count={most}", revisions, "--"]
-        told = self._git.ask(self._root, ["log", *how, *span], PAGE_TIMEOUT_S, trusted=True)
-        return None if told is None else tuple(_commits_in(told))
+        output = self._git.ask(self._root, ["log", *how, *span], PAGE_TIMEOUT_S, trusted=True)
+        return None if output is None else tuple(_commits_in(output))
 
     def points(self, since: str, until: str) -> Sequence[CommitPoint] | None:
         """The commits from `until` back to `since`, both included, along first parents, oldest first."""
@@ -109,28 +109,28 @@ class LocalHistory:
             return None
         how = ["--first-parent", "--no-notes", "--encoding=UTF-8", POINT_FORMAT, f"--max-count={POINTS}"]
         span = [ends[0], *(f"^{end}" for end in ends[1:])]
-        told = self._ask("log", *how, *span, "--", timeout_s=PAGE_TIMEOUT_S)
+        output = self._ask("log", *how, *span, "--", timeout_s=PAGE_TIMEOUT_S)
         first = self._ask("log", *how[:-1], "--max-count=1", *ends[1:], "--") if ends[1:] else b""
-        if told is None or first is None:
+        if output is None or first is None:
             return None
-        return tuple(reversed([*_points_in(told), *_points_in(first)]))
+        return tuple(reversed([*_points_in(output), *_points_in(first)]))
 
     def _resolved(self, name: str) -> str:
         """The id of the commit with that name; empty when git knows none."""
         if not name or name.startswith("-") or "\0" in name:
             return ""
-        told = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        found = (told or b"").decode("ascii", "replace").strip()
-        return found if _is_id(found) else ""
+        output = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        commit = (output or b"").decode("ascii", "replace").strip()
+        return commit if _is_id(commit) else ""
 
     def lines(self, commit: str, path: str) -> tuple[frozenset[str], frozenset[str]]:
         """The lines that the commit removed from the file and those that it added to it, without outer blanks."""
-        told = None
+        output = None
         if _is_id(commit):
             how = ("-r", "-p", "-U0", *CALM_DIFF)
-            told = self._ask("diff-tree", *how, commit + "^", commit, "--", path, timeout_s=WALK_TIMEOUT_S)
+            output = self._ask("diff-tree", *how, commit + "^", commit, "--", path, timeout_s=WALK_TIMEOUT_S)
         signs: dict[str, set[str]] = {"-": set(), "+": set()}
-        _, _, hunks = (told or b"").decode("utf-8", "replace").partition("\n@@")
+        _, _, hunks = (output or b"").decode("utf-8", "replace").partition("\n@@")
         for line in hunks.split("\n"):
             if line[:1] in signs and line[1:].strip():
                 signs[line[0]].add(line[1:].strip())
@@ -138,15 +138,15 @@ class LocalHistory:
 
     def own_address(self) -> str:
         """The user's e-mail address by git's configuration outside of the repository: an archive can bring its own."""
-        told = self._ask("config", "--global", "--includes", "--get", "user.email")
-        return (told or b"").decode("utf-8", "replace").strip()
+        output = self._ask("config", "--global", "--includes", "--get", "user.email")
+        return (output or b"").decode("utf-8", "replace").strip()
 
     def is_main_line(self) -> bool:
         """Whether the remote's default branch is checked out; without a remote, a branch called as such ones are."""
-        told = self._ask("symbolic-ref", "-q", "--short", "HEAD")
-        branch = (told or b"").decode("utf-8", "replace").strip()
-        told = self._ask("symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD")
-        default = (told or b"").decode("utf-8", "replace").strip().partition("/")[2]
+        output = self._ask("symbolic-ref", "-q", "--short", "HEAD")
+        branch = (output or b"").decode("utf-8", "replace").strip()
+        output = self._ask("symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD")
+        default = (output or b"").decode("utf-8", "replace").strip().partition("/")[2]
         return bool(branch) and (branch == default if default else branch in MAIN_LINES)
 
     def _ask(self, *arguments: str, timeout_s: float = TIMEOUT_S) -> bytes | None:
@@ -161,11 +161,11 @@ def _is_id(text: str) -> bool:
     return len(text) >= 7 and HEX.issuperset(text)
 
 
-def _points_in(told: bytes) -> Iterator[CommitPoint]:
+def _points_in(output: bytes) -> Iterator[CommitPoint]:
     """The commits in what `git log` printed in `POINT_FORMAT`, in git's order."""
     from datetime import UTC, datetime
 
-    words = [word.decode("utf-8", "replace") for word in told.split(b"\0")]
+    words = [word.decode("utf-8", "replace") for word in output.split(b"\0")]
     for name, seconds, subject in zip(words[0::3], words[1::3], words[2::3], strict=False):
         try:
             when = datetime.fromtimestamp(int(seconds), UTC)
@@ -174,11 +174,11 @@ def _points_in(told: bytes) -> Iterator[CommitPoint]:
         yield CommitPoint(id=name.strip(), at=when, subject=subject)
 
 
-def _commits_in(told: bytes) -> Iterator[Commit]:
+def _commits_in(output: bytes) -> Iterator[Commit]:
     """The commits in what `git log` printed in `COMMIT_FORMAT`, with a NUL behind each file's name."""
     from datetime import UTC, datetime
 
-    words = told.split(b"\0")
+    words = output.split(b"\0")
     at = 1  # each record begins with an empty word
     while at + 5 < len(words):
         name, author, email, seconds, message = (word.decode("utf-8", "replace") for word in words[at : at + 5])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def identify_checkout(states: StateCells, checkout: Checkout, url: str, root: str) -> Project:
     """The identity of a repository, now kept. `root` is its root commit, empty while it cannot be told."""
     remote = normalise_remote(url, checkout.root)
-    found = (
+    project_id = (
         (remote and root and states.get_state(CLONE, f"{remote}#{root}"))
         or _kept_for_place(states, checkout, root)
         or (_kept_for_remote(states, remote, root) if remote else _moved_repository(states, checkout, root))
@@ -35,10 +35,10 @@ def identify_checkout(states: StateCells, checkout: Checkout, url: str, root: st
     )
     name = os.path.basename(remote or checkout.root).removesuffix(".git")
     states.set_state(
-        PLACE, checkout.common, "\n".join((found, name, remote, root, url, repository_mark(checkout.common)))
+        PLACE, checkout.common, "\n".join((project_id, name, remote, root, url, repository_mark(checkout.common)))
     )
-    _keep_ways_back(states, checkout, found, remote, root)
-    return Project(id=found, name=name, source="git", remote=remote, root_commit=root)  # type: ignore[arg-type]
+    _keep_ways_back(states, checkout, project_id, remote, root)
+    return Project(id=project_id, name=name, source="git", remote=remote, root_commit=root)  # type: ignore[arg-type]
 
 
 def identify_folder(states: StateCells, folder: str, alone: bool = False) -> tuple[str, Project]:
@@ -47,15 +47,15 @@ def identify_folder(states: StateCells, folder: str, alone: bool = False) -> tup
     `alone`: the folder is a root, whatever is known of those above.
     """
     for root in (folder,) if alone else project_roots(folder):
-        found = _moved_folder(states, root)
-        if found:
+        project_id = _moved_folder(states, root)
+        if project_id:
             break
     else:
-        root, found = folder, _new_id("p1-", _birth_certificate(folder, ""))
+        root, project_id = folder, _new_id("p1-", _birth_certificate(folder, ""))
     name = os.path.basename(root)
-    states.set_state(PLACE, root, "\n".join((found, name, "", "", "", inode(root))))
-    states.set_state(INODE, inode(root), "\n".join((found, root, born(root))))
-    return root, Project(id=found, name=name, source="path")  # type: ignore[arg-type]
+    states.set_state(PLACE, root, "\n".join((project_id, name, "", "", "", inode(root))))
+    states.set_state(INODE, inode(root), "\n".join((project_id, root, born(root))))
+    return root, Project(id=project_id, name=name, source="path")  # type: ignore[arg-type]
 
 
 def ask_root_commit(git: Git, checkout: Checkout, timeout_s: float) -> str:
@@ -64,19 +64,19 @@ def ask_root_commit(git: Git, checkout: Checkout, timeout_s: float) -> str:
     Raises ProjectUnknownError when git does not answer in time.
     """
     question = ["rev-list", "--max-parents=0", "--first-parent", "HEAD", "--"]  # a file may be called HEAD
-    told = git.ask(checkout.root, question, timeout_s, trusted=True)
-    if not told:
+    output = git.ask(checkout.root, question, timeout_s, trusted=True)
+    if not output:
         raise ProjectUnknownError(
             f"git did not tell the root commit of {checkout.root}", hint="run holdfast doctor in that folder"
         )
-    return told.split()[0].decode()
+    return output.split()[0].decode()
 
 
 def _kept_for_place(states: StateCells, checkout: Checkout, root: str) -> str:
     """The id this very repository had: before it got a remote, another remote, its first commit, or git at all."""
-    kept = states.get_state(PLACE, checkout.common).split("\n")
-    if len(kept) == 6 and _same_repository(kept[3], root, kept[5] == repository_mark(checkout.common)):
-        return kept[0]
+    fields = states.get_state(PLACE, checkout.common).split("\n")
+    if len(fields) == 6 and _same_repository(fields[3], root, fields[5] == repository_mark(checkout.common)):
+        return fields[0]
     before = states.get_state(PLACE, checkout.root).split("\n")
     return before[0] if len(before) == 6 and before[5] == inode(checkout.root) else ""
 
@@ -87,36 +87,36 @@ def _same_repository(kept_root: str, root: str, same_inode: bool) -> bool:
 
 def _kept_for_remote(states: StateCells, remote: str, root: str) -> str:
     """The id of another clone of the remote, where one of the two is shallow."""
-    kept = states.get_state(REMOTE, remote).split("\n")
-    return kept[0] if len(kept) == 2 and not (kept[1] and root) else ""
+    fields = states.get_state(REMOTE, remote).split("\n")
+    return fields[0] if len(fields) == 2 and not (fields[1] and root) else ""
 
 
 def _moved_repository(states: StateCells, checkout: Checkout, root: str) -> str:
     """Without a remote: the repository with this root commit whose folder is gone, else a moved folder."""
-    kept = states.get_state(ROOT_COMMIT, root).split("\n") if root else [""]
-    if len(kept) == 2 and not os.path.exists(kept[1]):
-        return kept[0]
+    fields = states.get_state(ROOT_COMMIT, root).split("\n") if root else [""]
+    if len(fields) == 2 and not os.path.exists(fields[1]):
+        return fields[0]
     return _moved_folder(states, checkout.common)
 
 
 def _moved_folder(states: StateCells, folder: str) -> str:
     """The id of the folder that had this inode, was born at this instant and is not where it was."""
-    kept = states.get_state(INODE, inode(folder)).split("\n")
-    if len(kept) != 3 or not kept[2] or os.path.exists(kept[1]) or kept[2] != born(folder):
+    fields = states.get_state(INODE, inode(folder)).split("\n")
+    if len(fields) != 3 or not fields[2] or os.path.exists(fields[1]) or fields[2] != born(folder):
         return ""
-    states.set_state(PLACE, kept[1], "")  # a new folder at the old path is another project
-    return kept[0]
+    states.set_state(PLACE, fields[1], "")  # a new folder at the old path is another project
+    return fields[0]
 
 
-def _keep_ways_back(states: StateCells, checkout: Checkout, found: str, remote: str, root: str) -> None:
+def _keep_ways_back(states: StateCells, checkout: Checkout, project_id: str, remote: str, root: str) -> None:
     if remote:
-        states.set_state(CLONE, f"{remote}#{root}", found)
+        states.set_state(CLONE, f"{remote}#{root}", project_id)
         if root or not states.get_state(REMOTE, remote):
-            states.set_state(REMOTE, remote, f"{found}\n{root}")
+            states.set_state(REMOTE, remote, f"{project_id}\n{root}")
         return
-    states.set_state(INODE, inode(checkout.common), "\n".join((found, checkout.common, born(checkout.common))))
+    states.set_state(INODE, inode(checkout.common), "\n".join((project_id, checkout.common, born(checkout.common))))
     if root:
-        states.set_state(ROOT_COMMIT, root, f"{found}\n{checkout.common}")
+        states.set_state(ROOT_COMMIT, root, f"{project_id}\n{checkout.common}")
 
 
 def _new_id(prefix: str, certificate: str) -> ProjectId:
@@ -130,8 +130,8 @@ def _birth_certificate(folder: str, root: str) -> str:
 
 def born(path: str) -> str:
     """Nanoseconds at which the folder was made; empty where the system does not tell."""
-    told = getattr(os.stat(path), "st_birthtime", 0)
-    return repr(told) if told else _linux_birth(path)
+    birth = getattr(os.stat(path), "st_birthtime", 0)
+    return repr(birth) if birth else _linux_birth(path)
 
 
 def _linux_birth(path: str) -> str:
@@ -144,7 +144,7 @@ def _linux_birth(path: str) -> str:
     answer = ctypes.create_string_buffer(256)
     if statx is None or statx(-100, os.fsencode(path), 0, 0x800, answer):
         return ""
-    told = answer.raw
-    mask = int.from_bytes(told[0:4], "little")
-    seconds = int.from_bytes(told[80:88], "little")
-    return f"{seconds}.{int.from_bytes(told[88:92], 'little'):09d}" if mask & 0x800 and seconds else ""
+    record = answer.raw
+    mask = int.from_bytes(record[0:4], "little")
+    seconds = int.from_bytes(record[80:88], "little")
+    return f"{seconds}.{int.from_bytes(record[88:92], 'little'):09d}" if mask & 0x800 and seconds else ""

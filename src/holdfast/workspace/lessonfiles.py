@@ -41,7 +41,7 @@ class LocalLessonFiles:
         except OSError:
             return None
 
-    def write(self, path: str, held: bytes, before: bytes | None) -> str:
+    def write(self, path: str, content: bytes, before: bytes | None) -> str:
         """Put the content there in one step. Raises StaleWriteError or HoldfastError."""
         whole = self._whole(path)
         folder = os.path.dirname(whole)
@@ -53,7 +53,7 @@ class LocalLessonFiles:
         try:
             os.makedirs(folder, exist_ok=True)
             with open(draft, "xb") as stream:
-                stream.write(held)
+                stream.write(content)
             os.replace(draft, whole)
         except OSError as exc:
             if os.path.exists(draft):
@@ -63,8 +63,10 @@ class LocalLessonFiles:
 
     def by_user(self) -> frozenset[str]:
         """Files whose last commit has the user's address, as git's configuration outside of the repository has it."""
-        told = self._git.ask(self._root, ["config", "--global", "--includes", "--get", "user.email"], 1.0, trusted=True)
-        address = (told or b"").decode("utf-8", "replace").strip().casefold()
+        output = self._git.ask(
+            self._root, ["config", "--global", "--includes", "--get", "user.email"], 1.0, trusted=True
+        )
+        address = (output or b"").decode("utf-8", "replace").strip().casefold()
         log = ["log", "--format=%x00:%ae", "--name-only", "-z", "--no-renames", "--no-ext-diff", "-O/dev/null"]
         pages = self._git.ask(self._root, [*log, "--", "/".join(FOLDER)], LOG_TIMEOUT_S, trusted=True)
         if not address or pages is None:

@@ -220,8 +220,8 @@ class LocalWorkspace:
             return ()
         if not gitfiles.may_filter(checkout):
             return STATUS
-        told = self._git().ask(root, ["config", "-z", "--list", "--name-only"], HEAD_TIMEOUT_S)
-        options = None if told is None else without_filters(list(map(os.fsdecode, told.split(b"\0"))))
+        output = self._git().ask(root, ["config", "-z", "--list", "--name-only"], HEAD_TIMEOUT_S)
+        options = None if output is None else without_filters(list(map(os.fsdecode, output.split(b"\0"))))
         return () if options is None else (*options, *STATUS)
 
     def _git(self) -> Git:
@@ -238,12 +238,12 @@ class LocalWorkspace:
 
     def _of_checkout(self, checkout: Checkout, commit: str) -> Project:
         """The kept identity of a git repository while nothing speaks against it; else found anew."""
-        kept = self._states.get_state(PLACE, checkout.common).split("\n")
+        fields = self._states.get_state(PLACE, checkout.common).split("\n")
         url = gitfiles.read_remote(checkout)
         has_root = bool(commit) and not gitfiles.is_shallow(checkout)
-        settled = len(kept) == 6 and kept[4] == url and kept[5] == gitfiles.repository_mark(checkout.common)
-        if settled and (kept[3] or not has_root):
-            return Project(id=kept[0], name=kept[1], source="git", remote=kept[2], root_commit=kept[3])  # type: ignore[arg-type]
+        settled = len(fields) == 6 and fields[4] == url and fields[5] == gitfiles.repository_mark(checkout.common)
+        if settled and (fields[3] or not has_root):
+            return Project(id=fields[0], name=fields[1], source="git", remote=fields[2], root_commit=fields[3])  # type: ignore[arg-type]
         from holdfast.workspace import identity
 
         root = identity.ask_root_commit(self._git(), checkout, ROOT_COMMIT_TIMEOUT_S) if has_root else ""
@@ -272,9 +272,9 @@ class LocalWorkspace:
         `alone`: only its own.
         """
         for root in (folder,) if alone else project_roots(folder):
-            kept = self._states.get_state(PLACE, root).split("\n")
-            if kept[0]:
-                return root, Project(id=kept[0], name=os.path.basename(root), source="path")  # type: ignore[arg-type]
+            fields = self._states.get_state(PLACE, root).split("\n")
+            if fields[0]:
+                return root, Project(id=fields[0], name=os.path.basename(root), source="path")  # type: ignore[arg-type]
         from holdfast.workspace.identity import identify_folder
 
         return identify_folder(self._states, folder, alone)

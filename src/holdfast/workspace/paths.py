@@ -62,7 +62,7 @@ def project_roots(folder: str, flavour: ModuleType = os.path) -> Iterator[str]:
 
 
 def _is_everybodys(folder: str, flavour: ModuleType) -> bool:
-    """Whether it is the top, right below it, or a person's home."""
+    """Whether the folder is the top, right below it, or a person's home."""
     parent = flavour.dirname(folder)
     above = flavour.dirname(parent)
     if above == parent:

@@ -35,7 +35,7 @@ def _split(rest: str) -> tuple[str, str]:
 
 
 def _is_scp(url: str) -> bool:
-    """`user@host:path`: a colon before any slash, and no drive letter."""
+    """Whether it is `user@host:path`: a colon before any slash, and no drive letter."""
     before = url.partition(":")[0]
     return ":" in url and "/" not in before and "\\" not in before and len(before) > 1
 

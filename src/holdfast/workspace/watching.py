@@ -43,7 +43,7 @@ def _stamp(path: str) -> Stamp:
     The time of the last change of the inode is part of it: an edit that restores the modification time is seen too.
     """
     try:
-        held = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return ()
-    return held.st_ino, held.st_size, held.st_mtime_ns, held.st_ctime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -43,7 +43,7 @@ class Shop(NamedTuple):
 def whole_pieces(shop: Shop) -> dict[str, Mutation]:
     """What happens to whole definitions and files."""
     path, fetch, order, total, shipping = shop.path, shop.fetch, shop.order, shop.total, shop.shipping
-    web, carts, one, rest = (shop.beside(name) for name in ("web", "carts", "one", "rest"))
+    web, carts, single, rest = (shop.beside(name) for name in ("web", "carts", "one", "rest"))
     return {
         "move": Mutation(
             {path: shop.without(fetch), web: shop.head + fetch.text},
@@ -65,10 +65,10 @@ def whole_pieces(shop: Shop) -> dict[str, Mutation]:
         ),
         "delete_file": Mutation({path: None}, {fetch.name: "orphaned", total.name: "orphaned"}),
         "split": Mutation(
-            {path: None, one: shop.head + order.text, rest: shop.without(order)},
+            {path: None, single: shop.head + order.text, rest: shop.without(order)},
             {
-                order.name: f"moved -> {one}::{order.name}",
-                total.name: f"moved -> {one}::{total.name}",
+                order.name: f"moved -> {single}::{order.name}",
+                total.name: f"moved -> {single}::{total.name}",
                 fetch.name: f"moved -> {rest}::{fetch.name}",
                 shop.outer: f"moved -> {rest}::{shop.outer}",
             },
@@ -78,7 +78,7 @@ def whole_pieces(shop: Shop) -> dict[str, Mutation]:
             {total.name: "fresh", shipping.name: "fresh", order.name: "fresh"},
         ),
         "copied": Mutation(
-            {path: shop.without(fetch), one: shop.head + fetch.text, rest: shop.head + fetch.text},
+            {path: shop.without(fetch), single: shop.head + fetch.text, rest: shop.head + fetch.text},
             {fetch.name: "orphaned"},
         ),
         "line_endings": Mutation(

@@ -67,7 +67,7 @@ def _as_tsx(mutation: Mutation) -> Mutation:
         path.replace(".ts", ".tsx"): text + PAGE if text is not None and path == typescript.PATH else text
         for path, text in mutation.files.items()
     }
-    return Mutation(files, {name: held.replace(".ts", ".tsx") for name, held in mutation.expect.items()})
+    return Mutation(files, {name: verdict.replace(".ts", ".tsx") for name, verdict in mutation.expect.items()})
 
 
 MUTATIONS = {

@@ -17,8 +17,8 @@ def names() -> list[str]:
 @cache
 def load(name: str) -> Language:
     """The language of that name; an unknown name is an ImportError."""
-    found: Language = __import__(f"holdfast.codeindex.languages.{name}", fromlist=["LANGUAGE"]).LANGUAGE
-    return found
+    language: Language = __import__(f"holdfast.codeindex.languages.{name}", fromlist=["LANGUAGE"]).LANGUAGE
+    return language
 
 
 def for_path(path: str) -> Language | None:
@@ -33,4 +33,4 @@ def for_path(path: str) -> Language | None:
 def _by_ending() -> dict[str, str]:
     """The language's name by suffix and by whole file name."""
     languages = map(load, names())
-    return {ending: one.name for one in languages for ending in (*one.suffixes, *one.filenames)}
+    return {ending: language.name for language in languages for ending in (*language.suffixes, *language.filenames)}

@@ -118,16 +118,16 @@ def _reports(at: int, event: Event) -> Iterator[_Report]:
     """The rules that the event's output reports; of one rule only the first line."""
     start, seen, head = 0, set[str](), ""
     for line in event.text[:READ_LIMIT].split("\n"):
-        found, tool = _match(line)
-        head = match["message"] if (match := _CLIPPY_HEAD.match(line)) else head
-        if found and found["rule"] not in seen and found["rule"] not in _NOT_LINT:
-            seen.add(found["rule"])
-            groups = found.groupdict()
+        match, tool = _match(line)
+        head = opening["message"] if (opening := _CLIPPY_HEAD.match(line)) else head
+        if match and match["rule"] not in seen and match["rule"] not in _NOT_LINT:
+            seen.add(match["rule"])
+            groups = match.groupdict()
             message = groups.get("message") or head
             part = _PART.match(message) if tool == "golangci-lint" else None
-            rule, message = (f"{found['rule']} {part['part']}", part["message"]) if part else (found["rule"], message)
-            message = SENTENCES.get(rule) or SENTENCES.get(found["rule"], message)
-            if message and not _is_everywhere(found["rule"], rule, tool):
+            rule, message = (f"{match['rule']} {part['part']}", part["message"]) if part else (match["rule"], message)
+            message = SENTENCES.get(rule) or SENTENCES.get(match["rule"], message)
+            if message and not _is_everywhere(match["rule"], rule, tool):
                 yield _Report(
                     at=at, rule=rule, tool=tool, message=message.strip(), file=groups.get("file") or "",
                     start=start, end=start + len(line),
@@ -136,7 +136,7 @@ def _reports(at: int, event: Event) -> Iterator[_Report]:
 
 
 def _is_everywhere(linter: str, rule: str, tool: str) -> bool:
-    """The rule is no news: every project has it, or the compiler's message is about one place."""
+    """Whether the rule is no news: every project has it, or the compiler's message is about one place."""
     return bool({linter, rule} & SLIPS) or (tool in ("tsc", "mypy") and rule not in COMPILERS)
 
 
@@ -144,13 +144,13 @@ def _match(line: str) -> tuple[re.Match[str] | None, str]:
     if len(line) > 600:
         return None, ""
     for pattern, tool in _LINES:
-        if found := pattern.match(line):
-            return found, tool
+        if match := pattern.match(line):
+            return match, tool
     return _CLIPPY.match(line), "clippy"
 
 
 def _is_cured(window: Sequence[Event], last: int) -> bool:
-    """After the last report somebody edited, and a command of the same program then ended well."""
+    """Whether somebody edited after the last report, and a command of the same program then ended well."""
     edited = False
     words = window[last].command.split()
     for event in window[last + 1 :]:
@@ -175,13 +175,13 @@ def _candidate(window: Sequence[Event], report: _Report, last: int) -> Candidate
     suffix = report.file.rsplit(".", 1)[-1] if "." in report.file else ""
     pattern = (f"**/*.{_LANGUAGES[suffix]}",) if suffix in _LANGUAGES else ()
     is_known = report.rule in SENTENCES or report.rule.split(" ")[0] in SENTENCES
-    told = message if is_known else _general(message)
+    sentence = message if is_known else _general(message)
     name = f"{report.tool} `{report.rule}`" if report.tool else f"Lint `{report.rule}`"
-    where = f"; where it is meant: `{waiver}`" if waiver and "nolint" not in told else ""
+    where = f"; where it is meant: `{waiver}`" if waiver and "nolint" not in sentence else ""
     return Candidate(
         kind="convention",
-        title=clip(f"{name}: {told}", 100),
-        insight=f"{name} is on here: {told}{where}.",
+        title=clip(f"{name}: {sentence}", 100),
+        insight=f"{name} is on here: {sentence}{where}.",
         how=how,
         detector=LintRules.id,
         evidence=(

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from holdfast.detectors.statements import _worth
-from holdfast.detectors.statements._features import Said, Turn, describe_session
+from holdfast.detectors.statements._features import Turn, Utterance, describe_session
 from holdfast.detectors.statements._model import Verdict, judge, judge_turn, name_kind, shipped
 from holdfast.detectors.statements._reading import Sentence
 from holdfast.domain.candidate import Candidate
@@ -74,14 +74,14 @@ class StatementsDetector:
 
     def detect(self, window: Sequence[Event]) -> list[Candidate]:
         """At most two candidates for each prompt or reply and twelve for the session, in order of the events."""
-        told = [event for event in window if event.kind in _ROLES and not event.agent]
+        events = [event for event in window if event.kind in _ROLES and not event.agent]
         chosen: list[Find] = []
-        for find in sorted(_finds(told), key=lambda find: (-find.worth, find.at, find.start)):
+        for find in sorted(_finds(events), key=lambda find: (-find.worth, find.at, find.start)):
             same_turn = [other for other in chosen if other.at == find.at]
             apart = all(find.end <= other.start or find.start >= other.end for other in same_turn)
             if apart and len(same_turn) < MOST_PER_TURN and len(chosen) < MOST_PER_SESSION:
                 chosen.append(find)
-        return [_candidate(told, find) for find in sorted(chosen, key=lambda find: (find.at, find.start))]
+        return [_candidate(events, find) for find in sorted(chosen, key=lambda find: (find.at, find.start))]
 
     def worth(self, window: Sequence[Event]) -> list[float]:
         """For each event the probability, 0 to 1, that its words state something worth keeping; 0 for a tool's."""
@@ -89,11 +89,11 @@ class StatementsDetector:
 
     def calibrate(self, window: Sequence[Event], candidates: Sequence[Candidate]) -> list[Candidate]:
         """The candidates in order; those that are `to_judge` with the probability that their words are worth it."""
-        told = [event for event in window if event.kind in _ROLES and not event.agent]
+        events = [event for event in window if event.kind in _ROLES and not event.agent]
         places = dict(
-            zip((event.id for event in told), describe_session([_turn(event) for event in told]), strict=True)
+            zip((event.id for event in events), describe_session([_turn(event) for event in events]), strict=True)
         )
-        texts = {event.id: event for event in told}
+        texts = {event.id: event for event in events}
         return [
             replace(
                 candidate, to_judge=False, calibrated=True,
@@ -117,17 +117,17 @@ def _turn(event: Event) -> Turn:
     return Turn(role, text, edits=event.kind == "file_edit", failed=event.kind == "tool_failure")
 
 
-def _finds(told: Sequence[Event]) -> Iterator[Find]:
+def _finds(events: Sequence[Event]) -> Iterator[Find]:
     model, kinds = _worth.shipped(), shipped().kinds
-    for at, place in enumerate(describe_session([_turn(event) for event in told])):
+    for at, place in enumerate(describe_session([_turn(event) for event in events])):
         if place is None:
             continue
-        said, features = place
-        event, sentences = told[at], said.reading.sentences
+        utterance, features = place
+        event, sentences = events[at], utterance.reading.sentences
         role = "user" if event.kind == "prompt" else "agent"
         own: _Own | None = None
         for number, sentence in enumerate(sentences):
-            worth = model.probability(role, sentence.words, _worth.describe(said, features, number, event.text))
+            worth = model.probability(role, sentence.words, _worth.describe(utterance, features, number, event.text))
             if worth < LEAST_WORTH or (role == "agent" and sentence.announces):
                 continue
             own = own or _Own(event)  # most turns have no sentence of worth: their parts need not be told apart
@@ -182,19 +182,19 @@ def _before(text: str, sentences: Sequence[Sentence], number: int) -> tuple[str,
 
 
 def _worth_of_span(
-    texts: Mapping[EventId, Event], places: Mapping[EventId, tuple[Said, dict[str, float]] | None], span: Evidence
+    texts: Mapping[EventId, Event], places: Mapping[EventId, tuple[Utterance, dict[str, float]] | None], span: Evidence
 ) -> float:
     """The probability of the best sentence in the quoted span; 0 where the judge reads none there."""
     place, event = places.get(span.event), texts.get(span.event)
     if place is None or event is None:
         return 0.0
-    said, features = place
+    utterance, features = place
     role = "user" if event.kind == "prompt" else "agent"
     model = _worth.shipped()
     return max(
         (
-            model.probability(role, sentence.words, _worth.describe(said, features, number, event.text))
-            for number, sentence in enumerate(said.reading.sentences)
+            model.probability(role, sentence.words, _worth.describe(utterance, features, number, event.text))
+            for number, sentence in enumerate(utterance.reading.sentences)
             if sentence.start < span.end and span.start < sentence.end
         ),
         default=0.0,
@@ -206,10 +206,10 @@ def _raised(candidate: Candidate, worth: float) -> float:
     return round(candidate.confidence + (1 - candidate.confidence) * worth, 3)
 
 
-def _candidate(told: Sequence[Event], find: Find) -> Candidate:
-    event = told[find.at]
+def _candidate(events: Sequence[Event], find: Find) -> Candidate:
+    event = events[find.at]
     quote = event.text[find.start : find.end]
-    edited = _edited_next(told, find.at) or _edited_before(told, find.at)
+    edited = _edited_next(events, find.at) or _edited_before(events, find.at)
     return Candidate(
         kind=find.kind if not find.reviewed else REVIEWED.get(find.kind, "convention"),
         title=headline(find.insight, TITLE_LIMIT),
@@ -218,7 +218,7 @@ def _candidate(told: Sequence[Event], find: Find) -> Candidate:
         tags=(REVIEW,) if find.reviewed else (),
         detector=StatementsDetector.id,
         evidence=(Evidence(event=event.id, quote=quote, start=find.start, end=find.end),),
-        files=tuple(dict.fromkeys([*files_named(quote, told), *edited]))[:FILES_LIMIT],
+        files=tuple(dict.fromkeys([*files_named(quote, events), *edited]))[:FILES_LIMIT],
         symbols=symbols_named(quote),
         trust="tool" if find.reviewed else _trust(event, own_words(event.text), find.start),
         confidence=round(find.worth, 3),
@@ -240,10 +240,10 @@ def _plain(quote: str) -> str:
     return " ".join(_MARKS.sub("", text).split()).strip(" :;,-")
 
 
-def _edited_next(told: Sequence[Event], at: int) -> list[str]:
+def _edited_next(events: Sequence[Event], at: int) -> list[str]:
     """Files that were edited after the turn and before the person spoke again (or, after a prompt, in answer)."""
     edited: list[str] = []
-    for event in told[at + 1 :]:
+    for event in events[at + 1 :]:
         if event.kind == "prompt":
             break
         if event.kind == "file_edit":
@@ -251,10 +251,10 @@ def _edited_next(told: Sequence[Event], at: int) -> list[str]:
     return list(dict.fromkeys(edited))[:3]
 
 
-def _edited_before(told: Sequence[Event], at: int) -> list[str]:
+def _edited_before(events: Sequence[Event], at: int) -> list[str]:
     """For what the agent says of its work: the files it edited since the person spoke, the latest first."""
     edited: list[str] = []
-    for event in reversed(told[:at] if told[at].kind != "prompt" else ()):
+    for event in reversed(events[:at] if events[at].kind != "prompt" else ()):
         if event.kind == "prompt":
             break
         if event.kind == "file_edit":

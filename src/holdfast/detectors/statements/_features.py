@@ -39,7 +39,7 @@ class Turn(NamedTuple):
     """A tool turn that failed."""
 
 
-class Said(NamedTuple):
+class Utterance(NamedTuple):
     """A text turn that was read: its sentences and the cues in each."""
 
     role: str
@@ -49,53 +49,53 @@ class Said(NamedTuple):
     person_cues: tuple[tuple[int, ...], ...]
 
 
-def say(turn: Turn) -> Said:
-    """The text turn, read once."""
+def say(turn: Turn) -> Utterance:
+    """Read the text turn once: its sentences and their cues."""
     reading = read(turn.text)
     words = [sentence.words for sentence in reading.sentences]
-    found = tuple(tuple(_ANY.find(w, opens_turn=n == 0)) for n, w in enumerate(words))
+    cues = tuple(tuple(_ANY.find(w, opens_turn=n == 0)) for n, w in enumerate(words))
     person = turn.role == "user"
-    asked = tuple(tuple(_PERSON.find(w, opens_turn=n == 0)) for n, w in enumerate(words)) if person else ()
-    return Said(turn.role, turn.text, reading, found, asked)
+    person_cues = tuple(tuple(_PERSON.find(w, opens_turn=n == 0)) for n, w in enumerate(words)) if person else ()
+    return Utterance(turn.role, turn.text, reading, cues, person_cues)
 
 
-def mute(said: Said) -> bool:
+def mute(utterance: Utterance) -> bool:
     """Whether the turn holds no words of its speaker: injected text, bare code, output, a nod."""
-    return sum(s.end - s.start for s in said.reading.sentences) < 12
+    return sum(s.end - s.start for s in utterance.reading.sentences) < 12
 
 
-def describe_session(turns: Sequence[Turn]) -> list[tuple[Said, dict[str, float]] | None]:
+def describe_session(turns: Sequence[Turn]) -> list[tuple[Utterance, dict[str, float]] | None]:
     """For every turn what was read and its features by name (a missing one is 0); None for a tool's turn."""
-    said = [say(turn) if turn.role != "tool" else None for turn in turns]
-    usual = {role: _usual_length(said, role) for role in ("user", "assistant")}
-    described: list[tuple[Said, dict[str, float]] | None] = []
-    for at, here in enumerate(said):
+    utterances = [say(turn) if turn.role != "tool" else None for turn in turns]
+    usual = {role: _usual_length(utterances, role) for role in ("user", "assistant")}
+    described: list[tuple[Utterance, dict[str, float]] | None] = []
+    for at, here in enumerate(utterances):
         if here is None:
             described.append(None)
             continue
-        features = {**describe_turn(here), **describe_place(turns, at, said)}
+        features = {**describe_turn(here), **describe_place(turns, at, utterances)}
         features["relative_length"] = log1p(len(here.text)) - usual[here.role]
         described.append((here, features))
     return described
 
 
-def _usual_length(said: Sequence[Said | None], role: str) -> float:
-    lengths = [log1p(len(one.text)) for one in said if one and one.role == role]
+def _usual_length(utterances: Sequence[Utterance | None], role: str) -> float:
+    lengths = [log1p(len(utterance.text)) for utterance in utterances if utterance and utterance.role == role]
     return sum(lengths) / len(lengths) if lengths else 0.0
 
 
-def describe_turn(said: Said) -> dict[str, float]:
+def describe_turn(utterance: Utterance) -> dict[str, float]:
     """The turn's features by name; a missing one is 0."""
-    described = {**_shape(said), **_counts(said)}
-    if said.role == "user":
+    described = {**_shape(utterance), **_counts(utterance)}
+    if utterance.role == "user":
         described["user"] = 1.0
         for name in ("own_length", "stated_length", "most_cues", "identifiers", "questions", "log_share"):
             described[f"user_{name}"] = described.get(name, 0.0)
     return described
 
 
-def _shape(said: Said) -> dict[str, float]:
-    reading, text = said.reading, said.text
+def _shape(utterance: Utterance) -> dict[str, float]:
+    reading, text = utterance.reading, utterance.text
     sentences = reading.sentences
     stated = [s for s in sentences if not s.announces]
     own, stated_length = _length(sentences), _length(stated)
@@ -123,13 +123,13 @@ def _shape(said: Said) -> dict[str, float]:
         "questions": log1p(sum("?" in s.words for s in sentences)),
         "exclamations": log1p(sum(s.words.count("!") for s in sentences)),
         "emoji": log1p(sum(text.count(sign) for sign in _EMOJI)),
-        **_signs(said),
+        **_signs(utterance),
         "sentence_length": own / (len(sentences) + 1) / 100,
     }
 
 
-def _signs(said: Said) -> dict[str, float]:
-    own = "\n".join(said.text[s.start : s.end] for s in said.reading.sentences)
+def _signs(utterance: Utterance) -> dict[str, float]:
+    own = "\n".join(utterance.text[s.start : s.end] for s in utterance.reading.sentences)
     return {
         "arrows": log1p(own.count("→") + own.count("->") + own.count("=>")),
         "dashes": log1p(own.count(" \u2014 ") + own.count(" - ") + own.count(" \u2013 ")),
@@ -140,19 +140,19 @@ def _signs(said: Said) -> dict[str, float]:
     }
 
 
-def _counts(said: Said) -> dict[str, float]:
+def _counts(utterance: Utterance) -> dict[str, float]:
     counts: dict[int, int] = {}
-    for cues in said.cues:
+    for cues in utterance.cues:
         for cue in cues:
             counts[cue] = counts.get(cue, 0) + 1
     described = {f"cue_{_ANY.names[cue]}": log1p(count) for cue, count in counts.items()}
-    asked: dict[int, int] = {}
-    for cues in said.person_cues:
+    person_counts: dict[int, int] = {}
+    for cues in utterance.person_cues:
         for cue in cues:
-            asked[cue] = asked.get(cue, 0) + 1
-    described.update({f"says_{_PERSON.names[cue]}": log1p(count) for cue, count in asked.items()})
+            person_counts[cue] = person_counts.get(cue, 0) + 1
+    described.update({f"says_{_PERSON.names[cue]}": log1p(count) for cue, count in person_counts.items()})
     notable = sorted(
-        (_notable(said, at) for at, s in enumerate(said.reading.sentences) if not s.announces), reverse=True
+        (_notable(utterance, at) for at, s in enumerate(utterance.reading.sentences) if not s.announces), reverse=True
     )
     described["most_cues"] = float(notable[0]) if notable else 0.0
     described["second_cues"] = float(notable[1]) if len(notable) > 1 else 0.0
@@ -161,16 +161,16 @@ def _counts(said: Said) -> dict[str, float]:
     return described
 
 
-def _notable(said: Said, at: int) -> int:
-    kinds = {cue for cue in said.cues[at] if cue in _NOTABLE}
-    return len(kinds) + (IDENTIFIER in said.reading.sentences[at].words)
+def _notable(utterance: Utterance, at: int) -> int:
+    kinds = {cue for cue in utterance.cues[at] if cue in _NOTABLE}
+    return len(kinds) + (IDENTIFIER in utterance.reading.sentences[at].words)
 
 
 def _length(sentences: Sequence[Sentence]) -> int:
     return sum(s.end - s.start for s in sentences)
 
 
-def describe_place(turns: Sequence[Turn], at: int, said: Sequence[Said | None]) -> dict[str, float]:
+def describe_place(turns: Sequence[Turn], at: int, utterances: Sequence[Utterance | None]) -> dict[str, float]:
     """Features of where the turn stands: what is just before and after it, and how far the person's turns are."""
     before, after = turns[at - 1] if at else None, turns[at + 1] if at + 1 < len(turns) else None
     described = {f"after_{_what(before)}": 1.0, f"before_{_what(after)}": 1.0}
@@ -182,7 +182,7 @@ def describe_place(turns: Sequence[Turn], at: int, said: Sequence[Said | None]) 
     described["since_user"] = log1p(back - 1)
     described["until_user"] = log1p(ahead - 1)
     described["position"] = at / len(turns)
-    described.update(_neighbours(at, said))
+    described.update(_neighbours(at, utterances))
     return described
 
 
@@ -190,16 +190,16 @@ def _what(turn: Turn | None) -> str:
     return "nothing" if turn is None else turn.role
 
 
-def _neighbours(at: int, said: Sequence[Said | None]) -> dict[str, float]:
+def _neighbours(at: int, utterances: Sequence[Utterance | None]) -> dict[str, float]:
     """How the other side took it: the agent the person's turn, or the person the agent's."""
-    here = said[at]
-    later = next((said[next_at] for next_at in range(at + 1, len(said)) if said[next_at]), None)
+    here = utterances[at]
+    later = next((utterances[next_at] for next_at in range(at + 1, len(utterances)) if utterances[next_at]), None)
     if here is None or later is None or here.role == later.role:
         return {}
     return _answer(later) if here.role == "user" else _request(later)
 
 
-def _answer(later: Said) -> dict[str, float]:
+def _answer(later: Utterance) -> dict[str, float]:
     cues = {_ANY.names[cue] for cues in later.cues[:3] for cue in cues}
     sentences = later.reading.sentences
     return {
@@ -209,10 +209,10 @@ def _answer(later: Said) -> dict[str, float]:
     }
 
 
-def _request(other: Said) -> dict[str, float]:
+def _request(other: Utterance) -> dict[str, float]:
     cues = {_PERSON.names[cue] for cues in other.person_cues for cue in cues}
-    asked = ("suggests", "rules", "corrects", "assigns", "wonders", "reports")
-    described = {f"later_{name}": 1.0 for name in asked if name in cues}
+    requests = ("suggests", "rules", "corrects", "assigns", "wonders", "reports")
+    described = {f"later_{name}": 1.0 for name in requests if name in cues}
     described["later_length"] = log1p(_length(other.reading.sentences))
     described["later_turn"] = 1.0
     return described
@@ -224,35 +224,35 @@ _TOPICAL = (
 )  # fmt: skip
 
 
-def describe_topic(said: Said, features: dict[str, float]) -> dict[str, float]:
+def describe_topic(utterance: Utterance, features: dict[str, float]) -> dict[str, float]:
     """Features for naming the kind of a statement: each kind's words in the turn and in its most telling sentences."""
-    sentences = said.reading.sentences
-    told = [_KIND.find(sentences[at].words, opens_turn=False) for at in _telling(said)]
+    sentences = utterance.reading.sentences
+    most_telling = [_KIND.find(sentences[at].words, opens_turn=False) for at in _telling(utterance)]
     whole = [_KIND.find(sentence.words, opens_turn=False) for sentence in sentences]
     described = {name: value for name, value in features.items() if name.startswith(_TOPICAL)}
-    return {**described, **_kind_words("told", told), **_kind_words("whole", whole)}
+    return {**described, **_kind_words("told", most_telling), **_kind_words("whole", whole)}
 
 
-def sure_kinds(said: Said) -> set[str]:
+def sure_kinds(utterance: Utterance) -> set[str]:
     """Kinds that a phrase in one of the turn's most telling sentences all but names."""
-    told = (said.reading.sentences[at].words for at in _telling(said))
-    return {_SURE.names[index] for words in told for index in _SURE.find(words, opens_turn=False)}
+    most_telling = (utterance.reading.sentences[at].words for at in _telling(utterance))
+    return {_SURE.names[index] for words in most_telling for index in _SURE.find(words, opens_turn=False)}
 
 
-def named_kind(said: Said, at: int) -> str:
+def named_kind(utterance: Utterance, at: int) -> str:
     """The kind that the sentence names itself; empty where it names none, or two."""
-    found = {_NAMED.names[index] for index in _NAMED.find(said.reading.sentences[at].words, opens_turn=False)}
-    return found.pop() if len(found) == 1 else ""
+    kinds = {_NAMED.names[index] for index in _NAMED.find(utterance.reading.sentences[at].words, opens_turn=False)}
+    return kinds.pop() if len(kinds) == 1 else ""
 
 
-def _telling(said: Said) -> list[int]:
-    sentences = said.reading.sentences
-    return sorted(range(len(sentences)), key=lambda at: 2 * sentences[at].announces - _notable(said, at))[:3]
+def _telling(utterance: Utterance) -> list[int]:
+    sentences = utterance.reading.sentences
+    return sorted(range(len(sentences)), key=lambda at: 2 * sentences[at].announces - _notable(utterance, at))[:3]
 
 
-def _kind_words(where: str, found: Iterable[Iterable[int]]) -> dict[str, float]:
+def _kind_words(where: str, matches: Iterable[Iterable[int]]) -> dict[str, float]:
     counts: dict[int, int] = {}
-    for indexes in found:
+    for indexes in matches:
         for index in indexes:
             counts[index] = counts.get(index, 0) + 1
     total = sum(counts.values()) + 2
@@ -261,21 +261,21 @@ def _kind_words(where: str, found: Iterable[Iterable[int]]) -> dict[str, float]:
     return described
 
 
-def describe_sentence(said: Said, at: int) -> dict[str, float]:
+def describe_sentence(utterance: Utterance, at: int) -> dict[str, float]:
     """Features of one sentence, for choosing which sentence of a turn is the statement."""
-    sentence = said.reading.sentences[at]
-    described = {f"cue_{_ANY.names[cue]}": 1.0 for cue in said.cues[at]}
-    if said.person_cues:
-        described.update({f"says_{_PERSON.names[cue]}": 1.0 for cue in said.person_cues[at]})
-    described["notable"] = float(_notable(said, at))
+    sentence = utterance.reading.sentences[at]
+    described = {f"cue_{_ANY.names[cue]}": 1.0 for cue in utterance.cues[at]}
+    if utterance.person_cues:
+        described.update({f"says_{_PERSON.names[cue]}": 1.0 for cue in utterance.person_cues[at]})
+    described["notable"] = float(_notable(utterance, at))
     described["length"] = log1p(sentence.end - sentence.start)
     described["identifiers"] = float(min(4, sentence.words.count(IDENTIFIER)))
     described["announces"] = float(sentence.announces)
     described["intends"] = float(opens_with_intent(sentence.words))
     described[sentence.form] = 1.0
-    described["user"] = float(said.role == "user")
+    described["user"] = float(utterance.role == "user")
     described["first"] = float(at == 0)
-    described["last"] = float(at == len(said.reading.sentences) - 1)
+    described["last"] = float(at == len(utterance.reading.sentences) - 1)
     described["depth"] = min(at, 20) / 20
-    described["alone"] = float(len(said.reading.sentences) == 1)
+    described["alone"] = float(len(utterance.reading.sentences) == 1)
     return described

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from holdfast.detectors.statements._features import (
     VERSION,
-    Said,
     Turn,
+    Utterance,
     describe_sentence,
     describe_session,
     describe_topic,
@@ -85,11 +85,13 @@ def judge(turns: Sequence[Turn], weights: Weights | None = None) -> list[Verdict
     """A verdict for every text turn of a session so far, None for a tool's; the same turns give the same verdicts."""
     weights = weights or shipped()
     described = describe_session(turns)
-    raw = [None if one is None else weigh_turn(one, weights.turn) for one in described]
+    raw = [None if turn is None else weigh_turn(turn, weights.turn) for turn in described]
     shift = session_shift(raw)
     return [
-        None if one is None or weight is None else _verdict(one, weight if weight == MUTED else weight - shift, weights)
-        for one, weight in zip(described, raw, strict=True)
+        None
+        if turn is None or weight is None
+        else _verdict(turn, weight if weight == MUTED else weight - shift, weights)
+        for turn, weight in zip(described, raw, strict=True)
     ]
 
 
@@ -101,10 +103,10 @@ def judge_turn(text: str, role: str = "assistant", weights: Weights | None = Non
     return verdict
 
 
-def weigh_turn(described: tuple[Said, dict[str, float]], model: Linear) -> float:
+def weigh_turn(described: tuple[Utterance, dict[str, float]], model: Linear) -> float:
     """Log-odds of one turn before centring; `MUTED` when it holds no words of its speaker."""
-    said, features = described
-    return MUTED if mute(said) else model.weigh(features)
+    utterance, features = described
+    return MUTED if mute(utterance) else model.weigh(features)
 
 
 def session_shift(raw: Sequence[float | None]) -> float:
@@ -113,39 +115,42 @@ def session_shift(raw: Sequence[float | None]) -> float:
     return CENTRE * sum(spoken) / (len(spoken) + CENTRE_TURNS) if spoken else 0.0
 
 
-def _verdict(described: tuple[Said, dict[str, float]], weight: float, weights: Weights) -> Verdict:
-    said, _ = described
-    found = weight >= weights.threshold
+def _verdict(described: tuple[Utterance, dict[str, float]], weight: float, weights: Weights) -> Verdict:
+    utterance, _ = described
+    is_statement = weight >= weights.threshold
     kind = name_kind(described, weights.kinds)
     probability = 1 / (1 + exp(-(weights.slope * weight + weights.offset)))
-    return Verdict(weight, probability, found, kind, _telling(said, weights.sentence) if found else ())
+    telling = _telling(utterance, weights.sentence) if is_statement else ()
+    return Verdict(weight, probability, is_statement, kind, telling)
 
 
 def name_kind(
-    described: tuple[Said, dict[str, float]], kinds: Mapping[LessonKind, Linear], sentence: int | None = None
+    described: tuple[Utterance, dict[str, float]], kinds: Mapping[LessonKind, Linear], sentence: int | None = None
 ) -> LessonKind:
     """The likeliest kind of what the turn states: the fitted log-odds, and sure phrases on top.
 
     With a sentence's number: the kind that this sentence names itself, if it does, since a turn may state two things.
     """
-    said, features = described
-    named = "" if sentence is None else named_kind(said, sentence)
+    utterance, features = described
+    named = "" if sentence is None else named_kind(utterance, sentence)
     if named in kinds:
         return named  # type: ignore[return-value]
-    topic, sure = describe_topic(said, features), sure_kinds(said)
+    topic, sure = describe_topic(utterance, features), sure_kinds(utterance)
     return max(kinds, key=lambda kind: kinds[kind].weigh(topic) + SURE * (kind in sure))
 
 
-def _telling(said: Said, model: Linear) -> tuple[Sentence, ...]:
-    ranked = rank_sentences(said, model)
-    return tuple(one for at, (weight, one) in enumerate(ranked) if at == 0 or (weight > 0 and not one.announces))
+def _telling(utterance: Utterance, model: Linear) -> tuple[Sentence, ...]:
+    ranked = rank_sentences(utterance, model)
+    return tuple(
+        sentence for at, (weight, sentence) in enumerate(ranked) if at == 0 or (weight > 0 and not sentence.announces)
+    )
 
 
-def rank_sentences(said: Said, model: Linear) -> list[tuple[float, Sentence]]:
+def rank_sentences(utterance: Utterance, model: Linear) -> list[tuple[float, Sentence]]:
     """The turn's sentences with their log-odds, the likeliest statement first; earlier ones first among equals."""
-    sentences = said.reading.sentences
-    weighed = [(model.weigh(describe_sentence(said, at)), sentences[at]) for at in range(len(sentences))]
-    return sorted(weighed, key=lambda one: (-one[0], one[1].start))
+    sentences = utterance.reading.sentences
+    weighed = [(model.weigh(describe_sentence(utterance, at)), sentences[at]) for at in range(len(sentences))]
+    return sorted(weighed, key=lambda weighted: (-weighted[0], weighted[1].start))
 
 
 @cache

@@ -138,8 +138,8 @@ def _sentences_of(line: str, offset: int) -> Iterator[Sentence]:
 
 
 def _breaks(line: str, begin: int) -> Iterator[tuple[int, int]]:
-    for found in _BREAK.finditer(line, begin):
-        yield found.start() + len(found.group().rstrip()), found.end()
+    for match in _BREAK.finditer(line, begin):
+        yield match.start() + len(match.group().rstrip()), match.end()
     yield len(line), len(line)
 
 
@@ -150,13 +150,13 @@ def _sentence(piece: str, start: int, form: str) -> Sentence:
 
 
 def _words(piece: str) -> Iterator[str]:
-    for found in _WORD.finditer(piece):
-        token = found.group()
+    for match in _WORD.finditer(piece):
+        token = match.group()
         yield token.lower().replace(CURLED, "'") if _PLAIN_WORD.fullmatch(token) and _is_word(token) else IDENTIFIER
 
 
 def _is_word(token: str) -> bool:
-    """Not camel case: `iPhone` is rare, `fooBar` is not."""
+    """Whether the token is a word, not camel case: `iPhone` is rare, `fooBar` is not."""
     return (
         len(token) == 1
         or token[1:].islower()

@@ -16,7 +16,7 @@ from itertools import pairwise
 from math import exp, log1p, sqrt
 from typing import Any, NamedTuple
 
-from holdfast.detectors.statements._features import Said, describe_sentence
+from holdfast.detectors.statements._features import Utterance, describe_sentence
 
 VERSION = "1"
 """Grows with every change of a feature; weights of another version are not used."""
@@ -69,16 +69,16 @@ def grams(words: Sequence[str]) -> list[str]:
     return [*words, *(f"{a} {b}" for a, b in pairwise(words)), *first]
 
 
-def describe(said: Said, turn_features: Mapping[str, float], at: int, text: str) -> dict[str, float]:
+def describe(utterance: Utterance, turn_features: Mapping[str, float], at: int, text: str) -> dict[str, float]:
     """Features of one sentence of a turn: its own, the turn's and where it stands. Names say whose words they are."""
-    described = {f"s_{name}": value for name, value in describe_sentence(said, at).items()}
+    described = {f"s_{name}": value for name, value in describe_sentence(utterance, at).items()}
     described.update({f"t_{name}": value for name, value in turn_features.items()})
-    described["sentences"] = log1p(len(said.reading.sentences))
+    described["sentences"] = log1p(len(utterance.reading.sentences))
     described["plan"] = float(bool(_PLAN.match(text)))
     described["pasted"] = log1p(len(_PASTED.findall(text[:8_000])))
-    if said.role == "user":
+    if utterance.role == "user":
         described.update({f"u_{name}": described[name] for name in ("s_notable", "s_length", "sentences", "plan")})
-        described["u_question"] = float("?" in said.reading.sentences[at].words)
+        described["u_question"] = float("?" in utterance.reading.sentences[at].words)
     return described
 
 

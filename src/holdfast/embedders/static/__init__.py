@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "table.bin")
 SHA256 = "92e66d42e64aec4fbfb5549d1ec277ae0d3b110597e9196dc23a0f77a13afc81"
-"""Of the table: another one is not used, its vectors would not be comparable."""
+"""The table's digest; another table is refused, since its vectors could not be compared."""
 DIMENSION = 256
 """As many as SHA-256 has bits: an unknown word takes a sign from each."""
 LONGEST = 20_000

@@ -40,19 +40,19 @@ class WordPieces:
         rows: list[int] = []
         strange: list[str] = []
         for word in words_of(text):
-            found = self._known.get(word)
-            if found is None:
-                found = self._remember(word)
-            rows += found
-            if not found:
+            pieces = self._known.get(word)
+            if pieces is None:
+                pieces = self._remember(word)
+            rows += pieces
+            if not pieces:
                 strange.append(word)
         return rows, strange
 
     def _remember(self, word: str) -> tuple[int, ...]:
         if len(self._known) >= KEPT_WORDS:
             self._known.clear()
-        found = self._known[word] = tuple(self._longest_first(word)) if len(word) <= LONGEST_WORD else ()
-        return found
+        pieces = self._known[word] = tuple(self._longest_first(word)) if len(word) <= LONGEST_WORD else ()
+        return pieces
 
     def _longest_first(self, word: str) -> Iterator[int]:
         """Rows of the longest pieces from the left; none at all when a part of the word has none."""

@@ -28,8 +28,8 @@ def sure_of_table(source: Source, table: str, columns: Sequence[str]) -> int:
     if not source.head.startswith(MAGIC):
         return NO
     try:
-        held = os.stat(source.path)
-        tables = _tables(source.path, held.st_mtime_ns, held.st_size)
+        status = os.stat(source.path)
+        tables = _tables(source.path, status.st_mtime_ns, status.st_size)
     except (OSError, InvalidValueError):
         return NO
     return CERTAIN if set(columns) <= tables.get(table, frozenset()) else NO
@@ -84,9 +84,9 @@ def _connected(uri: str, path: str) -> Iterator[sqlite3.Connection]:
         sql.text_factory = lambda raw: raw.decode("utf-8", "replace")
     try:
         with _translated(path):
-            found = sql.execute("PRAGMA quick_check(1)").fetchone()[0]
-        if found != "ok":
-            raise InvalidValueError(f"{path} is damaged: {found}", hint="nothing of it was imported")
+            report = sql.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if report != "ok":
+            raise InvalidValueError(f"{path} is damaged: {report}", hint="nothing of it was imported")
         yield sql
     finally:
         sql.close()

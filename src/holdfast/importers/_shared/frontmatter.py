@@ -22,17 +22,17 @@ def split_front(text: str) -> tuple[dict[str, Any], str]:
 
     Rules files are often not quite YAML (`globs: *.ts` is an alias there): then each line is a key and its words.
     """
-    found = _FENCED.match(text[: LIMIT + 20])
-    if not found:
+    fenced = _FENCED.match(text[: LIMIT + 20])
+    if not fenced:
         return {}, text
     try:
         # aliases are never needed here, and nested ones expand without bound
-        held = {} if re.search(r"[:-][ \t]+[*&]", found[1]) else yaml.safe_load(found[1])
+        keys = {} if re.search(r"[:-][ \t]+[*&]", fenced[1]) else yaml.safe_load(fenced[1])
     except (yaml.YAMLError, ValueError, RecursionError):
-        held = {}
-    if not isinstance(held, dict) or not held:
-        held = _by_line(found[1])
-    return {str(key).lower(): value for key, value in held.items()}, text[found.end() :]
+        keys = {}
+    if not isinstance(keys, dict) or not keys:
+        keys = _by_line(fenced[1])
+    return {str(key).lower(): value for key, value in keys.items()}, text[fenced.end() :]
 
 
 def text_of(value: Any) -> str:
@@ -54,14 +54,14 @@ def _at_commas(text: str) -> Iterator[str]:
 
 
 def _by_line(text: str) -> dict[str, Any]:
-    held: dict[str, Any] = {}
+    keys: dict[str, Any] = {}
     key = ""
     for line in text.split("\n"):
-        found, item = _LINE.match(line), _ITEM.match(line)
-        if found:
-            key = found[1]
-            held[key] = found[2].strip().strip("\"'")
+        match, item = _LINE.match(line), _ITEM.match(line)
+        if match:
+            key = match[1]
+            keys[key] = match[2].strip().strip("\"'")
         elif item and key:
-            before = held[key] if isinstance(held[key], list) else []
-            held[key] = [*before, item[1].strip().strip("\"'")]
-    return held
+            before = keys[key] if isinstance(keys[key], list) else []
+            keys[key] = [*before, item[1].strip().strip("\"'")]
+    return keys

@@ -59,7 +59,7 @@ def split_markdown(text: str) -> Iterator[Piece]:
 
 def without_managed(text: str) -> str:
     """The text with the blocks that Holdfast manages in it emptied; one that does not end goes to the text's end."""
-    return _MANAGED.sub(lambda found: "\n" * found[0].count("\n"), text)
+    return _MANAGED.sub(lambda match: "\n" * match[0].count("\n"), text)
 
 
 def nearly_plain(text: str) -> str:
@@ -93,7 +93,7 @@ class _Splitter:
     def take(self, block: _Block) -> None:
         """Add what the block says."""
         if block.kind == "heading":
-            self._headings = [held for held in self._headings if held[0] < block.level]
+            self._headings = [heading for heading in self._headings if heading[0] < block.level]
             self._headings.append((block.level, nearly_plain(block.text)[:LEAD_LENGTH]))
         elif block.kind == "code":
             self._add_code(block.text[:SNIPPET_LENGTH])
@@ -117,7 +117,7 @@ class _Splitter:
             self._add(text)
 
     def _add_code(self, code: str) -> None:
-        """Code belongs to the words right before it."""
+        """Add code to the words right before it."""
         if self.pieces and self._before in ("paragraph", "list", "code"):
             last = self.pieces[-1]
             self.pieces[-1] = last._replace(snippets=(*last.snippets, code))

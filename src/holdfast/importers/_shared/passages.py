@@ -49,7 +49,7 @@ class Voice(NamedTuple):
 
 
 def read_markdown(text: str, voice: Voice) -> Iterator[Passage | Skipped]:
-    """The passages of a markdown text, and what of it is none."""
+    """The passages of a markdown text, and the parts that are none, with the reason."""
     for piece in split_markdown(text):
         yield from from_piece(piece, voice)
 
@@ -57,13 +57,15 @@ def read_markdown(text: str, voice: Voice) -> Iterator[Passage | Skipped]:
 def from_piece(piece: Piece, voice: Voice) -> Iterator[Passage | Skipped]:
     """The passage, or several of one that is too long, or why it is none."""
     paragraphs = piece.text.split("\n\n")
-    kept = [text for text in paragraphs if not (len(text) <= BOILERPLATE_LENGTH and _BOILERPLATE.search(text.strip()))]
-    reason = why_not("\n\n".join(kept)) if kept else "boilerplate"
+    content = [
+        text for text in paragraphs if not (len(text) <= BOILERPLATE_LENGTH and _BOILERPLATE.search(text.strip()))
+    ]
+    reason = why_not("\n\n".join(content)) if content else "boilerplate"
     if reason:
         yield Skipped(section=piece.section, reason=f"{reason}: {title_of(piece.text)}")
         return
-    said, why, how = split_reasons("\n\n".join(kept))
-    parts = list(cut(said))
+    insight, why, how = split_reasons("\n\n".join(content))
+    parts = list(cut(insight))
     for part in parts:
         yield _passage(piece, voice, part, ("", "") if part is not parts[0] else (why, how))
 
@@ -97,11 +99,11 @@ def split_reasons(text: str) -> tuple[str, str, str]:
     if not marks or not text[: marks[0].start()].strip(" \n-*"):
         return text, "", ""
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
-    held = {True: "", False: ""}
+    reasons = {True: "", False: ""}
     for mark, end in zip(marks, ends, strict=True):
         is_reason = mark[1].lower() in _REASONS
-        held[is_reason] = f"{held[is_reason]}\n{text[mark.end() : end].strip()}".strip()
-    return text[: marks[0].start()].strip(), held[True], held[False]
+        reasons[is_reason] = f"{reasons[is_reason]}\n{text[mark.end() : end].strip()}".strip()
+    return text[: marks[0].start()].strip(), reasons[True], reasons[False]
 
 
 def headline(headings: Iterable[str], text: str) -> str:
@@ -116,24 +118,24 @@ def mentioned(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_MENTIONED.findall(text)))[:MENTIONS]
 
 
-def _passage(piece: Piece, voice: Voice, said: str, reasons: tuple[str, str]) -> Passage:
+def _passage(piece: Piece, voice: Voice, insight: str, reasons: tuple[str, str]) -> Passage:
     return replace(
         voice.shared,
         section=piece.section,
-        insight=said,
-        usual_kind=_usual(piece, voice, said),
-        title=headline(piece.headings, said),
+        insight=insight,
+        usual_kind=_usual(piece, voice, insight),
+        title=headline(piece.headings, insight),
         why=reasons[0],
         how=reasons[1],
         snippets=piece.snippets,
-        globs=voice.shared.globs or mentioned(said),
+        globs=voice.shared.globs or mentioned(insight),
     )
 
 
-def _usual(piece: Piece, voice: Voice, said: str) -> LessonKind:
+def _usual(piece: Piece, voice: Voice, insight: str) -> LessonKind:
     """The kind that the place and the words suggest, where the words alone will not tell."""
     if voice.usual_kind != "convention":
         return voice.usual_kind
-    if any(_COMMANDS.search(name) for name in piece.headings) and ("`" in said or piece.snippets):
+    if any(_COMMANDS.search(name) for name in piece.headings) and ("`" in insight or piece.snippets):
         return "tooling"
-    return "constraint" if _FORBIDS.search(said) else "convention"
+    return "constraint" if _FORBIDS.search(insight) else "convention"

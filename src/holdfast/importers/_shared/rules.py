@@ -55,7 +55,7 @@ class RulesImporter:
         self._any_markdown = any_markdown
 
     def sureness(self, source: Source) -> int:
-        """By its place: `CERTAIN` in a folder that is this program's, `NAMED` by its name."""
+        """Judge by its place: `CERTAIN` in a folder that is this program's, `NAMED` by its name."""
         if self._folder(source) and source.name.endswith(self._suffixes):
             return NO if any(part in source.label.lower() for part in self._without) else CERTAIN
         if source.name in self._names:

@@ -22,8 +22,8 @@ def from_row(text: str, passage: Passage) -> Iterator[Passage | Skipped]:
     if reason:
         yield Skipped(section=passage.section, reason=reason)
         return
-    said, why, how = split_reasons(plain)
-    first, *more = cut(said)
+    insight, why, how = split_reasons(plain)
+    first, *more = cut(insight)
     yield replace(passage, insight=first, why=passage.why or why, how=passage.how or how)
     later = replace(passage, why="", how="", names=(), links=())
     for number, part in enumerate(more, 2):
@@ -35,10 +35,10 @@ def listed(value: Any) -> tuple[str, ...]:
     if not isinstance(value, str) or not value.strip():
         return ()
     try:
-        held = json.loads(value)
+        texts = json.loads(value)
     except (ValueError, RecursionError):
-        held = value.split(",") if "[" not in value else []
-    items = held if isinstance(held, list) else []
+        texts = value.split(",") if "[" not in value else []
+    items = texts if isinstance(texts, list) else []
     return tuple(dict.fromkeys(item.strip() for item in items if isinstance(item, str) and item.strip()))
 
 

@@ -92,10 +92,10 @@ class Distilled(Frozen):
 
 def render_prompt(digest: Digest, known: Sequence[Lesson]) -> str:
     """The whole prompt: what is asked, the known lessons and the digest."""
-    asked = INSTRUCTIONS.format(kinds=", ".join(KINDS), work=", ".join(WORK), most=MOST_LESSONS)
+    instructions = INSTRUCTIONS.format(kinds=", ".join(KINDS), work=", ".join(WORK), most=MOST_LESSONS)
     rows = [f"K{number}: {_BLANK.sub(' ', lesson.insight)[:220]}" for number, lesson in enumerate(known, 1)]
     known_text = "\n".join(rows) or "(none)"
-    return f"{asked}\nKNOWN LESSONS\n{known_text}\n\n=== DIGEST BEGINS ===\n{digest.text}\n=== DIGEST ENDS ===\n"
+    return f"{instructions}\nKNOWN LESSONS\n{known_text}\n\n=== DIGEST BEGINS ===\n{digest.text}\n=== DIGEST ENDS ===\n"
 
 
 def read_answer(text: str, digest: Digest, events: Sequence[Event], known: Sequence[Lesson]) -> Distilled:
@@ -146,7 +146,7 @@ def _candidate(entry: Any, cited: Sequence[Event], known: Sequence[Lesson], path
         detector=DETECTOR,
         evidence=(evidence,),
         why=_text(entry, "why", WHY_LIMIT),
-        files=tuple(found for path in _texts(entry, "files") if (found := _known_path(path, paths))),
+        files=tuple(known_path for path in _texts(entry, "files") if (known_path := _known_path(path, paths))),
         symbols=_texts(entry, "symbols"),
         trust="agent",
         confidence=USER_CONFIDENCE if person else AGENT_CONFIDENCE,
@@ -167,8 +167,8 @@ def _ground(quote: str, line: object, cited: Sequence[Event]) -> tuple[Event, Ev
     first = [cited[line]] if type(line) is int and 0 <= line < len(cited) else []
     for event in (*first, *cited):
         text = event.text or event.command
-        if found := pattern.search(text):
-            return event, Evidence(event=event.id, quote=found.group(), start=found.start(), end=found.end())
+        if match := pattern.search(text):
+            return event, Evidence(event=event.id, quote=match.group(), start=match.start(), end=match.end())
     raise InvalidValueError("a lesson whose quote is not in the session")
 
 

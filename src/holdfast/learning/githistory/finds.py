@@ -313,8 +313,8 @@ def _revert(commit: Commit, part: Part, by_id: dict[str, Commit]) -> Iterator[Fi
 def _why(paragraph: str) -> str:
     """The paragraph when it says why: a reason or a harm, not only which issue it is of."""
     text = _plain(paragraph)
-    said = len(text) >= 30 and len(text) <= LONGEST_REASON and not text.endswith(":")
-    return text if said and (_CAUSE.search(text) or _REASON.search(text) or _HARM.search(text)) else ""
+    is_readable = len(text) >= 30 and len(text) <= LONGEST_REASON and not text.endswith(":")
+    return text if is_readable and (_CAUSE.search(text) or _REASON.search(text) or _HARM.search(text)) else ""
 
 
 # Fixes of fixes
@@ -322,10 +322,10 @@ def _why(paragraph: str) -> str:
 
 def _with_mended(finds: list[Find], commits: Sequence[Commit], lines: Lines) -> list[Find]:
     """The finds, with the causes of those that mend a commit of shortly before raised and named."""
-    found = dict(mended(commits, lines, {find.commit.id for find in finds if find.kind == "bug_cause"}))
+    mended_by = dict(mended(commits, lines, {find.commit.id for find in finds if find.kind == "bug_cause"}))
     done: list[Find] = []
     for find in finds:
-        earlier = found.get(find.commit.id) if find.kind == "bug_cause" else None
+        earlier = mended_by.get(find.commit.id) if find.kind == "bug_cause" else None
         if earlier is None:
             done.append(find)
             continue

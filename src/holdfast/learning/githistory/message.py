@@ -89,7 +89,7 @@ def read_message(message: str) -> tuple[Part, ...]:
 
 
 def _is_squash(lines: Sequence[str]) -> bool:
-    """GitHub lists the commits of a squashed pull request as `* subject`, with an empty line around each."""
+    """Whether the lines are a squashed pull request's: GitHub lists commits as `* subject`, between empty lines."""
     heads = [at for at, line in enumerate(lines) if line.startswith("* ")]
     return bool(heads) and all(at == 0 or not lines[at - 1].strip() for at in heads)
 
@@ -114,7 +114,7 @@ def _own_lines(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _is_noise(line: str) -> bool:
-    """Code, a log, a link or a rule; but not the continued line of a bullet."""
+    """Whether the line is code, a log, a link or a rule, and does not continue a bullet."""
     return bool(_NOISE.match(line)) and not (line[:1] == " " and line[:9].strip() and _BULLET.match(line))
 
 
@@ -146,14 +146,14 @@ def _headline(subject: str, prefix: re.Match[str] | None) -> str:
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[str]:
     """Paragraphs and bullets, each joined to one line."""
-    held: list[str] = []
+    paragraph: list[str] = []
     for line in [*lines, ""]:
         bullet = _BULLET.match(line)
-        if (not line.strip() or bullet) and held:
-            yield " ".join(" ".join(held).split())
-            held = []
+        if (not line.strip() or bullet) and paragraph:
+            yield " ".join(" ".join(paragraph).split())
+            paragraph = []
         if line.strip():
-            held.append(line[bullet.end() :] if bullet else line)
+            paragraph.append(line[bullet.end() :] if bullet else line)
 
 
 def _once(parts: Sequence[Part]) -> Iterator[Part]:
@@ -167,5 +167,5 @@ def _once(parts: Sequence[Part]) -> Iterator[Part]:
 
 def quoted_subject(subject: str) -> str:
     """The subject that a revert names in quotes, without its type; empty for none."""
-    found = _QUOTED.search(subject)
-    return _headline(found.group(1), _PREFIX.match(found.group(1))) if found else ""
+    match = _QUOTED.search(subject)
+    return _headline(match.group(1), _PREFIX.match(match.group(1))) if match else ""

@@ -124,20 +124,20 @@ def edit(document: Document, **changes: Any) -> Document:
     return settle(document.id, {**document.values, **changes}, document.stamps)
 
 
-def join(one: Document, other: Document) -> Document:
-    """What both together say; the order does not matter, and joining twice changes nothing."""
-    if one.is_tombstone or other.is_tombstone:
-        return tombstone(one.id, min(one.values["kind"], other.values["kind"]))
+def join(document: Document, other: Document) -> Document:
+    """The document of both; the order does not matter, and joining twice changes nothing."""
+    if document.is_tombstone or other.is_tombstone:
+        return tombstone(document.id, min(document.values["kind"], other.values["kind"]))
     values: Values = {}
     stamps: dict[str, Stamp] = {}
     losers: list[str] = []
     for name in EMPTY:
-        first, second = one.values[name], other.values[name]
-        value, stamp, is_concurrent = _join(name, first, one.stamps[name], second, other.stamps[name])
+        first, second = document.values[name], other.values[name]
+        value, stamp, is_concurrent = _join(name, first, document.stamps[name], second, other.stamps[name])
         values[name], stamps[name] = value, stamp
         if is_concurrent and name == "insight":
             losers = [text for text in (first, second) if text and text != value]
-    joined = Document(id=one.id, values=values, stamps=stamps)
+    joined = Document(id=document.id, values=values, stamps=stamps)
     rivals = sorted({*values["rivals"], *losers})
     return joined if rivals == values["rivals"] else edit(joined, rivals=rivals)
 
@@ -151,9 +151,9 @@ def split(document: Document) -> tuple[Document, list[Document]]:
     for insight in values["rivals"]:
         if insight == values["insight"]:
             continue
-        kept = {name: values[name] for name in ("kind", "anchors", "globs", "when", "path_prefix", "valid_from")}
+        copied = {name: values[name] for name in ("kind", "anchors", "globs", "when", "path_prefix", "valid_from")}
         fields = {
-            **kept, "title": title_of(insight), "insight": insight, "provenance": values["provenance"],
+            **copied, "title": title_of(insight), "insight": insight, "provenance": values["provenance"],
             "links": [{"kind": "contradicts", "target": document.id}],
         }  # fmt: skip
         rivals.append(settle(shared_id("rival", document.id, insight), fields, None))
@@ -170,24 +170,24 @@ def _settled(value: Any, stamp: Stamp) -> Stamp:
     return Stamp(digest=now, live=frozenset((token,)), past=stamp.seen - {token})
 
 
-def _join(name: str, first: Any, one: Stamp, second: Any, other: Stamp) -> tuple[Any, Stamp, bool]:
+def _join(name: str, first: Any, first_stamp: Stamp, second: Any, second_stamp: Stamp) -> tuple[Any, Stamp, bool]:
     """The value, its stamp, and whether it was chosen from two that did not know of each other."""
-    if one == other:
-        return first, one, False
-    ahead, behind = one.live - other.seen, one.live & other.past
-    other_ahead, other_behind = other.live - one.seen, other.live & one.past
-    live = (one.live & other.live) | ahead | other_ahead
+    if first_stamp == second_stamp:
+        return first, first_stamp, False
+    ahead, behind = first_stamp.live - second_stamp.seen, first_stamp.live & second_stamp.past
+    other_ahead, other_behind = second_stamp.live - first_stamp.seen, second_stamp.live & first_stamp.past
+    live = (first_stamp.live & second_stamp.live) | ahead | other_ahead
     if not live:  # each calls the other one's edit replaced: only an edit by hand of the tokens does that
-        live = one.live | other.live
-    stamp = Stamp(digest="", live=live, past=(one.seen | other.seen) - live)
-    if live == one.live and live != other.live and not other_ahead:
-        return first, replace(stamp, digest=one.digest), False
-    if live == other.live and live != one.live and not ahead:
-        return second, replace(stamp, digest=other.digest), False
+        live = first_stamp.live | second_stamp.live
+    stamp = Stamp(digest="", live=live, past=(first_stamp.seen | second_stamp.seen) - live)
+    if live == first_stamp.live and live != second_stamp.live and not other_ahead:
+        return first, replace(stamp, digest=first_stamp.digest), False
+    if live == second_stamp.live and live != first_stamp.live and not ahead:
+        return second, replace(stamp, digest=second_stamp.digest), False
     if ahead and not (behind or other_ahead):
-        return first, replace(stamp, digest=one.digest), False
+        return first, replace(stamp, digest=first_stamp.digest), False
     if other_ahead and not (other_behind or ahead):
-        return second, replace(stamp, digest=other.digest), False
+        return second, replace(stamp, digest=second_stamp.digest), False
     value = first if first == second else _combined(name, first, second)
     return value, replace(stamp, digest=digest(value)), first != second
 

@@ -64,7 +64,7 @@ class LessonFile(Frozen):
     doubt: str = ""
     """Why its words may not be believed even if a person vouches for the repository; empty for no reason."""
     was_edited: bool = False
-    """Somebody changed it since it was last written by a sync."""
+    """Whether somebody changed it since a sync last wrote it."""
 
 
 class Unreadable(Exception):  # noqa: N818 - it is caught where it is raised, and becomes a Problem
@@ -91,25 +91,25 @@ def render(document: Document) -> str:
 
 
 def parse(
-    path: str, held: bytes, base: Mapping[str, Stamp] | None = None, *, doubted: bool = True
+    path: str, content: bytes, base: Mapping[str, Stamp] | None = None, *, doubted: bool = True
 ) -> LessonFile | Problem:
     """What the file states. `base`: the stamps to go by where the file has lost its own.
 
     Without `doubted` its words are not looked at for an attack: for a text of our own.
     """
     try:
-        return _parse(_decoded(held), base, doubted)
+        return _parse(_decoded(content), base, doubted)
     except Unreadable as exc:
         return Problem(path=path, reason=str(exc), line=exc.line, column=exc.column)
 
 
-def _decoded(held: bytes) -> str:
-    if len(held) > FILE_LIMIT:
+def _decoded(content: bytes) -> str:
+    if len(content) > FILE_LIMIT:
         raise Unreadable(f"larger than {FILE_LIMIT:,} bytes")
     try:
-        return held.decode("utf-8-sig").replace("\r\n", "\n")
+        return content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as exc:
-        before = held[: exc.start]
+        before = content[: exc.start]
         column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
         raise Unreadable("not UTF-8", before.count(b"\n") + 1, column) from exc
 

@@ -14,8 +14,12 @@ def merge_files(path: str, base: bytes, ours: bytes, theirs: bytes) -> str | Non
     """
     before = parse(path, base)
     stamps = None if isinstance(before, Problem) else before.document.stamps
-    one, other = parse(path, ours, stamps), parse(path, theirs, stamps)
-    if isinstance(one, Problem) or isinstance(other, Problem) or one.document.id != other.document.id:
+    our_file, their_file = parse(path, ours, stamps), parse(path, theirs, stamps)
+    if (
+        isinstance(our_file, Problem)
+        or isinstance(their_file, Problem)
+        or our_file.document.id != their_file.document.id
+    ):
         return None
-    text = render(join(one.document, other.document))
+    text = render(join(our_file.document, their_file.document))
     return None if isinstance(parse(path, text.encode()), Problem) else text

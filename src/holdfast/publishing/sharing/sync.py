@@ -67,11 +67,11 @@ class Syncing(Frozen):
     share: tuple[Lesson, ...] = ()
     """Lessons whose files are written even where there are none."""
     accept: bool = False
-    """A person vouches for the files: what waits in them counts."""
+    """Whether a person vouches for the files: what waits in them counts."""
     take_only: bool = False
-    """Files are read and not written: git is at work, or another hook of it follows."""
+    """Whether files are only read: git is at work, or another of its hooks follows."""
     dry: bool = False
-    """Nothing is written."""
+    """Whether nothing is written: a dry run."""
 
 
 class Step(Frozen):
@@ -113,13 +113,13 @@ class Entry(Frozen):
     """Its id in this store; empty for one that was not taken in."""
     path: str = ""
     ours: bool = False
-    """It counts here: our edits go out, edits from files wait for a person."""
+    """Whether it counts here: our edits go out, edits from files wait for a person."""
     at: str = ""
     """When the version was recorded that was synced last."""
     stamps: dict[str, str]
     provenance: dict[str, str]
     waits: bool = False
-    """The file has a change that nobody accepted yet."""
+    """Whether the file has a change that nobody accepted yet."""
 
 
 def sync(parts: Parts, place: Place, files: LessonFiles, how: Syncing) -> SyncReport:
@@ -183,16 +183,18 @@ class _Run:
     def go(self) -> SyncReport:
         """Plan, then write the store, the files and the state, in this order: a crash in between loses nothing."""
         known = self.roots.get(self.place.root, {})
-        found = dict(self.files.find())
+        marks = dict(self.files.find())
         extent = self.parts.store.extent()
         is_same_store = self.state["extent"] == [extent.versions, extent.lessons]
-        if is_same_store and found == known and not (self.how.share or self.how.accept):
-            return _unchanged(self.state["entries"], found)
-        self.entries: dict[LessonId, Entry] = {LessonId(one["id"]): Entry(**one) for one in self.state["entries"]}
+        if is_same_store and marks == known and not (self.how.share or self.how.accept):
+            return _unchanged(self.state["entries"], marks)
+        self.entries: dict[LessonId, Entry] = {
+            LessonId(fields["id"]): Entry(**fields) for fields in self.state["entries"]
+        }
         self.is_complete = False
         self.lessons: dict[LessonId, Lesson] = {}
         self.shared_ids = {entry.lesson: entry.id for entry in self.entries.values() if entry.lesson}
-        read = self._read(found, known)
+        read = self._read(marks, known)
         if is_same_store and not self.how.share:  # no lesson has changed since the last sync
             due = self._changed_by_files(read)
             self._load([entry.lesson for shared in due if (entry := self.entries.get(shared)) and entry.lesson])
@@ -205,35 +207,35 @@ class _Run:
             self._process(lesson, read.get(lesson))
         self._unstage()
         if not self.how.dry:
-            self._write(found)
+            self._write(marks)
         return self._report()
 
     # What there is
 
-    def _read(self, found: Mapping[str, str], known: Mapping[str, str]) -> dict[LessonId, tuple[LessonFile, bytes]]:
+    def _read(self, marks: Mapping[str, str], known: Mapping[str, str]) -> dict[LessonId, tuple[LessonFile, bytes]]:
         """By id, the files that changed since the last sync and that can be read."""
         self.by_path = {entry.path: entry for entry in self.entries.values()}
         holders: dict[LessonId, list[str]] = {}
         read: dict[LessonId, tuple[LessonFile, bytes]] = {}
-        for path, mark in found.items():
+        for path, mark in marks.items():
             entry = self.by_path.get(path)
             if entry is not None and mark and known.get(path) == mark:
                 holders.setdefault(entry.id, []).append(path)
                 continue
-            parsed, held = self._parse(path, mark)
+            parsed, content = self._parse(path, mark)
             if isinstance(parsed, Problem):
                 self.problems.append(parsed)
                 if entry is not None:
                     self.present[entry.id] = ""  # there is a file, which nobody may write
                 continue
             holders.setdefault(parsed.document.id, []).append(path)
-            read[parsed.document.id] = parsed, held
+            read[parsed.document.id] = parsed, content
         for lesson, paths in holders.items():
             self.present[lesson] = paths[0] if len(paths) == 1 else ""
             if len(paths) > 1:
                 read.pop(lesson, None)
                 reason = f"the same id as {{}}: {short_id(lesson)}"
-                others = [", ".join(path for path in paths if path != one) for one in paths]
+                others = [", ".join(path for path in paths if path != own) for own in paths]
                 self.problems += [
                     Problem(path=path, reason=reason.format(other), line=2)
                     for path, other in zip(paths, others, strict=True)
@@ -241,21 +243,21 @@ class _Run:
         return read
 
     def _parse(self, path: str, mark: str) -> tuple[LessonFile | Problem, bytes]:
-        held = self.files.read(path) if mark else None
-        if held is None:
+        content = self.files.read(path) if mark else None
+        if content is None:
             reason = "cannot be read" if mark else "is a link or no plain file, and is not followed"
             return Problem(path=path, reason=reason), b""
         entry = self.by_path.get(path)
-        parsed = parse(path, held, _stamps(entry) if entry else None)
+        parsed = parse(path, content, _stamps(entry) if entry else None)
         if isinstance(parsed, LessonFile) and not path.endswith(f"-{short_id(parsed.document.id)}.md"):
             ending = f"-{short_id(parsed.document.id)}.md"
             return Problem(
                 path=path, reason=f"renamed: the name of this lesson's file ends with {ending}", line=2
-            ), held
-        return parsed, held
+            ), content
+        return parsed, content
 
     def _choose(self) -> None:
-        """Make the lessons ours that somebody shares."""
+        """Mark the lessons that somebody shares as ours."""
         for lesson in self.how.share:
             reason = reason_against(lesson, self.place)
             shared = self.shared_ids.get(lesson.id) or shared_id(lesson.kind, lesson.insight)
@@ -335,12 +337,12 @@ class _Run:
     def _process(self, shared: LessonId, read: tuple[LessonFile, bytes] | None) -> None:
         entry = self.entries.get(shared)
         if read is None and self.present.get(shared):
-            parsed, held = self._parse(self.present[shared], "unchanged")
+            parsed, content = self._parse(self.present[shared], "unchanged")
             if isinstance(parsed, Problem):
                 self.problems.append(parsed)
                 self.present[shared] = ""
             else:
-                read = parsed, held
+                read = parsed, content
         if entry is None:
             if read is not None:
                 self._take_in(Entry(id=shared, stamps={}, provenance={}), *read)
@@ -352,7 +354,7 @@ class _Run:
         elif read is not None:
             self._take_in(entry, *read)
 
-    def _take_in(self, entry: Entry, file: LessonFile, held: bytes) -> None:
+    def _take_in(self, entry: Entry, file: LessonFile, content: bytes) -> None:
         """Let the store follow a file of somebody else's lesson."""
         document, path = file.document, self.present[entry.id]
         lesson = self.lessons.get(entry.lesson)
@@ -363,7 +365,7 @@ class _Run:
             lesson = self._follow(lesson, file, path)
         ours = lesson is not None and lesson.state == "active" and lesson.provenance.detector == SHARED
         if file.was_edited:
-            self._put_file(path, document, held)
+            self._put_file(path, document, content)
         self._keep(replace(entry, path=path, ours=ours), lesson, document)
 
     def _add(self, entry: Entry, file: LessonFile, path: str) -> Lesson:
@@ -476,9 +478,12 @@ class _Run:
         self._tell(verb, path, after)
         return after
 
-    def _put_file(self, path: str, document: Document, held: bytes | None, lesson: Lesson | None = None) -> None:
+    def _put_file(self, path: str, document: Document, content: bytes | None, lesson: Lesson | None = None) -> None:
         text = render(document)
-        if held is not None and held.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n") == text:
+        if (
+            content is not None
+            and content.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n") == text
+        ):
             return
         if self.how.take_only:
             self.unwritten.add(path)
@@ -488,7 +493,7 @@ class _Run:
             reason = again.reason if isinstance(again, Problem) else "its words cannot be written as a file"
             self._tell("refused", path, lesson, reason)
             return
-        self.outgoing[path] = text, held
+        self.outgoing[path] = text, content
         verb = "forgotten" if document.is_tombstone else "written"
         self.steps.append(Step(verb=verb, path=path, title=document.values["title"], lesson=document.id))
 
@@ -517,18 +522,18 @@ class _Run:
 
     # Writing
 
-    def _write(self, found: dict[str, str]) -> None:
+    def _write(self, file_marks: dict[str, str]) -> None:
         if self.after:
             written = write_change(self.parts, self.place, "sync", list(self.after.values()), self.expected).lessons
             self.lessons.update((lesson.id, lesson) for lesson in written)
-        for path, (text, held) in self.outgoing.items():
+        for path, (text, content) in self.outgoing.items():
             try:
-                found[path] = self.files.write(path, text.encode(), held)
+                file_marks[path] = self.files.write(path, text.encode(), content)
             except (StaleWriteError, HoldfastError) as exc:
-                found.pop(path, None)
+                file_marks.pop(path, None)
                 self.problems.append(Problem(path=path, reason=str(exc)))
         broken = {problem.path for problem in self.problems} | self.unwritten
-        marks = {path: mark for path, mark in found.items() if path not in broken}
+        marks = {path: mark for path, mark in file_marks.items() if path not in broken}
         others = {root: paths for root, paths in self.roots.items() if root != self.place.root}
         roots = dict([*others.items()][-(ROOTS - 1) :]) | {self.place.root: marks}
         extent = self.parts.store.extent()
@@ -579,12 +584,12 @@ def _stamps(entry: Entry) -> dict[str, Stamp] | None:
     return {name: parse_stamp(text) for name, text in entry.stamps.items()} if entry.stamps else None
 
 
-def _unchanged(entries: Sequence[dict[str, Any]], found: Mapping[str, str]) -> SyncReport:
+def _unchanged(entries: Sequence[dict[str, Any]], marks: Mapping[str, str]) -> SyncReport:
     """The report where neither files nor store have changed; no record is built for it."""
     ours = [entry for entry in entries if entry.get("ours")]
     return SyncReport(
         shared=len(entries),
-        absent=sum(entry.get("path") not in found for entry in ours),
+        absent=sum(entry.get("path") not in marks for entry in ours),
         waiting=sum(bool(entry.get("waits")) for entry in ours),
     )
 
@@ -592,9 +597,9 @@ def _unchanged(entries: Sequence[dict[str, Any]], found: Mapping[str, str]) -> S
 def _load(text: str) -> dict[str, Any]:
     """The state's entries, files and extent; of one that cannot be read nothing, and all is compared anew."""
     try:
-        held = loads(text) if text else {}
-        if held.get("version") == VERSION:
-            return {"entries": held["entries"], "roots": held["roots"], "extent": held["extent"]}
+        fields = loads(text) if text else {}
+        if fields.get("version") == VERSION:
+            return {"entries": fields["entries"], "roots": fields["roots"], "extent": fields["extent"]}
     except (InvalidValueError, KeyError, AttributeError):
         pass
     return {"entries": [], "roots": {}, "extent": []}

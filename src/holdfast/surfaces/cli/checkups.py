@@ -244,7 +244,7 @@ def _check_file(file: str, edits: list[dict[str, Any]]) -> Iterator[Finding]:
     try:
         with open(file, "rb") as stream:
             text = stream.read().decode("utf-8-sig")
-        missing = [edit for edit in edits if not forms.holds(file, text, forms.kept(file, edit))]
+        missing = [edit for edit in edits if not forms.holds(file, text, forms.parse_edit(file, edit))]
     except (OSError, ValueError, HoldfastError) as exc:
         yield Finding(BAD, "hooks", f"{file} cannot be read: {exc}", setup)
         return

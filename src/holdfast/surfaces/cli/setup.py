@@ -103,7 +103,7 @@ def command(
         _approve_hooks(setup)
     wirings, launcher = setup.wirings, setup.launcher
     if call.as_json:
-        told = [wiring.told() for wiring in wirings]
+        told = [wiring.plain() for wiring in wirings]
         launched = {"file": launcher.file, "change": what_happens(launcher)}
         answer_json((told[0] if len(hosts) == 1 else {"hosts": told}) | {"launcher": launched, "dry_run": dry_run})
     else:

@@ -111,26 +111,26 @@ def _find_plain(text: str) -> list[Span]:
     low = fold(text)
     parts = frozenset(low.encode("ascii", "replace").translate(_PARTS).split())
     long = keys.long_words(text)
-    found = [
+    spans = [
         *keys.find_private(text, low),
         *names.find_values(text, low, parts),
         *names.find_headers(text, low),
     ]
-    found += keys.find_keys(text, long)
+    spans += keys.find_keys(text, long)
     if long:
-        found += keys.find_words(text, low, long, redact)
-        found += keys.find_pem_parts(text, long)
+        spans += keys.find_words(text, low, long, redact)
+        spans += keys.find_pem_parts(text, long)
     if keys.BEGIN in text:
-        found += keys.find_pem(text)
+        spans += keys.find_pem(text)
     if "eyJ" in text:
-        found += keys.find_jwts(text)
+        spans += keys.find_jwts(text)
     if "://" in text and "@" in text:
-        found += names.find_logins(text)
+        spans += names.find_logins(text)
     if not parts.isdisjoint(names.TRIGGERS) and any(hint in low for hint in names.HINTS):
         from holdfast.text.redaction import forms
 
-        found += forms.find_forms(text, low, parts)
-    return found
+        spans += forms.find_forms(text, low, parts)
+    return spans
 
 
 def _find_through(text: str, gaps: list[tuple[int, int]]) -> list[Span]:
@@ -153,9 +153,9 @@ def _find_through(text: str, gaps: list[tuple[int, int]]) -> list[Span]:
         return at + shifts[bisect_right(starts, at) - 1]
 
     whole = "".join(plain)
-    found = [(place(start), place(end - 1) + 1, rule) for start, end, rule in _find_plain(whole) if end > start]
+    spans = [(place(start), place(end - 1) + 1, rule) for start, end, rule in _find_plain(whole) if end > start]
     across = [start for start, _ in gaps]
-    return [span for span in found if _holds_any(across, span)]
+    return [span for span in spans if _holds_any(across, span)]
 
 
 def _holds_any(places: list[int], span: Span) -> bool:

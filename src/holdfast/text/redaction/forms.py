@@ -36,7 +36,7 @@ POSITIONS: tuple[tuple[tuple[str, ...], int], ...] = (
     (("redis-cli", "auth"), 1),
     (("iwconfig", "key"), 1),
 )
-"""Words of a command, and the how manieth word without a dash behind them is the secret."""
+"""Words of a command, and which of the words without a dash behind them is the secret."""
 
 _LEADS = frozenset(lead[0] for lead, _ in POSITIONS)
 _MARKS = [
@@ -77,7 +77,7 @@ def find_forms(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
 
 
 def _find_stored(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
-    """What tables and files hold."""
+    """The secrets that tables and files hold."""
     for name in COLUMNS:
         if name in low:
             yield from _find_columns(text, low, name)
@@ -315,11 +315,11 @@ def _find_manifests(text: str, low: str) -> Iterator[Span]:
             end = low.find("\n---", at, at + 8_000)
             end = behind = end if end >= 0 else min(len(text), at + 8_000)
             for block in ("data:", "stringdata:", '"data":', '"stringdata":'):
-                found = low.find(block, begin, end)
-                while found >= 0:
-                    if not low[found - 1 : found].isalnum():
-                        yield from _entries(text, found + len(block), end)
-                    found = low.find(block, found + len(block), end)
+                block_start = low.find(block, begin, end)
+                while block_start >= 0:
+                    if not low[block_start - 1 : block_start].isalnum():
+                        yield from _entries(text, block_start + len(block), end)
+                    block_start = low.find(block, block_start + len(block), end)
 
 
 def _entries(text: str, here: int, stop: int) -> Iterator[Span]:

@@ -532,7 +532,7 @@ def _judge_word(text: str, low: str, at: int, word: str, again: Callable[[str], 
 
 
 def _is_chain(word: str) -> bool:
-    """Parts joined by dots, two or more of them drawn at random: tokens of many issuers have this form."""
+    """Whether the word is parts joined by dots, at least two of them random, as tokens of many issuers are."""
     random = [part for part in word.split(".") if len(part) >= 14 and "/" not in part[:1] and is_opaque(part)]
     return len(random) >= 2 and sum(map(len, random)) * 4 >= len(word) * 3
 
@@ -566,7 +566,7 @@ def _is_public(text: str, at: int, end: int) -> bool:
 
 
 def _is_wrapped(text: str, at: int, end: int) -> bool:
-    """A line of a wrapped blob: another line of the same length, without a space, stands before or after it."""
+    """Whether it is a line of a wrapped blob: the line before or after it is as long and has no space either."""
     size = end - at
     if size < 60:
         return False
@@ -575,7 +575,7 @@ def _is_wrapped(text: str, at: int, end: int) -> bool:
 
 
 def _is_encoded_text(word: str) -> bool:
-    """Base64 of plain text; whether that holds a secret was asked before."""
+    """Whether it is base64 of plain text; the caller has looked for a secret in that text already."""
     plain = decoded(word)
     return bool(plain) and plain.isascii() and all(code >= 32 or code in (9, 10, 13) for code in plain)
 

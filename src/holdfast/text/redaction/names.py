@@ -431,7 +431,7 @@ def _is_setter(low: str, begin: int) -> bool:
 
 
 def _is_given(value: str, strength: int) -> bool:
-    """What a flag is given: shorter than where a name alone announces it, since the flag says what it is."""
+    """Whether a flag's value is a secret; it may be shorter than behind a name, since the flag says what it is."""
     if len(value) < 4 or is_stand_in(value) or any(mark in value for mark in "()<>"):
         return False
     if strength == STRONG:
@@ -467,15 +467,15 @@ def _sibling(text: str, low: str, here: int, strength: int) -> Iterator[Span]:
     first = area.split("\n", 3)
     area = "\n".join(first[:3])
     for name in VALUES_OF:
-        found = area.find(name)
-        if found < 0:
+        offset = area.find(name)
+        if offset < 0:
             continue
-        between = area[:found]
+        between = area[:offset]
         if between.count(":") + between.count("=") > 2 or "}" in between or "name" in between[3:]:
             continue
-        if area[max(0, found - 1) : found].isalnum() or len(between.replace("=", " ").replace('"', " ").split()) > 6:
+        if area[max(0, offset - 1) : offset].isalnum() or len(between.replace("=", " ").replace('"', " ").split()) > 6:
             continue
-        after = here + found + len(name)
+        after = here + offset + len(name)
         after += run(text, after, QUOTES + "\\", 4)
         after += run(text, after, BLANKS, 8)
         if text[after : after + 1] in ("=", ":"):
@@ -536,7 +536,7 @@ def _bare_end(text: str, here: int, closer: str) -> int:
 
 
 def _is_annotation(text: str, end: int) -> bool:
-    """`name: str = value`: what stood after the colon was a type."""
+    """Whether a type stood after the colon: `name: str = value`."""
     return text[end : end + 3] == " = "
 
 
@@ -623,13 +623,13 @@ def find_logins(text: str) -> Iterator[Span]:
         for mark in "\n\r\t \"'`<>/":
             cut = area.find(mark)
             area = area if cut < 0 else area[:cut]
-        login, found, _ = area.rpartition("@")
+        login, separator, _ = area.rpartition("@")
         user, colon, word = login.partition(":")
         for mark in "?#":  # in a password they stand where a port cannot
             if mark in login and (mark in user or word.partition(mark)[0].isdigit()):
                 colon = user = ""
-        if found and colon and len(word) >= 3 and not is_stand_in(word) and word[0] != "[":
+        if separator and colon and len(word) >= 3 and not is_stand_in(word) and word[0] != "[":
             start = begin + len(user) + 1
             yield start, start + len(word), "url"
-        elif found and len(user) >= 16 and is_opaque(user) and not is_stand_in(user):
+        elif separator and len(user) >= 16 and is_opaque(user) and not is_stand_in(user):
             yield begin, begin + len(user), "url"

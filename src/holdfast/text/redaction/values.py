@@ -134,7 +134,7 @@ def is_stand_in(value: str) -> bool:
 
 
 def _is_variable(value: str) -> bool:
-    """`$NAME`, `${NAME}`, `$(…)`, `%NAME%`, `{{ name }}`, `{name}`, `%s`, `%(name)s`, `:name`, `@name`."""
+    """Whether it is a variable: `$NAME`, `${NAME}`, `$(…)`, `%NAME%`, `{{ name }}`, `{name}`, `%s`, `:name` ..."""
     if value[0] == "$":
         return value[1:2] in ("{", "(") or value[1:].replace("_", "a").isalnum()
     if value[0] == "{":
@@ -160,7 +160,7 @@ def is_secret(value: str, strength: int, quoted: bool, spoken: bool = False) -> 
 
 
 def _is_chosen(value: str, quoted: bool) -> bool:
-    """A password as people choose them: not a plain word, unless it is quoted and long."""
+    """Whether it is a password as people choose them: not a plain word, unless it is quoted and long."""
     if value[0] == "/" or value.endswith(":") or "://" in value:
         return False
     if value.isdigit():
@@ -174,7 +174,7 @@ def _is_chosen(value: str, quoted: bool) -> bool:
 
 
 def _is_issued(value: str, least: int) -> bool:
-    """A secret as programs make them: long enough, letters and digits, no path, no readable name."""
+    """Whether it is a secret as programs make them: long enough, letters and digits, no path, no readable name."""
     if len(value) < least or not has_digit(value) or not has_letter(value):
         return False
     if value[0] in "/.~" or "://" in value or is_name(value):
@@ -202,7 +202,7 @@ def _is_word(part: str) -> bool:
 
 
 def _is_code(value: str) -> bool:
-    """An unquoted value that reads as an expression: calls, subscripts, dotted names, plain identifiers."""
+    """Whether an unquoted value reads as an expression: a call, a subscript, a dotted name, a plain identifier."""
     if any(mark in value for mark in CODE_MARKS):
         return True
     plain = value.replace("_", "a").replace(".", "a")
@@ -228,7 +228,7 @@ def is_typed(value: str) -> bool:
 
 
 def _is_measure(value: str) -> bool:
-    """`128-bit`, `16kB`, `24h`, `1st`: a number with a unit."""
+    """Whether it is a number with a unit: `128-bit`, `16kB`, `24h`, `1st`."""
     rest = value.lstrip(DIGITS + ".,")
     return rest != value and len(rest.lstrip("-_")) <= 6 and rest.lstrip("-_").isalpha()
 
