@@ -18,7 +18,7 @@ from holdfast.domain.vocabulary import EventId, Freshness, LessonId, SessionId
 from holdfast.errors import InvalidValueError
 from holdfast.freshness.check import FreshnessCheck, caveat, worst
 from holdfast.freshness.codegraph import linked, reindex
-from holdfast.freshness.compare import changing_commit
+from holdfast.freshness.compare import changing_commit, spans_of
 from holdfast.freshness.notice import (
     FOUND,
     SWITCHED,
@@ -168,6 +168,39 @@ def test_forty_commits_are_looked_through_for_the_one_that_changed_a_definition(
     whole = replace(anchor, symbol="")
     assert changing_commit(parts, memory.place, whole, verdict) == "c49"
     assert changing_commit(parts, memory.place, replace(anchor, commit=""), verdict) == ""
+
+
+def test_a_glance_names_the_anchor_whose_file_differs(memory: Memory, project: Path) -> None:
+    workspace = memory.parts.workspace
+    anchors = tuple(
+        Anchor(path=name, blob=workspace.blob(memory.place, name)) for name in ("README.md", "src/tides.py")
+    )
+    (project / "src" / "tides.py").write_text("HIGH = 5\n")
+    check = FreshnessCheck(replace(memory.parts, hasty=True), memory.place)
+    freshness, words = check.glance(make_lesson(project=memory.place.project.id, anchors=anchors))
+    assert freshness == "unverified"
+    assert "src/tides.py" in words
+
+
+@pytest.mark.parametrize(
+    ("symbol", "kind", "spans"),
+    [
+        ("high", "function", [(1, 2)]),
+        ("level#2", "function", [(6, 7)]),
+        ("level", "group", [(4, 5), (6, 7)]),
+        ("gone", "function", [(0, 0)]),
+        ("", "", [(0, 0)]),
+    ],
+)
+def test_the_lines_of_an_anchor_are_those_of_its_definitions(
+    memory: Memory, project: Path, symbol: str, kind: str, spans: list[tuple[int, int]]
+) -> None:
+    source = "def high():\n    return 4\n\ndef level(a):\n    return a\ndef level(a, b):\n    return b\n"
+    (project / "src" / "tides.py").write_text(source)
+    anchor = Anchor(path="src/tides.py", symbol=symbol, symbol_kind=kind)
+    assert spans_of(memory.parts, memory.place, anchor) == spans
+    assert spans_of(memory.parts, memory.place, replace(anchor, path="src/none.py")) == [(0, 0)]
+    assert spans_of(replace(memory.parts, codeindex=lambda: None), memory.place, anchor) == [(0, 0)]
 
 
 # What is kept of states

@@ -22,6 +22,7 @@ from holdfast.lean.records import replace
 from holdfast.ranking.relevance import Fit
 from holdfast.recall.ask import ask
 from holdfast.recall.embed import embed_pending, embed_question
+from holdfast.recall.inject import _ends_of
 from holdfast.recall.moments.prompt import own_words
 from holdfast.recall.moments.saying import shares_subject
 from holdfast.recall.moments.turn import telling
@@ -445,3 +446,24 @@ def test_a_pinned_lesson_of_a_definition_says_where_and_one_of_a_file_does_not(
     text = deliver(memory, "session_start").text
     assert "The gauge is read at noon." in text
     assert ("tides.py" in text) is says_where
+
+
+def test_what_a_moment_would_be_given_is_chosen_from_twice_its_limit_and_a_dozen_at_least(memory: Memory) -> None:
+    for number in range(20):
+        keep(memory, f"Tide gauge {number} is read at noon by pilot {number}.", tags=("tide gauge",))
+    query = question(memory.parts, memory.place, "tide gauge")
+
+    def chosen(limit: int) -> int:
+        briefing = ask(memory.parts, memory.place, query, limit=limit, budget_tokens=4_000, moment="prompt")
+        assert len(briefing.items) <= limit
+        return len(briefing.items) + briefing.more
+
+    assert [chosen(3), chosen(6), chosen(8)] == [12, 12, 16]
+
+
+def test_of_a_hosts_long_text_forty_eight_thousand_characters_and_sixteen_at_its_end_are_looked_at() -> None:
+    assert _ends_of("a" * 64_000) == "a" * 64_000
+    assert _ends_of("a" * 48_000 + "b" + "c" * 16_000) == "a" * 48_000 + "\n" + "c" * 16_000
+    hidden = "a" * 48_000 + "<private>" + "b" * 100 + "</private>" + "c" * 15_950
+    assert _ends_of(hidden) == "a" * 48_000 + "\n" + "c" * 15_950
+    assert _ends_of("a" * 48_000 + "<private>" + "b" * 20_000) == "a" * 48_000 + "\n"
