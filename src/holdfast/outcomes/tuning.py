@@ -6,7 +6,7 @@ from datetime import timedelta
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.domain.vocabulary import LessonKind
+    pass
 
 # Judging a delivery
 
@@ -98,8 +98,3 @@ PRIOR_SESSIONS = 0.5
 """Sessions of the opposite outcome that each side is given before it is counted."""
 LEAST_WITHHELD = 10
 """Withheld lessons that were judged, from which the estimate of minutes leaves out what is done without telling."""
-MINUTES: dict[LessonKind, float] = {
-    "fix": 4, "bug_cause": 6, "failed_approach": 6, "tooling": 3, "exploration": 3, "constraint": 3, "decision": 3,
-    "convention": 2, "preference": 1, "checkpoint": 0,
-}  # fmt: skip
-"""Minutes of finding out again that one heeded lesson is taken to spare: a stated assumption, not a measurement."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 # Retrieval
 
 RETRIEVER_DEPTH = 30
-"""How many each lane is asked for at least."""
+"""How many each retriever is asked for at least."""
 PLACE_DEPTH = 100
-"""How many the lanes of places are asked for where words choose among them.
+"""How many the retrievers of places are asked for where words choose among them.
 
 What the words find must not lose its place because newer lessons are about the same file.
 """
@@ -112,6 +112,8 @@ BAIT_LINES = 2
 """Lessons on linters that one edit would alarm."""
 SESSION_BAITS = 3
 """The same for a session."""
+TRIGGERS_READ = 10
+"""Lessons whose triggers fit that are read, the best."""
 TRIGGER_LINES = 4
 """Lessons for triggers in a session."""
 COMMAND_LINES = 1

@@ -19,6 +19,7 @@ from holdfast.recall.tuning import (
     SESSION_BAITS,
     SESSION_FILE_LINES,
     TRIGGER_LINES,
+    TRIGGERS_READ,
 )
 from holdfast.text.occasions import language_of, lint_languages, linters_in
 
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from holdfast.recall.moments.turn import Turn
     from holdfast.recall.retrieve import Found
 
-TRIGGERS_READ = 10
-"""Lessons whose triggers fit that are read, the best."""
 FILE, TRIGGER, CARD, BAIT = "about this file", "trigger", "lint card", "a linter looks at"
 
 

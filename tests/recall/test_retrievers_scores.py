@@ -1,6 +1,6 @@
-"""What each lane of the SQLite store scores, and how far it looks; the numbers are written out on purpose.
+"""What each retriever scores over the SQLite store, and how far it looks; the numbers are written out on purpose.
 
-Asked through the port alone: whoever moves the scores elsewhere keeps these tests.
+Facts and scores together: whoever moves one of them keeps these tests.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from holdfast.domain.lesson import Lesson, Provenance, Triggers
 from holdfast.domain.query import Query
 from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import SessionId
+from holdfast.recall.retrieve import RETRIEVERS
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import PROJECT, START, make_lesson
 
@@ -24,8 +25,8 @@ def keep(store: SqliteStore, **fields: Any) -> Lesson:
     return lesson
 
 
-def scores(store: SqliteStore, lane: str, limit: int = 20, **asked: Any) -> list[float]:
-    return [hit.score for hit in store.search(lane, Query(project=PROJECT, **asked), limit)]
+def scores(store: SqliteStore, retriever: str, limit: int = 20, **asked: Any) -> list[float]:
+    return [hit.score for hit in RETRIEVERS[retriever](store, Query(project=PROJECT, **asked), limit)]
 
 
 # Names
@@ -196,7 +197,7 @@ def test_what_was_learnt_next_in_a_session_takes_half_of_a_hits_score(store: Sql
     keep(store, insight="Buoys are lit.", provenance=session)
     keep(store, insight="Quays are swept.", provenance=session)
     keep(store, insight="Zebra herds graze.", provenance=Provenance(session=SessionId("s2")))
-    hits = store.search("text", Query(project=PROJECT, text="zebra crossings"), 9)
+    hits = RETRIEVERS["text"](store, Query(project=PROJECT, text="zebra crossings"), 9)
     assert len(hits) == 3
     by_insight = {store.get([hit.id])[0].insight: hit for hit in hits}
     crossing, buoys = by_insight["Zebra crossings are painted."], by_insight["Buoys are lit."]
@@ -209,7 +210,8 @@ def test_three_hits_of_a_session_count_for_all_of_it(store: SqliteStore) -> None
     for name in ("one", "two", "three", "four"):
         keep(store, insight=f"Zebra {name}.", provenance=session)
     found = {
-        store.get([hit.id])[0].insight: hit for hit in store.search("text", Query(project=PROJECT, text="zebra"), 9)
+        store.get([hit.id])[0].insight: hit
+        for hit in RETRIEVERS["text"](store, Query(project=PROJECT, text="zebra"), 9)
     }
     first, second = found["Zebra one."].score, found["Zebra two."].score
     assert second / first == pytest.approx((1 + 0.3 + 0.6) / (1 + 0.6), rel=0.02)
@@ -234,7 +236,7 @@ def test_sixty_hits_give_something_to_what_is_near_them(store: SqliteStore) -> N
         keep(store, insight=f"Zebra {number} grazes.", provenance=Provenance(session=SessionId(f"n{number}")))
 
     def found() -> list[str]:
-        return [hit.id for hit in store.search("text", Query(project=PROJECT, text="zebra"), 100)]
+        return [hit.id for hit in RETRIEVERS["text"](store, Query(project=PROJECT, text="zebra"), 100)]
 
     assert beside.id in found()
     keep(store, insight="Zebra 60 grazes.", provenance=Provenance(session=SessionId("n60")))
