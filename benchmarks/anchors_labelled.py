@@ -25,13 +25,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.anchors_live import _git as git
-from benchmarks.freshness import _marker as marker
 
 from holdfast.bootstrap import SystemClock
 from holdfast.codeindex.local import LocalCodeIndex
 from holdfast.codeindex.source import unnumbered
 from holdfast.domain.symbol import Verdict
 from holdfast.stores.sqlite.indexfile import make_index
+from holdfast.testing.memorystore import MemoryStore
 from holdfast.workspace.local import LocalWorkspace
 
 LABELS = Path(__file__).with_name("anchors_labels.tsv")
@@ -125,7 +125,7 @@ def _replay(repository: Path, before: str, after: str, labels: list[Label]) -> I
         tree = Path(scratch) / "tree"
         git(scratch, "clone", "-q", "--shared", "--no-checkout", str(repository), str(tree))
         git(tree, "checkout", "-q", "--detach", before)
-        workspace = LocalWorkspace(marker({}), SystemClock(), patience=20)
+        workspace = LocalWorkspace(MemoryStore(), SystemClock(), patience=20)
         index = make_index({"path": f"{scratch}/index.db"})
         with LocalCodeIndex(workspace, lambda place: index, SystemClock(), search_s=60) as code:
             place = workspace.locate(str(tree))

@@ -21,13 +21,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.freshness import _marker as marker
-
 from holdfast.bootstrap import SystemClock
 from holdfast.codeindex.local import LocalCodeIndex
 from holdfast.codeindex.source import read_source
 from holdfast.domain.symbol import Verdict
 from holdfast.stores.sqlite.indexfile import make_index
+from holdfast.testing.memorystore import MemoryStore
 from holdfast.workspace.local import LocalWorkspace
 
 PAIRS = (
@@ -79,7 +78,7 @@ def _replay(repository: Path, older: str, newer: str, options: argparse.Namespac
         _git(tree, "checkout", "-q", "--detach", older)
         then = dict(_texts(tree))
         renames = dict(_renames(tree, older, newer))
-        workspace = LocalWorkspace(marker({}), SystemClock(), patience=20)
+        workspace = LocalWorkspace(MemoryStore(), SystemClock(), patience=20)
         index = make_index({"path": f"{scratch}/index.db"})
         with LocalCodeIndex(workspace, lambda place: index, SystemClock(), search_s=60) as code:
             _git(tree, "checkout", "-q", "--detach", newer)

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from holdfast.domain.lesson import Anchor
 from holdfast.domain.project import Place
 from holdfast.domain.symbol import Verdict
 from holdfast.stores.sqlite.indexfile import make_index
+from holdfast.testing.memorystore import MemoryStore
 from holdfast.workspace.local import LocalWorkspace
 
 FRESH, CHANGED, DELETED, UNSURE = "fresh", "changed", "deleted", "unsure"
@@ -87,8 +88,7 @@ def _replay(truth: Row, repository: str, speed: dict[str, list[float]]) -> dict[
         _git(scratch, "clone", "-q", "--shared", "--no-checkout", repository, str(tree))
         then, now = (_git(tree, "rev-parse", truth["meta"][name]) for name in ("A", "B"))
         _git(tree, "checkout", "-q", "--detach", then)
-        marks: dict[str, str] = {}
-        workspace = LocalWorkspace(_marker(marks), SystemClock(), patience=20)
+        workspace = LocalWorkspace(MemoryStore(), SystemClock(), patience=20)
         with _code(workspace, scratch) as code:
             anchors = {row["id"]: _anchor(code, workspace.locate(str(tree)), row) for row in rows}
             texts = {row["id"]: _text(tree, row["id"]) for row in rows}
@@ -107,15 +107,6 @@ def _replay(truth: Row, repository: str, speed: dict[str, list[float]]) -> dict[
 def _code(workspace: LocalWorkspace, scratch: str) -> LocalCodeIndex:
     index = make_index({"path": f"{scratch}/index.db"})
     return LocalCodeIndex(workspace, lambda place: index, SystemClock(), search_s=60)
-
-
-def _marker(marks: dict[str, str]) -> Callable[..., str]:
-    def mark(key: str, value: str | None = None) -> str:
-        if value is not None:
-            marks[key] = value
-        return marks.get(key, "")
-
-    return mark
 
 
 def _anchor(code: LocalCodeIndex, place: Place, row: Row) -> Anchor:

@@ -21,6 +21,7 @@ from holdfast.domain.lesson import Anchor
 from holdfast.domain.project import Place
 from holdfast.domain.symbol import Verdict
 from holdfast.ports.indexstore import FileState
+from holdfast.testing.memorystore import MemoryStore
 from holdfast.workspace.local import LocalWorkspace
 
 REQUIRED = (
@@ -74,8 +75,7 @@ class Ground:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.marks: dict[str, str] = {}
-        self.workspace = LocalWorkspace(self._mark, SystemClock(), patience=20)
+        self.workspace = LocalWorkspace(MemoryStore(), SystemClock(), patience=20)
         self.store = MemoryIndexStore()
         self.code = LocalCodeIndex(self.workspace, lambda place: self.store, SystemClock(), search_s=60)
         self.git("init", "-q", "-b", "main")
@@ -121,11 +121,6 @@ class Ground:
 
     def verdict(self, anchor: Anchor) -> Verdict:
         return self.code.verdict(self.place, anchor)
-
-    def _mark(self, key: str, value: str | None = None) -> str:
-        if value is not None:
-            self.marks[key] = value
-        return self.marks.get(key, "")
 
 
 def clear_git(environment: dict[str, str], folder: Path) -> dict[str, str]:

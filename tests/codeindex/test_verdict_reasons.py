@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.codeindex import verdictcache
+from holdfast.codeindex.memoryindex import MemoryIndexStore
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.project import Place, Project
 from holdfast.domain.symbol import REASONS, Verdict
@@ -20,22 +21,18 @@ KEPT = {
 """Reasons that hold while the file's content and HEAD stay; of an unverified anchor only two do."""
 
 
-class Marks:
-    """The one method of an index that the cache uses."""
+class Verdicts(MemoryIndexStore):
+    """An index whose verdicts can be looked at and damaged."""
 
-    def __init__(self) -> None:
-        self.values: dict[str, str] = {}
-
-    def mark(self, key: str, value: str | None = None) -> str:
-        if value is not None:
-            self.values[key] = value
-        return self.values.get(key, "")
+    @property
+    def values(self) -> dict[str, str]:
+        return self._verdicts
 
 
 def is_kept(verdict: Verdict) -> bool:
-    marks = Marks()
-    verdictcache.keep(marks, PLACE, ANCHOR, "git1:2", verdict)  # type: ignore[arg-type]
-    loaded = verdictcache.load(marks, None, PLACE, ANCHOR, "git1:2")  # type: ignore[arg-type]
+    verdicts = Verdicts()
+    verdictcache.keep(verdicts, PLACE, ANCHOR, "git1:2", verdict)  # type: ignore[arg-type]
+    loaded = verdictcache.load(verdicts, None, PLACE, ANCHOR, "git1:2")  # type: ignore[arg-type]
     assert loaded in (None, verdict)
     return loaded == verdict
 
@@ -56,11 +53,11 @@ def test_a_verdict_on_another_branchs_anchor_is_kept_by_what_it_hides(hides: str
 
 
 def test_a_kept_verdict_that_is_damaged_is_asked_again() -> None:
-    marks = Marks()
-    verdictcache.keep(marks, PLACE, ANCHOR, "", Verdict(freshness="drifted", reason="body", anchor=ANCHOR))  # type: ignore[arg-type]
+    verdicts = Verdicts()
+    verdictcache.keep(verdicts, PLACE, ANCHOR, "", Verdict(freshness="drifted", reason="body", anchor=ANCHOR))  # type: ignore[arg-type]
     for damaged in ("bodx", "drixted"):
-        (key, value) = next(iter(marks.values.items()))
-        broken = Marks()
+        (key, value) = next(iter(verdicts.values.items()))
+        broken = Verdicts()
         broken.values[key] = value.replace(damaged.replace("x", "y" if damaged == "bodx" else "f"), damaged)
         assert verdictcache.load(broken, None, PLACE, ANCHOR, "") is None  # type: ignore[arg-type]
 
