@@ -19,6 +19,7 @@ from holdfast.domain.symbol import Neighbour
 from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
 from holdfast.errors import EmbedderError, InvalidValueError
 from holdfast.lean.records import replace
+from holdfast.lean.texts import short_id
 from holdfast.ranking.relevance import Fit
 from holdfast.recall.ask import ask
 from holdfast.recall.embed import embed_pending, embed_question
@@ -467,3 +468,27 @@ def test_of_a_hosts_long_text_forty_eight_thousand_characters_and_sixteen_at_its
     hidden = "a" * 48_000 + "<private>" + "b" * 100 + "</private>" + "c" * 15_950
     assert _ends_of(hidden) == "a" * 48_000 + "\n" + "c" * 15_950
     assert _ends_of("a" * 48_000 + "<private>" + "b" * 20_000) == "a" * 48_000 + "\n"
+
+
+def test_a_lesson_names_its_own_opponent_alone(memory: Memory) -> None:
+    for place in ("basin", "quay"):
+        keep(memory, f"Always dredge the {place} before the spring tide.", kind="constraint", trust="agent")
+        keep(memory, f"Never dredge the {place} before the spring tide.", kind="constraint", trust="person")
+    answer = memory.recall("dredge before the spring tide", limit=9)
+    assert len(answer.disputes) == 2
+    told = [line for line in answer.text.splitlines() if "disagrees with" in line]
+    assert len(told) == 4
+    for one, other in answer.disputes:
+        named = [line for line in told if f"disagrees with {short_id(other)}" in line]
+        assert len(named) == 1
+        assert f"disagrees with {short_id(one)}" in "".join(told)
+
+
+def test_what_came_after_everything_was_embedded_is_not_called_missing(store: SqliteStore) -> None:
+    parts = parts_with(store, LetterEmbedder())
+    put(store, 2)
+    assert embed_question(parts, "tides").missing.endswith("yet: 2")
+    embed_pending(parts)
+    late = make_lesson(insight="A late rule.")
+    store.put([late], {late.id: None})
+    assert embed_question(parts, "tides").missing == ""
