@@ -19,9 +19,10 @@ SKIPPED = ("examples/ledger/repository", "tests/golden")
 
 NEVER_PART = frozenset({"manager", "helper", "helpers", "utils", "util", "smart", "engine"})
 """Refused as any part of a name."""
-NEVER_WHOLE = frozenset({"data", "info", "process", "handle", "context", "misc", "stuff"})
-"""Refused as a whole name."""
-NEVER_FILE = NEVER_PART | NEVER_WHOLE | {"base", "common"}
+NEVER_BARE = frozenset({"told", "held", "given", "found", "kept", "said", "asked", "one"})
+"""Refused as the name of a variable or a parameter: they say neither its type nor its role. Fields of records may have
+them: `bill.told` says what `told` alone does not."""
+NEVER_FILE = NEVER_PART | NEVER_BARE | {"base", "common", "data", "info", "misc", "stuff"}
 SPLIT = re.compile(r"_|(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -46,17 +47,23 @@ def _check(file: Path) -> Iterator[str]:
         yield f"{where}: a module named like the standard library's {file.stem}"
     for name, line in _defined(ast.parse(file.read_text(encoding="utf-8"))):
         parts = [part.lower() for part in SPLIT.split(name)]
-        if name.lower() in NEVER_WHOLE or NEVER_PART.intersection(parts):
+        if name in NEVER_BARE or NEVER_PART.intersection(parts):
             yield f"{where}:{line}: {name}"
 
 
 def _defined(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Every name that is defined, with its line; the fields of records are left out."""
+    fields = {
+        id(field.target)
+        for record in ast.walk(tree) if isinstance(record, ast.ClassDef)
+        for field in record.body if isinstance(field, ast.AnnAssign)
+    }  # fmt: skip
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name, node.lineno
         elif isinstance(node, ast.arg):
             yield node.arg, node.lineno
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in fields:
             yield node.id, node.lineno
 
 
