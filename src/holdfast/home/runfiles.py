@@ -14,6 +14,7 @@ import os
 import time
 
 from holdfast.errors import HoldfastError
+from holdfast.lean.files import write_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,27 +103,16 @@ def _take(lock: int) -> bool:
     return True
 
 
-def write_whole(folder: str, name: str, content: bytes) -> None:
-    """Write a private file that other processes see whole or not at all. Raises OSError."""
-    draft = os.path.join(folder, f".{name}.{os.getpid()}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+def write_private(folder: str, name: str, content: bytes) -> None:
+    """Write a file of the run folder that other processes see whole or not at all. Raises OSError."""
+    path = os.path.join(folder, name)
     try:
-        descriptor = os.open(draft, flags, 0o600)
+        write_whole(path, content)
     except FileNotFoundError:
         run_path = os.path.dirname(folder)
         for part in (os.path.dirname(run_path), run_path, folder):
             os.makedirs(part, mode=0o700, exist_ok=True)
-        descriptor = os.open(draft, flags, 0o600)
-    try:
-        try:
-            while content:
-                content = content[os.write(descriptor, content) :]
-        finally:
-            os.close(descriptor)
-        os.replace(draft, os.path.join(folder, name))
-    except OSError:
-        os.unlink(draft)
-        raise
+        write_whole(path, content)
 
 
 def count(run_path: str, host: str, what: str) -> None:
@@ -162,7 +152,7 @@ def leave_errand(run_path: str, call: HookCall) -> None:
     if len(_names(folder)) >= ERRANDS_LIMIT and not os.path.exists(os.path.join(folder, name)):
         raise OSError(f"{folder}: more than {ERRANDS_LIMIT:,} transcripts wait to be read")
     fields = (call.cwd, call.host, call.session, call.transcript)
-    write_whole(folder, name, "\t".join(map(_one_line, fields)).encode("utf-8", "replace"))
+    write_private(folder, name, "\t".join(map(_one_line, fields)).encode("utf-8", "replace"))
 
 
 class Errand:
