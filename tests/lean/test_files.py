@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.lean.files import write_whole
+from holdfast.lean.files import FileLock, write_whole
 
 WRITER = """
 import sys
@@ -21,6 +21,35 @@ print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(300):
     write_whole(path, letter.encode() * 20_000)
+"""
+
+HOLDER = """
+import sys
+from holdfast.lean.files import FileLock
+lock = FileLock(sys.argv[1])
+print(lock.take(0, 0.01), flush=True)
+sys.stdin.readline()
+"""
+WITHOUT_FCNTL = """
+import sys
+class msvcrt:
+    LK_NBLCK, LK_UNLCK = 2, 0
+    held = set()
+    @classmethod
+    def locking(cls, descriptor, mode, size):
+        import os
+        file = os.fstat(descriptor).st_ino
+        if (file in cls.held) == (mode == cls.LK_NBLCK):
+            raise PermissionError(13, "Permission denied")
+        (cls.held.add if mode == cls.LK_NBLCK else cls.held.remove)(file)
+sys.modules["fcntl"] = None
+sys.modules["msvcrt"] = msvcrt if sys.argv[2] == "windows" else None
+from holdfast.lean.files import FileLock
+first, second = FileLock(sys.argv[1]), FileLock(sys.argv[1])
+answers = [first.take(0, 0.01), second.take(0, 0.01)]
+second.release()
+first.release()
+print(*answers, second.take(0, 0.01))
 """
 
 
@@ -112,3 +141,38 @@ def test_a_link_is_replaced_and_what_it_leads_to_is_left(tmp_path: Path) -> None
     assert (tmp_path / "elsewhere").read_bytes() == b"old"
     assert (tmp_path / "link").read_bytes() == b"new"
     assert not (tmp_path / "link").is_symlink()
+
+
+def test_a_lock_has_one_holder_and_is_free_when_it_is_given_back(tmp_path: Path) -> None:
+    first, second = FileLock(str(tmp_path / "lock")), FileLock(str(tmp_path / "lock"))
+    assert first.take(0, 0.01)
+    assert not second.take(0.02, 0.01)
+    second.release()  # what was not taken is not given back
+    assert not second.take(0, 0.01)
+    first.release()
+    assert second.take(0, 0.01)
+    second.close()
+    assert first.take(0, 0.01)
+    first.close()
+
+
+def test_a_lock_ends_with_the_process_that_holds_it(tmp_path: Path) -> None:
+    path = str(tmp_path / "lock")
+    lock = FileLock(path)
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"True\n"
+        assert not lock.take(0, 0.01)
+        holder.kill()
+    assert lock.take(0, 0.01)
+    lock.close()
+
+
+@pytest.mark.parametrize(("system", "answers"), [("windows", "True False True"), ("another", "True True True")])
+def test_a_lock_is_windows_own_there_and_keeps_nobody_out_where_there_are_none(
+    tmp_path: Path, system: str, answers: str
+) -> None:
+    command = [sys.executable, "-c", WITHOUT_FCNTL, str(tmp_path / "lock"), system]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == answers.split()

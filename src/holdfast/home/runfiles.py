@@ -11,10 +11,9 @@ would have no moment at which its lines can be removed: another process may be a
 from __future__ import annotations
 
 import os
-import time
 
 from holdfast.errors import HoldfastError
-from holdfast.lean.files import write_whole
+from holdfast.lean.files import FileLock, write_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,23 +48,15 @@ class Turn:
 
     def __init__(self, run_path: str, name: str, wait_s: float = 0.0) -> None:
         self._run_path = run_path
-        self._name = name
+        self._lock = FileLock(os.path.join(run_path, name + ".lock"))
         self._wait_s = wait_s
-        self._lock = -1
 
     def __enter__(self) -> bool:
         os.makedirs(self._run_path, mode=0o700, exist_ok=True)
-        flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
-        self._lock = os.open(os.path.join(self._run_path, self._name + ".lock"), flags, 0o600)
-        deadline = time.monotonic() + self._wait_s
-        while not _take(self._lock):
-            if time.monotonic() >= deadline:
-                return False
-            time.sleep(NAP_S)
-        return True
+        return self._lock.take(self._wait_s, NAP_S)
 
     def __exit__(self, *exc: object) -> None:
-        os.close(self._lock)
+        self._lock.close()
 
 
 class LearningTurn(Turn):
@@ -86,21 +77,6 @@ def embed_in_turn(memory: Memory, run_path: str, limit: int) -> int:
     """As `Memory.embed_pending`; 0 while another process embeds, which would only do the same work twice."""
     with EmbeddingTurn(run_path) as ours:
         return memory.embed_pending(limit) if ours else 0
-
-
-def _take(lock: int) -> bool:
-    try:
-        try:
-            from fcntl import LOCK_EX, LOCK_NB, flock
-        except ImportError:
-            import msvcrt
-
-            msvcrt.locking(lock, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        else:
-            flock(lock, LOCK_EX | LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def write_private(folder: str, name: str, content: bytes) -> None:

@@ -1,4 +1,4 @@
-"""What a hook can afford to import: records, text forms, whole files, git's environment, the time limits of a hook.
+"""What a hook can afford to import: records, text forms, whole files and locks, git's environment, a hook's deadline.
 
 It may touch: `errors` and the standard library's built-in modules; only `files` touches the disk, at its caller's path.
 Begin with `records` (every record is a `Frozen`), then `texts` (JSON, ids, paths), `plain`, `files` and `deadline`.
