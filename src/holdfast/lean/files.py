@@ -7,7 +7,6 @@ import time
 
 PRIVATE = 0o600
 FIRST_NAP_S = 0.000_2
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
 
 
 def write_whole(path: str, content: bytes, mode: int | None = PRIVATE, *, durable: bool = False) -> None:
@@ -19,7 +18,8 @@ def write_whole(path: str, content: bytes, mode: int | None = PRIVATE, *, durabl
     # Hidden: who lists the folder takes no draft for a file. Random: neither two threads nor a link that a clone
     # brought can be in its way.
     draft = os.path.join(os.path.dirname(path), f".holdfast-{os.urandom(6).hex()}")
-    descriptor = os.open(draft, _NEW, 0o666 if mode is None else PRIVATE)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+    descriptor = os.open(draft, flags, 0o666 if mode is None else PRIVATE)
     try:
         with open(descriptor, "wb") as stream:
             stream.write(content)
