@@ -151,6 +151,7 @@ def _load_copy(copy: str, version: str) -> dict[str, Any]:
 def _parse_file(file: str, copy: str, version: str) -> dict[str, Any]:
     import tomllib
 
+    from holdfast.lean.files import write_whole
     from holdfast.lean.texts import dumps
 
     with open(file, "rb") as stream:
@@ -160,10 +161,7 @@ def _parse_file(file: str, copy: str, version: str) -> dict[str, Any]:
             raise InvalidValueError(f"{file}: {exc}", hint=f"mend or remove {file}") from exc
     try:
         os.makedirs(os.path.dirname(copy), mode=0o700, exist_ok=True)
-        draft = f"{copy}.{os.getpid()}"
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream_out:
-            stream_out.write(dumps({"version": version, "table": table}))
-        os.replace(draft, copy)
+        write_whole(copy, dumps({"version": version, "table": table}).encode("utf-8"))
     except (OSError, TypeError, ValueError):
         pass  # a read-only home, or a date in the file: it is parsed again next time
     return table

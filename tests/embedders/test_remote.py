@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from holdfast.embedders import ollama, openai_compatible
-from holdfast.embedders._remote import Endpoint, backoff_s, host_of
+from holdfast.embedders._remote import Endpoint, host_of
 from holdfast.errors import EmbedderError, InvalidValueError
+from holdfast.outside.endpoint import backoff_s
 
 from .endpoint import DIMENSION, EmbeddingServer, vector_of
 
@@ -288,3 +289,10 @@ def test_an_endpoint_tries_as_often_as_it_is_told(server: EmbeddingServer) -> No
     with pytest.raises(EmbedderError):
         Endpoint(server.url, sleep=sleeper, chance=lambda: 1.0).post({"input": ["a"]}, tries=2)
     assert sleeper.waits == [0.25]
+
+
+def test_a_redirect_is_not_followed_since_it_would_carry_the_key_elsewhere(server: EmbeddingServer, kind: str) -> None:
+    server.faults = [(307, {"Location": server.url})]
+    with pytest.raises(EmbedderError, match="answered status 307"):
+        build(server, kind).embed_query("one")
+    assert len(server.asked) == 1

@@ -1,52 +1,32 @@
 """What embedders behind an HTTP endpoint share: one POST with retries, and the check of what came back.
 
-httpx is imported at the first call, never before. Nothing here is reached unless the user named an endpoint.
+Nothing here is reached unless the user named an endpoint.
 """
 
 from __future__ import annotations
 
 import random
-import threading
 import time
 from math import isfinite, sqrt
 
 from holdfast.errors import EmbedderError, InvalidValueError
-from holdfast.text.httpfailure import failure_words
-from holdfast.text.weburl import host_in, is_loopback
+from holdfast.outside import endpoint
+from holdfast.text.weburl import host_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    import httpx
-
-RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
-"""Statuses that may pass: asked again after a while."""
-
-FIRST_WAIT_S = 0.5
-LONGEST_WAIT_S = 30.0
 TRIES = 4
 ANSWER_BYTES, VECTOR_BYTES = 1_000_000, 500_000
 """An answer may be that long, and that much longer for each text: a vector of 16,000 numbers, written at length."""
-TOO_SLOW = "not in time"
 
 
-class _PassingError(Exception):
-    """Why a try failed that may be repeated; `retry_after` is what the server asked for."""
+class Endpoint(endpoint.Endpoint):
+    """One URL that answers vectors to texts."""
 
-    def __init__(self, why: str, retry_after: str = "") -> None:
-        super().__init__(why)
-        self.retry_after = retry_after
-
-
-class Endpoint:
-    """One URL that answers JSON to JSON.
-
-    A request that fails in a way that may pass is repeated: the wait doubles each time, less a random part of up to a
-    half, or is what the server's Retry-After says; one that asks for more than 30 s is not waited for. Messages of the
-    errors raised never hold the key, a login in the URL or the request's text.
-    """
+    error = EmbedderError
 
     def __init__(
         self,
@@ -57,12 +37,8 @@ class Endpoint:
         sleep: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self.url = url
-        self.host = host_of(url)
+        super().__init__(url, host_of(url), endpoint.bearer(api_key, EmbedderError), sleep, chance)
         self.timeout_s = timeout_s
-        self._headers = _headers(api_key)
-        self._sleep = sleep
-        self._chance = chance
 
     def post(
         self, question: Mapping[str, Any], texts: int = 1, timeout_s: float = 0.0, tries: int = TRIES
@@ -71,104 +47,13 @@ class Endpoint:
 
         `timeout_s` is how long one try may take in all, connecting included; 0: the endpoint's own patience.
         """
-        limit_s, longest = timeout_s or self.timeout_s, ANSWER_BYTES + texts * VECTOR_BYTES
-        attempt = 0
-        while True:
-            attempt += 1
-            try:
-                return self._parse(*_within(limit_s, lambda until: self._exchange(question, until, longest)))
-            except _PassingError as exc:
-                wait = backoff_s(attempt, exc.retry_after)
-                pause = wait if exc.retry_after else wait * (1 - self._chance() / 2)
-                if attempt >= tries or wait > LONGEST_WAIT_S:
-                    later = f"; it asks to be left alone for {wait:.0f} s" if wait > LONGEST_WAIT_S else ""
-                    raise EmbedderError(
-                        f"{self.host} did not answer: {exc}{later}", hint="holdfast embedder status"
-                    ) from None
-            self._sleep(pause)
+        return self.ask(question, timeout_s or self.timeout_s, ANSWER_BYTES + texts * VECTOR_BYTES, tries)
 
-    def _exchange(self, question: Mapping[str, Any], until: float, longest: int) -> tuple[int, bytes]:
-        """Status and body, whole by the monotonic instant `until` and no longer than that."""
-        import httpx
-
-        timeout = max(0.001, until - time.monotonic())
-        try:
-            with (
-                httpx.Client(timeout=timeout, headers=self._headers, trust_env=not is_loopback(self.host)) as client,
-                client.stream("POST", self.url, json=question) as answer,
-            ):
-                if answer.status_code in RETRIED:
-                    raise _PassingError(f"status {answer.status_code}", answer.headers.get("retry-after", ""))
-                return answer.status_code, b"".join(self._blocks(answer, until, longest))
-        except httpx.TimeoutException:
-            raise _PassingError(TOO_SLOW) from None
-        except httpx.HTTPError as exc:
-            raise _PassingError(failure_words(exc)) from None
-        except (httpx.InvalidURL, ImportError, ValueError) as exc:
-            # a proxy's address that is none, a SOCKS proxy without its package: their words may hold a login
-            hint = "check `url` and the proxy variables"
-            raise EmbedderError(f"{self.host} cannot be asked: {failure_words(exc)}", hint=hint) from None
-
-    def _blocks(self, answer: httpx.Response, until: float, longest: int) -> Iterator[bytes]:
-        left = longest
-        for block in answer.iter_bytes():
-            left -= len(block)
-            if left < 0:
-                raise EmbedderError(f"{self.host} answered more than {longest:,} bytes", hint="check `url` and `model`")
-            if time.monotonic() > until:
-                raise _PassingError(TOO_SLOW)
-            yield block
-
-    def _parse(self, status: int, body: bytes) -> dict[str, Any]:
-        from json import loads
-
-        if status in (401, 403):
-            raise EmbedderError(f"{self.host} refused the key", hint="check the variable that `api_key_env` names")
-        if status != 200:
-            raise EmbedderError(f"{self.host} answered status {status}", hint="check `url` and `model`")
-        try:
-            answer = loads(body)
-        except (ValueError, RecursionError):
-            raise EmbedderError(f"{self.host} answered something that is not JSON", hint="check `url`") from None
-        if not isinstance(answer, dict):
-            raise EmbedderError(f"{self.host} answered no JSON object", hint="check `url`")
-        return answer
-
-
-def _within(limit_s: float, ask: Callable[[float], tuple[int, bytes]]) -> tuple[int, bytes]:
-    """What `ask` returns or raises, given the instant it has time until; _PassingError when it has not ended by then.
-
-    httpx limits the wait for each packet, not for all of them. So it runs in a thread: one that is too late is left
-    alone and ends with the next packet.
-    """
-    from concurrent.futures import Future
-
-    ended: Future[tuple[int, bytes]] = Future()
-    until = time.monotonic() + limit_s
-
-    def run() -> None:
-        try:
-            ended.set_result(ask(until))
-        except Exception as exc:
-            ended.set_exception(exc)
-
-    threading.Thread(target=run, daemon=True, name="holdfast-embedder").start()
-    try:
-        return ended.result(limit_s)
-    except TimeoutError:
-        raise _PassingError(TOO_SLOW) from None
-
-
-def _headers(api_key: str) -> dict[str, str]:
-    """Raises EmbedderError, without the key, for one that no header can hold."""
-    key = api_key.strip()
-    if not key:
-        return {}
-    if not key.isascii() or not key.isprintable():
-        raise EmbedderError(
-            "the key holds characters that no key has", hint="check the variable that `api_key_env` names"
-        )
-    return {"Authorization": f"Bearer {key}"}
+    def no_answer(self, failure: endpoint.NoAnswerError, limit_s: float) -> EmbedderError:
+        """What was tried in vain, and how long the server asks to be left alone when that is too long."""
+        is_long = failure.wait_s > endpoint.LONGEST_WAIT_S
+        later = f"; it asks to be left alone for {failure.wait_s:.0f} s" if is_long else ""
+        return EmbedderError(f"{self.host} did not answer: {failure}{later}", hint="holdfast embedder status")
 
 
 class RemoteEmbedder:
@@ -214,26 +99,6 @@ class RemoteEmbedder:
         if not isinstance(rows, list) or len(rows) != 1 or not isinstance(rows[0], list) or not rows[0]:
             raise EmbedderError(f"{self._endpoint.host} answered no vector", hint="check `url` and `model`")
         return len(rows[0])
-
-
-def backoff_s(attempt: int, retry_after: str = "") -> float:
-    """Seconds to wait after that many attempts: what a Retry-After asks for, else 0.5, 1, 2, ..., at most 30.
-
-    Source: RFC 9110, section 10.2.3: seconds, or a date.
-    """
-    usual = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** (attempt - 1))
-    if retry_after.isascii() and retry_after.isdigit():
-        return float(retry_after)
-    return _until(retry_after, usual) if retry_after else usual
-
-
-def _until(date: str, usual: float) -> float:
-    from email.utils import parsedate_to_datetime
-
-    try:
-        return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
-    except (ValueError, TypeError, OverflowError):
-        return usual
 
 
 def host_of(url: str) -> str:

@@ -11,9 +11,9 @@ would have no moment at which its lines can be removed: another process may be a
 from __future__ import annotations
 
 import os
-import time
 
 from holdfast.errors import HoldfastError
+from holdfast.lean.files import FileLock, write_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,23 +48,15 @@ class Turn:
 
     def __init__(self, run_path: str, name: str, wait_s: float = 0.0) -> None:
         self._run_path = run_path
-        self._name = name
+        self._lock = FileLock(os.path.join(run_path, name + ".lock"))
         self._wait_s = wait_s
-        self._lock = -1
 
     def __enter__(self) -> bool:
         os.makedirs(self._run_path, mode=0o700, exist_ok=True)
-        flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
-        self._lock = os.open(os.path.join(self._run_path, self._name + ".lock"), flags, 0o600)
-        deadline = time.monotonic() + self._wait_s
-        while not _take(self._lock):
-            if time.monotonic() >= deadline:
-                return False
-            time.sleep(NAP_S)
-        return True
+        return self._lock.take(self._wait_s, NAP_S)
 
     def __exit__(self, *exc: object) -> None:
-        os.close(self._lock)
+        self._lock.close()
 
 
 class LearningTurn(Turn):
@@ -87,42 +79,16 @@ def embed_in_turn(memory: Memory, run_path: str, limit: int) -> int:
         return memory.embed_pending(limit) if ours else 0
 
 
-def _take(lock: int) -> bool:
+def write_private(folder: str, name: str, content: bytes) -> None:
+    """Write a file of the run folder that other processes see whole or not at all. Raises OSError."""
+    path = os.path.join(folder, name)
     try:
-        try:
-            from fcntl import LOCK_EX, LOCK_NB, flock
-        except ImportError:
-            import msvcrt
-
-            msvcrt.locking(lock, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        else:
-            flock(lock, LOCK_EX | LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def write_whole(folder: str, name: str, content: bytes) -> None:
-    """Write a private file that other processes see whole or not at all. Raises OSError."""
-    draft = os.path.join(folder, f".{name}.{os.getpid()}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-    try:
-        descriptor = os.open(draft, flags, 0o600)
+        write_whole(path, content)
     except FileNotFoundError:
         run_path = os.path.dirname(folder)
         for part in (os.path.dirname(run_path), run_path, folder):
             os.makedirs(part, mode=0o700, exist_ok=True)
-        descriptor = os.open(draft, flags, 0o600)
-    try:
-        try:
-            while content:
-                content = content[os.write(descriptor, content) :]
-        finally:
-            os.close(descriptor)
-        os.replace(draft, os.path.join(folder, name))
-    except OSError:
-        os.unlink(draft)
-        raise
+        write_whole(path, content)
 
 
 def count(run_path: str, host: str, what: str) -> None:
@@ -162,7 +128,7 @@ def leave_errand(run_path: str, call: HookCall) -> None:
     if len(_names(folder)) >= ERRANDS_LIMIT and not os.path.exists(os.path.join(folder, name)):
         raise OSError(f"{folder}: more than {ERRANDS_LIMIT:,} transcripts wait to be read")
     fields = (call.cwd, call.host, call.session, call.transcript)
-    write_whole(folder, name, "\t".join(map(_one_line, fields)).encode("utf-8", "replace"))
+    write_private(folder, name, "\t".join(map(_one_line, fields)).encode("utf-8", "replace"))
 
 
 class Errand:

@@ -18,7 +18,7 @@ from holdfast.domain.event import Event
 from holdfast.domain.project import Place, Project
 from holdfast.domain.records import Delivery
 from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownError, StoreError, StoreFullError
-from holdfast.home.runfiles import DROPPED, SPOOLED, count, write_whole
+from holdfast.home.runfiles import DROPPED, SPOOLED, count, write_private
 from holdfast.lean.plain import from_plain, to_plain
 from holdfast.lean.records import replace
 from holdfast.lean.texts import dumps, loads
@@ -69,7 +69,7 @@ class Spool:
             if len(names) >= FILES_LIMIT or sum(map(_size_of, names)) + len(content) > BYTES_LIMIT:
                 raise StoreFullError(f"{len(names):,} calls wait in the spool already", hint="holdfast doctor")
             name = f"{time.time_ns():020d}-{os.getpid()}-{len(content)}{ENDING}"
-            write_whole(os.path.join(self._run_path, FOLDER), name, content)
+            write_private(os.path.join(self._run_path, FOLDER), name, content)
         except (OSError, StoreFullError):
             count(self._run_path, self._host, DROPPED)
             raise

@@ -11,6 +11,7 @@ import os
 from datetime import UTC, datetime
 
 from holdfast.errors import InvalidValueError
+from holdfast.lean.files import write_whole
 from holdfast.lean.plain import render_instant
 from holdfast.lean.records import Frozen
 from holdfast.lean.texts import dumps, loads
@@ -80,11 +81,8 @@ def _load(home: str) -> dict[str, object]:
 
 def _write(home: str, entries: dict[str, object], url: str, now: Extent) -> None:
     entry = {name: getattr(now, name) for name in TALLIES} | {"at": render_instant(datetime.now(UTC))}
-    path = os.path.join(home, FILE)
-    new = f"{path}.{os.getpid()}"
+    text = dumps({**entries, url: entry}) + "\n"
     try:
-        with open(os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
-            stream.write(dumps({**entries, url: entry}) + "\n")
-        os.replace(new, path)
+        write_whole(os.path.join(home, FILE), text.encode("utf-8"))
     except OSError:
         return

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Mapping
 
 from holdfast.errors import InvalidValueError
+from holdfast.lean.files import write_whole
 from holdfast.settings import Settings
 
 
@@ -54,10 +55,7 @@ def load_text(path: str) -> str:
 def save_text(path: str, text: str) -> None:
     """Write the file whole or not at all, for its owner alone."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    draft = f"{path}.{os.getpid()}.new"
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
-        stream.write(text)
-    os.replace(draft, path)
+    write_whole(path, text.encode("utf-8"))
 
 
 def _heading(line: str) -> str:

@@ -7,15 +7,16 @@ edited since loses only what is ours.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import stat
-import tempfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import HostConfigError
 from holdfast.installing import forms
+from holdfast.lean.files import write_whole
 from holdfast.ports.host import OwnFile
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ BACKUPS = "backups"
 """Folder of Holdfast's home with what hosts' files held before us, until they are restored."""
 SETUP_SCOPES = ("user", "project")
 """The second word of owners (`host:scope:folder`) on whose behalf setup changed a file."""
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 ATTEMPTS = 3
 """How often we start again when a running host writes its file while we change it."""
 
@@ -298,19 +300,10 @@ def replace_file(path: str, content: bytes, new_mode: int = 0o600) -> None:
     target = os.path.realpath(path)
     try:
         mode = os.stat(target).st_mode & 0o7777 if os.path.exists(target) else new_mode
-        number, draft = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".holdfast-")
+        write_whole(target, content, mode, durable=True)
     except OSError as exc:
-        raise HostConfigError(f"{path} cannot be written: {exc.strerror}", hint="check its folder's rights") from exc
-    try:
-        with os.fdopen(number, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(draft, mode)
-        os.replace(draft, target)
-    except OSError as exc:
-        os.remove(draft)
-        raise HostConfigError(f"{path} cannot be written: {exc.strerror}", hint="free some room on the disk") from exc
+        hint = "free some room on the disk" if exc.errno in NO_ROOM else "check its folder's rights"
+        raise HostConfigError(f"{path} cannot be written: {exc.strerror}", hint=hint) from exc
 
 
 def _remove_empty(folders: Sequence[str]) -> None:

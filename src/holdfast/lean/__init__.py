@@ -1,5 +1,5 @@
-"""What a hook can afford to import: records, text forms, git's environment, the time limits of a hook.
+"""What a hook can afford to import: records, text forms, whole files and locks, git's environment, a hook's deadline.
 
-It may touch: `errors` and the standard library's built-in modules; nothing here opens a file of ours.
-Begin with `records` (every record is a `Frozen`), then `texts` (JSON, ids, paths), `plain` and `deadline`.
+It may touch: `errors` and the standard library's built-in modules; only `files` touches the disk, at its caller's path.
+Begin with `records` (every record is a `Frozen`), then `texts` (JSON, ids, paths), `plain`, `files` and `deadline`.
 """

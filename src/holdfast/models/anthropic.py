@@ -25,7 +25,7 @@ class Anthropic:
     def __init__(self, options: Mapping[str, str]) -> None:
         self._url = options.get("url") or URL
         self._model = required(options, "model")
-        self._key = checked_key(options.get("api_key", ""))
+        self._key = checked_key(options)
         self.id = f"{self._model}@{host_of(self._url)}"
 
     def complete(self, prompt: str, timeout_s: float) -> Completion:

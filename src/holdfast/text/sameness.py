@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 
 from holdfast.lean.records import Frozen
+from holdfast.text.claims import stem
 from holdfast.text.words import word_set
 
 SHORTEST = 0.7
@@ -75,7 +76,7 @@ def read(text: str) -> Reading:
             elif _TURN.match(word):
                 affirmed = True
             elif plain and (_is_exact(plain) or word not in _EMPTY):
-                words.append((plain if _is_exact(plain) else _stem(word), affirmed))
+                words.append((plain if _is_exact(plain) else stem(word), affirmed))
                 exact |= {plain} if _is_exact(plain) else set()
         if _TURN.search(raw):
             affirmed = True
@@ -125,14 +126,6 @@ def _is_exact(word: str) -> bool:
     )
 
 
-def _stem(word: str) -> str:
-    """The word without a plural or verb ending; crude, and the same for both rules."""
-    for ending in ("ing", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 4 and not word.endswith("ss"):
-            return word[: -len(ending)]
-    return word
-
-
 def _denials(text: str) -> int:
     words = (match.lower().strip("`.,:;") for match in _WORD.findall(_plain(text)))
     return sum(word in _DENY for word in words)
@@ -149,4 +142,4 @@ def _has_opposites(a: Reading, b: Reading) -> bool:
     return any(frozenset((x, y)) in _PAIRS for x in left - right for y in right - left)
 
 
-_PAIRS = {frozenset(map(_stem, pair.split())) for pair in _OPPOSITES.split(",")}
+_PAIRS = {frozenset(map(stem, pair.split())) for pair in _OPPOSITES.split(",")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from holdfast.errors import HoldfastError, StaleWriteError
+from holdfast.lean.files import write_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,15 +50,10 @@ class LocalLessonFiles:
             raise HoldfastError(f"{path} is reached through a link", hint="remove the link")
         if os.path.lexists(whole) != (before is not None) or (before is not None and self.read(path) != before):
             raise StaleWriteError(f"{path} was changed just now", hint="run the command again")
-        draft = f"{whole}.{os.getpid()}.new"
         try:
             os.makedirs(folder, exist_ok=True)
-            with open(draft, "xb") as stream:
-                stream.write(content)
-            os.replace(draft, whole)
+            write_whole(whole, content, mode=None)
         except OSError as exc:
-            if os.path.exists(draft):
-                os.remove(draft)
             raise HoldfastError(f"{path} cannot be written: {exc.strerror}", hint="check its folder's rights") from exc
         return _mark(os.lstat(whole))
 

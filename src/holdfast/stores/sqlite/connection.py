@@ -16,13 +16,7 @@ over `LOG_LIMIT` closes after all, and empties it.
 from __future__ import annotations
 
 import os
-import time
 from _thread import RLock
-
-try:
-    import fcntl
-except ImportError:  # Windows: SQLite's own lock is enough, only less fair
-    fcntl = None  # type: ignore[assignment]
 
 from holdfast.errors import (
     HoldfastError,
@@ -32,6 +26,7 @@ from holdfast.errors import (
     StoreError,
     StoreLockedError,
 )
+from holdfast.lean.files import FileLock
 from holdfast.stores.sqlite.driver import sqlite3
 from holdfast.stores.sqlite.failures import HINTS, translate
 from holdfast.stores.sqlite.rows import text_of
@@ -82,7 +77,7 @@ class Connection:
         self.frozen_by: StoreError | None = None
         """Why the file is read as it lies there and cannot be written; None for a file that is open as usual."""
         self._turns = RLock()
-        self._lock_file = -1
+        self._lock = FileLock(path + ".lock")
         self._sql: sqlite3.Connection | None = None
         self._writes = 0
 
@@ -151,9 +146,7 @@ class Connection:
                     pass  # a read-only file, or another process writes for long: whoever closes next does it
                 self._sql.close()
                 self._sql = None
-            if self._lock_file >= 0:
-                os.close(self._lock_file)
-                self._lock_file = -1
+            self._lock.close()
 
     @property
     def sql(self) -> sqlite3.Connection:
@@ -191,26 +184,13 @@ class Connection:
 
     def lock(self) -> None:
         """Take the lock file, waiting at most `timeout_s`. Raises StoreLockedError."""
-        if fcntl is None:
-            return
-        if self._lock_file < 0:
-            self._lock_file = os.open(self.path + ".lock", OPEN, 0o600)
-        deadline, nap_s = time.monotonic() + self.timeout_s, 0.0002
-        while True:
-            try:
-                fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    waited = f"{self.path} is locked by another process for {self.timeout_s:g} s"
-                    raise StoreLockedError(waited, hint=HINTS[StoreLockedError]) from None
-            time.sleep(nap_s)
-            nap_s = min(LONGEST_NAP_S, nap_s * 2)
+        if not self._lock.take(self.timeout_s, LONGEST_NAP_S):
+            waited = f"{self.path} is locked by another process for {self.timeout_s:g} s"
+            raise StoreLockedError(waited, hint=HINTS[StoreLockedError])
 
     def unlock(self) -> None:
         """Give the lock file back."""
-        if self._lock_file >= 0 and fcntl is not None:
-            fcntl.flock(self._lock_file, fcntl.LOCK_UN)
+        self._lock.release()
 
 
 class Turn:

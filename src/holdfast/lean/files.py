@@ -1,0 +1,109 @@
+"""Files that several processes share: written whole or not at all, and the lock by which they take turns."""
+
+from __future__ import annotations
+
+import os
+import time
+
+PRIVATE = 0o600
+FIRST_NAP_S = 0.000_2
+
+
+def write_whole(path: str, content: bytes, mode: int | None = PRIVATE, *, durable: bool = False) -> None:
+    """Replace the file in one step: a reader sees the old content or the new one. Raises OSError; nothing changed then.
+
+    `mode` is what the file gets, None what the umask leaves of 0666. `durable` flushes the content to the disk before
+    the file gets its name. A link at `path` is replaced, not followed.
+    """
+    # Hidden: who lists the folder takes no draft for a file. Random: neither two threads nor a link that a clone
+    # brought can be in its way.
+    draft = os.path.join(os.path.dirname(path), f".holdfast-{os.urandom(6).hex()}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+    descriptor = os.open(draft, flags, 0o666 if mode is None else PRIVATE)
+    try:
+        with open(descriptor, "wb") as stream:
+            stream.write(content)
+            if durable:
+                stream.flush()
+                os.fsync(descriptor)
+        if mode not in (None, PRIVATE):
+            os.chmod(draft, mode)
+        os.replace(draft, path)
+    except BaseException:
+        os.unlink(draft)
+        raise
+
+
+class FileLock:
+    """A lock on a file of its own, which is made; only one holder at a time, in this process and in others.
+
+    It ends with the process at the latest, however that ends. Where a system has no locks, every caller gets it.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._descriptor = -1
+        self._is_held = False
+
+    def take(self, wait_s: float, longest_nap_s: float) -> bool:
+        """Take the lock, asking for it again and again for `wait_s`; False when another holds it still.
+
+        The naps between two questions double, up to `longest_nap_s`. Raises OSError.
+        """
+        if self._descriptor < 0:
+            flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
+            self._descriptor = os.open(self._path, flags, PRIVATE)
+        deadline, nap_s = time.monotonic() + wait_s, FIRST_NAP_S
+        while not _try_lock(self._descriptor):
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(nap_s)
+            nap_s = min(longest_nap_s, nap_s * 2)
+        self._is_held = True
+        return True
+
+    def release(self) -> None:
+        """Give the lock back and keep the file open for the next time."""
+        if self._is_held:
+            self._is_held = False
+            _unlock(self._descriptor)
+
+    def close(self) -> None:
+        """Let go of the file, and of the lock with it."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor, self._is_held = -1, False
+
+
+try:
+    from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
+
+    def _lock(descriptor: int) -> None:
+        flock(descriptor, LOCK_EX | LOCK_NB)
+
+    def _unlock(descriptor: int) -> None:
+        flock(descriptor, LOCK_UN)
+
+except ImportError:
+
+    def _lock(descriptor: int) -> None:
+        _lock_first_byte(descriptor, "LK_NBLCK")
+
+    def _unlock(descriptor: int) -> None:
+        _lock_first_byte(descriptor, "LK_UNLCK")
+
+
+def _lock_first_byte(descriptor: int, mode: str) -> None:
+    try:
+        import msvcrt
+    except ImportError:  # neither Unix nor Windows
+        return
+    msvcrt.locking(descriptor, getattr(msvcrt, mode), 1)  # type: ignore[attr-defined]
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        _lock(descriptor)
+    except (BlockingIOError, PermissionError):  # the second is what Windows says
+        return False
+    return True

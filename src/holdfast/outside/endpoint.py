@@ -1,0 +1,198 @@
+"""One URL that answers JSON to JSON over HTTP: limits of time and size, retries, errors without secrets.
+
+httpx is imported at the first call, never before. A redirect is not followed: it would carry the key elsewhere.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+
+from holdfast.text.httpfailure import failure_words
+from holdfast.text.weburl import is_loopback
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    import httpx
+
+    from holdfast.errors import HoldfastError
+
+RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
+"""Statuses that may pass: asked again after a while."""
+
+FIRST_WAIT_S = 0.5
+LONGEST_WAIT_S = 30.0
+
+
+class NoAnswerError(Exception):
+    """Why the last try failed, in a way that may pass."""
+
+    def __init__(self, why: str, status: int = 0, retry_after: str = "") -> None:
+        super().__init__(why)
+        self.status = status
+        self.retry_after = retry_after
+        self.wait_s = 0.0
+        """How long the next try would have to wait."""
+
+
+class LateError(NoAnswerError):
+    """There was no whole answer in time."""
+
+    def __init__(self) -> None:
+        super().__init__("not in time")
+
+
+class Endpoint:
+    """One URL that answers JSON to JSON. A sub-class names its error and words what stays without an answer.
+
+    A request that fails in a way that may pass is repeated: the wait doubles each time, less a random part of up to a
+    half, or is what the server's Retry-After says; one that asks for more than 30 s is not waited for. Messages of the
+    errors raised never hold the key, a login in the URL or the request's text.
+    """
+
+    error: type[HoldfastError]
+
+    def __init__(
+        self,
+        url: str,
+        host: str,
+        headers: Mapping[str, str],
+        sleep: Callable[[float], None] = time.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self.url = url
+        self.host = host
+        self._headers = dict(headers)
+        self._sleep = sleep
+        self._chance = chance
+
+    def no_answer(self, failure: NoAnswerError, limit_s: float) -> HoldfastError:
+        """The error for a request whose last try failed so."""
+        raise NotImplementedError
+
+    def ask(self, question: Mapping[str, Any], limit_s: float, longest: int, tries: int) -> dict[str, Any]:
+        """The JSON object answered, of at most `longest` bytes. Raises `error` when there is none.
+
+        `limit_s` is how long one try may take in all, connecting included.
+        """
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                return self._parse(*_within(limit_s, lambda until: self._exchange(question, until, longest)))
+            except NoAnswerError as exc:
+                exc.wait_s = backoff_s(attempt, exc.retry_after)
+                if attempt >= tries or exc.wait_s > LONGEST_WAIT_S:
+                    raise self.no_answer(exc, limit_s) from None
+                pause_s = exc.wait_s if exc.retry_after else exc.wait_s * (1 - self._chance() / 2)
+            self._sleep(pause_s)
+
+    def _exchange(self, question: Mapping[str, Any], until: float, longest: int) -> tuple[int, bytes]:
+        """Status and body, whole by the monotonic instant `until` and no longer than that."""
+        import httpx
+
+        timeout = max(0.001, until - time.monotonic())
+        try:
+            with (
+                httpx.Client(timeout=timeout, headers=self._headers, trust_env=not is_loopback(self.host)) as client,
+                client.stream("POST", self.url, json=question) as response,
+            ):
+                status = response.status_code
+                if status in RETRIED:
+                    raise NoAnswerError(f"status {status}", status, response.headers.get("retry-after", ""))
+                return status, b"".join(self._blocks(response, until, longest))
+        except httpx.TimeoutException:
+            raise LateError from None
+        except httpx.HTTPError as exc:
+            raise NoAnswerError(failure_words(exc)) from None
+        except (httpx.InvalidURL, ImportError, ValueError) as exc:
+            # a proxy's address that is none, a SOCKS proxy without its package: their words may hold a login
+            hint = "check `url` and the proxy variables"
+            raise self.error(f"{self.host} cannot be asked: {failure_words(exc)}", hint=hint) from None
+
+    def _blocks(self, response: httpx.Response, until: float, longest: int) -> Iterator[bytes]:
+        left = longest
+        for block in response.iter_bytes():
+            left -= len(block)
+            if left < 0:
+                raise self.error(f"{self.host} answered more than {longest:,} bytes", hint="check `url` and `model`")
+            if time.monotonic() > until:
+                raise LateError
+            yield block
+
+    def _parse(self, status: int, body: bytes) -> dict[str, Any]:
+        from json import loads
+
+        if status in (401, 403):
+            raise self.error(f"{self.host} refused the key", hint="check the variable that `api_key_env` names")
+        if status != 200:
+            raise self.error(f"{self.host} answered status {status}", hint="check `url` and `model`")
+        try:
+            answer = loads(body)
+        except (ValueError, RecursionError):
+            raise self.error(f"{self.host} answered something that is not JSON", hint="check `url`") from None
+        if not isinstance(answer, dict):
+            raise self.error(f"{self.host} answered no JSON object", hint="check `url`")
+        return answer
+
+
+def checked_key(key: str, error: type[HoldfastError]) -> str:
+    """The key without blanks around it. Raises `error`, without the key, when no header can hold it."""
+    key = key.strip()
+    if not key.isascii() or not (key.isprintable() or not key):
+        raise error("the key holds characters that no key has", hint="check the variable that `api_key_env` names")
+    return key
+
+
+def bearer(key: str, error: type[HoldfastError]) -> dict[str, str]:
+    """The header that carries the key, if there is one. Raises `error` as `checked_key` does."""
+    key = checked_key(key, error)
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def backoff_s(attempt: int, retry_after: str = "") -> float:
+    """Seconds to wait after that many attempts: what a Retry-After asks for, else 0.5, 1, 2, ..., at most 30.
+
+    Source: RFC 9110, section 10.2.3: seconds, or a date.
+    """
+    usual = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** (attempt - 1))
+    if retry_after.isascii() and retry_after.isdigit():
+        return float(retry_after)
+    return _until(retry_after, usual) if retry_after else usual
+
+
+def _until(date: str, usual: float) -> float:
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError):
+        return usual
+
+
+def _within(limit_s: float, ask: Callable[[float], tuple[int, bytes]]) -> tuple[int, bytes]:
+    """What `ask` returns or raises, given the instant it has time until; LateError when it has not ended by then.
+
+    httpx limits the wait for each packet, not for all of them. So it runs in a thread: one that is too late is left
+    alone and ends with the next packet.
+    """
+    from concurrent.futures import Future
+
+    ended: Future[tuple[int, bytes]] = Future()
+    until = time.monotonic() + limit_s
+
+    def run() -> None:
+        try:
+            ended.set_result(ask(until))
+        except Exception as exc:
+            ended.set_exception(exc)
+
+    threading.Thread(target=run, daemon=True, name="holdfast-endpoint").start()
+    try:
+        return ended.result(limit_s)
+    except TimeoutError:
+        raise LateError from None
