@@ -101,8 +101,10 @@ class Updates:
         try:
             opened = self._memory()
             memory = opened.at(opened.folder)
-            held = memory.checkpoint()
-            return {CHECKPOINT: held.id if held else ""} | {c.id: c.lessons for c in memory.changes(CHANGES)}
+            checkpoint = memory.checkpoint()
+            return {CHECKPOINT: checkpoint.id if checkpoint else ""} | {
+                c.id: c.lessons for c in memory.changes(CHANGES)
+            }
         except Exception:  # the tools report it; the server must go on
             return {}
 
