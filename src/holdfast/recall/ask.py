@@ -119,7 +119,7 @@ def ask(
 def find(
     parts: Parts, query: Query, retrievers: Iterable[str], pool: int = ASKED_POOL, trusts: tuple[str, ...] = TRUSTS
 ) -> Draw:
-    """What the retrievers give for somebody who asks, lessons about code in the order of the ranker."""
+    """Query the retrievers for a direct question; the ranker orders lessons about code."""
     drawn = draw(parts, query, retrievers, pool=pool, admit=lambda match: match.lesson.trust in trusts)
     return replace(drawn, found=_by_ranker(parts, query, drawn.found))
 
@@ -167,7 +167,7 @@ def rows_of(parts: Parts, query: Query, matches: Sequence[Found]) -> list[tuple[
 def _push(
     parts: Parts, place: Place, query: Query, limit: int, budget_tokens: int, moment: Moment, degraded: str
 ) -> Briefing:
-    """What a moment would be given for the same question."""
+    """Answer the same question as a delivery at that moment would."""
     drawn = draw(parts, query, PARTICULAR, pool=max(POOL, min(2 * limit, POOL_LIMIT)))
     good = admissible(parts, query, drawn.found, PUSHED)
     ranked = weigh_up(parts, place, good)
@@ -228,7 +228,7 @@ def _readings(query: Query) -> list[tuple[Query, tuple[str, ...]]]:
 
 
 def _passing(parts: Parts, query: Query, matches: tuple[Found, ...], retrievers: tuple[str, ...]) -> list[Found]:
-    """Those that pass the threshold of who asks."""
+    """Return the matches that pass the threshold of a direct question."""
     if retrievers != PARTICULAR:
         return list(matches)
     good = admissible(parts, query, matches, ASKED)
@@ -242,7 +242,7 @@ def _passing(parts: Parts, query: Query, matches: tuple[Found, ...], retrievers:
 
 
 def _keep_best(known: dict[LessonId, Found], matches: Iterable[Found]) -> None:
-    """Add lessons; of one that several readings found, the better score counts."""
+    """Add the matches; where several readings found a lesson, keep the match with the better score."""
     for match in matches:
         before = known.get(match.lesson.id)
         if before is None or total(match.shares) > total(before.shares):
@@ -252,7 +252,7 @@ def _keep_best(known: dict[LessonId, Found], matches: Iterable[Found]) -> None:
 def _further(
     parts: Parts, place: Place, query: Query, known: Sequence[LessonId], trusts: tuple[str, ...]
 ) -> list[Pair]:
-    """Lessons behind those that the ranker ordered, for somebody who wants many."""
+    """Return lessons beyond those that the ranker ordered, for a caller with a high limit."""
     query, retrievers = _readings(query)[0]
     query = replace(query, exclude=(*query.exclude, *known))
     drawn = draw(parts, query, retrievers, pool=POOL_LIMIT, admit=lambda match: match.lesson.trust in trusts)
@@ -260,7 +260,7 @@ def _further(
 
 
 def _diversified(ranked: Sequence[Pair]) -> list[Pair]:
-    """All of them, near copies behind what says something new."""
+    """Return all pairs, with near copies behind the lessons that say something new."""
     rivals = [
         Rival(score=r.score, terms=f.stems, session=f.lesson.provenance.session, exact=is_exact(f.shares))
         for r, f in ranked
@@ -340,7 +340,7 @@ def _with_opponents(
 
 
 def _linked_opponents(parts: Parts, place: Place, query: Query, passed: Sequence[Pair]) -> list[Pair]:
-    """Lessons that were not found and that a found one says it contradicts."""
+    """Return the lessons that a match says it contradicts and that are not among the matches."""
     if query.as_of is not None:
         return []
     known = {match.lesson.id for _, match in passed}

@@ -83,7 +83,7 @@ def embed_pending(parts: Parts, limit: int = 1_000, on_batch: Callable[[int], No
 
 
 def embed_question(parts: Parts, text: str) -> Placed:
-    """Where a question stands, redacted first. Raises EmbedderError; for a while after one at once, asking nobody."""
+    """Embed the redacted question. Raises EmbedderError, and for a while after one without asking the embedder."""
     wanted = parts.embedder() if text.strip() else None
     if wanted is None:
         return Placed()
@@ -99,7 +99,7 @@ def embed_question(parts: Parts, text: str) -> Placed:
 
 
 def probe(parts: Parts) -> Embedder | None:
-    """The configured embedder, after it placed a text; None without one. Raises EmbedderError when it does not."""
+    """Return the configured embedder after it embedded a text, or None without one. Raises EmbedderError."""
     embedder = parts.embedder()
     if embedder is not None:
         embedder.embed_query(PROBE)

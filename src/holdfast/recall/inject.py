@@ -76,7 +76,7 @@ def prepare(
 
 
 class Handover:
-    """A delivery that is ready, and what is to be written down when the host has it."""
+    """A delivery that is ready, and the records to write when the host has received it."""
 
     def __init__(self, briefing: Briefing, turn: Turn | None = None) -> None:
         self.briefing = briefing
@@ -176,7 +176,7 @@ def _chooser(moment: Moment) -> Callable[[Turn], Briefing]:
 
 
 def _trigger(parts: Parts, place: Place, call: HookCall) -> str:
-    """What it was shown for: the file, the command, the first words of the prompt or of the error."""
+    """Return the reason of the delivery: the file, the command, or the first words of the prompt or the error."""
     file = parts.workspace.relative(place, call.paths[0], call.cwd) or call.paths[0] if call.paths else ""
     trigger = call.error or call.command or file or call.prompt or call.name
     return " ".join(trigger.split())[:TRIGGER_LIMIT]

@@ -217,10 +217,10 @@ def found_of(lesson: Lesson, question_stems: Asked) -> Found:
 
 
 def admissible(parts: Parts, query: Query, matches: Sequence[Found], bar: Bar) -> list[Found]:
-    """Those that may be delivered: for a name, a place or their meaning, or for their words; and what the named ones
-    are linked to.
+    """Return the matches that may be delivered because of a name, a place, their meaning or their words, and the
+    lessons that the named ones are linked to.
 
-    Who names a lesson wants that one: others then need strong words.
+    A question that names a lesson is about that lesson: all others then need strong words.
     """
 
     def has_words(match: Found) -> bool:
@@ -240,7 +240,7 @@ def admissible(parts: Parts, query: Query, matches: Sequence[Found], bar: Bar) -
 
 
 def _linked_by(parts: Parts, query: Query, good: Sequence[Found]) -> list[Found]:
-    """The first lessons that those named in the question are linked to, each with half of what the named one got."""
+    """Return the first lessons linked to those the question names, each with half the score of the named one."""
     taken = {*query.exclude, *(match.lesson.id for match in good)}
     followed: list[Found] = []
     for match in good if query.as_of is None else ():
@@ -262,7 +262,7 @@ def _linked_by(parts: Parts, query: Query, good: Sequence[Found]) -> list[Found]
 
 
 def is_visible(lesson: Lesson, query: Query) -> bool:
-    """Whether a lesson that was not searched for is one the query may be answered with."""
+    """Whether the query allows a lesson that no retriever found."""
     scope, ends = lesson.scope, lesson.validity.valid_to
     mine = query.all_projects or scope.level == "user" or scope.project == query.project
     holds = query.at is None or ends is None or ends > query.at

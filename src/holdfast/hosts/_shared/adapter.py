@@ -63,7 +63,7 @@ class Adapter:
         return payload
 
     def parse_hook(self, payload: Mapping[str, Any], at: datetime, new_id: Callable[[], str]) -> HookCall:
-        """What a hook's stdin object says. Raises InvalidValueError when it is not this host's."""
+        """Parse a hook's stdin object. Raises InvalidValueError when it is not this host's."""
         translated = self.translate(payload)
         call = parse_hook(self.name, translated, at, new_id)
         if self.late and translated.get("tool_name") == "Read" and call.name == "PostToolUse":

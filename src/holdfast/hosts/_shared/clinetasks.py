@@ -172,7 +172,7 @@ def _times(folder: str) -> list[datetime]:
 
 
 def folder_of(folder: str) -> str:
-    """The folder a task began in, as told beside it or in the list of all tasks."""
+    """The folder a task began in, from the file beside it or from the list of all tasks."""
     history = try_json(os.path.join(folder, "history_item.json"))
     cwd = text_of(history.get("workspace")) or text_of(history.get("cwdOnTaskInitialization"))
     state = os.path.join(os.path.dirname(os.path.dirname(folder)), "state", "taskHistory.json")

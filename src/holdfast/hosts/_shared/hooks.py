@@ -57,7 +57,7 @@ COMPACTION_SPAN = 10
 
 
 def parse_hook(host: str, payload: Mapping[str, Any], at: datetime, new_id: Callable[[], str]) -> HookCall:
-    """The call a payload tells of; an unknown hook gives one without events or moment."""
+    """Parse the payload into a call; an unknown hook gives a call without events or moment."""
     fields = fields_of(payload)
     name, session = text_of(fields.get("hook_event_name")), text_of(fields.get("session_id"))
     if not name or not session:

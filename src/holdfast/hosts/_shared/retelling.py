@@ -42,7 +42,7 @@ UNANSWERED = UNKNOWN_EXIT
 
 
 def as_it_is(payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The payload, for readers that tell calls by Claude Code's names already."""
+    """Return the payload unchanged, for readers that name calls as Claude Code does."""
     return payload
 
 
@@ -81,13 +81,13 @@ class Retelling:
         self._source.stamp.update((name, value) for name, value in stamp.items() if value)
 
     def prompt(self, text: str) -> list[Event]:
-        """What a person said, without what programs put around it; nothing when no person did."""
+        """Record a person's words without the text that programs put around them; nothing when no person spoke."""
         words = clean(persons_words(text))
         events = said(self._source, "prompt", words, trust="person") if is_spoken(shorten(words)) else []
         return self._start() + events if events else []
 
     def reply(self, text: str) -> list[Event]:
-        """What the agent said."""
+        """Record the agent's words."""
         events = said(self._source, "reply", text)
         return self._start() + events if events else []
 
@@ -96,7 +96,7 @@ class Retelling:
         return [self._source.event("compaction", compaction_key(self._source.at)), *summed_up(self._source, summary)]
 
     def open(self, use: str, tool: str, arguments: object) -> None:
-        """A call was made; its result comes later under that id."""
+        """Record a call whose result comes later under that id."""
         if len(self._open) >= PENDING_LIMIT:
             del self._open[next(iter(self._open))]
         self._open[use] = (tool, fields_of(arguments))
@@ -110,7 +110,7 @@ class Retelling:
         return self._open.pop(use, ("", {}))
 
     def close(self, use: str, response: object, error: str = "") -> list[Event]:
-        """The result of a call that was opened; nothing for another one."""
+        """Record the result of an open call; nothing for a call that is not open."""
         tool, arguments = self.take(use)
         return self.call(tool, arguments, response, use, error) if tool else []
 

@@ -430,7 +430,7 @@ def _look(source: Source, tool: str, arguments: Mapping[str, Any], response: Map
 
 
 def _found(arguments: Mapping[str, Any], response: Mapping[str, Any]) -> tuple[str, ...]:
-    """The files a search found: as told, or those its lines (`src/a.py:12:def put`) begin with."""
+    """The files that a search names, or those that its lines (`src/a.py:12:def put`) begin with."""
     filenames = response.get("filenames")
     names = [name for name in filenames if isinstance(name, str)] if isinstance(filenames, list) else []
     content = text_of(response.get("content"))

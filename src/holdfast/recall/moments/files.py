@@ -48,7 +48,7 @@ def before_file(turn: Turn) -> Briefing:
 
 
 def trigger_picks(turn: Turn, files: Sequence[str] = ()) -> list[Pick]:
-    """Lessons of which a trigger stands in what is about to be written or run."""
+    """Pick the lessons with a trigger that occurs in the code or command about to be written or run."""
     call = turn.call
     symbols = symbols_at(turn.parts, turn.place, files[0], call) if files else ()
     code = "\n".join(call.writes) if call.edits else call.command
@@ -160,7 +160,7 @@ def _lint(turn: Turn, path: str) -> tuple[list[Pick], list[Pick]]:
 
 
 def _baits(turn: Turn) -> dict[str, str]:
-    """The linters that look at something this edit writes, and what it is."""
+    """Return the linters that check something this edit writes, each with the words that they check."""
     from holdfast.text.baits import bait_of, known_linters
 
     new, old = "\n".join(turn.call.writes), "\n".join(turn.call.excerpts)

@@ -50,7 +50,7 @@ def _standing(turn: Turn) -> list[Pick]:
 
 
 def own_words(text: str) -> str:
-    """What a person typed of a prompt: nothing of one that a program wrote, all of a short one."""
+    """Return the part of a prompt that a person typed: none if a program wrote it, all if it is short."""
     if text.lstrip().startswith(WRITTEN_WHOLE):
         return ""
     if len(text) < LONG_PROMPT:
@@ -62,7 +62,7 @@ def own_words(text: str) -> str:
 
 
 def candidates(turn: Turn, words: str) -> list[Found]:
-    """What the retrievers find for those words, the most relevant first."""
+    """Return the matches for those words, the most relevant first."""
     parsed = question(turn.parts, turn.place, words)
     query = turn.query(
         text=parsed.text, paths=parsed.paths, symbols=parsed.symbols, error=parsed.error, since=parsed.since,

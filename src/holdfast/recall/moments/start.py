@@ -65,7 +65,7 @@ def standing_picks(turn: Turn) -> list[Pick]:
 
 
 def grouped(lessons: Sequence[Lesson], reason: str) -> list[Pick]:
-    """A pick for each lesson that says what no lesson before it says, with the others of its group."""
+    """Pick each lesson that says something no earlier lesson says, with the others of its group."""
     keys = {lesson.id: group_keys(lesson) for lesson in lessons}
     picks: list[Pick] = []
     delivered_keys: frozenset[str] = frozenset()

@@ -181,13 +181,13 @@ class Turn:
         return any(fits_glob(path, file) for file in files)
 
     def weights(self) -> Weights:
-        """What outcomes say about the project's lessons and thresholds."""
+        """Return the weights that outcomes give the project's lessons and thresholds."""
         if self._weights is None:
             self._weights = load_weights(self.parts.store, self.place.project.id)
         return self._weights
 
     def favour(self, lesson: Lesson) -> float:
-        """What outcomes multiply the lesson's relevance by at this moment, for the work the prompt asks for."""
+        """Return the factor of outcomes on the lesson's relevance at this moment, for the work the prompt asks for."""
         return self.weights().factor(lesson.id, self.moment, task_of(self.call.prompt))
 
     # The delivery
@@ -216,7 +216,7 @@ class Turn:
         return replace(briefing, items=items, text=text, tokens=count_tokens(text))
 
     def tell(self, *parts: tuple[Sequence[Pick], int], extra: int = 0) -> Briefing:
-        """Of each part the first few picks that may be told, in their order; with the checkpoint if one is restored.
+        """Deliver the first few allowed picks of each part, in their order, and the checkpoint if one is restored.
 
         `extra` counts lessons of which there are more.
         """
