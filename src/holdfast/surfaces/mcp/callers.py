@@ -159,7 +159,7 @@ def client_of(ctx: Request) -> str:
 
 
 def host_of(client: str) -> str:
-    """The adapter whose name the client's begins with, the longest one; `mcp` when there is none."""
+    """Return the longest adapter name that the client's name begins with; `mcp` when there is none."""
     words = "".join(c if c.isalnum() else " " for c in client.lower()).split()
     begun = ["-".join(words[:count]) for count in range(len(words), 0, -1)]
     names = {name.replace("_", "-") for name in plugins.builtin_names("hosts")}

@@ -14,7 +14,7 @@ from holdfast.recall import quotation
 
 
 def briefing(briefing: Briefing) -> str:
-    """The compiled lessons, or that there are none and what the nearest was."""
+    """Render the compiled lessons, or say that there are none and quote the nearest."""
     if briefing.text:
         return f"{briefing.text}\n({briefing.degraded})" if briefing.degraded else briefing.text
     nothing = f"No lesson passed the threshold.{f' ({briefing.degraded})' if briefing.degraded else ''}"
@@ -30,7 +30,7 @@ def lesson(lesson: Lesson, judged: tuple[Freshness, str]) -> str:
 
 
 def kept(lesson: Lesson) -> str:
-    """That the lesson is kept and under which id, or that it waits, and for what."""
+    """Say that the lesson is kept and under which id, or that it waits, and for what."""
     if lesson.state == "active":
         return f"kept [{short_id(lesson.id)}] (active){_anchored(lesson)}"
     outcome = f"kept [{short_id(lesson.id)}] ({lesson.state})"
@@ -52,7 +52,7 @@ def rivals(opposed: Sequence[Lesson]) -> list[str]:
 
 
 def _anchored(lesson: Lesson) -> str:
-    """To how many definitions and whole files it is anchored: their names are the repository's words."""
+    """Count the definitions and whole files it is anchored to; their names are the repository's words, so omit them."""
     exact = sum(bool(anchor.body_hash or anchor.signature_hash) for anchor in lesson.anchors if anchor.path)
     whole = sum(bool(anchor.path) for anchor in lesson.anchors) - exact
     counts = (

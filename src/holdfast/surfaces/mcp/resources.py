@@ -54,7 +54,7 @@ def read(caller: Caller, uri: str) -> str:
 
 
 def complete_id(caller: Caller, begun: str) -> list[str]:
-    """Ids of lessons that begin or end so, else of those whose title holds what was typed; newest first."""
+    """Return ids of lessons that begin or end with the typed text, else of those whose title has it; newest first."""
     wanted = begun.strip().lower()
     lessons = caller.memory.lessons(limit=LOOKED_AT)
     named = [lesson for lesson in lessons if lesson.id.startswith(wanted) or short_id(lesson.id).startswith(wanted)]
