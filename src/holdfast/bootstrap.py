@@ -338,10 +338,10 @@ def load_embedder(name: str, options: Mapping[str, str]) -> Embedder:
 
     Raises PluginNotFoundError, InvalidValueError or EmbedderError.
     """
-    held = dict(options)
-    if held.get("api_key_env"):
-        held["api_key"] = read_secret(held["api_key_env"])
-    embedder: Embedder = plugins.load("embedders", name, held)
+    resolved = dict(options)
+    if resolved.get("api_key_env"):
+        resolved["api_key"] = read_secret(resolved["api_key_env"])
+    embedder: Embedder = plugins.load("embedders", name, resolved)
     return embedder
 
 
@@ -351,13 +351,13 @@ def load_model(name: str, options: Mapping[str, str]) -> LanguageModel:
     The variable that `api_key_env` names is read now, and only now. Raises PluginNotFoundError, InvalidValueError or
     ModelError.
     """
-    held = dict(options)
-    if held.get("api_key_env"):
-        held["api_key"] = read_secret(held["api_key_env"])
+    resolved = dict(options)
+    if resolved.get("api_key_env"):
+        resolved["api_key"] = read_secret(resolved["api_key_env"])
     if name.replace("-", "_") not in plugins.names("models"):
-        held = {**agent_options(name), **held}
+        resolved = {**agent_options(name), **resolved}
         name = "agent"
-    model: LanguageModel = plugins.load("models", name, held)
+    model: LanguageModel = plugins.load("models", name, resolved)
     return model
 
 
@@ -466,12 +466,12 @@ class _Embedders:
 
 
 def _stamp(path: str) -> tuple[int, ...]:
-    """What changes with the file; empty when there is none."""
+    """Return values that change whenever the file changes; empty when there is no file."""
     try:
-        held = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return ()
-    return held.st_mtime_ns, held.st_size, held.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 class _CodeIndexOnce:

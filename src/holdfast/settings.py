@@ -128,8 +128,8 @@ def _user_home(env: Mapping[str, str], windows: bool = os.name == "nt") -> str:
 def _load_file(file: str) -> dict[str, Any]:
     """The config file's table. A copy as JSON saves every hook the 10 ms that importing a TOML parser takes."""
     try:
-        held = os.stat(file)
-        version = f"{held.st_mtime_ns}:{held.st_size}:{held.st_ino}"
+        status = os.stat(file)
+        version = f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}"
         copy = os.path.join(os.path.dirname(file), "run", "config.json")
         return _load_copy(copy, version) or _parse_file(file, copy, version)
     except OSError as exc:
@@ -142,8 +142,8 @@ def _load_copy(copy: str, version: str) -> dict[str, Any]:
 
     try:
         with open(copy, encoding="utf-8") as stream:
-            kept = loads(stream.read())
-        return kept["table"] if kept["version"] == version else {}
+            copied = loads(stream.read())
+        return copied["table"] if copied["version"] == version else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 

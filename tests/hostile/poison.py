@@ -23,7 +23,7 @@ from holdfast.domain.vocabulary import STATES, SessionId
 from holdfast.errors import HoldfastError
 from holdfast.service.hook import answer
 from holdfast.surfaces.cli.main import cli
-from holdfast.surfaces.mcp.callers import Asked
+from holdfast.surfaces.mcp.callers import Caller
 from holdfast.surfaces.mcp.tools import TOOLS
 
 CASES = Path(__file__).parent / "poison"
@@ -188,7 +188,7 @@ class _Stage:
         """The agent calls one of our tools; `$0` stands for the id of the first lesson kept in this case."""
         tool = next(tool for tool in TOOLS if tool.name == step["mcp"])
         fields = {name: self._filled(value) for name, value in step.get("with", {}).items()}
-        asked = Asked(self.memory.at(str(self.project)), HOST, SessionId(self.session), threading.Event())
+        asked = Caller(self.memory.at(str(self.project)), HOST, SessionId(self.session), threading.Event())
         try:
             given = tool.run(asked, tool.takes(**fields))
         except HoldfastError:

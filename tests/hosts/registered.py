@@ -30,30 +30,30 @@ class Registered(NamedTuple):
 
 def registered(home: Path) -> dict[Registered, None]:
     """Every different command in the files of the manifest, of all hosts that are set up."""
-    found: dict[Registered, None] = {}
+    entries: dict[Registered, None] = {}
     for file, entry in HostFiles(str(home)).manifest.items():
         for edit in entry["edits"]:
             if "value" in edit:
-                found |= dict.fromkeys(_in_value(edit["value"]))
+                entries |= dict.fromkeys(_in_value(edit["value"]))
             elif file.endswith((".json", ".yaml")):
-                found |= dict.fromkeys(_in_value(json.loads(edit["text"])))
+                entries |= dict.fromkeys(_in_value(json.loads(edit["text"])))
             elif file.endswith((".js", ".ts", ".mjs")):
                 for words in PROGRAM.findall(edit["text"]):
-                    found[Registered("hook", tuple(json.loads(words)))] = None
-    return found
+                    entries[Registered("hook", tuple(json.loads(words)))] = None
+    return entries
 
 
-def _in_value(held: Any) -> Iterator[Registered]:
-    if isinstance(held, list):
-        for item in held:
+def _in_value(value: Any) -> Iterator[Registered]:
+    if isinstance(value, list):
+        for item in value:
             yield from _in_value(item)
-    if not isinstance(held, dict):
+    if not isinstance(value, dict):
         return
-    words = server_words(held)
+    words = server_words(value)
     if any("mcp" in word for word in words[1:]):
         yield Registered("server", tuple(words))
         return
-    for key, item in held.items():
+    for key, item in value.items():
         if key == "command" and isinstance(item, str):
             yield Registered("hook", ("/bin/sh", "-c", item))
             if item.startswith("/") and '"' not in item:  # Antigravity splits it at blanks
@@ -88,18 +88,18 @@ def _older(edit: Any, host: str) -> Any:
 
 
 def _has_hook(value: Any) -> bool:
-    return any(found.kind == "hook" for found in _in_value(value))
+    return any(entry.kind == "hook" for entry in _in_value(value))
 
 
-def _older_value(held: Any, hook: str, host: str) -> Any:
+def _older_value(node: Any, hook: str, host: str) -> Any:
     server = [interpreter(), "-m", "holdfast.surfaces.mcp", "--for", host]
-    if isinstance(held, list):
-        return [_older_value(item, hook, host) for item in held]
-    if not isinstance(held, dict):
-        return held
-    if isinstance(held.get("command"), list):
-        return held | {"command": server}
+    if isinstance(node, list):
+        return [_older_value(item, hook, host) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if isinstance(node.get("command"), list):
+        return node | {"command": server}
     for key in ("command", "cmd"):
-        if isinstance(held.get(key), str):
-            return held | ({key: server[0], "args": server[1:]} if "args" in held else {key: hook})
-    return {key: _older_value(value, hook, host) for key, value in held.items()}
+        if isinstance(node.get(key), str):
+            return node | ({key: server[0], "args": server[1:]} if "args" in node else {key: hook})
+    return {key: _older_value(value, hook, host) for key, value in node.items()}

@@ -59,7 +59,11 @@ class Ruled:
 
     def written(self, before: dict[str, bytes]) -> str:
         """The files that differ, with their names, and lessons' ids by number."""
-        texts = [f"==> {name} <==\n{held.decode()}" for name, held in self.files().items() if before.get(name) != held]
+        texts = [
+            f"==> {name} <==\n{content.decode()}"
+            for name, content in self.files().items()
+            if before.get(name) != content
+        ]
         text = "\n".join(texts)
         for number, lesson in enumerate(self.ids, start=1):
             text = text.replace(lesson[-8:], f"lesson-{number}")

@@ -77,9 +77,9 @@ def test_a_cut_splits_no_word_so_that_no_key_escapes_redaction() -> None:
 
 
 def test_the_same_prompt_has_the_same_key_whatever_the_white_space_and_the_time() -> None:
-    (one,) = call("UserPromptSubmit", prompt="use  Decimal\n").events
-    (two,) = call("UserPromptSubmit", prompt="use Decimal", at=datetime(2026, 12, 1, tzinfo=UTC)).events
-    assert one.key == two.key
+    (first,) = call("UserPromptSubmit", prompt="use  Decimal\n").events
+    (second,) = call("UserPromptSubmit", prompt="use Decimal", at=datetime(2026, 12, 1, tzinfo=UTC)).events
+    assert first.key == second.key
 
 
 def test_two_calls_without_an_id_in_one_minute_differ_by_what_they_were_given() -> None:
@@ -108,11 +108,11 @@ def test_nothing_to_say_is_an_empty_object() -> None:
 def test_a_delivery_stays_below_the_size_the_host_moves_to_a_file() -> None:
     lines = "".join(f"- [{n:08}] {'word ' * 20}\n" for n in range(200))
     text = f"<holdfast-memory>\n{lines}</holdfast-memory>"
-    told = json.loads(HOST.render(call("SessionStart"), Briefing(text=text)))["hookSpecificOutput"]
-    assert told["hookEventName"] == "SessionStart"
-    assert len(told["additionalContext"]) <= 9_500
-    assert told["additionalContext"].endswith("\n</holdfast-memory>")
-    assert told["additionalContext"].startswith("<holdfast-memory>\n- [00000000]")
+    output = json.loads(HOST.render(call("SessionStart"), Briefing(text=text)))["hookSpecificOutput"]
+    assert output["hookEventName"] == "SessionStart"
+    assert len(output["additionalContext"]) <= 9_500
+    assert output["additionalContext"].endswith("\n</holdfast-memory>")
+    assert output["additionalContext"].startswith("<holdfast-memory>\n- [00000000]")
 
 
 def test_lone_surrogates_and_nul_do_not_stop_a_prompt() -> None:

@@ -72,8 +72,8 @@ def test_transcripts_are_found_oldest_first_without_those_of_sub_agents(tmp_path
         (projects / name).write_text("{}\n")
         os.utime(projects / name, (1_700_000_000 - age, 1_700_000_000 - age))
     (projects / "-p" / "notes.txt").write_text("no")
-    found = [os.path.relpath(path, projects) for path in HOST.find_transcripts(str(tmp_path))]
-    assert found == ["-p/old.jsonl", "-q/new.jsonl"]
+    paths = [os.path.relpath(path, projects) for path in HOST.find_transcripts(str(tmp_path))]
+    assert paths == ["-p/old.jsonl", "-q/new.jsonl"]
     elsewhere = make({"config_dir": str(tmp_path / ".claude")})
     assert list(elsewhere.find_transcripts("/nowhere")) == list(HOST.find_transcripts(str(tmp_path)))
     assert list(HOST.find_transcripts(str(tmp_path / "nobody"))) == []

@@ -58,13 +58,13 @@ def furnish(machine: Machine, host: str) -> None:
         shutil.copytree(before, machine.home, dirs_exist_ok=True)
 
 
-def commands_in(held: Any) -> set[str]:
+def commands_in(entry: Any) -> set[str]:
     """Every shell command in a configuration that runs our hook program."""
-    if isinstance(held, dict):
-        return {found for value in held.values() for found in commands_in(value)}
-    if isinstance(held, list):
-        return {found for value in held for found in commands_in(value)}
-    return {held} if isinstance(held, str) and LAUNCHER in held else set()
+    if isinstance(entry, dict):
+        return {command for value in entry.values() for command in commands_in(value)}
+    if isinstance(entry, list):
+        return {command for value in entry for command in commands_in(value)}
+    return {entry} if isinstance(entry, str) and LAUNCHER in entry else set()
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -89,17 +89,17 @@ def test_the_registered_command_answers_in_the_hosts_own_form(machine: Machine, 
     project = machine.home / "my shop"
     subprocess.run(["git", "init", "-q", str(project)], check=True)
     teach(project)
-    asked = {"type": "USER_INPUT", "content": "<USER_REQUEST>may amounts be floats, or whole cents?</USER_REQUEST>"}
-    (project / "transcript.jsonl").write_text(json.dumps(asked) + "\n")  # where a host tells the prompt by its file
+    entry = {"type": "USER_INPUT", "content": "<USER_REQUEST>may amounts be floats, or whole cents?</USER_REQUEST>"}
+    (project / "transcript.jsonl").write_text(json.dumps(entry) + "\n")  # where a host tells the prompt by its file
     talked = False
     for case in (case for case in SHELLED if case.parent.name == host):
-        told = answer_in_time(machine, command, case, project)
+        answer = answer_in_time(machine, command, case, project)
         expected = json.loads((case / "expected.json").read_text("utf-8"))["answer"]
-        if "<holdfast-memory>" in told:
+        if "<holdfast-memory>" in answer:
             talked = True
-            assert without_briefing(told) == expected, case.name
+            assert without_briefing(answer) == expected, case.name
         else:
-            assert told == ("{}" if "--plain" not in command else ""), case.name
+            assert answer == ("{}" if "--plain" not in command else ""), case.name
     assert talked or not load_host(host.replace("_", "-")).profile.moments
 
 
@@ -112,12 +112,12 @@ def answer_in_time(machine: Machine, command: str, case: Path, project: Path) ->
     """What the hook says. When a busy machine makes it miss its deadline it is asked again, with a new memory."""
     log = Path(load_settings().log_path)
     for _ in range(TRIES):
-        told = run_hook(machine, command, case, str(project))
+        answer = run_hook(machine, command, case, str(project))
         if not log.exists() or "deadline" not in log.read_text("utf-8"):
             break
         shutil.rmtree(load_settings().home)
         teach(project)
-    return told
+    return answer
 
 
 def registered(machine: Machine, host: str) -> str:
@@ -126,9 +126,9 @@ def registered(machine: Machine, host: str) -> str:
     edits = load_host(host).plan_install("user", "", str(machine.home), command).edits
     values = [edit.value for edit in edits if isinstance(edit, ConfigEdit)]
     values += [json.loads(edit.text) for edit in edits if isinstance(edit, OwnFile) and edit.file.endswith(".json")]
-    found = {command for value in values for command in commands_in(value)}
-    assert len(found) < 2
-    return next(iter(found), "")
+    commands = {command for value in values for command in commands_in(value)}
+    assert len(commands) < 2
+    return next(iter(commands), "")
 
 
 def run_hook(machine: Machine, command: str, case: Path, folder: str) -> str:
@@ -143,15 +143,15 @@ def run_hook(machine: Machine, command: str, case: Path, folder: str) -> str:
     return ran.stdout
 
 
-def without_briefing(told: str) -> Any:
+def without_briefing(answer: str) -> Any:
     """An answer with the recorded words in the place of the briefing."""
-    held = json.loads(told) if told.startswith("{") else told
-    return _replaced(held)
+    parsed = json.loads(answer) if answer.startswith("{") else answer
+    return _replaced(parsed)
 
 
-def _replaced(held: Any) -> Any:
-    if isinstance(held, dict):
-        return {key: _replaced(value) for key, value in held.items()}
-    if isinstance(held, list):
-        return [_replaced(value) for value in held]
-    return "what was learnt" if isinstance(held, str) and held.startswith("<holdfast-memory>") else held
+def _replaced(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _replaced(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_replaced(value) for value in node]
+    return "what was learnt" if isinstance(node, str) and node.startswith("<holdfast-memory>") else node

@@ -18,8 +18,8 @@ TESTS = "python3 -m unittest"
 
 
 def events(host: str, **payload: Any) -> tuple[Event, ...]:
-    told = {"session_id": "s1", "cwd": "/home/ada/parcels", "hook_event_name": "PostToolUse", **payload}
-    return load_host(host).parse_hook(told, AT, ids()).events
+    hook_fields = {"session_id": "s1", "cwd": "/home/ada/parcels", "hook_event_name": "PostToolUse", **payload}
+    return load_host(host).parse_hook(hook_fields, AT, ids()).events
 
 
 def codex(rollout: Path | None, output: str = "FAILED (failures=1)\n") -> Event:
@@ -39,9 +39,9 @@ def rollout_line(code: int, use: str = "call_1", output: str = "FAILED\n") -> st
 def test_codex_takes_the_exit_code_from_its_rollout(tmp_path: Path, code: int, kind: str) -> None:
     rollout = tmp_path / "rollout.jsonl"
     rollout.write_text(rollout_line(3, "call_0") + rollout_line(code))
-    told = codex(rollout)
-    assert told.kind == kind
-    assert told.exit_code == abs(code)
+    event = codex(rollout)
+    assert event.kind == kind
+    assert event.exit_code == abs(code)
 
 
 def test_an_output_that_quotes_a_rollout_is_not_taken_for_one(tmp_path: Path) -> None:
@@ -52,8 +52,8 @@ def test_an_output_that_quotes_a_rollout_is_not_taken_for_one(tmp_path: Path) ->
 
 def test_without_a_rollout_the_exit_code_is_unknown(tmp_path: Path) -> None:
     for path in (None, tmp_path / "none.jsonl", tmp_path):
-        told = codex(path)
-        assert (told.kind, told.exit_code, told.text) == ("tool_result", None, "FAILED (failures=1)")
+        event = codex(path)
+        assert (event.kind, event.exit_code, event.text) == ("tool_result", None, "FAILED (failures=1)")
 
 
 def test_codex_answers_a_failure_it_knows_of(tmp_path: Path) -> None:
@@ -87,8 +87,8 @@ def copilot(text: str, stamp: str = "2026-11-22T12:57:21.500Z") -> Event:
     ],
 )  # fmt: skip
 def test_copilots_last_line_tells_how_a_command_ended(text: str, kind: str, code: int | None, output: str) -> None:
-    told = copilot(text)
-    assert (told.kind, told.exit_code, told.text) == (kind, code, output)
+    event = copilot(text)
+    assert (event.kind, event.exit_code, event.text) == (kind, code, output)
 
 
 def test_equal_commands_within_a_minute_are_events_of_their_own() -> None:
@@ -121,11 +121,11 @@ def test_clines_answer_tells_which_command_failed() -> None:
         {"query": TESTS, "result": "[Command exited with code 2]\n\n[stderr]\nno",
          "error": "Command exited with code 2", "success": False},
     ]  # fmt: skip
-    one = events("cline", tool_name="run_commands", tool_input={"commands": [TESTS]}, tool_use_id="c",
+    event = events("cline", tool_name="run_commands", tool_input={"commands": [TESTS]}, tool_use_id="c",
                  tool_response={"output": parts[1:]})[0]  # fmt: skip
     both = events("cline", tool_name="run_commands", tool_input={"commands": ["a", TESTS]}, tool_use_id="c",
                   tool_response={"output": parts})[0]  # fmt: skip
-    assert (one.kind, one.exit_code, one.text) == ("tool_failure", 2, "no")
+    assert (event.kind, event.exit_code, event.text) == ("tool_failure", 2, "no")
     assert both.kind == "tool_failure"
 
 

@@ -45,8 +45,8 @@ class Session:
             [NODE or "", str(DRIVERS / f"{self.host}.mjs"), str(self.module), str(self.project)],
             capture_output=True, text=True, check=True,
         )  # fmt: skip
-        told: dict[str, Any] = json.loads(ran.stdout)
-        return told
+        report: dict[str, Any] = json.loads(ran.stdout)
+        return report
 
     def kept(self) -> list[str]:
         with Memory(str(self.project)) as memory:
@@ -55,33 +55,33 @@ class Session:
 
 def test_opencode_is_told_at_the_start_and_on_a_prompt_and_tells_what_happens(home: Path) -> None:
     session = Session(home.parent, "opencode", PLUGINS["opencode"])
-    told = session.play()
-    assert len(told["system"]) == 2
-    assert told["system"][0] == told["system"][1]
-    assert "whole cents" in told["system"][0]
-    assert [part["type"] for part in told["parts"]] == ["text"]
-    assert told["parts"][0]["synthetic"]
-    assert told["parts"][0]["id"].startswith("prt_")
+    report = session.play()
+    assert len(report["system"]) == 2
+    assert report["system"][0] == report["system"][1]
+    assert "whole cents" in report["system"][0]
+    assert [part["type"] for part in report["parts"]] == ["text"]
+    assert report["parts"][0]["synthetic"]
+    assert report["parts"][0]["id"].startswith("prt_")
     assert session.kept() == ["session_start", "prompt", "tool_failure", "reply"]
 
 
 def test_amp_is_told_at_a_turns_start_and_after_a_read(home: Path) -> None:
     session = Session(home.parent, "amp", PLUGINS["amp"])
-    told = session.play()
-    assert "whole cents" in told["started"]["message"]["content"]
-    assert told["again"] == {}
-    assert told["ended"] is None
-    assert told["broken"] is None
+    report = session.play()
+    assert "whole cents" in report["started"]["message"]["content"]
+    assert report["again"] == {}
+    assert report["ended"] is None
+    assert report["broken"] is None
     assert session.kept() == ["session_start", "prompt", "prompt", "tool_result", "reply"]
 
 
 def test_cline_is_told_by_a_rule_and_around_a_tool(home: Path) -> None:
     session = Session(home.parent, "cline", PLUGINS["cline"])
-    told = session.play()
-    assert "whole cents" in told["start"][0]
-    assert told["start"][0] == told["start"][1]
-    assert "half to even" in (told["prompt"] or told["before"])["appendContext"]
-    assert told["broken"] is None
+    report = session.play()
+    assert "whole cents" in report["start"][0]
+    assert report["start"][0] == report["start"][1]
+    assert "half to even" in (report["prompt"] or report["before"])["appendContext"]
+    assert report["broken"] is None
     assert session.kept() == ["session_start", "prompt", "tool_result", "tool_failure", "reply"]
 
 

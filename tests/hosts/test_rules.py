@@ -21,8 +21,8 @@ def test_the_files_are_those_recorded_stay_and_go(host: str, tmp_path: Path) -> 
     ruled.run("rules", "sync", "--host", host)
     after = ruled.files()
     assert ruled.written(before) == golden(host).read_bytes().decode()
-    told = ruled.run("rules", "sync")
-    assert {line.split()[0] for line in told.splitlines()} == {"unchanged"}
+    output = ruled.run("rules", "sync")
+    assert {line.split()[0] for line in output.splitlines()} == {"unchanged"}
     assert ruled.files() == after
     ruled.run("rules", "remove")
     assert ruled.files() == before
@@ -39,13 +39,15 @@ def test_front_matter_is_what_a_yaml_reader_understands(host: str) -> None:
 
 def test_a_host_that_tells_paths_apart_has_a_file_a_folder() -> None:
     for host in HOSTS:
-        target = next((one for one in load_host(host).profile.rules if "{slug}" in one.file), None)
+        target = next((candidate for candidate in load_host(host).profile.rules if "{slug}" in candidate.file), None)
         if target and "{globs}" in target.front_matter:
             names = [target.file.replace("{slug}", slug) for slug in ("always", "src", "web")]
             assert titles(golden(host).read_text("utf-8")) == names
 
 
 def test_every_host_that_takes_whole_files_says_how_rules_always_hold() -> None:
-    scoped = [one for host in HOSTS for one in load_host(host).profile.rules if "{globs}" in one.front_matter]
-    assert all(one.always or one.front_matter.startswith("---\npaths:") for one in scoped)
-    assert all(one.file in one.first_of for host in HOSTS for one in load_host(host).profile.rules if one.first_of)
+    scoped = [target for host in HOSTS for target in load_host(host).profile.rules if "{globs}" in target.front_matter]
+    assert all(target.always or target.front_matter.startswith("---\npaths:") for target in scoped)
+    assert all(
+        target.file in target.first_of for host in HOSTS for target in load_host(host).profile.rules if target.first_of
+    )

@@ -102,11 +102,11 @@ def test_what_hooks_saw_is_known_again_in_the_transcripts() -> None:
                    "tool_input": given_to_it, "tool_use_id": use, "tool_response": "ok"}  # fmt: skip
         at = datetime(2026, 9, 1, 10, 0, 40, tzinfo=UTC)
         (heard,) = host.parse_hook(payload, at, ids()).events
-        told = json.loads((ROOT / name.replace("-", "_") / case / "expected.json").read_text("utf-8"))
+        expected = json.loads((ROOT / name.replace("-", "_") / case / "expected.json").read_text("utf-8"))
         if use:
-            assert heard.key in {event["key"] for event in told}, name
+            assert heard.key in {event["key"] for event in expected}, name
         else:
-            assert (heard.old, heard.new) in {(event.get("old"), event.get("new")) for event in told}, name
+            assert (heard.old, heard.new) in {(event.get("old"), event.get("new")) for event in expected}, name
 
 
 def home_of(root: Path) -> dict[str, tuple[str, ...]]:
@@ -148,7 +148,7 @@ def test_transcripts_are_found_where_each_host_keeps_them(tmp_path: Path) -> Non
         for file in wanted:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.touch()
-        assert {Path(found) for found in host.find_transcripts(str(tmp_path))} == wanted, name
+        assert {Path(path) for path in host.find_transcripts(str(tmp_path))} == wanted, name
 
 
 def test_some_hosts_keep_theirs_inside_projects(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_database_in_use_is_read_with_its_log_and_nothing_is_left_beside_it(ca
         sql.execute("PRAGMA journal_mode = WAL")
         sql.executescript(case.read_text("utf-8"))
         before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and "-shm" not in path.name}
-        assert any(path.name.endswith("-wal") and held for path, held in before.items())
+        assert any(path.name.endswith("-wal") and content for path, content in before.items())
         assert len(list(host.read_transcript(str(file), ids()))) > 2
         assert {path: path.read_bytes() for path in before} == before
         left = file.with_name("left.db")
@@ -218,10 +218,10 @@ def test_a_path_in_an_address_keeps_its_drive_and_blanks() -> None:
 
 def test_times_are_read_in_each_form() -> None:
     wanted = datetime(2026, 11, 21, 8, 45, 29, tzinfo=UTC)
-    for told in ("2026-11-21T08:45:29Z", "2026-11-21 08:45:29", wanted.timestamp(), int(wanted.timestamp() * 1000)):
-        assert instant(told) == wanted == AT
-    for told in (None, True, "", "noon", -5, 10**30, float("nan"), float("inf"), [], {}):
-        assert instant(told) is None
+    for value in ("2026-11-21T08:45:29Z", "2026-11-21 08:45:29", wanted.timestamp(), int(wanted.timestamp() * 1000)):
+        assert instant(value) == wanted == AT
+    for value in (None, True, "", "noon", -5, 10**30, float("nan"), float("inf"), [], {}):
+        assert instant(value) is None
 
 
 def test_a_project_with_dashes_for_a_name_is_the_folder_that_is_there(tmp_path: Path) -> None:

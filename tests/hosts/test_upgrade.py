@@ -41,7 +41,7 @@ def test_without_the_manifest_no_old_entry_stays_beside_the_new_one(
     (home / "manifest.json").unlink()
     machine.run("setup", host)
     assert not any(mark in texts(machine) for mark in OLD_MARKS)
-    assert host == "aider" or any(LAUNCHER in word for found in registered(home) for word in found.words)
+    assert host == "aider" or any(LAUNCHER in word for entry in registered(home) for word in entry.words)
 
 
 @pytest.mark.parametrize("host", HOSTS)

@@ -21,12 +21,12 @@ def source() -> Source:
     return Source("claude-code", "s1", datetime(2026, 3, 1, tzinfo=UTC), lambda: uuid7(1, bytes(10)))
 
 
-def told(tool: str, given: dict[str, Any], response: object = "saved") -> list[tuple[str, str, str]]:
-    return [(event.kind, event.tool, event.text) for event in call_finished(source(), tool, given, response, "u1")]
+def told(tool: str, arguments: dict[str, Any], response: object = "saved") -> list[tuple[str, str, str]]:
+    return [(event.kind, event.tool, event.text) for event in call_finished(source(), tool, arguments, response, "u1")]
 
 
 @pytest.mark.parametrize(
-    ("tool", "given", "text"),
+    ("tool", "arguments", "text"),
     [
         ("save_memory", {"fact": FACT}, f"save_memory\n{FACT}"),
         ("update_memory", {"title": "Tests", "knowledge_to_store": FACT, "action": "create"},
@@ -36,8 +36,8 @@ def told(tool: str, given: dict[str, Any], response: object = "saved") -> list[t
         ("mcp__serena__write_memory", {"memory_name": "tests", "content": FACT}, f"write_memory\n{FACT}"),
     ],
 )  # fmt: skip
-def test_a_memory_tool_tells_the_words_that_it_keeps(tool: str, given: dict[str, Any], text: str) -> None:
-    assert told(tool, given) == [("tool_result", "memory", text)]
+def test_a_memory_tool_tells_the_words_that_it_keeps(tool: str, arguments: dict[str, Any], text: str) -> None:
+    assert told(tool, arguments) == [("tool_result", "memory", text)]
 
 
 def test_a_memory_that_is_deleted_tells_nothing() -> None:

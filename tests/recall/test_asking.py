@@ -25,9 +25,9 @@ def keep(memory: Memory, insight: str, **fields: object) -> Lesson:
     return lesson
 
 
-def insights(memory: Memory, *args: object, **asked: object) -> list[str]:
-    asked = {"unconfirmed": UNCONFIRMED} | asked
-    return [item.lesson.insight for item in memory.recall(*args, **asked).items]  # type: ignore[arg-type]
+def insights(memory: Memory, *args: object, **options: object) -> list[str]:
+    options = {"unconfirmed": UNCONFIRMED} | options
+    return [item.lesson.insight for item in memory.recall(*args, **options).items]  # type: ignore[arg-type]
 
 
 def test_unconfirmed_lessons_answer_below_confirmed_ones_and_say_so(memory: Memory) -> None:
@@ -91,8 +91,8 @@ def test_a_persons_lesson_stands_before_a_newer_one_of_an_agent(memory: Memory) 
 
 
 def test_what_a_lesson_says_it_contradicts_is_told_with_it(memory: Memory) -> None:
-    held = keep(memory, "Money is kept in cents everywhere.", trust="person")
-    link = Link(kind="contradicts", target=held.id)
+    lesson = keep(memory, "Money is kept in cents everywhere.", trust="person")
+    link = Link(kind="contradicts", target=lesson.id)
     keep(
         memory, "Invoices are rounded to whole euros by the exporter.", trust="agent", state="candidate", links=(link,)
     )

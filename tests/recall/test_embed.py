@@ -82,7 +82,7 @@ def test_every_lesson_of_every_project_gets_a_vector_once(store: SqliteStore) ->
     embedder = LetterEmbedder()
     parts = parts_with(store, embedder)
     seen: list[int] = []
-    assert embed_pending(parts, kept=seen.append) == 2 * EMBEDDED_AT_ONCE + 5
+    assert embed_pending(parts, on_batch=seen.append) == 2 * EMBEDDED_AT_ONCE + 5
     assert seen == [EMBEDDED_AT_ONCE, EMBEDDED_AT_ONCE, 5]
     assert embed_pending(parts) == 0
     assert embedder.calls == 3

@@ -121,13 +121,13 @@ class Larder:
 def measured(larder: Larder) -> Figures:
     questions, unrelated = rows("questions.txt"), [text for (text,) in rows("unrelated.txt")]
     ranked = [(larder.ranked(text), name) for text, name in questions]
-    told = [(larder.told(text), name) for text, name in questions]
+    deliveries = [(larder.told(text), name) for text, name in questions]
     return Figures(
         ranked_first=sum(names[0] == name for names, name in ranked),
         ranked_third=sum(name in names for names, name in ranked),
         answered=sum(name in larder.answers(text) for text, name in questions),
-        told=sum(name in names for names, name in told),
-        told_another=sum(bool({*names} - {name}) for names, name in told),
+        told=sum(name in names for names, name in deliveries),
+        told_another=sum(bool({*names} - {name}) for names, name in deliveries),
         unrelated_answered=sum(bool(larder.answers(text)) for text in unrelated),
         unrelated_told=sum(bool(larder.told(text)) for text in unrelated),
     )

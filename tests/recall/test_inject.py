@@ -50,10 +50,10 @@ def shown(briefing: Briefing) -> list[str]:
 def test_a_prompt_is_given_what_fits_it_and_an_unrelated_one_nothing(memory: Memory) -> None:
     keep(memory, QUEUE)
     assert deliver(memory, "prompt", prompt="write a haiku about autumn leaves") == Briefing(moment="prompt")
-    found = deliver(memory, "prompt", prompt="why does the retry queue lose jobs at shutdown?")
-    assert shown(found) == [QUEUE]
-    assert found.text.startswith("<holdfast-memory>\n")
-    assert found.text.endswith("\n</holdfast-memory>")
+    briefing = deliver(memory, "prompt", prompt="why does the retry queue lose jobs at shutdown?")
+    assert shown(briefing) == [QUEUE]
+    assert briefing.text.startswith("<holdfast-memory>\n")
+    assert briefing.text.endswith("\n</holdfast-memory>")
 
 
 def test_a_delivery_that_comes_too_late_is_not_logged_so_that_the_next_asker_gets_it(memory: Memory) -> None:
@@ -69,8 +69,8 @@ def test_a_delivery_that_comes_too_late_is_not_logged_so_that_the_next_asker_get
 
 def test_a_call_whose_events_a_slow_server_kept_is_still_answered_alone(memory: Memory) -> None:
     keep(memory, QUEUE)
-    said = "why does the retry queue lose jobs at shutdown?"
-    payload = {"session_id": "s1", "cwd": memory.folder, "hook_event_name": "UserPromptSubmit", "prompt": said}
+    prompt = "why does the retry queue lose jobs at shutdown?"
+    payload = {"session_id": "s1", "cwd": memory.folder, "hook_event_name": "UserPromptSubmit", "prompt": prompt}
     memory.observe(hook.parse(memory, "claude-code", payload))
     call = hook.parse(memory, "claude-code", payload)
     assert hook.respond(memory, call) == "{}", "a hook that fired twice delivers once"
@@ -83,11 +83,11 @@ def test_before_a_file_its_own_lessons_come_and_no_neighbours(memory: Memory, pr
     keep(memory, QUEUE, path="src/queue.py")
     keep(memory, "Python files in src are formatted with four spaces.", globs=("src/*.py",))
     (project / "src" / "tides.py").write_text("HIGH = 5\n")
-    found = deliver(memory, "before_file", paths=(f"{project}/src/tides.py",))
-    assert shown(found) == ["Python files in src are formatted with four spaces."]
-    found = deliver(memory, "before_file", paths=(f"{project}/src/tides.py",))
-    assert shown(found) == [TIDES]
-    assert "src/tides.py changed since: check before relying on it" in found.text
+    briefing = deliver(memory, "before_file", paths=(f"{project}/src/tides.py",))
+    assert shown(briefing) == ["Python files in src are formatted with four spaces."]
+    briefing = deliver(memory, "before_file", paths=(f"{project}/src/tides.py",))
+    assert shown(briefing) == [TIDES]
+    assert "src/tides.py changed since: check before relying on it" in briefing.text
     assert shown(deliver(memory, "before_file", session="s2", paths=(f"{project}/README.md",))) == []
     assert shown(deliver(memory, "before_file", session="s2", paths=("/etc/passwd",))) == []
 
@@ -102,9 +102,9 @@ def test_before_a_command_its_known_failure_comes(memory: Memory) -> None:
 
 def test_after_a_failure_what_answered_it_before_comes(memory: Memory) -> None:
     keep(memory, "Run uv sync --extra async.", kind="fix", error_signature=MISSING)
-    found = deliver(memory, "after_failure", error=OUTPUT, command="pytest -q")
-    assert shown(found) == ["Run uv sync --extra async."]
-    assert found.items[0].why.words == "answers this failure"
+    briefing = deliver(memory, "after_failure", error=OUTPUT, command="pytest -q")
+    assert shown(briefing) == ["Run uv sync --extra async."]
+    assert briefing.items[0].why.words == "answers this failure"
 
 
 def test_the_fix_of_another_missing_module_is_not_offered(memory: Memory) -> None:
@@ -142,7 +142,7 @@ def test_after_a_compaction_lessons_may_be_shown_again(memory: Memory, project: 
     assert shown(restored) == [TIDES]
     assert "goal: chart the harbour" in restored.checkpoint_text
     assert shown(deliver(memory, "before_file", paths=(path,))) == []
-    assert saved.id in [told.lesson for told in memory.log()]
+    assert saved.id in [delivery.lesson for delivery in memory.log()]
 
 
 def test_what_was_not_restored_after_a_compaction_may_come_again_at_its_place(memory: Memory, project: Path) -> None:
@@ -159,10 +159,10 @@ def test_a_session_starts_with_the_task_the_files_at_hand_and_standing_rules(mem
     keep(memory, "Use uv instead of pip here.", kind="preference", trust="person")
     keep(memory, "The lighthouse was painted in spring.", kind="exploration")
     memory.save_checkpoint("chart the harbour", next=["sound the basin"], files=["src/tides.py"])
-    found = deliver(memory, "session_start")
-    assert sorted(shown(found)) == [TIDES, "Use uv instead of pip here."]
-    assert "next: sound the basin" in found.text
-    assert "1 more: holdfast list" in found.text
+    briefing = deliver(memory, "session_start")
+    assert sorted(shown(briefing)) == [TIDES, "Use uv instead of pip here."]
+    assert "next: sound the basin" in briefing.text
+    assert "1 more: holdfast list" in briefing.text
 
 
 def test_a_session_with_nothing_known_starts_in_silence(memory: Memory) -> None:
@@ -203,7 +203,7 @@ def test_no_delivery_exceeds_its_lines_or_the_moments_budget(memory: Memory, pro
             why="because " * 90,
         )  # fmt: skip
     memory.save_checkpoint("chart " * 90, next=["sound the basin"] * 40, files=["src/tides.py"], session=SessionId("x"))
-    found = deliver(
+    briefing = deliver(
         memory,
         moment,
         prompt="retry queue shutdown",
@@ -211,19 +211,19 @@ def test_no_delivery_exceeds_its_lines_or_the_moments_budget(memory: Memory, pro
         command="make test",
         error=OUTPUT,
     )
-    assert found.text
-    assert len(found.items) <= {"prompt": 1, "before_file": 3}.get(moment, 6)
-    assert count_tokens(found.text) == found.tokens <= MOMENT_PROFILES[moment].budget_tokens  # type: ignore[index]
+    assert briefing.text
+    assert len(briefing.items) <= {"prompt": 1, "before_file": 3}.get(moment, 6)
+    assert count_tokens(briefing.text) == briefing.tokens <= MOMENT_PROFILES[moment].budget_tokens  # type: ignore[index]
 
 
 def test_every_delivery_is_logged_with_its_reason_and_trigger(memory: Memory) -> None:
     lesson = keep(memory, QUEUE)
     deliver(memory, "prompt", prompt="the retry\nqueue loses jobs at shutdown")
-    (told,) = memory.log()
-    assert (told.lesson, told.moment, told.session, told.rank) == (lesson.id, "prompt", "s1", 1)
-    assert told.trigger == "the retry queue loses jobs at shutdown"
-    assert "retry" in told.reason
-    assert told.tokens > 0
+    (delivery,) = memory.log()
+    assert (delivery.lesson, delivery.moment, delivery.session, delivery.rank) == (lesson.id, "prompt", "s1", 1)
+    assert delivery.trigger == "the retry queue loses jobs at shutdown"
+    assert "retry" in delivery.reason
+    assert delivery.tokens > 0
 
 
 def test_a_channel_that_is_switched_off_stays_silent(memory: Memory) -> None:
@@ -256,8 +256,8 @@ def test_a_broken_store_gives_silence_and_says_why(memory: Memory) -> None:
     call = HookCall(
         host="claude-code", name="Hook", session=SessionId("s1"), cwd=memory.folder, moment="prompt", prompt="queue"
     )
-    found = inject(parts, memory.place, call)
-    assert (found.text, found.degraded) == ("", "the file is not a database")
+    briefing = inject(parts, memory.place, call)
+    assert (briefing.text, briefing.degraded) == ("", "the file is not a database")
 
 
 def test_a_lesson_on_probation_is_told_only_where_it_fits_most_closely_and_says_so(memory: Memory) -> None:
@@ -266,9 +266,9 @@ def test_a_lesson_on_probation_is_told_only_where_it_fits_most_closely_and_says_
     keep(memory, TIDES, command="make tides", **waiting)
     assert shown(deliver(memory, "before_file", paths=("src/tides.py",))) == []
     assert shown(deliver(memory, "session_start", session="s2")) == []
-    told = deliver(memory, "before_command", command="make tides")
-    assert shown(told) == [TIDES]
-    assert "unconfirmed" in told.text
+    briefing = deliver(memory, "before_command", command="make tides")
+    assert shown(briefing) == [TIDES]
+    assert "unconfirmed" in briefing.text
 
 
 def test_one_lesson_on_probation_a_delivery(memory: Memory) -> None:
@@ -293,15 +293,15 @@ def test_what_an_agent_wrote_into_a_rules_file_that_the_host_reads_is_not_told_a
     lesson = make_lesson(project=memory.place.project.id, insight=QUEUE, trust=trust)
     lesson = replace(lesson, provenance=replace(lesson.provenance, origin=origin))
     memory.parts.store.put([lesson], {lesson.id: None})
-    found = deliver(memory, "prompt", prompt="why does the retry queue lose jobs at shutdown?")
-    assert shown(found) == ([QUEUE] if is_told else [])
+    briefing = deliver(memory, "prompt", prompt="why does the retry queue lose jobs at shutdown?")
+    assert shown(briefing) == ([QUEUE] if is_told else [])
 
 
 def test_a_resumed_session_is_not_told_what_it_taught_itself(memory: Memory) -> None:
     taught = make_lesson(project=memory.place.project.id, insight=QUEUE)
     taught = replace(taught, provenance=replace(taught.provenance, session=SessionId("s1")))
     memory.parts.store.put([taught], {taught.id: None})
-    asked = "why does the retry queue lose jobs at shutdown?"
-    assert shown(deliver(memory, "prompt", prompt=asked)) == []
-    assert shown(deliver(memory, "prompt", agent="helper", prompt=asked)) == [QUEUE]
-    assert shown(deliver(memory, "prompt", session="s2", prompt=asked)) == [QUEUE]
+    question = "why does the retry queue lose jobs at shutdown?"
+    assert shown(deliver(memory, "prompt", prompt=question)) == []
+    assert shown(deliver(memory, "prompt", agent="helper", prompt=question)) == [QUEUE]
+    assert shown(deliver(memory, "prompt", session="s2", prompt=question)) == [QUEUE]

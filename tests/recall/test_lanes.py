@@ -102,9 +102,9 @@ def keep_five(memory: Memory) -> None:
 
 def test_before_an_edit_the_symbols_own_lessons_come_first_then_its_classs(memory: Memory) -> None:
     keep_five(memory)
-    found = before(memory, "harbour/store.py", edits=True, excerpts=("        self.rows[hour] = height",))
-    assert shown(found) == ["Call put with UTC hours."]
-    assert {"path", "symbol"} <= {share.lane for share in found.items[0].why.shares}
+    briefing = before(memory, "harbour/store.py", edits=True, excerpts=("        self.rows[hour] = height",))
+    assert shown(briefing) == ["Call put with UTC hours."]
+    assert {"path", "symbol"} <= {share.lane for share in briefing.items[0].why.shares}
 
 
 def test_a_read_of_some_lines_is_a_read_of_the_symbols_on_them(memory: Memory) -> None:
@@ -123,8 +123,8 @@ def test_a_whole_file_has_no_symbol_in_hand(memory: Memory) -> None:
 @pytest.mark.parametrize("excerpt", ["not in the file", "", "\n\n", "store", "\0"])
 def test_an_excerpt_that_is_not_there_just_once_says_nothing(memory: Memory, excerpt: str) -> None:
     keep_five(memory)
-    found = before(memory, "harbour/store.py", edits=True, excerpts=(excerpt,))
-    assert {share.lane for item in found.items for share in item.why.shares} == {"path"}
+    briefing = before(memory, "harbour/store.py", edits=True, excerpts=(excerpt,))
+    assert {share.lane for item in briefing.items for share in item.why.shares} == {"path"}
 
 
 class OneLink:
@@ -141,12 +141,12 @@ def test_asking_about_a_file_brings_the_lessons_of_linked_files_after_its_own(in
     keep(indexed, "Heights are centimetres everywhere.", path="harbour/store.py")
     keep(indexed, "Berths are numbered from the sea.", path="harbour/pilot.py")
     keep(indexed, "Notes are kept in English.", path="notes.md")
-    found = indexed.recall(paths=["harbour/pilot.py"])
-    assert shown(found)[:2] == ["Berths are numbered from the sea.", "Heights are centimetres everywhere."]
-    linked = found.items[1]
+    briefing = indexed.recall(paths=["harbour/pilot.py"])
+    assert shown(briefing)[:2] == ["Berths are numbered from the sea.", "Heights are centimetres everywhere."]
+    linked = briefing.items[1]
     assert "graph" in [share.lane for share in linked.why.shares]
     assert linked.why.words == "about harbour/store.py, imported here"
-    for item in found.items:
+    for item in briefing.items:
         parts = fsum(share.share for share in item.why.shares) * prod(factor for _, factor in item.why.multipliers)
         assert parts == pytest.approx(item.score, rel=1e-12)
 

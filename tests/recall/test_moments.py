@@ -98,8 +98,8 @@ def test_what_names_code_or_was_said_by_an_agent_is_no_standing_rule(memory: Mem
 def test_a_group_is_one_line_and_every_member_counts_as_told(memory: Memory) -> None:
     first = keep(memory, TESTS)
     second = keep(memory, "New functionality is expected to come with tests.", recorded_at=START + timedelta(days=1))
-    told = deliver(memory, "session_start")
-    assert shown(told) == [TESTS]
+    briefing = deliver(memory, "session_start")
+    assert shown(briefing) == [TESTS]
     assert {(row.lesson, row.rank) for row in memory.log()} == {(first.id, 1), (second.id, 1)}
     assert shown(deliver(memory, "before_command", command="pytest -q")) == []
 
@@ -139,9 +139,9 @@ def test_a_lint_card_comes_once_with_the_first_edit_of_its_language_what_bit_mos
     again = keep(memory, "Here staticcheck reads tests too.", recorded_at=START + timedelta(days=2), **linting)
     assert edit(memory, "src/tides.py").items == ()
     assert deliver(memory, "before_file", paths=(f"{memory.place.root}/main.go",)).items == ()
-    told = edit(memory, "main.go")
-    assert shown(told) == [second, first]
-    assert told.items[0].also == (again.id,)
+    briefing = edit(memory, "main.go")
+    assert shown(briefing) == [second, first]
+    assert briefing.items[0].also == (again.id,)
     assert edit(memory, "other.go").items == ()
 
 
@@ -208,8 +208,8 @@ def test_code_that_a_lesson_forbids_brings_the_lesson_when_it_is_about_to_be_wri
     rule = "Do not call exec.Command; use exec.CommandContext."
     memory.remember(rule, kind="constraint")
     assert shown(edit(memory, "a.py", new="exec.CommandContext(ctx)")) == []
-    told = edit(memory, "a.py", new="x := exec.Command(name)")
-    assert shown(told) == [rule]
+    briefing = edit(memory, "a.py", new="x := exec.Command(name)")
+    assert shown(briefing) == [rule]
     assert memory.log()[0].reason == "trigger: exec.Command"
     assert shown(edit(memory, "a.py", new="exec.Command(b)")) == []
 
@@ -293,8 +293,8 @@ def test_what_is_told_again_after_a_compaction_takes_no_room(memory: Memory) -> 
         keep(memory, f"Rule {n} about something of its own.", kind="constraint", when=Triggers(literals=(f"f{n}(x",)))
     assert len(deliver(memory, "session_start").items) == 4
     assert len(deliver(memory, "after_compaction").items) == 4
-    told = [len(deliver(memory, "before_command", command=f"f{n}(x)").items) for n in range(10)]
-    assert sum(told) == turn_files.TRIGGER_LINES
+    counts = [len(deliver(memory, "before_command", command=f"f{n}(x)").items) for n in range(10)]
+    assert sum(counts) == turn_files.TRIGGER_LINES
 
 
 def test_a_session_is_not_told_what_it_taught_itself(memory: Memory) -> None:
@@ -339,8 +339,8 @@ def test_a_second_lesson_comes_with_a_prompt_that_plainly_asks_for_both(memory: 
         keep(memory, f"Captain {n} charts basin number {n} by hand.", kind="constraint")
     keep(memory, "Drain the retry queue before shutdown; pending ledger jobs vanish.", kind="constraint")
     keep(memory, "A retry queue keeps its ledger jobs in order; shutdown flushes pending writes.", kind="decision")
-    asked = "why do pending ledger jobs vanish from the retry queue at shutdown?"
-    assert len(shown(deliver(memory, "prompt", prompt=asked))) == 2
+    question = "why do pending ledger jobs vanish from the retry queue at shutdown?"
+    assert len(shown(deliver(memory, "prompt", prompt=question))) == 2
 
 
 def test_a_checkpoint_of_a_session_that_ended_is_restored_only_where_its_task_goes_on(memory: Memory) -> None:
@@ -369,8 +369,8 @@ def test_with_few_lessons_a_prompt_that_names_what_a_lesson_names_is_answered(me
     rule = memory.remember("Never change the `name: amount` line format of render_report: a script reads it.")
     for number in range(6):
         memory.remember(f"Rule number {number} about amounts of item {number}")
-    asked = "Put a currency sign before each amount that render_report prints."
-    assert [item.lesson.id for item in deliver(memory, "prompt", prompt=asked).items] == [rule.id]
+    task = "Put a currency sign before each amount that render_report prints."
+    assert [item.lesson.id for item in deliver(memory, "prompt", prompt=task).items] == [rule.id]
     assert not deliver(memory, "prompt", session="s2", prompt="What is the weather like in Lisbon?").items
 
 

@@ -34,8 +34,8 @@ def prompt(text: str) -> HookCall:
     return HookCall(host="claude-code", name="x", session=SESSION, cwd="", moment="prompt", prompt=text)
 
 
-def insights(memory: Memory, *args: object, **asked: object) -> list[str]:
-    return [item.lesson.insight for item in memory.recall(*args, **asked).items]  # type: ignore[arg-type]
+def insights(memory: Memory, *args: object, **options: object) -> list[str]:
+    return [item.lesson.insight for item in memory.recall(*args, **options).items]  # type: ignore[arg-type]
 
 
 def test_the_lesson_that_answers_comes_first(memory: Memory) -> None:
@@ -85,9 +85,9 @@ def test_a_question_without_words_asks_in_general(memory: Memory) -> None:
 
 def test_every_score_can_be_recomputed_from_its_why(memory: Memory) -> None:
     keep(memory, TIDES, QUEUE, CACHE, path="src/tides.py")
-    found = memory.recall("high water in the roster cache", paths=["src/tides.py"], limit=10)
-    assert len(found.items) == 3
-    for item in found.items:
+    briefing = memory.recall("high water in the roster cache", paths=["src/tides.py"], limit=10)
+    assert len(briefing.items) == 3
+    for item in briefing.items:
         anew = fsum(share.share for share in item.why.shares) * prod(factor for _, factor in item.why.multipliers)
         assert item.score == pytest.approx(anew, rel=1e-12)
         assert item.why.words
@@ -107,11 +107,11 @@ def test_what_was_drifted_is_shown_ranked_down_and_marked(memory: Memory, projec
 @pytest.mark.parametrize("budget", [1, 40, 80, 150, 2000])
 def test_the_text_never_costs_more_than_the_budget(memory: Memory, budget: int) -> None:
     keep(memory, *(f"{QUEUE} Case {n} of the retry queue is special." for n in range(8)))
-    found = memory.recall("retry queue shutdown", limit=5, budget_tokens=budget)
-    assert count_tokens(found.text) == found.tokens <= budget
-    assert len(found.items) <= 5
-    assert found.more == 8 - len(found.items)
-    assert f"{found.more} more: holdfast recall" in found.text or not found.text
+    briefing = memory.recall("retry queue shutdown", limit=5, budget_tokens=budget)
+    assert count_tokens(briefing.text) == briefing.tokens <= budget
+    assert len(briefing.items) <= 5
+    assert briefing.more == 8 - len(briefing.items)
+    assert f"{briefing.more} more: holdfast recall" in briefing.text or not briefing.text
 
 
 def test_near_copies_give_way_to_something_new(memory: Memory) -> None:
@@ -178,7 +178,7 @@ def test_any_text_can_be_asked(memory: Memory, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("insight", "asked"),
+    ("insight", "question"),
     [
         ("生产数据库只读", "数据库能写吗"),
         ("鍵は毎月回転する", "鍵"),
@@ -186,9 +186,9 @@ def test_any_text_can_be_asked(memory: Memory, text: str) -> None:
         ("Ship 🚀 on Mondays", "🚀?"),
     ],
 )
-def test_any_script_is_recalled(memory: Memory, insight: str, asked: str) -> None:
+def test_any_script_is_recalled(memory: Memory, insight: str, question: str) -> None:
     keep(memory, TIDES, insight)
-    assert insights(memory, asked) == [insight]
+    assert insights(memory, question) == [insight]
 
 
 def test_lesson_text_cannot_leave_its_fence(memory: Memory) -> None:
@@ -247,30 +247,30 @@ def test_a_prompt_is_answered_by_meaning_only_where_no_endpoint_is_waited_for(me
     (lesson,) = keep(memory, "A vessel must report its draught.")
     memory.parts.store.put_vectors(Embedder.id, {lesson.id: [1.0, 0.0]})
     keep(memory, *(f"Depot {number} opens at dawn." for number in range(30)))  # among few lessons words must agree
-    asked = prompt("which boat papers")
-    assert with_embedder(memory, Embedder()).inject(asked).items == ()
-    assert [item.lesson for item in with_embedder(memory, LocalEmbedder()).inject(asked).items] == [lesson]
+    call = prompt("which boat papers")
+    assert with_embedder(memory, Embedder()).inject(call).items == ()
+    assert [item.lesson for item in with_embedder(memory, LocalEmbedder()).inject(call).items] == [lesson]
 
 
 def test_vectors_of_another_embedder_are_not_compared(memory: Memory) -> None:
     (lesson,) = keep(memory, "A vessel must report its draught.")
     memory.parts.store.put_vectors("other/1/2", {lesson.id: [1.0, 0.0]})
-    found = with_embedder(memory, Embedder()).recall("which boat papers")
-    assert found.items == ()
+    briefing = with_embedder(memory, Embedder()).recall("which boat papers")
+    assert briefing.items == ()
     assert "draught" in with_embedder(memory, Embedder()).recall("vessel draught").text
 
 
 def test_an_empty_store_answers_nothing(memory: Memory) -> None:
     for text in ("", "anything", "last week", "数据库"):
-        found = with_embedder(memory, Embedder()).recall(text)
-        assert (found.items, found.nearest, found.text) == ((), None, "")
+        briefing = with_embedder(memory, Embedder()).recall(text)
+        assert (briefing.items, briefing.nearest, briefing.text) == ((), None, "")
 
 
 def test_a_broken_embedder_leaves_the_words(memory: Memory) -> None:
     keep(memory, QUEUE)
-    found = with_embedder(memory, BrokenEmbedder()).recall("retry queue shutdown")
-    assert [item.lesson.insight for item in found.items] == [QUEUE]
-    assert "no answer within 2 s" in found.degraded
+    briefing = with_embedder(memory, BrokenEmbedder()).recall("retry queue shutdown")
+    assert [item.lesson.insight for item in briefing.items] == [QUEUE]
+    assert "no answer within 2 s" in briefing.degraded
 
 
 class PartlyLocked:
@@ -292,9 +292,9 @@ def test_a_retriever_that_fails_is_named_and_the_others_answer(memory: Memory) -
     keep(memory, QUEUE)
     parts = replace(memory.parts, store=PartlyLocked(memory.parts.store, "match_tokens"))
     query = question(parts, memory.place, "retry queue shutdown")
-    found = ask(parts, memory.place, query, limit=3, budget_tokens=2000)
-    assert [item.lesson.insight for item in found.items] == [QUEUE]
-    assert "exact: locked" in found.degraded
+    briefing = ask(parts, memory.place, query, limit=3, budget_tokens=2000)
+    assert [item.lesson.insight for item in briefing.items] == [QUEUE]
+    assert "exact: locked" in briefing.degraded
 
 
 def test_a_store_of_which_no_retriever_answers_is_an_error(memory: Memory) -> None:
@@ -314,7 +314,7 @@ def test_what_words_find_tells_among_how_many_lessons_of_the_project_it_was(memo
     keep(memory, QUEUE)
     keep(memory, "The billing export rounds cents before the tax is added.")
     query = question(memory.parts, memory.place, "retry queue")
-    assert [found.chance.lessons for found in draw(memory.parts, query).found] == [2, 2]
-    assert [found.chance.lessons for found in draw(memory.parts, query, ["recent"]).found] == [0, 0]
+    assert [match.chance.lessons for match in draw(memory.parts, query).found] == [2, 2]
+    assert [match.chance.lessons for match in draw(memory.parts, query, ["recent"]).found] == [0, 0]
     everywhere = replace(query, project="another", all_projects=True)
-    assert [found.chance.lessons for found in draw(memory.parts, everywhere, ["text"]).found] == [2]
+    assert [match.chance.lessons for match in draw(memory.parts, everywhere, ["text"]).found] == [2]

@@ -366,7 +366,7 @@ def test_lessons_are_embedded_by_sixty_four_and_two_thousand_characters_of_a_que
     parts = parts_with(store, embedder)
     put(store, 65)
     kept: list[int] = []
-    assert embed_pending(parts, kept=kept.append) == 65
+    assert embed_pending(parts, on_batch=kept.append) == 65
     assert kept == [64, 1]
     embed_question(parts, "a" * 1_999 + "bcd")
     assert embedder.texts[-1] == "a" * 1_999 + "b"

@@ -20,7 +20,7 @@ from holdfast.domain.vocabulary import SessionId
 from holdfast.lean.texts import short_id
 from holdfast.settings import load_settings
 from holdfast.surfaces.mcp import render, tools
-from holdfast.surfaces.mcp.callers import Asked
+from holdfast.surfaces.mcp.callers import Caller
 from holdfast.surfaces.mcp.instructions import ALONE, HOOKED
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.server import build
@@ -217,7 +217,7 @@ def test_what_nobody_waited_for_is_not_logged_as_shown(code: Codebase) -> None:
     with Memory(str(code.folder)) as memory:
         memory.remember(RULE)
         gone.set()
-        asked = Asked(memory, "mcp", SessionId("s1"), gone)
+        asked = Caller(memory, "mcp", SessionId("s1"), gone)
         assert tools.TOOLS[0].run(asked, tools.Recall(query=QUESTION)).text
         assert memory.log() == []
 

@@ -56,8 +56,8 @@ class OpenHands(Recorded):
 
     def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
         """Events of a trajectory. Raises OSError or HostConfigError."""
-        told = read_json(path)
-        events = fields_of(told).get("history") or fields_of(told).get("trajectory") or told
+        trajectory = read_json(path)
+        events = fields_of(trajectory).get("history") or fields_of(trajectory).get("trajectory") or trajectory
         telling = Retelling(self, os.path.splitext(os.path.basename(path))[0], new_id)
         telling.stand(at=written_at(path), cwd=SANDBOX)
         for event in map(fields_of, events if isinstance(events, list) else ()):
@@ -70,8 +70,8 @@ def _event(telling: Retelling, event: Mapping[str, Any]) -> Iterator[Event]:
     if action == "message" and event.get("source") == "user":
         yield from telling.prompt(text_of(args.get("content")) or text_of(event.get("message")))
     elif action in SAID:
-        said = (args.get(name) for name in ("content", "final_thought", "thought"))
-        yield from telling.reply(next(filter(None, map(text_of, said)), ""))
+        texts = (args.get(name) for name in ("content", "final_thought", "thought"))
+        yield from telling.reply(next(filter(None, map(text_of, texts)), ""))
     elif action:
         yield from telling.reply(text_of(args.get("thought")))
         telling.open(str(event.get("id")), *_call(action, args))

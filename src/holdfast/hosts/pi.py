@@ -56,37 +56,39 @@ class Pi(Recorded):
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The call with Claude Code's names."""
-        given = dict(fields_of(payload.get("tool_input")))
-        given |= {name: given[own] for name, own in FIELDS if own in given}
-        return {**payload, "tool_name": TOOLS.get(payload["tool_name"], payload["tool_name"]), "tool_input": given}
+        arguments = dict(fields_of(payload.get("tool_input")))
+        arguments |= {name: arguments[own] for name, own in FIELDS if own in arguments}
+        return {**payload, "tool_name": TOOLS.get(payload["tool_name"], payload["tool_name"]), "tool_input": arguments}
 
     def parse_transcript(self, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
         """Events of a session's lines."""
         telling = Retelling(self, session, new_id)
         for line in lines:
-            told = parse_line(line)
-            telling.stand(at=instant(told.get("timestamp")))
-            if told.get("type") == "session":
-                telling.stand(session=text_of(told.get("id")), cwd=text_of(told.get("cwd")))
-            elif told.get("type") == "compaction":
-                yield from telling.compacted(text_of(told.get("summary")))
-            elif told.get("type") == "message":
-                yield from _message(telling, fields_of(told.get("message")))
+            entry = parse_line(line)
+            telling.stand(at=instant(entry.get("timestamp")))
+            if entry.get("type") == "session":
+                telling.stand(session=text_of(entry.get("id")), cwd=text_of(entry.get("cwd")))
+            elif entry.get("type") == "compaction":
+                yield from telling.compacted(text_of(entry.get("summary")))
+            elif entry.get("type") == "message":
+                yield from _message(telling, fields_of(entry.get("message")))
 
 
 def _message(telling: Retelling, message: Mapping[str, Any]) -> Iterator[Event]:
-    role, said = message.get("role"), response_text(message.get("content"))
+    role, content = message.get("role"), response_text(message.get("content"))
     if role == "user":
-        yield from telling.prompt(said)
+        yield from telling.prompt(content)
     elif role == "assistant":
         telling.stand(model=text_of(message.get("model")))
-        yield from telling.reply(said)
+        yield from telling.reply(content)
         for block in blocks_of(message.get("content")):
             if block.get("type") == "toolCall":
                 telling.open(text_of(block.get("id")), text_of(block.get("name")), block.get("arguments"))
     elif role == "toolResult":
-        error = (said or "failed") if message.get("isError") is True else ""
-        yield from telling.close(text_of(message.get("toolCallId")), {"stdout": said, "content": said}, _coded(error))
+        error = (content or "failed") if message.get("isError") is True else ""
+        yield from telling.close(
+            text_of(message.get("toolCallId")), {"stdout": content, "content": content}, _coded(error)
+        )
     elif role == "bashExecution":
         code, output = message.get("exitCode"), text_of(message.get("output"))
         response = {"stdout": output, **({} if isinstance(code, int) else UNANSWERED)}

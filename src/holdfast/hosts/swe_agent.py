@@ -58,12 +58,13 @@ class SweAgent(Recorded):
 
     def read_transcript(self, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
         """Events of a trajectory. Raises OSError or HostConfigError."""
-        told = fields_of(read_json(path))
+        trajectory = fields_of(read_json(path))
         telling = Retelling(self, os.path.splitext(os.path.basename(path))[0], new_id)
-        steps = [fields_of(step) for step in told["trajectory"]] if isinstance(told.get("trajectory"), list) else []
+        entries = trajectory.get("trajectory")
+        steps = [fields_of(step) for step in entries] if isinstance(entries, list) else []
         folder = next(filter(None, (text_of(_state(step).get("working_dir")) for step in steps)), "")
         telling.stand(at=written_at(path), cwd=folder)
-        yield from telling.prompt(_issue(told.get("history")))
+        yield from telling.prompt(_issue(trajectory.get("history")))
         for number, step in enumerate(steps):
             telling.stand(cwd=text_of(_state(step).get("working_dir")))
             yield from telling.reply(text_of(step.get("thought")))
@@ -90,10 +91,10 @@ def _issue(history: object) -> str:
 
 def _action(telling: Retelling, step: Mapping[str, Any], use: str) -> Iterator[Event]:
     action, seen = text_of(step.get("action")).strip(), text_of(step.get("observation"))
-    tool, given = _edit(action, text_of(_state(step).get("open_file")))
+    tool, arguments = _edit(action, text_of(_state(step).get("open_file")))
     if tool:
         error = seen if any(mark in seen for mark in NOT_DONE) else ""
-        yield from telling.call(tool, given, {}, use, error)
+        yield from telling.call(tool, arguments, {}, use, error)
     elif action and action not in ("submit", "exit_cost", "exit_format"):
         yield from telling.call("Bash", {"command": action}, {"stdout": seen, **UNANSWERED}, use)
 
@@ -111,10 +112,10 @@ def _edit(action: str, opened: str) -> tuple[str, dict[str, str]]:
         command, path, *options = shlex.split(rest)
     except ValueError:
         return "", {}
-    given = dict(zip(options[::2], options[1::2], strict=False))
+    arguments = dict(zip(options[::2], options[1::2], strict=False))
     if command == "create":
-        return "Write", {"file_path": path, "content": given.get("--file_text", "")}
+        return "Write", {"file_path": path, "content": arguments.get("--file_text", "")}
     if command in ("str_replace", "insert"):
-        old = given.get("--old_str", "")
-        return "Edit", {"file_path": path, "old_string": old, "new_string": given.get("--new_str", "")}
+        old = arguments.get("--old_str", "")
+        return "Edit", {"file_path": path, "old_string": old, "new_string": arguments.get("--new_str", "")}
     return ("Read", {"file_path": path}) if command == "view" else ("", {})

@@ -21,7 +21,7 @@ class LessonFiles(Protocol):
         """The file's content; None when it cannot be read."""
         ...
 
-    def write(self, path: str, held: bytes, before: bytes | None) -> str:
+    def write(self, path: str, content: bytes, before: bytes | None) -> str:
         """Put the content there in one step and return the file's new mark, as `find` tells it.
 
         Raises StaleWriteError when the file does not hold `before` any more (None: there is none), and

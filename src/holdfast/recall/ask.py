@@ -106,10 +106,10 @@ def ask(
     passed, failed = [*answer.passed, *waiting.passed], [*answer.failed, *waiting.failed]
     notes = "; ".join(filter(None, (degraded, answer.notes)))
     if not passed:
-        near = sorted(failed, key=lambda found: -total(found.shares))
+        near = sorted(failed, key=lambda match: -total(match.shares))
         ranked = weigh_up(parts, place, near[:NEAR_SHOWN])
         rest = len(near) - len(ranked)
-        return Briefing(near=tuple(one for one, _ in ranked), near_more=rest, degraded=notes)
+        return Briefing(near=tuple(item for item, _ in ranked), near_more=rest, degraded=notes)
     pairs, disputes = _with_opponents(parts, place, query, passed)
     # further ones come last: the first stay the same for whoever wants more
     pairs = [*pairs, *answer.further, *waiting.further]
@@ -119,55 +119,55 @@ def ask(
 def find(
     parts: Parts, query: Query, retrievers: Iterable[str], pool: int = ASKED_POOL, trusts: tuple[str, ...] = TRUSTS
 ) -> Draw:
-    """What the retrievers give for somebody who asks, lessons about code in the order of the ranker."""
-    drawn = draw(parts, query, retrievers, pool=pool, admit=lambda one: one.lesson.trust in trusts)
+    """Query the retrievers for a direct question; the ranker orders lessons about code."""
+    drawn = draw(parts, query, retrievers, pool=pool, admit=lambda match: match.lesson.trust in trusts)
     return replace(drawn, found=_by_ranker(parts, query, drawn.found))
 
 
-def _by_ranker(parts: Parts, query: Query, found: tuple[Found, ...]) -> tuple[Found, ...]:
+def _by_ranker(parts: Parts, query: Query, matches: tuple[Found, ...]) -> tuple[Found, ...]:
     """The lessons with a share that puts them in the ranker's order; unchanged where it does not apply.
 
     Exact matches keep their floor. The share is what is missing from the fused score to the ranker's, so that the
     shares still add up to the score.
     """
     if not (query.text or query.paths) or not applies(
-        [one.lesson for one in found], found[0].chance.lessons if found else 0
+        [match.lesson for match in matches], matches[0].chance.lessons if matches else 0
     ):
-        return found
-    worths = judge(rows_of(parts, query, found))
-    most = max((total(one.shares) for one in found if not is_exact(one.shares)), default=0.0)
-    order = sorted(range(len(found)), key=lambda at: (not is_exact(found[at].shares), -worths[at], at))
+        return matches
+    worths = judge(rows_of(parts, query, matches))
+    most = max((total(match.shares) for match in matches if not is_exact(match.shares)), default=0.0)
+    order = sorted(range(len(matches)), key=lambda at: (not is_exact(matches[at].shares), -worths[at], at))
     ranked = []
     for rank, at in enumerate(order, start=1):
-        one, worth = found[at], worths[at]
-        if not is_exact(one.shares):
-            share = LaneShare(lane="ranker", rank=rank, raw=worth, share=worth * most - total(one.shares))
-            one = replace(one, shares=(*one.shares, share))
-        ranked.append(one)
+        match, worth = matches[at], worths[at]
+        if not is_exact(match.shares):
+            share = LaneShare(lane="ranker", rank=rank, raw=worth, share=worth * most - total(match.shares))
+            match = replace(match, shares=(*match.shares, share))
+        ranked.append(match)
     return tuple(ranked)
 
 
-def rows_of(parts: Parts, query: Query, found: Sequence[Found]) -> list[tuple[float, ...]]:
+def rows_of(parts: Parts, query: Query, matches: Sequence[Found]) -> list[tuple[float, ...]]:
     """The ranker's features of each lesson."""
     stems = frozenset(root for root, _, _ in weigh(asked_words(query)).stems)
     symbols = frozenset(map(last_part, query.symbols))
-    most_text = max((share.raw for one in found for share in one.shares if share.lane == "text"), default=0.0)
+    most_text = max((share.raw for match in matches for share in match.shares if share.lane == "text"), default=0.0)
     # a question that names a time does not want the newest
     now = None if query.since or query.until else query.as_of or parts.clock.now()
-    places = [next((share.raw for share in one.shares if share.lane == "path"), 0.0) for one in found]
+    places = [next((share.raw for share in match.shares if share.lane == "path"), 0.0) for match in matches]
     return [
         features(
-            one.lesson, one.shares, one.fit.coverage, most_text, sum(other >= place for other in places), stems,
+            match.lesson, match.shares, match.fit.coverage, most_text, sum(other >= place for other in places), stems,
             symbols, now,
         )
-        for one, place in zip(found, places, strict=True)
+        for match, place in zip(matches, places, strict=True)
     ]  # fmt: skip
 
 
 def _push(
     parts: Parts, place: Place, query: Query, limit: int, budget_tokens: int, moment: Moment, degraded: str
 ) -> Briefing:
-    """What a moment would be given for the same question."""
+    """Answer the same question as a delivery at that moment would."""
     drawn = draw(parts, query, PARTICULAR, pool=max(POOL, min(2 * limit, POOL_LIMIT)))
     good = admissible(parts, query, drawn.found, PUSHED)
     ranked = weigh_up(parts, place, good)
@@ -186,16 +186,16 @@ def _search(parts: Parts, place: Place, query: Query, limit: int, trusts: tuple[
         drawn = find(parts, one_query, retrievers, trusts=trusts)
         notes[drawn.degraded] = None
         good = _passing(parts, one_query, drawn.found, retrievers)
-        foremost = {one.lesson.id for one in drawn.found[:FOREMOST]}
-        if any(one.lesson.id in foremost for one in good):
+        foremost = {match.lesson.id for match in drawn.found[:FOREMOST]}
+        if any(match.lesson.id in foremost for match in good):
             _keep_best(passed, good)
         _keep_best(failed, drawn.found)
-    best = sorted(passed.values(), key=lambda found: -total(found.shares))[:ASKED_POOL]
+    best = sorted(passed.values(), key=lambda match: -total(match.shares))[:ASKED_POOL]
     ranked = _diversified(weigh_up(parts, place, best))
     further: list[Pair] = []
     if limit > ASKED_POOL:
-        further = _further(parts, place, query, [found.lesson.id for found in best], trusts)
-    near = tuple(found for id_, found in failed.items() if id_ not in passed and any(map(says_something, found.shares)))
+        further = _further(parts, place, query, [match.lesson.id for match in best], trusts)
+    near = tuple(match for id_, match in failed.items() if id_ not in passed and any(map(says_something, match.shares)))
     return _Answer(
         passed=tuple(ranked), further=tuple(further), failed=near, notes="; ".join(filter(None, notes))
     )  # fmt: skip
@@ -227,40 +227,40 @@ def _readings(query: Query) -> list[tuple[Query, tuple[str, ...]]]:
     return readings
 
 
-def _passing(parts: Parts, query: Query, found: tuple[Found, ...], retrievers: tuple[str, ...]) -> list[Found]:
-    """Those that pass the threshold of who asks."""
+def _passing(parts: Parts, query: Query, matches: tuple[Found, ...], retrievers: tuple[str, ...]) -> list[Found]:
+    """Return the matches that pass the threshold of a direct question."""
     if retrievers != PARTICULAR:
-        return list(found)
-    good = admissible(parts, query, found, ASKED)
-    passed = {one.lesson.id for one in good}
+        return list(matches)
+    good = admissible(parts, query, matches, ASKED)
+    passed = {match.lesson.id for match in good}
     if not (query.text or query.symbols or query.command or query.error):
-        good += [one for one in found if one.lesson.id not in passed and is_linked(one.shares)]
+        good += [match for match in matches if match.lesson.id not in passed and is_linked(match.shares)]
     if query.error:
         failure = read_failure(query.error, query.command)
-        good += [one for one in found if one.lesson.id not in passed and answers_failure(failure, one.lesson)]
+        good += [match for match in matches if match.lesson.id not in passed and answers_failure(failure, match.lesson)]
     return good
 
 
-def _keep_best(known: dict[LessonId, Found], found: Iterable[Found]) -> None:
-    """Add lessons; of one that several readings found, the better score counts."""
-    for one in found:
-        before = known.get(one.lesson.id)
-        if before is None or total(one.shares) > total(before.shares):
-            known[one.lesson.id] = one
+def _keep_best(known: dict[LessonId, Found], matches: Iterable[Found]) -> None:
+    """Add the matches; where several readings found a lesson, keep the match with the better score."""
+    for match in matches:
+        before = known.get(match.lesson.id)
+        if before is None or total(match.shares) > total(before.shares):
+            known[match.lesson.id] = match
 
 
 def _further(
     parts: Parts, place: Place, query: Query, known: Sequence[LessonId], trusts: tuple[str, ...]
 ) -> list[Pair]:
-    """Lessons behind those that the ranker ordered, for somebody who wants many."""
+    """Return lessons beyond those that the ranker ordered, for a caller with a high limit."""
     query, retrievers = _readings(query)[0]
     query = replace(query, exclude=(*query.exclude, *known))
-    drawn = draw(parts, query, retrievers, pool=POOL_LIMIT, admit=lambda one: one.lesson.trust in trusts)
+    drawn = draw(parts, query, retrievers, pool=POOL_LIMIT, admit=lambda match: match.lesson.trust in trusts)
     return weigh_up(parts, place, _passing(parts, query, drawn.found, retrievers))
 
 
 def _diversified(ranked: Sequence[Pair]) -> list[Pair]:
-    """All of them, near copies behind what says something new."""
+    """Return all pairs, with near copies behind the lessons that say something new."""
     rivals = [
         Rival(score=r.score, terms=f.stems, session=f.lesson.provenance.session, exact=is_exact(f.shares))
         for r, f in ranked
@@ -311,7 +311,7 @@ def _with_headings(
 def _remark(ranked: Ranked, disputes: Sequence[tuple[LessonId, LessonId]]) -> str:
     """What a reader has to know besides the rule and its source: what contradicts it, and what changed."""
     id_ = ranked.lesson.id
-    others = [one if other == id_ else other for one, other in disputes if id_ in (one, other)]
+    others = [first if other == id_ else other for first, other in disputes if id_ in (first, other)]
     against = "disagrees with " + ", ".join(map(short_id, others)) if others else ""
     return "; ".join(filter(None, (against, ranked.caveat)))
 
@@ -333,19 +333,19 @@ def _with_opponents(
         )
         block = sorted((pair, opponent), key=_proof) if opponent else [pair]
         ordered += block
-        placed.update(found.lesson.id for _, found in block)
+        placed.update(match.lesson.id for _, match in block)
         if opponent:
             disputes.append((block[0][1].lesson.id, block[1][1].lesson.id))
     return ordered, tuple(disputes)
 
 
 def _linked_opponents(parts: Parts, place: Place, query: Query, passed: Sequence[Pair]) -> list[Pair]:
-    """Lessons that were not found and that a found one says it contradicts."""
+    """Return the lessons that a match says it contradicts and that are not among the matches."""
     if query.as_of is not None:
         return []
-    known = {found.lesson.id for _, found in passed}
+    known = {match.lesson.id for _, match in passed}
     opponents = []
-    for target in [link.target for _, found in passed for link in found.lesson.links if link.kind == "contradicts"]:
+    for target in [link.target for _, match in passed for link in match.lesson.links if link.kind == "contradicts"]:
         if target in known or target in query.exclude:
             continue
         known.add(target)
@@ -358,17 +358,17 @@ def _linked_opponents(parts: Parts, place: Place, query: Query, passed: Sequence
     return weigh_up(parts, place, opponents, because="contradicts one that was found")
 
 
-def _disagree(one: Pair, other: Pair) -> bool:
+def _disagree(pair: Pair, other: Pair) -> bool:
     """Whether two lessons contradict each other: a link says so, or they are opposed rules about one thing."""
-    mine, theirs = one[1].lesson, other[1].lesson
+    mine, theirs = pair[1].lesson, other[1].lesson
     if mine.id == theirs.id:
         return False
     if _contradicts(mine, theirs) or _contradicts(theirs, mine):
         return True
     if mine.paths and theirs.paths and not set(mine.paths) & set(theirs.paths):
         return False
-    shared = len(one[1].stems & other[1].stems)
-    if shared < SIMILAR * len(one[1].stems | other[1].stems):
+    shared = len(pair[1].stems & other[1].stems)
+    if shared < SIMILAR * len(pair[1].stems | other[1].stems):
         return False
     from holdfast.text.contradiction import relation
 

@@ -59,10 +59,10 @@ def bisect(parts: Parts, place: Place, subject: str, good: str = "", bad: str = 
     low, high, steps = 0, len(points) - 1, 2
     while high - low > 1:
         middle = (low + high) // 2
-        told = answer(points[middle].at)
+        middle_answer = answer(points[middle].at)
         steps += 1
-        if _says(told) == _says(last):
-            high, last = middle, told
+        if _says(middle_answer) == _says(last):
+            high, last = middle, middle_answer
         else:
             low = middle
     before = answer(points[low].at)
@@ -105,17 +105,17 @@ def _answers(parts: Parts, place: Place, subject: str) -> Callable[[datetime], L
 
         return best
 
-    def held(at: datetime) -> Lesson | None:
-        for one in reversed(chain):
+    def active_version(at: datetime) -> Lesson | None:
+        for lesson_id in reversed(chain):
             try:
-                lesson = resolve(parts, place, one, at)
+                lesson = resolve(parts, place, lesson_id, at)
             except HoldfastError:
                 continue  # not known yet
             if lesson.state == "active":
                 return lesson
         return None
 
-    return held
+    return active_version
 
 
 def _says(lesson: Lesson | None) -> tuple[str, ...]:

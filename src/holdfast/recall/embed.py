@@ -57,10 +57,11 @@ def embedding_text(lesson: Lesson) -> str:
     return redact("\n".join(line for line in lines if line))
 
 
-def embed_pending(parts: Parts, limit: int = 1_000, kept: Callable[[int], None] | None = None) -> int:
-    """Embed at most `limit` lessons, of any project, that have no vector of the current embedder; how many were kept.
+def embed_pending(parts: Parts, limit: int = 1_000, on_batch: Callable[[int], None] | None = None) -> int:
+    """Embed at most `limit` lessons, of any project, that have no vector of the current embedder; return their number.
 
-    0 without an embedder. `kept` is told the number of each batch. Raises EmbedderError; what was kept stays.
+    The number is 0 without an embedder. `on_batch` is called with the number of each batch. Raises EmbedderError; the
+    vectors written before stay.
     """
     try:
         embedder = parts.embedder()
@@ -68,7 +69,7 @@ def embed_pending(parts: Parts, limit: int = 1_000, kept: Callable[[int], None] 
             return 0
         _keep(parts, LESSONS_CHANGED, "", "")  # before the look: what changes during it is looked for again
         pending = parts.store.find(LessonFilter(all_projects=True, without_vector=embedder.id, limit=limit))
-        done = sum(_embed(parts, embedder, batch, kept) for batch in _batches(pending))
+        done = sum(_embed(parts, embedder, batch, on_batch) for batch in _batches(pending))
     except EmbedderError as exc:
         _keep(parts, EMBEDDER_FAILED, "", _dated(parts, exc))
         _keep(parts, LESSONS_CHANGED, "", "yes")
@@ -82,23 +83,23 @@ def embed_pending(parts: Parts, limit: int = 1_000, kept: Callable[[int], None] 
 
 
 def embed_question(parts: Parts, text: str) -> Placed:
-    """Where a question stands, redacted first. Raises EmbedderError; for a while after one at once, asking nobody."""
+    """Embed the redacted question. Raises EmbedderError, and for a while after one without asking the embedder."""
     wanted = parts.embedder() if text.strip() else None
     if wanted is None:
         return Placed()
-    asked = redact(text)[:EMBEDDED_QUESTION]
+    question = redact(text)[:EMBEDDED_QUESTION]
     former = _former(parts, wanted)
     if former is not None:
         try:
-            return Placed(vector=_ask(parts, former, asked), embedder_id=former.id)
+            return Placed(vector=_ask(parts, former, question), embedder_id=former.id)
         except EmbedderError:
             pass  # the new one has seen some lessons
     _catch_up(parts, wanted)
-    return Placed(vector=_ask(parts, wanted, asked), embedder_id=wanted.id, missing=_missing(parts, wanted))
+    return Placed(vector=_ask(parts, wanted, question), embedder_id=wanted.id, missing=_missing(parts, wanted))
 
 
 def probe(parts: Parts) -> Embedder | None:
-    """The configured embedder, after it placed a text; None without one. Raises EmbedderError when it does not."""
+    """Return the configured embedder after it embedded a text, or None without one. Raises EmbedderError."""
     embedder = parts.embedder()
     if embedder is not None:
         embedder.embed_query(PROBE)
@@ -127,14 +128,14 @@ def _batches(pending: Sequence[Lesson]) -> list[Sequence[Lesson]]:
     return [pending[at : at + EMBEDDED_AT_ONCE] for at in range(0, len(pending), EMBEDDED_AT_ONCE)]
 
 
-def _embed(parts: Parts, embedder: Embedder, batch: Sequence[Lesson], kept: Callable[[int], None] | None) -> int:
+def _embed(parts: Parts, embedder: Embedder, batch: Sequence[Lesson], on_batch: Callable[[int], None] | None) -> int:
     vectors = embedder.embed_documents([embedding_text(lesson) for lesson in batch])
     current = _unchanged(parts, batch)
     fresh = {lesson.id: vector for lesson, vector in zip(batch, vectors, strict=True) if lesson.id in current}
     if fresh:
         parts.store.put_vectors(embedder.id, fresh)
-    if kept is not None:
-        kept(len(fresh))
+    if on_batch is not None:
+        on_batch(len(fresh))
     return len(fresh)
 
 

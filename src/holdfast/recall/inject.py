@@ -76,7 +76,7 @@ def prepare(
 
 
 class Handover:
-    """A delivery that is ready, and what is to be written down when the host has it."""
+    """A delivery that is ready, and the records to write when the host has received it."""
 
     def __init__(self, briefing: Briefing, turn: Turn | None = None) -> None:
         self.briefing = briefing
@@ -128,9 +128,9 @@ def _ends_of(text: str) -> str:
     return f"{text[:HEAD_CHARACTERS]}\n{text[begin:]}"
 
 
-def log_recall(parts: Parts, place: Place, asked: HookCall, briefing: Briefing) -> None:
-    """Record what an agent was shown because it asked; `asked` tells host, session and, as its prompt, the question."""
-    deliveries = _deliveries(parts, place, _spoken(asked), briefing)
+def log_recall(parts: Parts, place: Place, call: HookCall, briefing: Briefing) -> None:
+    """Record what an agent was shown because it asked; `call` names host and session; its prompt is the question."""
+    deliveries = _deliveries(parts, place, _spoken(call), briefing)
     if deliveries:
         parts.store.record(deliveries)
 
@@ -176,7 +176,7 @@ def _chooser(moment: Moment) -> Callable[[Turn], Briefing]:
 
 
 def _trigger(parts: Parts, place: Place, call: HookCall) -> str:
-    """What it was shown for: the file, the command, the first words of the prompt or of the error."""
+    """Return the reason of the delivery: the file, the command, or the first words of the prompt or the error."""
     file = parts.workspace.relative(place, call.paths[0], call.cwd) or call.paths[0] if call.paths else ""
-    said = call.error or call.command or file or call.prompt or call.name
-    return " ".join(said.split())[:TRIGGER_LIMIT]
+    trigger = call.error or call.command or file or call.prompt or call.name
+    return " ".join(trigger.split())[:TRIGGER_LIMIT]

@@ -18,30 +18,30 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import Freshness
 
 
-def quote_lesson(held: Lesson, judged: tuple[Freshness, str]) -> str:
+def quote_lesson(lesson: Lesson, judged: tuple[Freshness, str]) -> str:
     """Everything about one lesson that a model can use, one field a line. `judged`: its freshness, in words too."""
     freshness, caveat = judged
-    source = held.provenance
+    source = lesson.provenance
     rows = (
-        ("lesson", [held.id]),
-        ("kind", [f"{held.kind}, {held.state}, source {source_word(held)}, confidence {held.confidence:.2f}"]),
+        ("lesson", [lesson.id]),
+        ("kind", [f"{lesson.kind}, {lesson.state}, source {source_word(lesson)}, confidence {lesson.confidence:.2f}"]),
         ("code", [f"{freshness}: {caveat}" if caveat else freshness]),
-        ("title", [held.title]),
-        ("insight", [held.insight]),
-        ("why", [held.why]),
-        ("how", [held.how]),
-        ("where", [", ".join([*held.paths, *held.symbols, *held.globs][:PLACES_SHOWN])]),
-        ("snippets", held.snippets),
-        ("links", [", ".join(f"{link.kind} {short_id(link.target)}" for link in held.links[:PLACES_SHOWN])]),
-        ("learnt", [f"{render_instant(held.validity.valid_from)} {source.host} {source.detector}"]),
+        ("title", [lesson.title]),
+        ("insight", [lesson.insight]),
+        ("why", [lesson.why]),
+        ("how", [lesson.how]),
+        ("where", [", ".join([*lesson.paths, *lesson.symbols, *lesson.globs][:PLACES_SHOWN])]),
+        ("snippets", lesson.snippets),
+        ("links", [", ".join(f"{link.kind} {short_id(link.target)}" for link in lesson.links[:PLACES_SHOWN])]),
+        ("learnt", [f"{render_instant(lesson.validity.valid_from)} {source.host} {source.detector}"]),
         ("evidence", [f"> {evidence.quote}" for evidence in source.evidence]),
     )
     return render_block([line for name, texts in rows for line in _row(name, texts)])
 
 
-def quote_checkpoint(held: Checkpoint) -> str:
+def quote_checkpoint(checkpoint: Checkpoint) -> str:
     """A checkpoint's whole state."""
-    return render_block([], checkpoint=_checkpoint.render(held, CHECKPOINT_TOKENS))
+    return render_block([], checkpoint=_checkpoint.render(checkpoint, CHECKPOINT_TOKENS))
 
 
 def quote_near(near: Sequence[Ranked]) -> str:
@@ -58,8 +58,8 @@ def _near_line(ranked: Ranked) -> str:
 def _row(name: str, texts: Sequence[str]) -> list[str]:
     """`name: text`; of several lines each as it was written: snippets keep their indentation."""
     lines = [line for line in _cut("\n".join(texts)).splitlines() if line.strip()]
-    kept = [line[: len(line) - len(line.lstrip(" \t"))] + clean(line) for line in lines]
-    return [f"{name}:", *kept] if len(kept) > 1 else [f"{name}: {line.lstrip()}" for line in kept]
+    cleaned = [line[: len(line) - len(line.lstrip(" \t"))] + clean(line) for line in lines]
+    return [f"{name}:", *cleaned] if len(cleaned) > 1 else [f"{name}: {line.lstrip()}" for line in cleaned]
 
 
 def _cut(text: str) -> str:

@@ -149,19 +149,19 @@ def question(
         raise InvalidValueError("as_of must be an aware time", hint="add a zone, e.g. 2026-11-21T08:45:29Z")
     from holdfast.text.timespan import span_in  # before a file or a command nothing is asked in words
 
-    asked = shorten(text)
+    question_text = shorten(text)
     now = parts.clock.now()
-    since, until = span_in(asked, as_of or now) or (None, None)
-    clues = clues_in(asked)
+    since, until = span_in(question_text, as_of or now) or (None, None)
+    clues = clues_in(question_text)
     named = [*paths, *clues.paths]
     relative = [parts.workspace.relative(place, path) for path in named]
     return Query(
         project=place.project.id,
-        text=asked,
+        text=question_text,
         paths=tuple(dict.fromkeys(path for path in relative if path)),
         symbols=tuple(dict.fromkeys([*symbols, *clues.symbols])),
         command=command,
-        error=error or (asked if error_signature(asked) else ""),
+        error=error or (question_text if error_signature(question_text) else ""),
         staged=seen_here(parts, place),
         prefix=place.prefix,
         as_of=as_of,
@@ -186,65 +186,65 @@ def draw(
     `admit` drops what a moment has no use for. Raises StoreError when no retriever could answer.
     """
     rankings, among, failures = _ask(parts, query, retrievers, max(RETRIEVER_DEPTH, pool))
-    given = fuse(rankings, pool)
+    shares_by_id = fuse(rankings, pool)
     weights = {hit.id: hit.weight for hit in rankings.get("text", ())}
-    asked = weigh(asked_words(query))
+    question_stems = weigh(asked_words(query))
     runs = runs_of(query.text)
     aim = Aim(task=task_of(query.text), since=query.since, until=query.until)
-    found = []
-    for lesson in get_readable(parts.store, list(given), query.as_of) if given else ():
-        stems = lesson_stems(lesson) if asked.stems or len(given) > 1 else frozenset()
-        shares = given[lesson.id]
-        found.append(Found(
-            lesson=lesson, shares=shares, fit=fit_of(asked, stems), stems=stems, aim=aim,
+    matches = []
+    for lesson in get_readable(parts.store, list(shares_by_id), query.as_of) if shares_by_id else ():
+        stems = lesson_stems(lesson) if question_stems.stems or len(shares_by_id) > 1 else frozenset()
+        shares = shares_by_id[lesson.id]
+        matches.append(Found(
+            lesson=lesson, shares=shares, fit=fit_of(question_stems, stems), stems=stems, aim=aim,
             via=way_to(query.linked, lesson.paths) if not any(map(is_decisive, shares)) else "",
             named=naming(lesson, runs), chance=Chance(lessons=among, stems=len(stems)),
             weight=weights.get(lesson.id, 0.0),
         ))  # fmt: skip
-    kept = tuple(one for one in found if admit is None or admit(one))
-    return Draw(found=kept, degraded="; ".join(filter(None, [*failures, damage_words(parts.store)])))
+    admitted = tuple(match for match in matches if admit is None or admit(match))
+    return Draw(found=admitted, degraded="; ".join(filter(None, [*failures, damage_words(parts.store)])))
 
 
-def found_of(lesson: Lesson, asked: Asked) -> Found:
+def found_of(lesson: Lesson, question_stems: Asked) -> Found:
     """A lesson that no retriever brought, and how its words fit the question."""
     stems = lesson_stems(lesson)
     return Found(
         lesson=lesson,
         shares=(LaneShare(lane="link", rank=1, raw=1.0, share=0.0),),
-        fit=fit_of(asked, stems),
+        fit=fit_of(question_stems, stems),
         stems=stems,
     )
 
 
-def admissible(parts: Parts, query: Query, found: Sequence[Found], bar: Bar) -> list[Found]:
-    """Those that may be delivered: for a name, a place or their meaning, or for their words; and what the named ones
-    are linked to.
+def admissible(parts: Parts, query: Query, matches: Sequence[Found], bar: Bar) -> list[Found]:
+    """Return the matches that may be delivered because of a name, a place, their meaning or their words, and the
+    lessons that the named ones are linked to.
 
-    Who names a lesson wants that one: others then need strong words.
+    A question that names a lesson is about that lesson: all others then need strong words.
     """
 
-    def has_words(one: Found) -> bool:
-        return passes_by_words(one.fit, bar, one.shares, one.chance)
+    def has_words(match: Found) -> bool:
+        return passes_by_words(match.fit, bar, match.shares, match.chance)
 
-    def is_named(one: Found) -> bool:
-        return one.named == TELLING or (one.named != UNNAMED and has_words(one))
+    def is_named(match: Found) -> bool:
+        return match.named == TELLING or (match.named != UNNAMED and has_words(match))
 
-    def is_fit(one: Found) -> bool:
+    def is_fit(match: Found) -> bool:
         if some_named:
-            return one.fit.strength >= bar.strong
-        return has_words(one) or passes_by_meaning(one.shares, bar, one.chance)
+            return match.fit.strength >= bar.strong
+        return has_words(match) or passes_by_meaning(match.shares, bar, match.chance)
 
-    some_named = any(map(is_named, found))
-    good = [one for one in found if is_named(one) or is_sure(one.shares, one.chance) or is_fit(one)]
+    some_named = any(map(is_named, matches))
+    good = [match for match in matches if is_named(match) or is_sure(match.shares, match.chance) or is_fit(match)]
     return good + _linked_by(parts, query, good)
 
 
 def _linked_by(parts: Parts, query: Query, good: Sequence[Found]) -> list[Found]:
-    """The first lessons that those named in the question are linked to, each with half of what the named one got."""
-    taken = {*query.exclude, *(one.lesson.id for one in good)}
+    """Return the first lessons linked to those the question names, each with half the score of the named one."""
+    taken = {*query.exclude, *(match.lesson.id for match in good)}
     followed: list[Found] = []
-    for one in good if query.as_of is None else ():
-        for link in one.lesson.links if one.named == TELLING else ():
+    for match in good if query.as_of is None else ():
+        for link in match.lesson.links if match.named == TELLING else ():
             if link.kind not in FOLLOWED or link.target in taken or len(followed) == LINKS_FOLLOWED:
                 continue
             taken.add(link.target)
@@ -253,16 +253,16 @@ def _linked_by(parts: Parts, query: Query, good: Sequence[Found]) -> list[Found]
             except LessonNotFoundError:
                 continue  # purged since
             if is_visible(lesson, query):
-                share = LaneShare(lane="link", rank=len(followed) + 1, raw=1.0, share=fuse_total(one.shares) / 2)
+                share = LaneShare(lane="link", rank=len(followed) + 1, raw=1.0, share=fuse_total(match.shares) / 2)
                 stems = lesson_stems(lesson)
                 fit = fit_of(weigh(asked_words(query)), stems)
                 via = "linked to one that is named"
-                followed.append(Found(lesson=lesson, shares=(share,), fit=fit, stems=stems, aim=one.aim, via=via))
+                followed.append(Found(lesson=lesson, shares=(share,), fit=fit, stems=stems, aim=match.aim, via=via))
     return followed
 
 
 def is_visible(lesson: Lesson, query: Query) -> bool:
-    """Whether a lesson that was not searched for is one the query may be answered with."""
+    """Whether the query allows a lesson that no retriever found."""
     scope, ends = lesson.scope, lesson.validity.valid_to
     mine = query.all_projects or scope.level == "user" or scope.project == query.project
     holds = query.at is None or ends is None or ends > query.at
@@ -273,7 +273,7 @@ def is_visible(lesson: Lesson, query: Query) -> bool:
 def weigh_up(
     parts: Parts,
     place: Place,
-    found: Sequence[Found],
+    matches: Sequence[Found],
     because: str = "",
     offer: Callable[[list[tuple[Ranked, Found]]], None] | None = None,
 ) -> list[tuple[Ranked, Found]]:
@@ -284,31 +284,33 @@ def weigh_up(
     """
     check = FreshnessCheck(parts, place)
     now = parts.clock.now()
-    glanced = ((one, check.glance(one.lesson)) for one in found)
+    glanced = ((match, check.glance(match.lesson)) for match in matches)
     weighed = sorted(
-        (_weigh(one, judged, because, now, check.share(one.lesson)) for one, judged in glanced), key=_best_first
+        (_weigh(match, judged, because, now, check.share(match.lesson)) for match, judged in glanced), key=_best_first
     )
     while lesson := check.next_look([ranked.lesson for ranked, _ in weighed[:LOOKED_AT]]):
         if offer is not None:
             offer(weighed)
             offer = None
         judged, share = check.judge(lesson), check.share(lesson)
-        again = (_weigh(one, judged, because, now, share) if one.lesson is lesson else (r, one) for r, one in weighed)
+        again = (
+            _weigh(match, judged, because, now, share) if match.lesson is lesson else (r, match) for r, match in weighed
+        )
         weighed = sorted(again, key=_best_first)
     return weighed
 
 
 def _weigh(
-    one: Found, judged: tuple[Freshness, str], because: str, now: datetime, share: float
+    match: Found, judged: tuple[Freshness, str], because: str, now: datetime, share: float
 ) -> tuple[Ranked, Found]:
     freshness, caveat = judged
     why = Why(
-        shares=one.shares,
-        multipliers=multipliers(one.lesson, freshness, now, one.aim, share),
-        words=(one.via and reason(one)) or because or reason(one),
+        shares=match.shares,
+        multipliers=multipliers(match.lesson, freshness, now, match.aim, share),
+        words=(match.via and reason(match)) or because or reason(match),
     )
-    ranked = Ranked(lesson=one.lesson, rank=1, score=score_of(why), why=why, freshness=freshness, caveat=caveat)
-    return ranked, one
+    ranked = Ranked(lesson=match.lesson, rank=1, score=score_of(why), why=why, freshness=freshness, caveat=caveat)
+    return ranked, match
 
 
 def _best_first(pair: tuple[Ranked, Found]) -> tuple[float, str]:
@@ -354,15 +356,15 @@ def brief(
     )
 
 
-def reason(found: Found) -> str:
+def reason(match: Found) -> str:
     """Why it was chosen, in a few words."""
-    said = [found.via] if found.via else []
-    for share in found.shares:
+    reasons = [match.via] if match.via else []
+    for share in match.shares:
         if share.lane in SETTLING or (share.lane in _REASONS and is_decisive(share)):
-            said.append(_REASONS[share.lane])
-    if found.fit.matched:
-        said.append("shares " + ", ".join(found.fit.matched[:4]))
-    return "; ".join(said) or "nearest"
+            reasons.append(_REASONS[share.lane])
+    if match.fit.matched:
+        reasons.append("shares " + ", ".join(match.fit.matched[:4]))
+    return "; ".join(reasons) or "nearest"
 
 
 _REASONS = {

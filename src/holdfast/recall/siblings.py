@@ -32,28 +32,28 @@ def ask_across(
     """The project's own answer, and behind it what sibling projects answer in the room that is left."""
     own = ask(parts, place, query, limit=limit, budget_tokens=budget_tokens, unconfirmed=unconfirmed)
     known = {item.lesson.id for item in own.items}
-    found: list[Ranked] = []
+    sibling_items: list[Ranked] = []
     for project in siblings_of(parts.store, place.project.id):
         theirs = replace(query, project=project, paths=(), symbols=(), linked=(), staged=(), prefix="")
         answer = ask(parts, place, theirs, limit=limit, budget_tokens=budget_tokens)
         label = name_of(parts.store, project)
-        found += [
+        sibling_items += [
             _as_sibling(item, label)
             for item in answer.items
             if item.lesson.scope.project == project and not item.lesson.scope.branch and item.lesson.id not in known
         ]
-    best, tokens = _fitting(found, limit - len(own.items), budget_tokens - own.tokens)
+    best, tokens = _fitting(sibling_items, limit - len(own.items), budget_tokens - own.tokens)
     items = (*own.items, *(replace(item, rank=len(own.items) + at) for at, item in enumerate(best, 1)))
     text = "\n".join(filter(None, (own.text, *map(_line, best))))
-    more, near = own.more + len(found) - len(best), () if items else own.near
+    more, near = own.more + len(sibling_items) - len(best), () if items else own.near
     return replace(own, items=items, text=text, tokens=own.tokens + tokens, more=more, near=near)
 
 
-def _fitting(found: Sequence[Ranked], room: int, budget_tokens: int) -> tuple[list[Ranked], int]:
+def _fitting(candidates: Sequence[Ranked], room: int, budget_tokens: int) -> tuple[list[Ranked], int]:
     """The best that fit the room and the budget, and what they cost."""
     chosen: list[Ranked] = []
     spent = 0
-    for item in sorted(found, key=lambda one: (-one.score, one.lesson.id)):
+    for item in sorted(candidates, key=lambda ranked: (-ranked.score, ranked.lesson.id)):
         cost = count_tokens(_line(item))
         if len(chosen) < room and spent + cost <= budget_tokens:
             chosen.append(item)

@@ -50,26 +50,28 @@ def linked_files(parts: Parts, place: Place, paths: Sequence[str]) -> tuple[Neig
     index = parts.codeindex()
     if index is None:
         return ()
-    found: dict[str, Neighbour] = {}
+    by_path: dict[str, Neighbour] = {}
     try:
         for path in paths[:FILES_LIMIT]:
-            for one in index.neighbours(place, path):
-                known = found.get(one.path)
-                found[one.path] = one if known is None else _together(known, one)
+            for neighbour in index.neighbours(place, path):
+                known = by_path.get(neighbour.path)
+                by_path[neighbour.path] = neighbour if known is None else _together(known, neighbour)
     except HoldfastError:
         return ()
-    others = (one for one in found.values() if one.path not in paths)
-    return tuple(sorted(others, key=lambda one: (-one.weight, one.path))[:LINKED_LIMIT])
+    others = (neighbour for neighbour in by_path.values() if neighbour.path not in paths)
+    return tuple(sorted(others, key=lambda neighbour: (-neighbour.weight, neighbour.path))[:LINKED_LIMIT])
 
 
 def way_to(linked: Iterable[Neighbour], paths: Sequence[str]) -> str:
     """How the closest of those paths is linked, in words: `about src/b.py, imported here`; empty for none."""
-    for one in linked:  # closest first
-        if one.path in paths:
-            return f"about {one.path}, {RELATIONS.get(one.relation, 'linked to it')}"
+    for neighbour in linked:  # closest first
+        if neighbour.path in paths:
+            return f"about {neighbour.path}, {RELATIONS.get(neighbour.relation, 'linked to it')}"
     return ""
 
 
-def _together(one: Neighbour, other: Neighbour) -> Neighbour:
-    closest = one if one.weight >= other.weight else other
-    return replace(closest, weight=1 - (1 - one.weight) * (1 - other.weight), hops=min(one.hops, other.hops))
+def _together(neighbour: Neighbour, other: Neighbour) -> Neighbour:
+    closest = neighbour if neighbour.weight >= other.weight else other
+    return replace(
+        closest, weight=1 - (1 - neighbour.weight) * (1 - other.weight), hops=min(neighbour.hops, other.hops)
+    )

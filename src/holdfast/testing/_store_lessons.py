@@ -41,9 +41,9 @@ class EventContract:
             make_event(kind="tool_failure", command="pytest", exit_code=1, branch="main", model="m", at=minutes(1)),
         ]
         assert store.append_events(events) == 2
-        kept = store.find_events(EventFilter())
-        assert [event for _, event in kept] == events
-        assert kept[0][0] < kept[1][0]
+        numbered = store.find_events(EventFilter())
+        assert [event for _, event in numbered] == events
+        assert numbered[0][0] < numbered[1][0]
 
     def test_an_event_with_a_kept_session_and_key_is_skipped(self, store: Store) -> None:
         first, again = make_event(key="k", text="first"), make_event(key="k", text="again")
@@ -61,15 +61,15 @@ class EventContract:
             make_event(), make_event(project=OTHER), make_event(session=SessionId("session-2")), make_event(),
         ]  # fmt: skip
         store.append_events(events)
-        kept = store.find_events(EventFilter())
+        numbered = store.find_events(EventFilter())
 
         def keys(where: EventFilter) -> list[Event]:
             return [event for _, event in store.find_events(where)]
 
         assert keys(EventFilter(project=PROJECT)) == [events[0], events[2], events[3]]
         assert keys(EventFilter(session=SESSION)) == [events[0], events[1], events[3]]
-        assert keys(EventFilter(project=PROJECT, session=SESSION, after=kept[0][0])) == [events[3]]
-        assert keys(EventFilter(after=kept[1][0], limit=1)) == [events[2]]
+        assert keys(EventFilter(project=PROJECT, session=SESSION, after=numbered[0][0])) == [events[3]]
+        assert keys(EventFilter(after=numbered[1][0], limit=1)) == [events[2]]
         assert keys(EventFilter(limit=0)) == []
 
     def test_what_text_cannot_hold_is_replaced_in_an_event(self, store: Store) -> None:
@@ -107,8 +107,8 @@ class LessonContract:
     def test_lessons_come_in_the_order_asked(self, store: Store) -> None:
         lessons = [make_lesson() for _ in range(700)]
         store.put(lessons, {})
-        asked = [lesson.id for lesson in reversed(lessons)]
-        assert [lesson.id for lesson in store.get(asked)] == asked
+        ids = [lesson.id for lesson in reversed(lessons)]
+        assert [lesson.id for lesson in store.get(ids)] == ids
         assert store.get([]) == []
 
     def test_the_replaced_version_is_closed_when_the_new_one_begins(self, store: Store) -> None:
@@ -255,9 +255,9 @@ class LessonContract:
     def test_what_text_cannot_hold_is_replaced_in_a_lesson(self, store: Store) -> None:
         lesson = make_lesson(insight="a\0b \udc00 end", title="t\0", tags=("\ud800",), path="x\0.py")
         store.put([lesson], {})
-        (kept,) = store.get([lesson.id])
-        assert (kept.insight, kept.title, kept.tags) == ("a\ufffdb \ufffd end", "t\ufffd", ("\ufffd",))
-        assert store.find(LessonFilter(project=PROJECT, path="x\0.py")) == [kept]
+        (stored,) = store.get([lesson.id])
+        assert (stored.insight, stored.title, stored.tags) == ("a\ufffdb \ufffd end", "t\ufffd", ("\ufffd",))
+        assert store.find(LessonFilter(project=PROJECT, path="x\0.py")) == [stored]
 
     def test_find_answers_newest_first_in_pages(self, store: Store) -> None:
         lessons = [make_lesson(recorded_at=minutes(i // 2)) for i in range(7)]
@@ -288,7 +288,7 @@ class LessonContract:
         assert store.find(LessonFilter(project=PROJECT, states=("forgotten",), path="a.py")) == [gone]
 
     @pytest.mark.parametrize(
-        "asked",
+        "conditions",
         [
             {"kinds": ("fix",)},
             {"id_suffix": "LAST8"},
@@ -298,19 +298,19 @@ class LessonContract:
             {"duplicate_key": duplicate_key("Never call commit twice")},
             {"without_vector": EMBEDDER},
         ],
-        ids=lambda asked: next(iter(asked)),
+        ids=lambda conditions: next(iter(conditions)),
     )
-    def test_find_filters_by(self, store: Store, asked: dict[str, Any]) -> None:
+    def test_find_filters_by(self, store: Store, conditions: dict[str, Any]) -> None:
         wanted = make_lesson(
             kind="fix", topic_key="db/engine", path="src/app.py", state="candidate", insight="Never call commit twice."
         )
         other = make_lesson(path="src/app.pyx", topic_key="db/engines", insight="Call commit twice")
         store.put([wanted, other], {})
         store.put_vectors(EMBEDDER, {other.id: (0.0, 1.0, 0.0)})
-        if "id_suffix" in asked:
-            asked = {"id_suffix": wanted.id[-8:]}
-        assert store.find(LessonFilter(project=PROJECT, **asked)) == [wanted]
-        assert store.find(LessonFilter(project=PROJECT, as_of=minutes(1), **asked)) == [wanted]
+        if "id_suffix" in conditions:
+            conditions = {"id_suffix": wanted.id[-8:]}
+        assert store.find(LessonFilter(project=PROJECT, **conditions)) == [wanted]
+        assert store.find(LessonFilter(project=PROJECT, as_of=minutes(1), **conditions)) == [wanted]
 
     def test_filters_take_hostile_text_as_text(self, store: Store) -> None:
         store.put([make_lesson()], {})

@@ -50,8 +50,8 @@ from holdfast.testing.builders import (
 class VectorContract:
     """Vectors."""
 
-    def near(self, store: Store, vector: Sequence[float], **asked: Any) -> list[LessonId]:
-        return found(store, "match_vector", vector=tuple(vector), embedder_id=EMBEDDER, **asked)
+    def near(self, store: Store, vector: Sequence[float], **conditions: Any) -> list[LessonId]:
+        return found(store, "match_vector", vector=tuple(vector), embedder_id=EMBEDDER, **conditions)
 
     def test_the_nearest_come_first_with_their_cosine(self, store: Store) -> None:
         lessons = [make_lesson() for _ in range(3)]
@@ -260,10 +260,10 @@ class PurgeContract:
         assert store.find_records(Change, LogFilter()) == [change]
 
     def test_the_events_a_purged_lesson_quotes_lose_their_texts(self, store: Store) -> None:
-        said, other = make_event(text="Remember that pier 9 is closed"), make_event(text="Pier 9 is closed, noted")
+        quoted, other = make_event(text="Remember that pier 9 is closed"), make_event(text="Pier 9 is closed, noted")
         elsewhere = make_event(text="Pier 9 is closed", session=SessionId("session-2"))
-        store.append_events([said, other, elsewhere])
-        evidence = Evidence(event=said.id, quote="pier 9 is closed")
+        store.append_events([quoted, other, elsewhere])
+        evidence = Evidence(event=quoted.id, quote="pier 9 is closed")
         lesson = make_lesson(insight="Pier 9 is closed.", provenance=Provenance(session=SESSION, evidence=(evidence,)))
         store.put([lesson], {})
         store.purge([lesson.id])
@@ -285,8 +285,8 @@ class PurgeContract:
         other = make_outcome(note="pier 9 is closed to all ships", trigger="Pier 9 is closed to")
         store.record([other])
         store.purge([lesson.id])
-        (kept,) = store.find_records(Outcome, LogFilter())
-        assert (kept.note, kept.trigger, kept.verdict) == ("[purged]", "[purged]", other.verdict)
+        (stored,) = store.find_records(Outcome, LogFilter())
+        assert (stored.note, stored.trigger, stored.verdict) == ("[purged]", "[purged]", other.verdict)
 
     def test_purging_what_is_not_there_erases_nothing(self, store: Store) -> None:
         lesson = reachable(store)

@@ -36,12 +36,12 @@ class WordsContract:
         assert found(store, "match_text", text="retrying an upload") == [lesson.id]
 
     @pytest.mark.parametrize(
-        "asked", ["connection pool", "ConnectionPool", "connection_pool", "pool.connection", "get_connection_pool()"]
+        "question", ["connection pool", "ConnectionPool", "connection_pool", "pool.connection", "get_connection_pool()"]
     )
-    def test_identifiers_match_whole_and_in_parts(self, store: Store, asked: str) -> None:
+    def test_identifiers_match_whole_and_in_parts(self, store: Store, question: str) -> None:
         lesson = make_lesson(insight="Close the ConnectionPool after use")
         store.put([lesson], {})
-        assert found(store, "match_text", text=asked) == [lesson.id]
+        assert found(store, "match_text", text=question) == [lesson.id]
 
     @pytest.mark.parametrize("column", ["title", "insight", "why", "how", "snippets", "tags", "path", "symbol"])
     def test_every_part_of_a_lesson_can_be_found_by_its_words(self, store: Store, column: str) -> None:
@@ -63,11 +63,11 @@ class WordsContract:
             "데이터": make_lesson(insight="운영데이터베이스에 접속하지 마세요"),
         }
         store.put(list(lessons.values()), {})
-        for asked, lesson in lessons.items():
-            assert found(store, "match_text", text=asked) == [lesson.id]
+        for question, lesson in lessons.items():
+            assert found(store, "match_text", text=question) == [lesson.id]
 
     @pytest.mark.parametrize(
-        ("insight", "asked"),
+        ("insight", "question"),
         [
             ("リリース前に鍵を回転する", "鍵"),
             ("先に起動する", "る"),
@@ -81,11 +81,11 @@ class WordsContract:
         ],
     )
     def test_any_script_is_found_by_single_characters_and_plain_forms(
-        self, store: Store, insight: str, asked: str
+        self, store: Store, insight: str, question: str
     ) -> None:
         lesson = make_lesson(insight=insight)
         store.put([lesson, make_lesson()], {})
-        assert found(store, "match_text", text=asked) == [lesson.id]
+        assert found(store, "match_text", text=question) == [lesson.id]
 
     def test_a_common_word_does_not_hide_a_rare_one(self, store: Store) -> None:
         store.put([make_lesson(insight=f"module number {i}") for i in range(300)], {})
@@ -130,12 +130,12 @@ class WordsContract:
 
         lesson = make_lesson(command=command_target("pytest tests/test_login.py"))
         store.put([lesson, make_lesson(command=command_target("npm run build"))], {})
-        asked = "cd /srv/app && PYTHONPATH=. python -m pytest tests/test_login.py -q"
-        assert found(store, "match_tokens", command=asked) == [lesson.id]
-        assert [match.source for match in store.match_tokens(Query(project=PROJECT, command=asked))] == ["command"]
+        command = "cd /srv/app && PYTHONPATH=. python -m pytest tests/test_login.py -q"
+        assert found(store, "match_tokens", command=command) == [lesson.id]
+        assert [match.source for match in store.match_tokens(Query(project=PROJECT, command=command))] == ["command"]
 
     @pytest.mark.parametrize(
-        "asked",
+        "question",
         [
             "why does Pool.acquire hang",
             "see src/net/pool.py please",
@@ -145,32 +145,32 @@ class WordsContract:
             "net/pooling",
         ],
     )
-    def test_names_in_a_question_are_exact(self, store: Store, asked: str) -> None:
+    def test_names_in_a_question_are_exact(self, store: Store, question: str) -> None:
         lesson = make_lesson(
             insight="E0308 goes away with --no-cache; raise MAX_RETRIES", path="src/net/pool.py", symbol="Pool.acquire",
             topic_key="net/pooling",
         )  # fmt: skip
         store.put([lesson, make_lesson()], {})
-        assert found(store, "match_tokens", text=asked) == [lesson.id]
+        assert found(store, "match_tokens", text=question) == [lesson.id]
 
     def test_plain_words_are_not_exact(self, store: Store) -> None:
         store.put([make_lesson(insight="The server needs a restart. Don't panic.", path="src/server.py")], {})
         assert found(store, "match_tokens", text="restart the server. Don't panic, e.g. wait 1.5 s") == []
 
     @pytest.mark.parametrize(
-        ("asked", "source"),
+        ("question", "source"),
         [
             ("net/pooling", "topic"), ("Pool.acquire", "symbol"), ("acquire", "part"), ("src/net/pool.py", "path"),
             ("pool.py", "file"), ("MAX_RETRIES", "mention"),
         ],
     )  # fmt: skip
-    def test_a_token_says_what_of_the_lesson_it_is(self, store: Store, asked: str, source: str) -> None:
+    def test_a_token_says_what_of_the_lesson_it_is(self, store: Store, question: str, source: str) -> None:
         lesson = make_lesson(
             insight="Raise MAX_RETRIES before", path="src/net/pool.py", symbol="Pool.acquire", topic_key="net/pooling"
         )
         store.put([lesson], {})
-        sources = {match.token: match.source for match in store.match_tokens(Query(project=PROJECT, text=asked))}
-        assert sources[asked.casefold()] == source
+        sources = {match.token: match.source for match in store.match_tokens(Query(project=PROJECT, text=question))}
+        assert sources[question.casefold()] == source
 
     def test_a_token_of_several_sources_is_of_the_one_that_says_most(self, store: Store) -> None:
         store.put([make_lesson(insight="Pool.acquire hangs", path="a.py", symbol="Pool.acquire")], {})
@@ -268,8 +268,8 @@ class PathContract:
     def test_a_symbol_asked_without_what_it_is_in_is_found_by_its_last_part(self, store: Store) -> None:
         inside, alone = make_lesson(path="db.py", symbol="Store.flush"), make_lesson(path="db.py", symbol="flush")
         store.put([inside, alone], {})
-        for asked, relations in (("flush", {"same", "unqualified"}), ("Cache.flush", {"unqualified"})):
-            matches = store.match_symbols(Query(project=PROJECT, paths=("db.py",), symbols=(asked,)), 9)
+        for symbol, relations in (("flush", {"same", "unqualified"}), ("Cache.flush", {"unqualified"})):
+            matches = store.match_symbols(Query(project=PROJECT, paths=("db.py",), symbols=(symbol,)), 9)
             assert {match.relation for match in matches} == relations
             lessons_told = {id_: match.is_anchor for match in matches for _, id_ in match.lessons}
             assert lessons_told == {inside.id: False, alone.id: True}

@@ -34,9 +34,9 @@ def minutes(count: float) -> datetime:
     return START + timedelta(minutes=count)
 
 
-def found(store: Search, method: str, limit: int = 10, **asked: Any) -> list[LessonId]:
+def found(store: Search, method: str, limit: int = 10, **conditions: Any) -> list[LessonId]:
     """The ids a method of the port answers with for a query in PROJECT, each once, in the order given."""
-    return ids_of(answer_of(store, method, Query(**{"project": PROJECT, **asked}), limit))
+    return ids_of(answer_of(store, method, Query(**{"project": PROJECT, **conditions}), limit))
 
 
 def answer_of(store: Search, method: str, query: Query, limit: int) -> Any:
@@ -98,8 +98,8 @@ def reachable(store: Store, **over: Any) -> Lesson:
     return lesson
 
 
-def assert_found(store: Store, lesson: Lesson, expected: bool, **asked: Any) -> None:
+def assert_found(store: Store, lesson: Lesson, expected: bool, **conditions: Any) -> None:
     """The lesson is found, or is not, by every method."""
     for method, question in every_method(lesson).items():
-        ids = found(store, method, **{**question, **asked})
+        ids = found(store, method, **{**question, **conditions})
         assert (lesson.id in ids) is expected, method

@@ -206,5 +206,5 @@ class SearchContract:
         )  # fmt: skip
         store.put([lesson], {})
         store.put([next_version(lesson)], {lesson.id: lesson.recorded_at})
-        assert [kept.id for kept in store.find(LessonFilter(project=PROJECT))] == [lesson.id]
+        assert [stored.id for stored in store.find(LessonFilter(project=PROJECT))] == [lesson.id]
         assert store.check() == []

@@ -23,18 +23,18 @@ OTHER_ROOT = "/src/shop-worktree"
 
 def make_symbol(name: str, path: str = "src/a.py", **over: Any) -> Symbol:
     """A function of that name; its hashes are made of its name."""
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "path": path, "name": name, "kind": "function", "start_line": 1, "end_line": 3, "start_byte": 0,
         "end_byte": 40, "signature": f"def {name}()", "signature_hash": f"s1:{name}", "body_hash": f"b1:{name}",
         "tokens": 12,
     }  # fmt: skip
-    return Symbol(**{**given, **over})
+    return Symbol(**{**defaults, **over})
 
 
 def make_outline(path: str = "src/a.py", blob: str = "git1:a", **over: Any) -> Outline:
     """An outline with one function `f` unless told otherwise."""
-    given: dict[str, Any] = {"path": path, "blob": blob, "language": "python", "symbols": (make_symbol("f", path),)}
-    return Outline(**{**given, **over})
+    defaults: dict[str, Any] = {"path": path, "blob": blob, "language": "python", "symbols": (make_symbol("f", path),)}
+    return Outline(**{**defaults, **over})
 
 
 def state_of(outline: Outline, size: int = 40, mtime_ns: int = 1_700_000_000_000_000_001) -> FileState:
@@ -137,8 +137,8 @@ class _Symbols:
         inside = ("put", "Store.put", "Store.put#2", "Store.put_all", "Other.put")
         keep(index, make_outline(symbols=tuple(make_symbol(name) for name in inside)))
         assert names(index.symbols(ROOT, "name", "Store.put")) == [("src/a.py", "Store.put")]
-        found = [symbol.name for symbol in index.symbols(ROOT, "last_name", "put")]
-        assert found == ["put", "Store.put", "Store.put#2", "Other.put"]
+        symbols = [symbol.name for symbol in index.symbols(ROOT, "last_name", "put")]
+        assert symbols == ["put", "Store.put", "Store.put#2", "Other.put"]
         assert index.symbols(ROOT, "name", "Store") == []
 
     def test_symbols_of_a_file_are_in_its_order(self, index: IndexStore) -> None:

@@ -63,11 +63,11 @@ class Adapter:
         return payload
 
     def parse_hook(self, payload: Mapping[str, Any], at: datetime, new_id: Callable[[], str]) -> HookCall:
-        """What a hook's stdin object says. Raises InvalidValueError when it is not this host's."""
-        held = self.translate(payload)
-        call = parse_hook(self.name, held, at, new_id)
-        if self.late and held.get("tool_name") == "Read" and call.name == "PostToolUse":
-            call = replace(call, moment="before_file", paths=call_files(fields_of(held.get("tool_input"))))
+        """Parse a hook's stdin object. Raises InvalidValueError when it is not this host's."""
+        translated = self.translate(payload)
+        call = parse_hook(self.name, translated, at, new_id)
+        if self.late and translated.get("tool_name") == "Read" and call.name == "PostToolUse":
+            call = replace(call, moment="before_file", paths=call_files(fields_of(translated.get("tool_input"))))
         if call.ends_turn and not self.tells_end:
             call = replace(call, may_be_last=True)
         own = text_of(fields_of(payload).get("hook_event_name")) or call.name

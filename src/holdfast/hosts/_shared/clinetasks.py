@@ -92,11 +92,11 @@ class _Task:
             yield from self._user(blocks)
 
     def _assistant(self, blocks: list[Mapping[str, Any]]) -> Iterator[Event]:
-        said = "\n".join(text_of(block.get("text")) for block in blocks if block.get("type") == "text")
-        text = THINKING.sub("", shorten(said, TEXT_LIMIT))
+        spoken_text = "\n".join(text_of(block.get("text")) for block in blocks if block.get("type") == "text")
+        text = THINKING.sub("", shorten(spoken_text, TEXT_LIMIT))
         calls = [(name, dict(ARGUMENT.findall(inside))) for name, inside in CALL.findall(text)]
         self._pending += [call for call in calls if call[0] in CALLS]
-        spoken = [given.get(SPOKEN[name], "") for name, given in calls if name in SPOKEN]
+        spoken = [arguments.get(SPOKEN[name], "") for name, arguments in calls if name in SPOKEN]
         spoken += [_spoken(block) for block in blocks if _speaks(block)]
         yield from self.telling.reply("\n".join(filter(None, (CALL.sub("", text).strip(), *spoken))))
         tools = [block for block in blocks if block.get("type") == "tool_use" and not _speaks(block)]
@@ -105,7 +105,7 @@ class _Task:
     def _user(self, blocks: list[Mapping[str, Any]]) -> Iterator[Event]:
         yield from tell_message(self.telling, "user", [_judged(b) for b in blocks if b.get("type") == "tool_result"])
         texts = [text_of(block.get("text")) for block in blocks if block.get("type") == "text"]
-        folder = next((found[1] for text in texts if (found := WORKING_FOLDER.search(text))), "")
+        folder = next((match[1] for text in texts if (match := WORKING_FOLDER.search(text))), "")
         self.telling.stand(cwd="" if self.telling.cwd else folder)
         answered = next((n for n, text in enumerate(texts) if RESULT.match(text)), -1)
         if answered < 0:
@@ -121,9 +121,9 @@ class _Task:
         words = [match[2] for match in USERS_WORDS.finditer(text) if _is_users(text, match.start(), tool)]
         output = USERS_WORDS.sub("", text.partition("<environment_details>")[0]).strip()
         if self._pending:
-            tool, given = self._pending.pop(0)
+            tool, arguments = self._pending.pop(0)
             self._pending.clear()  # one call a message is run; the others were cut off
-            yield from self.telling.call(tool, given, {"stdout": output, "content": output}, "", error_of(output))
+            yield from self.telling.call(tool, arguments, {"stdout": output, "content": output}, "", error_of(output))
         for word in words:
             yield from self.telling.prompt(word)
 
@@ -166,15 +166,15 @@ def _times(folder: str) -> list[datetime]:
         shown = read_json(os.path.join(folder, "ui_messages.json"))
     except OSError:
         return []
-    told = (fields_of(one) for one in shown) if isinstance(shown, list) else ()
-    times = (instant(one.get("ts")) for one in told if one.get("say") == "api_req_started")
+    messages = (fields_of(message) for message in shown) if isinstance(shown, list) else ()
+    times = (instant(message.get("ts")) for message in messages if message.get("say") == "api_req_started")
     return [at for at in times if at]
 
 
 def folder_of(folder: str) -> str:
-    """The folder a task began in, as told beside it or in the list of all tasks."""
-    told = try_json(os.path.join(folder, "history_item.json"))
-    cwd = text_of(told.get("workspace")) or text_of(told.get("cwdOnTaskInitialization"))
+    """The folder a task began in, from the file beside it or from the list of all tasks."""
+    history = try_json(os.path.join(folder, "history_item.json"))
+    cwd = text_of(history.get("workspace")) or text_of(history.get("cwdOnTaskInitialization"))
     state = os.path.join(os.path.dirname(os.path.dirname(folder)), "state", "taskHistory.json")
     return cwd or _folders(state).get(os.path.basename(folder), "")
 
@@ -185,5 +185,5 @@ def _folders(path: str) -> dict[str, str]:
         tasks = read_json(path)
     except OSError:
         return {}
-    told = [fields_of(task) for task in tasks] if isinstance(tasks, list) else []
-    return {str(task.get("id")): text_of(task.get("cwdOnTaskInitialization")) for task in told}
+    entries = [fields_of(task) for task in tasks] if isinstance(tasks, list) else []
+    return {str(task.get("id")): text_of(task.get("cwdOnTaskInitialization")) for task in entries}

@@ -19,8 +19,8 @@ MODULES = ("compression.zstd", "zstandard")
 
 def unpack(packed: bytes) -> bytes:
     """The bytes that were compressed. Raises HostConfigError without a module for it, or for damaged ones."""
-    with io.BytesIO(packed) as held:
-        return _read(held)
+    with io.BytesIO(packed) as stream:
+        return _read(stream)
 
 
 def unpacked_lines(path: str) -> Iterator[str]:

@@ -21,44 +21,46 @@ if TYPE_CHECKING:
 def tell_events(telling: Retelling, lines: Iterable[str]) -> Iterator[Event]:
     """The events of a session's lines."""
     for line in lines:
-        told = parse_line(line)
-        telling.stand(at=instant(told.get("timestamp")))
-        yield from _event(telling, text_of(told.get("type")), fields_of(told.get("data")))
+        entry = parse_line(line)
+        telling.stand(at=instant(entry.get("timestamp")))
+        yield from _event(telling, text_of(entry.get("type")), fields_of(entry.get("data")))
 
 
 def as_hook(translate: Translate) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
     """What turns a call into the form of the command line's hooks, given the adapter's `translate`."""
 
-    def translated(held: Mapping[str, Any]) -> Mapping[str, Any]:
-        result = {"text_result_for_llm": held["error"] or response_text(held["tool_response"])}
-        result["result_type"] = "failure" if held["error"] else "success"
-        return translate({**held, "hook_event_name": "PostToolUse", "tool_result": result})
+    def translated(call: Mapping[str, Any]) -> Mapping[str, Any]:
+        result = {"text_result_for_llm": call["error"] or response_text(call["tool_response"])}
+        result["result_type"] = "failure" if call["error"] else "success"
+        return translate({**call, "hook_event_name": "PostToolUse", "tool_result": result})
 
     return translated
 
 
-def _event(telling: Retelling, kind: str, held: Mapping[str, Any]) -> Iterator[Event]:
+def _event(telling: Retelling, kind: str, details: Mapping[str, Any]) -> Iterator[Event]:
     if kind in ("session.start", "session.resume", "session.context_changed"):
-        _stand(telling, held)
+        _stand(telling, details)
     elif kind == "user.message":
-        if held.get("source") in (None, "user", ""):
-            yield from telling.prompt(text_of(held.get("content")))
+        if details.get("source") in (None, "user", ""):
+            yield from telling.prompt(text_of(details.get("content")))
     elif kind == "assistant.message":
-        telling.stand(model=text_of(held.get("model")))
-        yield from telling.reply(text_of(held.get("content")))
+        telling.stand(model=text_of(details.get("model")))
+        yield from telling.reply(text_of(details.get("content")))
     elif kind == "tool.execution_start":
-        telling.open(text_of(held.get("toolCallId")), text_of(held.get("toolName")), _given(held.get("arguments")))
+        telling.open(
+            text_of(details.get("toolCallId")), text_of(details.get("toolName")), _given(details.get("arguments"))
+        )
     elif kind == "tool.execution_complete":
-        yield from _finished(telling, held)
+        yield from _finished(telling, details)
     elif kind == "session.compaction_complete":
-        yield from telling.compacted(text_of(held.get("summaryContent")))
+        yield from telling.compacted(text_of(details.get("summaryContent")))
 
 
-def _stand(telling: Retelling, held: Mapping[str, Any]) -> None:
-    about = fields_of(held.get("context")) or held
+def _stand(telling: Retelling, details: Mapping[str, Any]) -> None:
+    about = fields_of(details.get("context")) or details
     telling.stand(
-        session=text_of(held.get("sessionId")), cwd=text_of(about.get("cwd")), branch=text_of(about.get("branch")),
-        model=text_of(held.get("selectedModel")),
+        session=text_of(details.get("sessionId")), cwd=text_of(about.get("cwd")), branch=text_of(about.get("branch")),
+        model=text_of(details.get("selectedModel")),
     )  # fmt: skip
 
 
@@ -67,11 +69,11 @@ def _given(arguments: object) -> Mapping[str, Any]:
     return arguments_of(arguments) or ({"input": arguments} if isinstance(arguments, str) else {})
 
 
-def _finished(telling: Retelling, held: Mapping[str, Any]) -> Iterator[Event]:
+def _finished(telling: Retelling, details: Mapping[str, Any]) -> Iterator[Event]:
     """Hooks are given no id of a call, so its key rests on the minute here too."""
-    tool, given = telling.take(text_of(held.get("toolCallId")))
+    tool, arguments = telling.take(text_of(details.get("toolCallId")))
     if not tool:
         return
-    text = response_text(fields_of(held.get("result")))
-    error = response_text(fields_of(held.get("error"))) or text or "failed"
-    yield from telling.call(tool, given, text, "", "" if held.get("success") is not False else error)
+    text = response_text(fields_of(details.get("result")))
+    error = response_text(fields_of(details.get("error"))) or text or "failed"
+    yield from telling.call(tool, arguments, text, "", "" if details.get("success") is not False else error)

@@ -73,8 +73,8 @@ def read_lines(path: str) -> Iterator[Mapping[str, Any]]:
     """The objects in a file's lines; damaged and huge lines are skipped. Raises OSError."""
     with open(path, "rb") as stream:
         while line := stream.readline(LINE_LIMIT):
-            if len(line) < LINE_LIMIT and (told := parse_line(line.decode("utf-8", "replace"))):
-                yield told
+            if len(line) < LINE_LIMIT and (entry := parse_line(line.decode("utf-8", "replace"))):
+                yield entry
 
 
 def instant(value: object) -> datetime | None:
@@ -113,14 +113,14 @@ def path_of_uri(text: str) -> str:
 def find_files(root: str, endings: tuple[str, ...], skipped: Iterable[str] = ()) -> list[str]:
     """Files below a folder whose path (with `/`) ends so, least recently written first; none without the folder."""
     left_out = frozenset(skipped)
-    found: list[str] = []
+    matches: list[str] = []
     if "\0" in root:
-        return found
+        return matches
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in left_out)
         paths = (os.path.join(folder, name) for name in names)
-        found += [path for path in paths if path.replace(os.sep, "/").endswith(endings)]
-    return oldest_first(found)
+        matches += [path for path in paths if path.replace(os.sep, "/").endswith(endings)]
+    return oldest_first(matches)
 
 
 def oldest_first(paths: Iterable[str]) -> list[str]:

@@ -57,23 +57,23 @@ COMPACTION_SPAN = 10
 
 
 def parse_hook(host: str, payload: Mapping[str, Any], at: datetime, new_id: Callable[[], str]) -> HookCall:
-    """The call a payload tells of; an unknown hook gives one without events or moment."""
-    held = fields_of(payload)
-    name, session = text_of(held.get("hook_event_name")), text_of(held.get("session_id"))
+    """Parse the payload into a call; an unknown hook gives a call without events or moment."""
+    fields = fields_of(payload)
+    name, session = text_of(fields.get("hook_event_name")), text_of(fields.get("session_id"))
     if not name or not session:
         raise InvalidValueError(
             f"not a hook payload of {host}: it has no hook_event_name or session_id",
             hint=f"this command is started by the host; `holdfast setup {host}` registers it",
         )
-    cwd, agent = text_of(held.get("cwd")), text_of(held.get("agent_id"))
+    cwd, agent = text_of(fields.get("cwd")), text_of(fields.get("agent_id"))
     source = Source(host, session, at, new_id)
     source.stamp.update(cwd=cwd, agent=agent)
-    source.occasion = text_of(held.get("timestamp"))
+    source.occasion = text_of(fields.get("timestamp"))
     parser = PARSERS.get(name)
-    told = parser(source, held) if parser else {}
-    if told.get("ends_turn") or told.get("ends_session"):
-        told["transcript"] = text_of(held.get("transcript_path"))
-    return HookCall(host=host, name=name, session=SessionId(session), cwd=cwd, agent=agent, **told)
+    call_fields = parser(source, fields) if parser else {}
+    if call_fields.get("ends_turn") or call_fields.get("ends_session"):
+        call_fields["transcript"] = text_of(fields.get("transcript_path"))
+    return HookCall(host=host, name=name, session=SessionId(session), cwd=cwd, agent=agent, **call_fields)
 
 
 def render_nested(call: HookCall, briefing: Briefing, takes: frozenset[str] = TAKES_CONTEXT) -> str:
@@ -82,8 +82,8 @@ def render_nested(call: HookCall, briefing: Briefing, takes: frozenset[str] = TA
         return "{}"
     from holdfast.lean.texts import dumps
 
-    told = {"hookEventName": call.name, "additionalContext": within_limit(briefing.text)}
-    return dumps({"hookSpecificOutput": told})
+    output = {"hookEventName": call.name, "additionalContext": within_limit(briefing.text)}
+    return dumps({"hookSpecificOutput": output})
 
 
 def compaction_key(at: datetime) -> str:
@@ -104,110 +104,110 @@ def within_limit(text: str, limit: int = CONTEXT_LIMIT) -> str:
     return text[: text.rfind("\n", 0, limit - len(closing)) + 1 or limit] + closing
 
 
-def _session_start(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
-    how = text_of(held.get("source")) or "startup"
-    event = source.event("session_start", start_key(how, source.at), how, model=text_of(held.get("model")))
+def _session_start(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+    how = text_of(fields.get("source")) or "startup"
+    event = source.event("session_start", start_key(how, source.at), how, model=text_of(fields.get("model")))
     return {"events": (event,), "moment": "after_compaction" if how == "compact" else "session_start"}
 
 
-def _prompt(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
-    prompt = clean(text_of(held.get("prompt")))
-    if not prompt or not is_spoken(shorten(prompt)) or text_of(held.get("source")) in MACHINE_PROMPTS:
+def _prompt(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+    prompt = clean(text_of(fields.get("prompt")))
+    if not prompt or not is_spoken(shorten(prompt)) or text_of(fields.get("source")) in MACHINE_PROMPTS:
         return {}
     return {"events": tuple(said(source, "prompt", prompt, trust="person")), "moment": "prompt", "prompt": prompt}
 
 
-def _before_tool(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
-    tool, given = text_of(held.get("tool_name")), fields_of(held.get("tool_input"))
+def _before_tool(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+    tool, arguments = text_of(fields.get("tool_name")), fields_of(fields.get("tool_input"))
     if tool == "Bash":
-        command = text_of(given.get("command"))
+        command = text_of(arguments.get("command"))
         return {"moment": "before_command", "command": command} if command else {}
-    paths = call_files(given) if tool in EDIT_TOOLS or tool in ("Read", PATCH_TOOL) else ()
+    paths = call_files(arguments) if tool in EDIT_TOOLS or tool in ("Read", PATCH_TOOL) else ()
     if not paths:
         return {}
-    told: dict[str, Any] = {"moment": "before_file", "paths": paths}
-    return told | (
-        _lines_read(given)
+    call_fields: dict[str, Any] = {"moment": "before_file", "paths": paths}
+    return call_fields | (
+        _lines_read(arguments)
         if tool == "Read"
-        else {"edits": True, "excerpts": _replaced(given), "writes": _written(given)}
+        else {"edits": True, "excerpts": _replaced(arguments), "writes": _written(arguments)}
     )
 
 
-def _replaced(given: Mapping[str, Any]) -> tuple[str, ...]:
+def _replaced(arguments: Mapping[str, Any]) -> tuple[str, ...]:
     """The texts an edit is about to replace."""
-    if "patch" in given:
+    if "patch" in arguments:
         from holdfast.hosts._shared.patch import parse_patch
 
-        return tuple(part.old for part in parse_patch(text_of(given["patch"])) if part.old)[:1]
-    edits = given.get("edits")
-    every = [given, *(fields_of(edit) for edit in edits[:EXCERPTS])] if isinstance(edits, list) else [given]
+        return tuple(part.old for part in parse_patch(text_of(arguments["patch"])) if part.old)[:1]
+    edits = arguments.get("edits")
+    every = [arguments, *(fields_of(edit) for edit in edits[:EXCERPTS])] if isinstance(edits, list) else [arguments]
     return tuple(old for edit in every if (old := text_of(edit.get("old_string"))))
 
 
-def _written(given: Mapping[str, Any]) -> tuple[str, ...]:
+def _written(arguments: Mapping[str, Any]) -> tuple[str, ...]:
     """The texts an edit is about to write."""
-    if "patch" in given:
+    if "patch" in arguments:
         from holdfast.hosts._shared.patch import parse_patch
 
-        return tuple(part.new for part in parse_patch(text_of(given["patch"])) if part.new)[:EXCERPTS]
-    edits = given.get("edits")
-    every = [given, *(fields_of(edit) for edit in edits[:EXCERPTS])] if isinstance(edits, list) else [given]
-    found = (text_of(edit.get(name)) for edit in every for name in ("new_string", "content", "new_source"))
-    return tuple(filter(None, found))
+        return tuple(part.new for part in parse_patch(text_of(arguments["patch"])) if part.new)[:EXCERPTS]
+    edits = arguments.get("edits")
+    every = [arguments, *(fields_of(edit) for edit in edits[:EXCERPTS])] if isinstance(edits, list) else [arguments]
+    texts = (text_of(edit.get(name)) for edit in every for name in ("new_string", "content", "new_source"))
+    return tuple(filter(None, texts))
 
 
-def _lines_read(given: Mapping[str, Any]) -> dict[str, Any]:
+def _lines_read(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The lines of a file that are asked for; nothing for all of them."""
-    first, count = given.get("offset") or 1, given.get("limit") or (LINES_READ if given.get("offset") else 0)
+    first = arguments.get("offset") or 1
+    count = arguments.get("limit") or (LINES_READ if arguments.get("offset") else 0)
     if not (isinstance(first, int) and isinstance(count, int)) or first < 1 or count < 1:
         return {}
     return {"lines": (first, first + count - 1)}
 
 
-def _after_tool(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
-    tool, given, use = _call(held)
-    return {"events": tuple(call_finished(source, tool, given, held.get("tool_response"), use))}
+def _after_tool(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+    tool, arguments, use = _call(fields)
+    return {"events": tuple(call_finished(source, tool, arguments, fields.get("tool_response"), use))}
 
 
-def _after_failure(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
-    tool, given, use = _call(held)
-    if held.get("is_interrupt") is True:
+def _after_failure(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+    tool, arguments, use = _call(fields)
+    if fields.get("is_interrupt") is True:
         # The user stopped it: a command ran for a while, and neither worked nor failed; an edit was not made.
-        return {
-            "events": tuple(call_finished(source, tool, given, {"interrupted": True}, use)) if tool == "Bash" else ()
-        }
-    events, error = call_failed(source, tool, given, text_of(held.get("error")), use)
-    told: dict[str, Any] = {"events": tuple(events), "paths": call_files(given)}
+        interrupted = call_finished(source, tool, arguments, {"interrupted": True}, use) if tool == "Bash" else ()
+        return {"events": tuple(interrupted)}
+    events, error = call_failed(source, tool, arguments, text_of(fields.get("error")), use)
+    call_fields: dict[str, Any] = {"events": tuple(events), "paths": call_files(arguments)}
     if error:
-        told.update(moment="after_failure", error=error, command=text_of(given.get("command")))
-    return told
+        call_fields.update(moment="after_failure", error=error, command=text_of(arguments.get("command")))
+    return call_fields
 
 
-def _call(held: Mapping[str, Any]) -> tuple[str, Mapping[str, Any], str]:
-    return text_of(held.get("tool_name")), fields_of(held.get("tool_input")), text_of(held.get("tool_use_id"))
+def _call(fields: Mapping[str, Any]) -> tuple[str, Mapping[str, Any], str]:
+    return text_of(fields.get("tool_name")), fields_of(fields.get("tool_input")), text_of(fields.get("tool_use_id"))
 
 
-def _before_compaction(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
-    event = source.event("compaction", compaction_key(source.at), text_of(held.get("custom_instructions")))
+def _before_compaction(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+    event = source.event("compaction", compaction_key(source.at), text_of(fields.get("custom_instructions")))
     return {"events": (event,), "ends_turn": True}
 
 
-def _stop(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
-    return {"events": tuple(said(source, "reply", text_of(held.get("last_assistant_message")))), "ends_turn": True}
+def _stop(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {"events": tuple(said(source, "reply", text_of(fields.get("last_assistant_message")))), "ends_turn": True}
 
 
-def _subagent_start(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
-    prompt = clean(text_of(held.get("prompt")))
+def _subagent_start(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+    prompt = clean(text_of(fields.get("prompt")))
     # Claude Code does not say what the sub-agent is asked; it is told what a session is told at its start.
     return {"moment": "prompt", "prompt": prompt} if prompt else {"moment": "session_start"}
 
 
-def _subagent_stop(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
-    return {"events": tuple(said(source, "reply", text_of(held.get("last_assistant_message"))))}
+def _subagent_stop(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {"events": tuple(said(source, "reply", text_of(fields.get("last_assistant_message"))))}
 
 
-def _session_end(source: Source, held: Mapping[str, Any]) -> dict[str, Any]:
-    reason = text_of(held.get("reason"))
+def _session_end(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+    reason = text_of(fields.get("reason"))
     event = source.event("session_end", f"end:{minute_of(source.at)}", reason)
     return {"events": (event,), "ends_session": True}
 

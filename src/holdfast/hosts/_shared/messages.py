@@ -49,19 +49,19 @@ def tell_result(telling: Retelling, block: Mapping[str, Any]) -> Iterator[Event]
 def open_calls(telling: Retelling, calls: object) -> None:
     """Open a message's calls in OpenAI's shape: `[{id, function: {name, arguments}}]`, or without `function`."""
     for call in calls if isinstance(calls, list) else ():
-        held = fields_of(call)
-        function = fields_of(held.get("function")) or held
-        telling.open(text_of(held.get("id")), text_of(function.get("name")), arguments_of(function.get("arguments")))
+        fields = fields_of(call)
+        function = fields_of(fields.get("function")) or fields
+        telling.open(text_of(fields.get("id")), text_of(function.get("name")), arguments_of(function.get("arguments")))
 
 
-def arguments_of(told: object) -> Mapping[str, Any]:
+def arguments_of(value: object) -> Mapping[str, Any]:
     """A call's arguments, as an object or as its JSON text; empty for neither."""
-    if isinstance(told, str):
+    if isinstance(value, str):
         try:
-            return fields_of(loads(told))
+            return fields_of(loads(value))
         except (InvalidValueError, RecursionError):
             return {}
-    return fields_of(told)
+    return fields_of(value)
 
 
 def blocks_of(content: object) -> list[Mapping[str, Any]]:

@@ -25,12 +25,12 @@ class FilePatch(Frozen):
 
 def parse_patch(text: str) -> list[FilePatch]:
     """One entry a file, in order; a moved file goes by its new path. Text that is no patch gives nothing."""
-    found: list[FilePatch] = []
+    patches: list[FilePatch] = []
     path, old, new = "", list[str](), list[str]()
 
     def close() -> None:
-        if path and len(found) < PATCH_LIMIT:
-            found.append(FilePatch(path=path, old="\n".join(old), new="\n".join(new)))
+        if path and len(patches) < PATCH_LIMIT:
+            patches.append(FilePatch(path=path, old="\n".join(old), new="\n".join(new)))
 
     for line in text.splitlines():
         head = next((line[len(mark) :].strip() for mark in _HEADS if line.startswith(mark)), "")
@@ -44,4 +44,4 @@ def parse_patch(text: str) -> list[FilePatch]:
         elif line.startswith("+"):
             new.append(line[1:])
     close()
-    return found
+    return patches

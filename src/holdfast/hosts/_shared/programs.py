@@ -104,8 +104,8 @@ def _short_name(path: str) -> str:
     import ctypes
 
     ask = ctypes.windll.kernel32.GetShortPathNameW  # type: ignore[attr-defined]
-    told = ctypes.create_unicode_buffer(PATH_LIMIT)
-    return told.value if ask(path, told, PATH_LIMIT) else path
+    buffer = ctypes.create_unicode_buffer(PATH_LIMIT)
+    return buffer.value if ask(path, buffer, PATH_LIMIT) else path
 
 
 def server_words(command: Sequence[str], host: str) -> list[str]:

@@ -41,9 +41,9 @@ UNANSWERED = UNKNOWN_EXIT
 """The response of a call of which nothing is known but that it was made."""
 
 
-def as_it_is(held: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The payload, for readers that tell calls by Claude Code's names already."""
-    return held
+def as_it_is(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the payload unchanged, for readers that name calls as Claude Code does."""
+    return payload
 
 
 def failure(code: object, output: str) -> str:
@@ -81,25 +81,25 @@ class Retelling:
         self._source.stamp.update((name, value) for name, value in stamp.items() if value)
 
     def prompt(self, text: str) -> list[Event]:
-        """What a person said, without what programs put around it; nothing when no person did."""
+        """Record a person's words without the text that programs put around them; nothing when no person spoke."""
         words = clean(persons_words(text))
-        told = said(self._source, "prompt", words, trust="person") if is_spoken(shorten(words)) else []
-        return self._start() + told if told else []
+        events = said(self._source, "prompt", words, trust="person") if is_spoken(shorten(words)) else []
+        return self._start() + events if events else []
 
     def reply(self, text: str) -> list[Event]:
-        """What the agent said."""
-        told = said(self._source, "reply", text)
-        return self._start() + told if told else []
+        """Record the agent's words."""
+        events = said(self._source, "reply", text)
+        return self._start() + events if events else []
 
     def compacted(self, summary: str = "") -> list[Event]:
         """The context was summed up here, in these words where the transcript has them."""
         return [self._source.event("compaction", compaction_key(self._source.at)), *summed_up(self._source, summary)]
 
-    def open(self, use: str, tool: str, given: object) -> None:
-        """A call was made; its result comes later under that id."""
+    def open(self, use: str, tool: str, arguments: object) -> None:
+        """Record a call whose result comes later under that id."""
         if len(self._open) >= PENDING_LIMIT:
             del self._open[next(iter(self._open))]
-        self._open[use] = (tool, fields_of(given))
+        self._open[use] = (tool, fields_of(arguments))
 
     def opened(self, use: str) -> tuple[str, Mapping[str, Any]]:
         """Tool and arguments of a call without a result yet; an empty name for another one."""
@@ -110,29 +110,29 @@ class Retelling:
         return self._open.pop(use, ("", {}))
 
     def close(self, use: str, response: object, error: str = "") -> list[Event]:
-        """The result of a call that was opened; nothing for another one."""
-        tool, given = self.take(use)
-        return self.call(tool, given, response, use, error) if tool else []
+        """Record the result of an open call; nothing for a call that is not open."""
+        tool, arguments = self.take(use)
+        return self.call(tool, arguments, response, use, error) if tool else []
 
     def close_all(self) -> list[Event]:
         """The calls that were never answered: edits are told, of commands only that they ran."""
         return [event for use in list(self._open) for event in self.close(use, UNANSWERED)]
 
     def call(
-        self, tool: str, given: Mapping[str, Any], response: object, use: str = "", error: str = ""
+        self, tool: str, arguments: Mapping[str, Any], response: object, use: str = "", error: str = ""
     ) -> list[Event]:
         """A call by the host's own names; `error` when it failed. Without an id its key rests on the minute."""
-        held: Mapping[str, Any] = {
+        payload: Mapping[str, Any] = {
             "hook_event_name": "PostToolUseFailure" if error else "PostToolUse", "tool_name": tool, "tool_use_id": use,
-            "tool_input": given, "tool_response": response, "error": error,
+            "tool_input": arguments, "tool_response": response, "error": error,
         }  # fmt: skip
-        return self.hook(self._translate(held))
+        return self.hook(self._translate(payload))
 
-    def hook(self, held: Mapping[str, Any]) -> list[Event]:
+    def hook(self, payload: Mapping[str, Any]) -> list[Event]:
         """The events of a payload in Claude Code's shape."""
-        parser = PARSERS.get(text_of(held.get("hook_event_name")))
-        told = list(parser(self._source, held).get("events", ())) if parser else []
-        return self._start() + told if told else []
+        parser = PARSERS.get(text_of(payload.get("hook_event_name")))
+        events = list(parser(self._source, payload).get("events", ())) if parser else []
+        return self._start() + events if events else []
 
     def _start(self) -> list[Event]:
         if self._started or not self.cwd:

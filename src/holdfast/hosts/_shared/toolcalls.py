@@ -145,7 +145,7 @@ def minute_of(at: datetime, span: int = 1) -> str:
     return f"{at.isoformat()[:14]}{at.minute // span * span:02d}"
 
 
-def is_own_tool(tool: str, given: Mapping[str, Any]) -> bool:
+def is_own_tool(tool: str, arguments: Mapping[str, Any]) -> bool:
     """Whether a tool is one of our MCP server's: what it answers is memory already, never evidence.
 
     Some hosts call every server through one tool and name the server among the arguments.
@@ -153,61 +153,65 @@ def is_own_tool(tool: str, given: Mapping[str, Any]) -> bool:
     words = "".join(c if c.isalnum() else " " for c in tool.lower()).split()
     if OWN_SERVER in words:
         return words[-1] in OWN_TOOLS or words[0] == "mcp"
-    return text_of(given.get("server_name") or given.get("serverName")).lower() == OWN_SERVER
+    return text_of(arguments.get("server_name") or arguments.get("serverName")).lower() == OWN_SERVER
 
 
-def call_files(given: Mapping[str, Any]) -> tuple[str, ...]:
+def call_files(arguments: Mapping[str, Any]) -> tuple[str, ...]:
     """The file a tool was called on; those of a patch."""
-    if "patch" in given:
+    if "patch" in arguments:
         from holdfast.hosts._shared.patch import parse_patch
 
-        return tuple(part.path for part in parse_patch(text_of(given["patch"])))
-    path = text_of(given.get("file_path")) or text_of(given.get("notebook_path")) or text_of(given.get("path"))
+        return tuple(part.path for part in parse_patch(text_of(arguments["patch"])))
+    path = (
+        text_of(arguments.get("file_path")) or text_of(arguments.get("notebook_path")) or text_of(arguments.get("path"))
+    )
     return (path,) if path else ()
 
 
-def call_finished(source: Source, tool: str, given: Mapping[str, Any], response: object, use: str) -> list[Event]:
+def call_finished(source: Source, tool: str, arguments: Mapping[str, Any], response: object, use: str) -> list[Event]:
     """The events of a call that did not fail."""
-    if is_own_tool(tool, given):
+    if is_own_tool(tool, arguments):
         return []
-    key = _key(source, tool, given, use, str(response))
+    key = _key(source, tool, arguments, use, str(response))
     if tool.rpartition("__")[2] in MEMORY_TOOLS:
-        return _remembered(source, tool.rpartition("__")[2], _memory_text(given), key)
+        return _remembered(source, tool.rpartition("__")[2], _memory_text(arguments), key)
     if tool == PATCH_TOOL:
-        return _patched(source, given, key)
+        return _patched(source, arguments, key)
     if tool in EDIT_TOOLS:
-        return _edits(source, tool, given, fields_of(response), key)
+        return _edits(source, tool, arguments, fields_of(response), key)
     if tool == "Bash":
-        return [_command(source, given, response, key)]
+        return [_command(source, arguments, response, key)]
     if tool in LOOKING_TOOLS:
-        return [_look(source, tool, given, fields_of(response), key)]
+        return [_look(source, tool, arguments, fields_of(response), key)]
     if tool == "TodoWrite":
-        return [source.event("tool_result", key, todo_text(given.get("todos")), tool=tool)]
+        return [source.event("tool_result", key, todo_text(arguments.get("todos")), tool=tool)]
     if tool == QUESTION_TOOL:
-        return _answers(source, given, response, key)
+        return _answers(source, arguments, response, key)
     text = clean(response_text(response))
-    return [source.event("tool_result", key, text, tool=tool, trust="tool", files=call_files(given))]
+    return [source.event("tool_result", key, text, tool=tool, trust="tool", files=call_files(arguments))]
 
 
-def call_failed(source: Source, tool: str, given: Mapping[str, Any], error: str, use: str) -> tuple[list[Event], str]:
+def call_failed(
+    source: Source, tool: str, arguments: Mapping[str, Any], error: str, use: str
+) -> tuple[list[Event], str]:
     """The events of a call that failed, and the error to answer; no error where the user or the host stopped it.
 
     An error is the tool's own text. It may repeat the host's words for a refusal, so it never holds words of the user.
     """
     error = clean(error).removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")
-    if is_own_tool(tool, given) or error.startswith(NOT_RUN):
+    if is_own_tool(tool, arguments) or error.startswith(NOT_RUN):
         return [], ""
     refused = error.startswith(REJECTED)
     code, error = exit_code(error)
     event = source.event(
-        "tool_failure", _key(source, tool, given, use, error), error,
-        tool=tool, command=shorten(text_of(given.get("command"))), exit_code=code, files=call_files(given),
+        "tool_failure", _key(source, tool, arguments, use, error), error,
+        tool=tool, command=shorten(text_of(arguments.get("command"))), exit_code=code, files=call_files(arguments),
         trust="tool",
     )  # fmt: skip
     return [event], "" if refused else error
 
 
-def refusal(source: Source, tool: str, given: Mapping[str, Any], content: str, use: str) -> list[Event]:
+def refusal(source: Source, tool: str, arguments: Mapping[str, Any], content: str, use: str) -> list[Event]:
     """The call that the user refused, without their words, and these as a prompt; nothing when they gave none.
 
     Only for a reader whose host marks the refusal in a place that no tool writes to.
@@ -218,7 +222,7 @@ def refusal(source: Source, tool: str, given: Mapping[str, Any], content: str, u
     words = words.partition(HOST_NOTE)[0].strip()
     if not words or words.startswith(CLARIFIES):
         return []
-    refused, _ = call_failed(source, tool, given, sentence + SAID, use)
+    refused, _ = call_failed(source, tool, arguments, sentence + SAID, use)
     return [*refused, *said(source, "prompt", words, trust="person")]
 
 
@@ -235,9 +239,9 @@ FIELDS = (("file_path", "path"), ("content", "file_text"), ("old_string", "old_s
 """Claude Code's names of a file tool's arguments, and the names that several others give them."""
 
 
-def with_usual_fields(given: Mapping[str, Any]) -> dict[str, Any]:
+def with_usual_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments under Claude Code's names too."""
-    return {**given, **{name: given[own] for name, own in FIELDS if own in given and name not in given}}
+    return {**arguments, **{name: arguments[own] for name, own in FIELDS if own in arguments and name not in arguments}}
 
 
 def exited(code: str, output: str) -> str:
@@ -263,22 +267,22 @@ def response_text(response: object) -> str:
         return response
     if isinstance(response, list):
         return "\n".join(filter(None, (text_of(fields_of(block).get("text")) for block in response)))
-    held = fields_of(response)
+    fields = fields_of(response)
     for name in ("content", "text", "result", "message", "error", "stdout"):
-        found = response_text(held[name]) if name in held else ""
-        if found:
-            return found
+        text = response_text(fields[name]) if name in fields else ""
+        if text:
+            return text
     return ""
 
 
-def _answers(source: Source, given: Mapping[str, Any], response: object, key: str) -> list[Event]:
+def _answers(source: Source, arguments: Mapping[str, Any], response: object, key: str) -> list[Event]:
     """What the user chose, as `question = answer` and below it what the agent wrote of the option; and as a prompt
     each answer that is none of the options: the user typed it."""
-    held = fields_of(response)
-    answers = fields_of(held.get("answers"))
+    fields = fields_of(response)
+    answers = fields_of(fields.get("answers"))
     if not answers:
         return [source.event("tool_result", key, clean(response_text(response)), tool=QUESTION_TOOL, trust="person")]
-    options = _options(held.get("questions") or given.get("questions"))
+    options = _options(fields.get("questions") or arguments.get("questions"))
     lines: list[str] = []
     typed: list[str] = []
     for question, answer in answers.items():
@@ -330,14 +334,14 @@ def todo_text(todos: object) -> str:
     )
 
 
-def _key(source: Source, tool: str, given: Mapping[str, Any], use: str, outcome: str) -> str:
+def _key(source: Source, tool: str, arguments: Mapping[str, Any], use: str, outcome: str) -> str:
     """The call's key: by its id, else by its minute, what was called, when, and what came of it.
 
     Without time and outcome, a command that fails and passes within a minute would be kept once, as failed.
     """
     if use:
         return f"result:{use}"
-    call = "\0".join((tool, str(sorted(given.items(), key=str)), source.occasion, outcome))
+    call = "\0".join((tool, str(sorted(arguments.items(), key=str)), source.occasion, outcome))
     return f"result:{minute_of(source.at)}:{digest(call)}"
 
 
@@ -349,11 +353,11 @@ def is_memory_file(path: str) -> bool:
     return any(mark in plain and rest in plain.partition(mark)[2] for mark, rest in MEMORY_FOLDERS)
 
 
-def _memory_text(given: Mapping[str, Any]) -> str:
+def _memory_text(arguments: Mapping[str, Any]) -> str:
     """The words of a memory tool's call; nothing for one that deletes."""
-    action = text_of(given.get("action") or given.get("Action")).lower()
-    words = "\n".join(filter(None, (text_of(given.get(name)).strip() for name in MEMORY_FIELDS)))
-    title = text_of(given.get("title") or given.get("Title")).strip()
+    action = text_of(arguments.get("action") or arguments.get("Action")).lower()
+    words = "\n".join(filter(None, (text_of(arguments.get(name)).strip() for name in MEMORY_FIELDS)))
+    title = text_of(arguments.get("title") or arguments.get("Title")).strip()
     return "" if action == "delete" or not words else f"# {title}\n{words}" if title else words
 
 
@@ -362,15 +366,17 @@ def _remembered(source: Source, name: str, words: str, key: str) -> list[Event]:
     return [source.event("tool_result", key, f"{name}\n{words}", tool=MEMORY_TOOL)] if words.strip() else []
 
 
-def _edits(source: Source, tool: str, given: Mapping[str, Any], response: Mapping[str, Any], key: str) -> list[Event]:
-    files = call_files(given)
+def _edits(
+    source: Source, tool: str, arguments: Mapping[str, Any], response: Mapping[str, Any], key: str
+) -> list[Event]:
+    files = call_files(arguments)
     if tool != "NotebookEdit" and files and is_memory_file(files[0]):
-        words = "\n".join(_new_lines(old, new) for old, new in _pairs(tool, given, response))
+        words = "\n".join(_new_lines(old, new) for old, new in _pairs(tool, arguments, response))
         return _remembered(source, files[0].replace("\\", "/").rpartition("/")[2], words, key)
     return [
         source.event("file_edit", key if n == 0 else f"{key}.{n}", tool=tool, files=files,
                      old=shorten(old), new=shorten(new))
-        for n, (old, new) in enumerate(_pairs(tool, given, response))
+        for n, (old, new) in enumerate(_pairs(tool, arguments, response))
     ]  # fmt: skip
 
 
@@ -380,56 +386,56 @@ def _new_lines(old: str, new: str) -> str:
     return "\n".join(line for line in new.splitlines() if line.strip() not in known)
 
 
-def _pairs(tool: str, given: Mapping[str, Any], response: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _pairs(tool: str, arguments: Mapping[str, Any], response: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The texts that an edit replaced, each with what took its place."""
-    if tool == "MultiEdit" and isinstance(given.get("edits"), list):
-        edits = [fields_of(edit) for edit in given["edits"]]
+    if tool == "MultiEdit" and isinstance(arguments.get("edits"), list):
+        edits = [fields_of(edit) for edit in arguments["edits"]]
         return [(text_of(edit.get("old_string")), text_of(edit.get("new_string"))) for edit in edits]
     if tool == "Write":
-        return [(text_of(response.get("originalFile")), text_of(given.get("content")))]
+        return [(text_of(response.get("originalFile")), text_of(arguments.get("content")))]
     if tool == "NotebookEdit":
-        return [("", text_of(given.get("new_source")))]
-    return [(text_of(given.get("old_string")), text_of(given.get("new_string")))]
+        return [("", text_of(arguments.get("new_source")))]
+    return [(text_of(arguments.get("old_string")), text_of(arguments.get("new_string")))]
 
 
-def _patched(source: Source, given: Mapping[str, Any], key: str) -> list[Event]:
+def _patched(source: Source, arguments: Mapping[str, Any], key: str) -> list[Event]:
     from holdfast.hosts._shared.patch import parse_patch
 
     return [
         source.event("file_edit", key if n == 0 else f"{key}.{n}", tool=PATCH_TOOL, files=(part.path,),
                      old=shorten(part.old), new=shorten(part.new))
-        for n, part in enumerate(parse_patch(text_of(given.get("patch"))))
+        for n, part in enumerate(parse_patch(text_of(arguments.get("patch"))))
     ]  # fmt: skip
 
 
-def _command(source: Source, given: Mapping[str, Any], response: object, key: str) -> Event:
-    held = fields_of(response)
-    parts = (text_of(held.get("stdout")), text_of(held.get("stderr"))) if held else (response_text(response),)
-    unknown = held.get("interrupted") or held.get("backgroundTaskId") or held.get("returnCodeInterpretation")
+def _command(source: Source, arguments: Mapping[str, Any], response: object, key: str) -> Event:
+    fields = fields_of(response)
+    parts = (text_of(fields.get("stdout")), text_of(fields.get("stderr"))) if fields else (response_text(response),)
+    unknown = fields.get("interrupted") or fields.get("backgroundTaskId") or fields.get("returnCodeInterpretation")
     return source.event(
         "tool_result", key, clean("\n".join(filter(None, parts))),
-        tool="Bash", command=shorten(text_of(given.get("command"))), exit_code=None if unknown else 0, trust="tool",
+        tool="Bash", command=shorten(text_of(arguments.get("command"))), exit_code=None if unknown else 0, trust="tool",
     )  # fmt: skip
 
 
-def _look(source: Source, tool: str, given: Mapping[str, Any], response: Mapping[str, Any], key: str) -> Event:
+def _look(source: Source, tool: str, arguments: Mapping[str, Any], response: Mapping[str, Any], key: str) -> Event:
     """A file read or searched: which ones, not what was in them (it is in the repository)."""
-    text = text_of(given.get("pattern"))
+    text = text_of(arguments.get("pattern"))
     if tool in ("Read", "NotebookRead"):
-        return source.event("tool_result", key, text, tool=tool, files=call_files(given), trust="tool")
-    files = _found(given, response)
+        return source.event("tool_result", key, text, tool=tool, files=call_files(arguments), trust="tool")
+    files = _found(arguments, response)
     if not files and response.get("numFiles") == 0 and not response.get("content") and text:
         text += "\n" + NOTHING_FOUND
     return source.event("tool_result", key, text, tool=tool, files=files, trust="tool")
 
 
-def _found(given: Mapping[str, Any], response: Mapping[str, Any]) -> tuple[str, ...]:
-    """The files a search found: as told, or those its lines (`src/a.py:12:def put`) begin with."""
-    told = response.get("filenames")
-    names = [name for name in told if isinstance(name, str)] if isinstance(told, list) else []
+def _found(arguments: Mapping[str, Any], response: Mapping[str, Any]) -> tuple[str, ...]:
+    """The files that a search names, or those that its lines (`src/a.py:12:def put`) begin with."""
+    filenames = response.get("filenames")
+    names = [name for name in filenames if isinstance(name, str)] if isinstance(filenames, list) else []
     content = text_of(response.get("content"))
     if not names and content:
         heads = (line.partition(":")[0] for line in content.split("\n")[:LINES_LIMIT] if ":" in line)
         names = list(dict.fromkeys(head for head in heads if head and not head.isdecimal() and " " not in head))
-        names = names or list(call_files(given))
+        names = names or list(call_files(arguments))
     return tuple(names[:FILES_LIMIT])

@@ -99,7 +99,7 @@ class _Session:
             for thoughts in THOUGHTS:
                 text = thoughts.sub("", text)
             blocks = BLOCK.finditer(text) if len(text) <= BLOCKS_LIMIT else ()
-            self.edits = {_plain(found["path"]): _texts(found) for found in blocks}
+            self.edits = {_plain(block["path"]): _texts(block) for block in blocks}
             yield from self.telling.reply(text)
 
     def _program(self, line: str) -> Iterator[Event]:
@@ -124,7 +124,7 @@ def _plain(path: str) -> str:
     return path.strip().strip("*`#: ")
 
 
-def _texts(found: re.Match[str]) -> tuple[str, str]:
-    if found["whole"] is not None:
-        return "", found["whole"]
-    return found["old"].rstrip("\n"), found["new"].rstrip("\n")
+def _texts(block: re.Match[str]) -> tuple[str, str]:
+    if block["whole"] is not None:
+        return "", block["whole"]
+    return block["old"].rstrip("\n"), block["new"].rstrip("\n")

@@ -64,17 +64,17 @@ class Amp(Adapter):
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload with Claude Code's names of tools and their arguments, and a failure as one."""
-        held = dict(fields_of(payload))
-        tool = text_of(held.get("tool_name"))
-        held["tool_name"] = TOOLS.get(tool, tool)
-        given = with_usual_fields(fields_of(held.get("tool_input")))
-        held["tool_input"] = given | ({"command": given["cmd"]} if "cmd" in given else {})
-        if held.get("status") in FAILED:
-            held |= {
+        translated = dict(fields_of(payload))
+        tool = text_of(translated.get("tool_name"))
+        translated["tool_name"] = TOOLS.get(tool, tool)
+        arguments = with_usual_fields(fields_of(translated.get("tool_input")))
+        translated["tool_input"] = arguments | ({"command": arguments["cmd"]} if "cmd" in arguments else {})
+        if translated.get("status") in FAILED:
+            translated |= {
                 "hook_event_name": "PostToolUseFailure",
-                "error": response_text(held.get("tool_response")) or "failed",
+                "error": response_text(translated.get("tool_response")) or "failed",
             }
-        return held
+        return translated
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
         """What the plug-in reads."""

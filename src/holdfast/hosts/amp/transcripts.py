@@ -56,9 +56,9 @@ def _answered(telling: Retelling, block: Mapping[str, Any]) -> Iterator[Event]:
     use = text_of(block.get("toolUseID")) or text_of(block.get("tool_use_id"))
     run = fields_of(block.get("run"))
     result = run.get("result", block.get("content"))
-    held = fields_of(result)
-    output = text_of(held.get("output")) or response_text(result)
-    code = held.get("exitCode")
+    fields = fields_of(result)
+    output = text_of(fields.get("output")) or response_text(result)
+    code = fields.get("exitCode")
     error = failure(code, output)
     if run.get("status") == "error":
         error = response_text(run.get("error")) or output or "failed"

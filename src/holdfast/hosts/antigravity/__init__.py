@@ -75,22 +75,25 @@ class Antigravity(Adapter):
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload in Claude Code's shape, its hook told by what it holds."""
-        held = fields_of(payload)
-        told: dict[str, Any] = {"session_id": held.get("conversationId"), "transcript_path": held.get("transcriptPath")}
-        folders = held.get("workspacePaths")
-        told["cwd"] = text_of(folders[0]) if isinstance(folders, list) and folders else ""
-        if "invocationNum" in held:
-            first = held["invocationNum"] == 0
-            prompt = _last_prompt(text_of(held.get("transcriptPath"))) if first else ""
-            return told | {"hook_event_name": "UserPromptSubmit" if first else "-", "prompt": prompt}
-        if "toolCall" not in held:
-            return told | {"hook_event_name": "Stop"}
-        call = fields_of(held["toolCall"])
-        given = dict(fields_of(call.get("args")))
-        given |= {name: given[own] for name, own in FIELDS if own in given}
-        told |= {"tool_name": TOOLS.get(text_of(call.get("name")), call.get("name")), "tool_input": given}
-        error = text_of(held.get("error"))
-        return told | {"hook_event_name": "PostToolUseFailure" if error else "PostToolUse", "error": error}
+        fields = fields_of(payload)
+        translated: dict[str, Any] = {
+            "session_id": fields.get("conversationId"),
+            "transcript_path": fields.get("transcriptPath"),
+        }
+        folders = fields.get("workspacePaths")
+        translated["cwd"] = text_of(folders[0]) if isinstance(folders, list) and folders else ""
+        if "invocationNum" in fields:
+            first = fields["invocationNum"] == 0
+            prompt = _last_prompt(text_of(fields.get("transcriptPath"))) if first else ""
+            return translated | {"hook_event_name": "UserPromptSubmit" if first else "-", "prompt": prompt}
+        if "toolCall" not in fields:
+            return translated | {"hook_event_name": "Stop"}
+        call = fields_of(fields["toolCall"])
+        arguments = dict(fields_of(call.get("args")))
+        arguments |= {name: arguments[own] for name, own in FIELDS if own in arguments}
+        translated |= {"tool_name": TOOLS.get(text_of(call.get("name")), call.get("name")), "tool_input": arguments}
+        error = text_of(fields.get("error"))
+        return translated | {"hook_event_name": "PostToolUseFailure" if error else "PostToolUse", "error": error}
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
         """A step for this turn, or an empty object."""
@@ -149,10 +152,10 @@ def _last_prompt(path: str) -> str:
         return ""
     for line in reversed(lines):
         try:
-            told = fields_of(loads(line)) if '"USER_INPUT"' in line else {}
+            entry = fields_of(loads(line)) if '"USER_INPUT"' in line else {}
         except InvalidValueError:
             continue
-        if told.get("type") == "USER_INPUT":
-            said = text_of(told.get("content"))
-            return (said.partition("<USER_REQUEST>")[2].partition("</USER_REQUEST>")[0] or said).strip()
+        if entry.get("type") == "USER_INPUT":
+            content = text_of(entry.get("content"))
+            return (content.partition("<USER_REQUEST>")[2].partition("</USER_REQUEST>")[0] or content).strip()
     return ""

@@ -40,27 +40,29 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
     """Events of a conversation. Raises OSError."""
     plain = path.replace(os.sep, "/")
     session = plain.partition("/brain/")[2].partition("/")[0] or os.path.basename(os.path.dirname(path))
-    telling = Retelling(host, session, new_id, lambda held: _judged(held, host.translate))
+    telling = Retelling(host, session, new_id, lambda call: _judged(call, host.translate))
     telling.stand(at=written_at(path), cwd=_folder(plain.partition("/brain/")[0], session))
     waiting: list[str] = []
-    for number, told in enumerate(read_lines(path)):
-        telling.stand(at=instant(told.get("created_at")))
-        yield from _step(telling, told, waiting, number)
+    for number, entry in enumerate(read_lines(path)):
+        telling.stand(at=instant(entry.get("created_at")))
+        yield from _step(telling, entry, waiting, number)
 
 
-def _judged(held: Mapping[str, Any], translate: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Mapping[str, Any]:
+def _judged(
+    payload: Mapping[str, Any], translate: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+) -> Mapping[str, Any]:
     """The call by Claude Code's names; hooks tell no output, so that is put back."""
-    call = {"name": held["tool_name"], "args": held["tool_input"]}
-    return {**translate({"toolCall": call, "error": held["error"]}), "tool_response": held["tool_response"]}
+    call = {"name": payload["tool_name"], "args": payload["tool_input"]}
+    return {**translate({"toolCall": call, "error": payload["error"]}), "tool_response": payload["tool_response"]}
 
 
-def _step(telling: Retelling, told: Mapping[str, Any], waiting: list[str], number: int) -> Iterator[Event]:
-    kind, content = text_of(told.get("type")), text_of(told.get("content"))
-    if kind == "USER_INPUT" and told.get("source") != "SYSTEM":
+def _step(telling: Retelling, entry: Mapping[str, Any], waiting: list[str], number: int) -> Iterator[Event]:
+    kind, content = text_of(entry.get("type")), text_of(entry.get("content"))
+    if kind == "USER_INPUT" and entry.get("source") != "SYSTEM":
         yield from telling.prompt(content)
     elif kind == "PLANNER_RESPONSE":
         yield from telling.reply(content)
-        calls = told.get("tool_calls")
+        calls = entry.get("tool_calls")
         waiting[:] = []
         for place, call in enumerate(map(fields_of, calls if isinstance(calls, list) else ())):
             waiting.append(f"{number}.{place}")
@@ -68,22 +70,22 @@ def _step(telling: Retelling, told: Mapping[str, Any], waiting: list[str], numbe
     elif kind == "CHECKPOINT":
         yield from telling.compacted()
     elif kind not in NOT_RESULTS and waiting:
-        yield from _answered(telling, waiting.pop(0), told, HEADER.sub("", content))
+        yield from _answered(telling, waiting.pop(0), entry, HEADER.sub("", content))
 
 
-def _answered(telling: Retelling, use: str, told: Mapping[str, Any], output: str) -> Iterator[Event]:
+def _answered(telling: Retelling, use: str, entry: Mapping[str, Any], output: str) -> Iterator[Event]:
     """Hooks are given no id of a call, so its key rests on the minute here too."""
-    tool, given = telling.take(use)
+    tool, arguments = telling.take(use)
     code = CODE.search(output[:400])
     error = failure(int(code[1]), output) if code else ""
-    if told.get("status") == "ERROR":
+    if entry.get("status") == "ERROR":
         error = error or output or "failed"
     response = {"stdout": output, "content": output, **({} if code else UNANSWERED)}
-    yield from telling.call(tool, given, response, "", error)
+    yield from telling.call(tool, arguments, response, "", error)
 
 
-def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _plain(value) for name, value in given.items()}
+def _arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _plain(value) for name, value in arguments.items()}
 
 
 def _plain(value: object) -> object:

@@ -79,20 +79,20 @@ def find_transcripts(home: str, config_dir: str = "") -> list[str]:
     Files of sub-agents are left out: what they did came back to the session as a result.
     """
     root = os.path.join(config_dir or os.path.join(home, ".claude"), "projects")
-    found = []
+    paths = []
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if name != "subagents")
-        found += [os.path.join(folder, name) for name in files if name.endswith(".jsonl")]
-    return sorted(found, key=lambda path: (_written_at(path), path))
+        paths += [os.path.join(folder, name) for name in files if name.endswith(".jsonl")]
+    return sorted(paths, key=lambda path: (_written_at(path), path))
 
 
 def parse_transcript(host: str, lines: Iterable[str], session: str, new_id: Callable[[], str]) -> Iterator[Event]:
     """Events of the lines, in their order; lines that are not whole JSON objects are skipped."""
     reading = _Reading(Source(host, session, EPOCH, new_id))
     for line in lines:
-        told = _object(line)
-        if text_of(told.get("type")) in TOLD_BY:
-            yield from reading.line(told)
+        entry = _object(line)
+        if text_of(entry.get("type")) in TOLD_BY:
+            yield from reading.line(entry)
     yield from reading.flush_reply()
 
 
@@ -106,17 +106,17 @@ class _Reading:
         self.reply_texts: list[str] = []
         self.started = False
 
-    def line(self, told: Mapping[str, Any]) -> Iterator[Event]:
+    def line(self, entry: Mapping[str, Any]) -> Iterator[Event]:
         """The events that this line completes."""
-        message = fields_of(told.get("message"))
-        kind = told["type"]
+        message = fields_of(entry.get("message"))
+        kind = entry["type"]
         if kind != "assistant" or text_of(message.get("id")) != self.reply_id:
             yield from self.flush_reply()
-        summary = told.get("isCompactSummary") is True and told.get("isSidechain") is not True
-        if not summary and any(told.get(mark) is True for mark in SKIPPED):
+        summary = entry.get("isCompactSummary") is True and entry.get("isSidechain") is not True
+        if not summary and any(entry.get(mark) is True for mark in SKIPPED):
             return
-        self._stamp(told)
-        if not self.started and told.get("cwd"):
+        self._stamp(entry)
+        if not self.started and entry.get("cwd"):
             self.started = True
             yield self.source.event("session_start", start_key("startup", self.source.at), "startup")
         if summary:
@@ -124,10 +124,10 @@ class _Reading:
         elif kind == "assistant":
             self._assistant(message)
         elif kind == "user":
-            yield from self._user(told, message)
+            yield from self._user(entry, message)
         elif kind == "attachment":
-            yield from self._attachment(fields_of(told.get("attachment")))
-        elif told.get("subtype") == "compact_boundary":
+            yield from self._attachment(fields_of(entry.get("attachment")))
+        elif entry.get("subtype") == "compact_boundary":
             yield self.source.event("compaction", compaction_key(self.source.at))
 
     def flush_reply(self) -> Iterator[Event]:
@@ -136,14 +136,14 @@ class _Reading:
             yield from said(self.source, "reply", "\n".join(self.reply_texts))
         self.reply_id, self.reply_texts = "", []
 
-    def _stamp(self, told: Mapping[str, Any]) -> None:
+    def _stamp(self, entry: Mapping[str, Any]) -> None:
         stamp = self.source.stamp
-        stamp["session"] = text_of(told.get("sessionId")) or stamp["session"]
-        stamp["cwd"] = text_of(told.get("cwd")) or stamp.get("cwd", "")
-        branch = text_of(told.get("gitBranch"))
+        stamp["session"] = text_of(entry.get("sessionId")) or stamp["session"]
+        stamp["cwd"] = text_of(entry.get("cwd")) or stamp.get("cwd", "")
+        branch = text_of(entry.get("gitBranch"))
         stamp["branch"] = "" if branch == "HEAD" else branch
         with suppress(InvalidValueError):  # without a time of its own, that of the line before is the best guess
-            self.source.at = parse_instant(text_of(told.get("timestamp")))
+            self.source.at = parse_instant(text_of(entry.get("timestamp")))
 
     def _assistant(self, message: Mapping[str, Any]) -> None:
         self.reply_id = text_of(message.get("id"))
@@ -154,32 +154,32 @@ class _Reading:
             elif block.get("type") == "tool_use":
                 self._open(text_of(block.get("id")), text_of(block.get("name")), fields_of(block.get("input")))
 
-    def _open(self, use: str, tool: str, given: Mapping[str, Any]) -> None:
+    def _open(self, use: str, tool: str, arguments: Mapping[str, Any]) -> None:
         if len(self.open_calls) >= PENDING_LIMIT:
             del self.open_calls[next(iter(self.open_calls))]
-        self.open_calls[use] = (tool, given)
+        self.open_calls[use] = (tool, arguments)
 
-    def _user(self, told: Mapping[str, Any], message: Mapping[str, Any]) -> Iterator[Event]:
-        by_machine = text_of(told.get("promptSource")) in MACHINE_PROMPTS
+    def _user(self, entry: Mapping[str, Any], message: Mapping[str, Any]) -> Iterator[Event]:
+        by_machine = text_of(entry.get("promptSource")) in MACHINE_PROMPTS
         for block in _blocks(message):
             if block.get("type") == "tool_result":
-                yield from self._result(block, told)
+                yield from self._result(block, entry)
             elif block.get("type") == "text" and not by_machine:
                 yield from self._prompt(text_of(block.get("text")))
 
-    def _result(self, block: Mapping[str, Any], told: Mapping[str, Any]) -> Iterator[Event]:
-        use, result = text_of(block.get("tool_use_id")), told.get("toolUseResult")
-        tool, given = self.open_calls.pop(use, ("", {}))
+    def _result(self, block: Mapping[str, Any], entry: Mapping[str, Any]) -> Iterator[Event]:
+        use, result = text_of(block.get("tool_use_id")), entry.get("toolUseResult")
+        tool, arguments = self.open_calls.pop(use, ("", {}))
         if not tool:
             return  # its call is not in these lines: nothing to tell what it answers
         content = block.get("content")
-        if block.get("is_error") is True and _is_refused(told, tool, response_text(content)):
-            yield from refusal(self.source, tool, given, response_text(content), use)
+        if block.get("is_error") is True and _is_refused(entry, tool, response_text(content)):
+            yield from refusal(self.source, tool, arguments, response_text(content), use)
         elif block.get("is_error") is True:
-            yield from call_failed(self.source, tool, given, response_text(content), use)[0]
+            yield from call_failed(self.source, tool, arguments, response_text(content), use)[0]
         else:
             response = result if isinstance(result, dict) else content
-            yield from call_finished(self.source, tool, given, response, use)
+            yield from call_finished(self.source, tool, arguments, response, use)
 
     def _attachment(self, attachment: Mapping[str, Any]) -> Iterator[Event]:
         """Only what the user typed while the agent worked; all else is injected text, ours among it."""
@@ -192,25 +192,25 @@ class _Reading:
             yield from said(self.source, "prompt", words, trust="person")
 
 
-def _is_refused(told: Mapping[str, Any], tool: str, content: str) -> bool:
+def _is_refused(entry: Mapping[str, Any], tool: str, content: str) -> bool:
     """Whether the user refused the call, as far as the line tells in places that no tool writes to.
 
     The host repeats an error beside the message with `Error: ` in front, and versions without a mark of their own do
     the same with a refusal that has words. There the tool decides: what may stand at the beginning of its errors.
     """
-    result = told.get("toolUseResult")
-    if told.get("toolDenialKind") == DENIED_BY_USER:
+    result = entry.get("toolUseResult")
+    if entry.get("toolDenialKind") == DENIED_BY_USER:
         return True
     if result == REFUSED:
         return not tool.startswith(OTHERS_TOOLS)
     if result != f"Error: {content}" or not content.startswith(REFUSAL):
         return False
-    return tool in HOSTS_OWN_ERRORS or (tool == "Bash" and _version(told) >= EXIT_CODE_FIRST)
+    return tool in HOSTS_OWN_ERRORS or (tool == "Bash" and _version(entry) >= EXIT_CODE_FIRST)
 
 
-def _version(told: Mapping[str, Any]) -> tuple[int, ...]:
+def _version(entry: Mapping[str, Any]) -> tuple[int, ...]:
     """The host's version that wrote the line; empty when it does not say."""
-    numbers = text_of(told.get("version")).split("-")[0].split(".")
+    numbers = text_of(entry.get("version")).split("-")[0].split(".")
     return tuple(int(number) for number in numbers) if all(number.isdecimal() for number in numbers) else ()
 
 

@@ -81,19 +81,19 @@ class Cline(Adapter):
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload with Claude Code's names of tools and their arguments, and a failure as one."""
-        held = dict(fields_of(payload))
-        tool = text_of(held.get("tool_name"))
-        held["tool_name"] = TOOLS.get(tool, tool)
-        held["tool_input"] = _arguments(with_usual_fields(fields_of(held.get("tool_input"))))
+        translated = dict(fields_of(payload))
+        tool = text_of(translated.get("tool_name"))
+        translated["tool_name"] = TOOLS.get(tool, tool)
+        translated["tool_input"] = _arguments(with_usual_fields(fields_of(translated.get("tool_input"))))
         # Cline puts the user's words into a tag of its own; what stands in any other tag is nobody's.
-        held["prompt"] = persons_words(text_of(held.get("prompt")))
-        if held.get("hook_event_name") == "PostToolUse":
-            text, failed = outcome(held.get("tool_response"))
+        translated["prompt"] = persons_words(text_of(translated.get("prompt")))
+        if translated.get("hook_event_name") == "PostToolUse":
+            text, failed = outcome(translated.get("tool_response"))
             if failed:
-                held |= {"hook_event_name": "PostToolUseFailure", "error": text or "failed"}
+                translated |= {"hook_event_name": "PostToolUseFailure", "error": text or "failed"}
             else:
-                held["tool_response"] = {"stdout": text, "content": text}
-        return held
+                translated["tool_response"] = {"stdout": text, "content": text}
+        return translated
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
         """What the plug-in reads."""
@@ -150,17 +150,17 @@ def outcome(response: object) -> tuple[str, bool]:
     return exited(code, output) or output, failed
 
 
-def _arguments(given: dict[str, Any]) -> dict[str, Any]:
+def _arguments(arguments: dict[str, Any]) -> dict[str, Any]:
     """The arguments with the pairs of a `diff` in its own form, and one text of several commands."""
-    if isinstance(given.get("commands"), list):
-        given["command"] = " && ".join(map(text_of, given["commands"]))
-    if isinstance(given.get("files"), list) and given["files"]:
-        first = given["files"][0]
-        given["file_path"] = text_of(first) or text_of(fields_of(first).get("path"))
+    if isinstance(arguments.get("commands"), list):
+        arguments["command"] = " && ".join(map(text_of, arguments["commands"]))
+    if isinstance(arguments.get("files"), list) and arguments["files"]:
+        first = arguments["files"][0]
+        arguments["file_path"] = text_of(first) or text_of(fields_of(first).get("path"))
     for name, own in (("old_string", "old_text"), ("new_string", "new_text")):
-        given.setdefault(name, given.get(own))
-    diff = text_of(given.get("diff"))
+        arguments.setdefault(name, arguments.get(own))
+    diff = text_of(arguments.get("diff"))
     if SEARCH in diff:
-        given["old_string"] = diff.partition(SEARCH)[2].partition(MIDDLE)[0]
-        given["new_string"] = diff.partition(MIDDLE)[2].partition(REPLACE)[0]
-    return given
+        arguments["old_string"] = diff.partition(SEARCH)[2].partition(MIDDLE)[0]
+        arguments["new_string"] = diff.partition(MIDDLE)[2].partition(REPLACE)[0]
+    return arguments

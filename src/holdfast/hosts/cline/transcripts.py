@@ -46,7 +46,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
     if not path.endswith(MESSAGES):
         yield from read_task(host, path, new_id)
         return
-    told = fields_of(read_json(path))
+    history_fields = fields_of(read_json(path))
     about = try_json(path.removesuffix(MESSAGES) + ".json")
     session = text_of(about.get("session_id")) or os.path.basename(path).removesuffix(MESSAGES)
     telling = Retelling(host, session, new_id)
@@ -54,7 +54,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
         at=instant(about.get("started_at")) or written_at(path), model=text_of(about.get("model")),
         cwd=text_of(about.get("workspace_root")) or text_of(about.get("cwd")),
     )  # fmt: skip
-    messages = told.get("messages")
+    messages = history_fields.get("messages")
     for message in map(fields_of, messages if isinstance(messages, list) else ()):
         telling.stand(at=instant(message.get("ts")))
         yield from tell_message(telling, message.get("role"), [_judged(b) for b in blocks_of(message.get("content"))])

@@ -104,13 +104,13 @@ class Codex(Adapter):
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload with a patch as a patch, and a command that failed as a failure."""
-        held = dict(fields_of(payload))
-        if held.get("tool_name") == PATCH_TOOL:
-            given = fields_of(held.get("tool_input"))
-            held["tool_input"] = {"patch": text_of(given.get("command")) or text_of(given.get("input"))}
-        if held.get("hook_event_name") == "PostToolUse":
-            held |= _finished(held, text_of(held.get("tool_response")))
-        return held
+        translated = dict(fields_of(payload))
+        if translated.get("tool_name") == PATCH_TOOL:
+            arguments = fields_of(translated.get("tool_input"))
+            translated["tool_input"] = {"patch": text_of(arguments.get("command")) or text_of(arguments.get("input"))}
+        if translated.get("hook_event_name") == "PostToolUse":
+            translated |= _finished(translated, text_of(translated.get("tool_response")))
+        return translated
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
         """The hook's stdout: nothing but the one object that Codex's closed schema knows."""
@@ -123,15 +123,15 @@ class Codex(Adapter):
 
         check_scope(self.name, scope)
         root = self.root(home)
-        told = hook_command(command, self.name)
-        edits = [hook_edit(os.path.join(root, "hooks.json"), told, hook) for hook in HOOKS]
+        command_line = hook_command(command, self.name)
+        edits = [hook_edit(os.path.join(root, "hooks.json"), command_line, hook) for hook in HOOKS]
         edits.append(
             server_edit(os.path.join(root, "config.toml"), command, self.name, ("mcp_servers",), startup_timeout_sec=30)
         )
         return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)
 
 
-def _finished(held: Mapping[str, Any], response: str) -> dict[str, Any]:
+def _finished(payload: Mapping[str, Any], response: str) -> dict[str, Any]:
     """A command's outcome: from the head that some responses have, else from the rollout, which has it by then.
 
     The response of `exec_command` is the bare output. Where the rollout does not tell either, the code is unknown; the
@@ -140,8 +140,8 @@ def _finished(held: Mapping[str, Any], response: str) -> dict[str, Any]:
     head, _, rest = response.partition("\n")
     if head.startswith("Exit code: "):
         code, output = head.removeprefix("Exit code: "), rest.partition("Output:")[2].lstrip() or rest
-    elif held.get("tool_name") == "Bash":
-        code = _code_in_rollout(text_of(held.get("transcript_path")), text_of(held.get("tool_use_id")))
+    elif payload.get("tool_name") == "Bash":
+        code = _code_in_rollout(text_of(payload.get("transcript_path")), text_of(payload.get("tool_use_id")))
         output = response
         if not code:
             return {"tool_response": {"stdout": response, **UNKNOWN_EXIT}}

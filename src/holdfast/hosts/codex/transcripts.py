@@ -64,10 +64,10 @@ class _Rollout:
         self.running: dict[str, str] = {}
         """The command behind each shell that goes on in the background."""
 
-    def line(self, told: Mapping[str, Any]) -> Iterator[Event]:
+    def line(self, entry: Mapping[str, Any]) -> Iterator[Event]:
         """The events that this line completes."""
-        kind, payload = text_of(told.get("type")), fields_of(told.get("payload"))
-        self.telling.stand(at=instant(told.get("timestamp")))
+        kind, payload = text_of(entry.get("type")), fields_of(entry.get("payload"))
+        self.telling.stand(at=instant(entry.get("timestamp")))
         if kind in ("session_meta", "turn_context"):
             self._meta(payload)
         elif self.silent:
@@ -77,9 +77,9 @@ class _Rollout:
         elif kind == "compacted":
             yield from self.telling.compacted(text_of(payload.get("message")))
         elif kind == "response_item" or (kind and not payload):
-            yield from self._item(payload or told)
-        elif not kind and "id" in told:
-            self._meta(told)  # the first line of the oldest form
+            yield from self._item(payload or entry)
+        elif not kind and "id" in entry:
+            self._meta(entry)  # the first line of the oldest form
 
     def _meta(self, payload: Mapping[str, Any]) -> None:
         self.silent = self.silent or "subagent" in fields_of(payload.get("source"))
@@ -115,28 +115,28 @@ class _Rollout:
     def _called(self, item: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         """The call by Claude Code's names."""
         name = text_of(item.get("name")) or "local_shell"
-        given = _arguments(item)
+        arguments = _arguments(item)
         if name == PATCH_TOOL:
-            return PATCH_TOOL, {"patch": text_of(item.get("input")) or text_of(given.get("input"))}
+            return PATCH_TOOL, {"patch": text_of(item.get("input")) or text_of(arguments.get("input"))}
         if name == "write_stdin":
-            return "Bash", {"command": self.running.get(str(given.get("session_id")), ""), "follows": True}
-        if name == "exec" and (found := SCRIPTED.findall(text_of(given.get("input")))):
-            return "Bash", {"command": "\n".join(text_of(_json(command)) for command in found)}
+            return "Bash", {"command": self.running.get(str(arguments.get("session_id")), ""), "follows": True}
+        if name == "exec" and (commands := SCRIPTED.findall(text_of(arguments.get("input")))):
+            return "Bash", {"command": "\n".join(text_of(_json(command)) for command in commands)}
         if name not in SHELLS:
             server = text_of(item.get("namespace"))  # of an MCP tool, whose name is told bare
-            return (f"{server}__{name}" if server else name), given
-        command = _command(given)
+            return (f"{server}__{name}" if server else name), arguments
+        command = _command(arguments)
         if PATCH_HEAD in command:
             return PATCH_TOOL, {"patch": command[command.find(PATCH_HEAD) :]}
         return "Bash", {"command": command}
 
     def _answered(self, use: str, output: object) -> Iterator[Event]:
-        tool, given = self.telling.opened(use)
+        tool, arguments = self.telling.opened(use)
         code, text = _outcome(output)
         if tool == "Bash" and RUNNING in text:
             shell = text.partition(RUNNING)[2].partition("\n")[0].strip()
-            self.running[shell] = text_of(given.get("command"))
-            if not given.get("follows"):
+            self.running[shell] = text_of(arguments.get("command"))
+            if not arguments.get("follows"):
                 yield from self.telling.close(use, UNANSWERED)
             return
         failed = "Failed to find expected lines" in text or text.startswith("apply_patch verification failed")
@@ -160,8 +160,8 @@ class _Rollout:
 
     def _changed(self, use: str, changes: Mapping[str, Any]) -> Iterator[Event]:
         for number, (path, change) in enumerate(changes.items()):
-            given = {"file_path": path, **_texts(fields_of(change))}
-            yield from self.telling.call("Edit", given, {}, use if number == 0 else f"{use}.{number}")
+            arguments = {"file_path": path, **_texts(fields_of(change))}
+            yield from self.telling.call("Edit", arguments, {}, use if number == 0 else f"{use}.{number}")
 
 
 def _arguments(item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -173,23 +173,23 @@ def _arguments(item: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"input": text_of(item.get("input"))}
 
 
-def _command(given: Mapping[str, Any]) -> str:
+def _command(arguments: Mapping[str, Any]) -> str:
     """The command as a person would type it: of `bash -lc "..."` what the shell was given."""
-    held = given.get("cmd") or given.get("command")
-    if isinstance(held, list):
-        words = [text_of(word) for word in held]
+    command = arguments.get("cmd") or arguments.get("command")
+    if isinstance(command, list):
+        words = [text_of(word) for word in command]
         return words[2] if len(words) == 3 and words[1] in ("-lc", "-c", "-Command", "/c") else " ".join(words)
-    return text_of(held)
+    return text_of(command)
 
 
 def _outcome(output: object) -> tuple[int | None, str]:
     """The exit code, where it is told, and the output without the lines about it."""
     text = response_text(output) if isinstance(output, list) else text_of(output)
     if text.startswith("{"):
-        held = fields_of(_json(text))
-        if "metadata" in held:
-            code = fields_of(held["metadata"]).get("exit_code")
-            return (code if isinstance(code, int) else None), text_of(held.get("output"))
+        fields = fields_of(_json(text))
+        if "metadata" in fields:
+            code = fields_of(fields["metadata"]).get("exit_code")
+            return (code if isinstance(code, int) else None), text_of(fields.get("output"))
     head, mark, rest = text.partition("\nOutput:\n")
     for line in (head if mark else text[:400]).split("\n"):
         name = next((name for name in ("Process exited with code ", "Exit code: ") if line.startswith(name)), "")

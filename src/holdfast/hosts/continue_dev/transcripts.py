@@ -37,35 +37,35 @@ def find(host: Adapter, home: str) -> list[str]:
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
     """Events of a session, all at the time when its file was written. Raises OSError or HostConfigError."""
-    told = fields_of(read_json(path))
-    session = text_of(told.get("sessionId")) or os.path.basename(path).removesuffix(".json")
+    fields = fields_of(read_json(path))
+    session = text_of(fields.get("sessionId")) or os.path.basename(path).removesuffix(".json")
     telling = Retelling(host, session, new_id, _as_claude)
-    telling.stand(at=written_at(path), cwd=path_of_uri(text_of(told.get("workspaceDirectory"))))
-    history = told.get("history")
+    telling.stand(at=written_at(path), cwd=path_of_uri(text_of(fields.get("workspaceDirectory"))))
+    history = fields.get("history")
     for step in map(fields_of, history if isinstance(history, list) else ()):
         yield from _step(telling, step)
 
 
-def _as_claude(held: Mapping[str, Any]) -> Mapping[str, Any]:
-    given = with_usual_fields(fields_of(held["tool_input"]))
+def _as_claude(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    arguments = with_usual_fields(fields_of(payload["tool_input"]))
     for name, own in (("file_path", "filepath"), ("new_string", "changes"), ("content", "contents")):
-        given.setdefault(name, given.get(own))
-    return {**held, "tool_name": TOOLS.get(held["tool_name"], held["tool_name"]), "tool_input": given}
+        arguments.setdefault(name, arguments.get(own))
+    return {**payload, "tool_name": TOOLS.get(payload["tool_name"], payload["tool_name"]), "tool_input": arguments}
 
 
 def _step(telling: Retelling, step: Mapping[str, Any]) -> Iterator[Event]:
     message = fields_of(step.get("message"))
-    said = response_text(message.get("content"))
+    content = response_text(message.get("content"))
     if message.get("role") == "user":
-        yield from telling.prompt(said)
+        yield from telling.prompt(content)
     elif message.get("role") == "assistant":
-        yield from telling.reply(said)
+        yield from telling.reply(content)
         open_calls(telling, message.get("toolCalls"))
         states = step.get("toolCallStates")
         for state in map(fields_of, states if isinstance(states, list) else ()):
             yield from _answered(telling, state)
     elif message.get("role") == "tool":
-        yield from telling.close(text_of(message.get("toolCallId")), {"stdout": said, "content": said})
+        yield from telling.close(text_of(message.get("toolCallId")), {"stdout": content, "content": content})
 
 
 def _answered(telling: Retelling, state: Mapping[str, Any]) -> Iterator[Event]:

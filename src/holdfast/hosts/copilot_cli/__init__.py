@@ -114,18 +114,24 @@ class CopilotCli(Adapter):
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload with Claude Code's names of tools and their arguments."""
-        held = dict(fields_of(payload))
-        tool = text_of(held.get("tool_name"))
-        held["tool_name"] = tool = TOOLS.get(tool, tool)
-        given = dict(fields_of(held.get("tool_input")))
+        translated = dict(fields_of(payload))
+        tool = text_of(translated.get("tool_name"))
+        translated["tool_name"] = tool = TOOLS.get(tool, tool)
+        arguments = dict(fields_of(translated.get("tool_input")))
         if tool == PATCH_TOOL:
-            patch = text_of(held.get("tool_input")) or text_of(given.get("input")) or text_of(given.get("patch"))
-            held["tool_input"] = {"patch": patch}
+            patch = (
+                text_of(translated.get("tool_input"))
+                or text_of(arguments.get("input"))
+                or text_of(arguments.get("patch"))
+            )
+            translated["tool_input"] = {"patch": patch}
         else:
-            held["tool_input"] = with_usual_fields(given)
-        if "tool_result" in held:
-            held |= _finished(tool, fields_of(held["tool_result"]), text_of(held.get("hook_event_name")))
-        return held
+            translated["tool_input"] = with_usual_fields(arguments)
+        if "tool_result" in translated:
+            translated |= _finished(
+                tool, fields_of(translated["tool_result"]), text_of(translated.get("hook_event_name"))
+            )
+        return translated
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
         """The hook's stdout: `additionalContext` at the top, or nested where that is what counts."""
@@ -150,8 +156,8 @@ class CopilotCli(Adapter):
 
 def _finished(tool: str, result: Mapping[str, Any], event: str) -> dict[str, Any]:
     """The result in Claude Code's shape; a command's exit code stands in the last line of its text."""
-    said = text_of(result.get("text_result_for_llm"))
-    text, code = without_exit_line(said) if tool == "Bash" else (said, "")
+    output = text_of(result.get("text_result_for_llm"))
+    text, code = without_exit_line(output) if tool == "Bash" else (output, "")
     error = exited(code, text)
     if not error and result.get("result_type") in ("failure", "error"):
         error = text or "failed"

@@ -97,25 +97,25 @@ class Cursor(Adapter):
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload with Claude Code's names of hooks, fields and tools."""
-        held = dict(fields_of(payload))
-        own = text_of(held.get("hook_event_name"))
-        held["hook_event_name"] = EVENTS.get(own, "-")
-        held["session_id"] = text_of(held.get("conversation_id")) or held.get("session_id")
-        held["cwd"] = text_of(held.get("cwd")) or _first_folder(held.get("workspace_roots"))
-        held["tool_name"] = TOOLS.get(text_of(held.get("tool_name")), held.get("tool_name"))
-        given = dict(fields_of(held.get("tool_input")))
-        given.setdefault("file_path", given.get("path"))
-        held["tool_input"] = given
-        held["last_assistant_message"] = held.get("text")
+        translated = dict(fields_of(payload))
+        own = text_of(translated.get("hook_event_name"))
+        translated["hook_event_name"] = EVENTS.get(own, "-")
+        translated["session_id"] = text_of(translated.get("conversation_id")) or translated.get("session_id")
+        translated["cwd"] = text_of(translated.get("cwd")) or _first_folder(translated.get("workspace_roots"))
+        translated["tool_name"] = TOOLS.get(text_of(translated.get("tool_name")), translated.get("tool_name"))
+        arguments = dict(fields_of(translated.get("tool_input")))
+        arguments.setdefault("file_path", arguments.get("path"))
+        translated["tool_input"] = arguments
+        translated["last_assistant_message"] = translated.get("text")
         if own == "postToolUse":
-            output = text_of(held.get("tool_output"))
-            held["tool_response"] = {"stdout": output, "content": output}
+            output = text_of(translated.get("tool_output"))
+            translated["tool_response"] = {"stdout": output, "content": output}
         elif own == "postToolUseFailure":
-            held["error"] = held.get("error_message")
+            translated["error"] = translated.get("error_message")
         elif own == "afterFileEdit":
-            edited = {"file_path": held.get("file_path"), "edits": held.get("edits")}
-            held |= {"tool_name": "MultiEdit", "tool_input": edited}
-        return held
+            edited = {"file_path": translated.get("file_path"), "edits": translated.get("edits")}
+            translated |= {"tool_name": "MultiEdit", "tool_input": edited}
+        return translated
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
         """The hook's stdout: `additional_context` where it is taken."""
@@ -132,9 +132,9 @@ class Cursor(Adapter):
 
         check_scope(self.name, scope)
         file = os.path.join(home, ".cursor", "hooks.json")
-        told = hook_command(command, self.name)
+        command_line = hook_command(command, self.name)
         edits = [
-            ConfigEdit(file=file, path=("hooks", name), value={"command": told, **keys}, **OUR_MARKS)
+            ConfigEdit(file=file, path=("hooks", name), value={"command": command_line, **keys}, **OUR_MARKS)
             for name, keys in HOOKS
         ]
         edits.append(ConfigEdit(file=file, path=(), key="version", value=1, shared=True))

@@ -55,8 +55,8 @@ def find(host: Adapter, home: str) -> list[str]:
     """The editor's database, which knows most, and then the transcripts of agents."""
     database = os.path.join(settings_folder(home), "Cursor", "User", "globalStorage", DATABASE)
     projects = os.path.join(home, ".cursor", "projects")
-    found = [path for path in find_files(projects, (".jsonl",), ("subagents",)) if "agent-transcripts" in path]
-    return [database, *found] if os.path.exists(database) else found
+    transcripts = [path for path in find_files(projects, (".jsonl",), ("subagents",)) if "agent-transcripts" in path]
+    return [database, *transcripts] if os.path.exists(database) else transcripts
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
@@ -66,43 +66,43 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
     return _read_database(host, path, new_id)
 
 
-def _as_claude(held: Mapping[str, Any]) -> Mapping[str, Any]:
-    given = with_usual_fields(fields_of(held["tool_input"]))
-    given |= {name: given[own] for name, own in FIELDS if own in given and name not in given}
-    return {**held, "tool_name": TOOLS.get(held["tool_name"], held["tool_name"]), "tool_input": given}
+def _as_claude(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    arguments = with_usual_fields(fields_of(payload["tool_input"]))
+    arguments |= {name: arguments[own] for name, own in FIELDS if own in arguments and name not in arguments}
+    return {**payload, "tool_name": TOOLS.get(payload["tool_name"], payload["tool_name"]), "tool_input": arguments}
 
 
 def _read_lines(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
     telling = Retelling(host, os.path.basename(path).removesuffix(".jsonl"), new_id, _as_claude)
     slug = path.replace(os.sep, "/").partition("/agent-transcripts/")[0].rpartition("/")[2]
     telling.stand(at=written_at(path), cwd=folder_of_slug(slug))
-    for told in read_lines(path):
-        message = fields_of(told.get("message"))
+    for entry in read_lines(path):
+        message = fields_of(entry.get("message"))
         blocks = blocks_of(message.get("content"))
         texts = [text_of(block.get("text")) for block in blocks if block.get("type") == "text"]
-        if told.get("role") == "user":
+        if entry.get("role") == "user":
             for text in texts:
                 telling.stand(at=_time_in(text))
                 yield from telling.prompt(text)
-        elif told.get("role") == "assistant":
+        elif entry.get("role") == "assistant":
             yield from telling.reply("\n".join(texts))
             for block in blocks:
                 if block.get("type") == "tool_use":
-                    given = fields_of(block.get("input"))
-                    yield from telling.call(text_of(block.get("name")), given, UNANSWERED)
+                    arguments = fields_of(block.get("input"))
+                    yield from telling.call(text_of(block.get("name")), arguments, UNANSWERED)
 
 
 def _time_in(text: str) -> datetime | None:
     """The time that a prompt begins with, such as `Sunday, Jul 26, 2026, 1:06 PM (UTC+3)`."""
-    found = TIMESTAMP.search(text[:200])
-    if not found:
+    match = TIMESTAMP.search(text[:200])
+    if not match:
         return None
     try:
-        at = datetime.strptime(found[1], "%b %d, %Y, %I:%M %p").replace(tzinfo=UTC)
+        at = datetime.strptime(match[1], "%b %d, %Y, %I:%M %p").replace(tzinfo=UTC)
     except ValueError:
         return None
-    hours = int(found[2] or 0)
-    return at - timedelta(hours=hours, minutes=int(found[3] or 0) * (-1 if hours < 0 else 1))
+    hours = int(match[2] or 0)
+    return at - timedelta(hours=hours, minutes=int(match[3] or 0) * (-1 if hours < 0 else 1))
 
 
 def folder_of_slug(slug: str, root: str = "") -> str:
@@ -127,9 +127,9 @@ def _descend(folder: str, slug: str, depth: int) -> str:
         part = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
         path = os.path.join(folder, name)
         if part and (slug == part or slug.startswith(part + "-")) and os.path.isdir(path):
-            found = _descend(path, slug[len(part) + 1 :], depth - 1)
-            if found:
-                return found
+            match = _descend(path, slug[len(part) + 1 :], depth - 1)
+            if match:
+                return match
     return ""
 
 
@@ -175,24 +175,24 @@ def _bubble(telling: Retelling, bubble: Mapping[str, Any]) -> Iterator[Event]:
 
 
 def _called(telling: Retelling, called: Mapping[str, Any]) -> Iterator[Event]:
-    given = arguments_of(called.get("rawArgs")) or arguments_of(called.get("params"))
+    arguments = arguments_of(called.get("rawArgs")) or arguments_of(called.get("params"))
     result = arguments_of(called.get("result"))
     output = text_of(result.get("output")) or response_text(result) or text_of(called.get("result"))[:1_000]
     code = result.get("exitCodeV2", result.get("exitCode"))
     error = failure(code, output) or (output or "failed" if called.get("status") == "error" else "")
     response = {"stdout": output, "content": output, **({} if isinstance(code, int) else UNANSWERED)}
     use = text_of(called.get("toolCallId"))
-    yield from telling.call(text_of(called.get("name")), given, response, use, error)
+    yield from telling.call(text_of(called.get("name")), arguments, response, use, error)
 
 
 def _folders(storage: str) -> dict[str, str]:
     """The folder of each conversation that a workspace's own database lists."""
-    found: dict[str, str] = {}
+    folders: dict[str, str] = {}
     for file in find_files(storage, (f"/{DATABASE}",)):
         folder = path_of_uri(text_of(try_json(os.path.join(os.path.dirname(file), "workspace.json")).get("folder")))
         for session in _listed(file) if folder else ():
-            found[session] = folder
-    return found
+            folders[session] = folder
+    return folders
 
 
 def _listed(file: str) -> list[str]:
@@ -203,8 +203,8 @@ def _listed(file: str) -> list[str]:
             rows = list(opened.rows("SELECT value FROM ItemTable WHERE key = 'composer.composerData'"))
     except (OSError, HostConfigError):
         return []
-    listed = parse_object(rows[0][0]).get("allComposers") if rows else None
-    return [text_of(fields_of(one).get("composerId")) for one in listed] if isinstance(listed, list) else []
+    composers = parse_object(rows[0][0]).get("allComposers") if rows else None
+    return [text_of(fields_of(entry).get("composerId")) for entry in composers] if isinstance(composers, list) else []
 
 
 def _own_folder(composer: Mapping[str, Any]) -> str:

@@ -80,12 +80,12 @@ class DevinCli(Adapter):
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload with Claude Code's names of hooks and tools."""
-        held = dict(fields_of(payload))
-        own, tool = text_of(held.get("hook_event_name")), text_of(held.get("tool_name"))
-        held["hook_event_name"] = EVENTS.get(own, own)
-        held["tool_name"] = TOOLS.get(tool, tool)
-        held["tool_input"] = with_usual_fields(fields_of(held.get("tool_input")))
-        return held
+        translated = dict(fields_of(payload))
+        own, tool = text_of(translated.get("hook_event_name")), text_of(translated.get("tool_name"))
+        translated["hook_event_name"] = EVENTS.get(own, own)
+        translated["tool_name"] = TOOLS.get(tool, tool)
+        translated["tool_input"] = with_usual_fields(fields_of(translated.get("tool_input")))
+        return translated
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
         """The hook's stdout."""
@@ -98,7 +98,7 @@ class DevinCli(Adapter):
 
         check_scope(self.name, scope)
         root = os.path.join(home, ".config", "devin")
-        told = hook_command(command, self.name)
-        edits = [hook_edit(os.path.join(root, "config.json"), told, hook) for hook in HOOKS]
+        command_line = hook_command(command, self.name)
+        edits = [hook_edit(os.path.join(root, "config.json"), command_line, hook) for hook in HOOKS]
         edits.append(server_edit(os.path.join(root, "mcp_config.json"), command, self.name))
         return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)

@@ -59,8 +59,8 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
 
 def _tell(telling: Retelling, opened: ForeignDatabase, session: object, end: object) -> Iterator[Event]:
     seen: set[str] = set()
-    for held, at in opened.rows(CHAIN, session, end):
-        message = parse_object(held)
+    for value, at in opened.rows(CHAIN, session, end):
+        message = parse_object(value)
         name = text_of(message.get("message_id"))
         if name and name in seen:
             continue
@@ -71,14 +71,14 @@ def _tell(telling: Retelling, opened: ForeignDatabase, session: object, end: obj
 
 
 def _message(telling: Retelling, message: Mapping[str, Any], about: Mapping[str, Any]) -> Iterator[Event]:
-    said = response_text(message.get("content"))
+    content = response_text(message.get("content"))
     if message.get("role") == "user" and about.get("is_user_input") is not False:
-        yield from telling.prompt(said)
+        yield from telling.prompt(content)
     elif message.get("role") == "assistant":
-        yield from telling.reply(said)
+        yield from telling.reply(content)
         open_calls(telling, message.get("tool_calls"))
     elif message.get("role") == "tool":
         result = fields_of(fields_of(about.get("extensions")).get("chisel/tool_result_meta"))
-        error = (said or "failed") if result.get("success") is False else ""
-        response = {"stdout": said, "content": said, **UNANSWERED}
+        error = (content or "failed") if result.get("success") is False else ""
+        response = {"stdout": content, "content": content, **UNANSWERED}
         yield from telling.close(text_of(message.get("tool_call_id")), response, error)

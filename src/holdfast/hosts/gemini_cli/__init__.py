@@ -106,19 +106,19 @@ class GeminiCli(Adapter):
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload with Claude Code's names of hooks and tools."""
-        held = dict(fields_of(payload))
-        held["hook_event_name"] = EVENTS.get(text_of(held.get("hook_event_name")), "") or "-"
-        held["tool_name"] = TOOLS.get(text_of(held.get("tool_name")), held.get("tool_name"))
-        held["prompt"] = text_of(held.get("prompt")).rpartition(OWN_CONTEXT)[2].lstrip()
-        held["last_assistant_message"] = held.get("prompt_response")
-        if held["hook_event_name"] == "PostToolUse":
-            answer = fields_of(held.get("tool_response"))
-            said = _without_frame(response_text(answer.get("llmContent")))
-            error = response_text(answer.get("error")) or _failure(said)
-            said = said.removeprefix("Output: ")
-            held |= {"tool_response": {"stdout": said, "content": said}}
-            held |= {"hook_event_name": "PostToolUseFailure", "error": error} if error else {}
-        return held
+        translated = dict(fields_of(payload))
+        translated["hook_event_name"] = EVENTS.get(text_of(translated.get("hook_event_name")), "") or "-"
+        translated["tool_name"] = TOOLS.get(text_of(translated.get("tool_name")), translated.get("tool_name"))
+        translated["prompt"] = text_of(translated.get("prompt")).rpartition(OWN_CONTEXT)[2].lstrip()
+        translated["last_assistant_message"] = translated.get("prompt_response")
+        if translated["hook_event_name"] == "PostToolUse":
+            answer = fields_of(translated.get("tool_response"))
+            output = _without_frame(response_text(answer.get("llmContent")))
+            error = response_text(answer.get("error")) or _failure(output)
+            output = output.removeprefix("Output: ")
+            translated |= {"tool_response": {"stdout": output, "content": output}}
+            translated |= {"hook_event_name": "PostToolUseFailure", "error": error} if error else {}
+        return translated
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
         """The hook's stdout; Gemini CLI escapes angle brackets and fences the text itself."""
@@ -132,23 +132,26 @@ class GeminiCli(Adapter):
 
         check_scope(self.name, scope)
         settings = os.path.join(home, ".gemini", "settings.json")
-        told = hook_command(command, self.name)
-        edits = [*(hook_edit(settings, told, hook) for hook in HOOKS), server_edit(settings, command, self.name)]
+        command_line = hook_command(command, self.name)
+        edits = [
+            *(hook_edit(settings, command_line, hook) for hook in HOOKS),
+            server_edit(settings, command, self.name),
+        ]
         edits = [replace(edit, comments=True) for edit in edits]
         return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)
 
 
-def _without_frame(said: str) -> str:
+def _without_frame(output: str) -> str:
     """A tool's answer without the tags that tell the model not to trust it, and without the process's number."""
-    said = said.strip()
-    if said.startswith(UNTRUSTED[0]) and said.endswith(UNTRUSTED[1]):
-        said = said.removeprefix(UNTRUSTED[0]).removesuffix(UNTRUSTED[1])
-    lines = [line for line in said.split("\n") if not line.startswith("Process Group PGID: ")]
+    output = output.strip()
+    if output.startswith(UNTRUSTED[0]) and output.endswith(UNTRUSTED[1]):
+        output = output.removeprefix(UNTRUSTED[0]).removesuffix(UNTRUSTED[1])
+    lines = [line for line in output.split("\n") if not line.startswith("Process Group PGID: ")]
     return "\n".join(lines).strip()
 
 
-def _failure(said: str) -> str:
+def _failure(text: str) -> str:
     """The error of a command whose result names an exit code that is not 0."""
-    code = said.rpartition("\nExit Code: ")[2].partition("\n")[0] if "\nExit Code: " in said else ""
-    output = next((said.partition(name)[2] for name in ("Output: ", "Stdout: ") if name in said), said)
+    code = text.rpartition("\nExit Code: ")[2].partition("\n")[0] if "\nExit Code: " in text else ""
+    output = next((text.partition(name)[2] for name in ("Output: ", "Stdout: ") if name in text), text)
     return exited(code, output.rpartition("\nExit Code: ")[0])

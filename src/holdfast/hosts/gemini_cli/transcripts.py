@@ -46,45 +46,45 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
         about = dict(fields_of(read_json(path)))
         messages = _objects(about.get("messages"))
     session = text_of(about.get("sessionId")) or os.path.basename(path).partition(".")[0]
-    telling = Retelling(host, session, new_id, lambda held: host.translate(_as_hook(held)))
+    telling = Retelling(host, session, new_id, lambda payload: host.translate(_as_hook(payload)))
     telling.stand(at=instant(about.get("startTime")) or written_at(path), cwd=_folder(path))
     for message in messages:
         yield from _message(telling, message)
 
 
-def _as_hook(held: Mapping[str, Any]) -> Mapping[str, Any]:
-    response = fields_of(held["tool_response"])
-    return {**held, "hook_event_name": "AfterTool", "tool_response": {**response, "error": held["error"]}}
+def _as_hook(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    response = fields_of(payload["tool_response"])
+    return {**payload, "hook_event_name": "AfterTool", "tool_response": {**response, "error": payload["error"]}}
 
 
 def _put_together(lines: Iterable[Mapping[str, Any]]) -> Chat:
     """The session's own fields, and its messages as they stand after the last line."""
     about: dict[str, Any] = {}
     messages: dict[str, Mapping[str, Any]] = {}
-    for told in lines:
-        if "$set" in told:
-            about.update(fields_of(told["$set"]))
+    for entry in lines:
+        if "$set" in entry:
+            about.update(fields_of(entry["$set"]))
             if isinstance(about.get("messages"), list):
-                messages = {_id(one): one for one in _objects(about.pop("messages"))}
-        elif "$rewindTo" in told:
-            kept = list(messages)
-            to = text_of(told["$rewindTo"])
-            for name in kept[kept.index(to) :] if to in messages else ():
+                messages = {_id(message): message for message in _objects(about.pop("messages"))}
+        elif "$rewindTo" in entry:
+            ids = list(messages)
+            to = text_of(entry["$rewindTo"])
+            for name in ids[ids.index(to) :] if to in messages else ():
                 del messages[name]
-        elif "type" in told:
-            messages[_id(told) or str(len(messages))] = told
+        elif "type" in entry:
+            messages[_id(entry) or str(len(messages))] = entry
         else:
-            about.update(told)
+            about.update(entry)
     return about, list(messages.values())
 
 
 def _message(telling: Retelling, message: Mapping[str, Any]) -> Iterator[Event]:
     telling.stand(at=instant(message.get("timestamp")), model=text_of(message.get("model")))
-    said = response_text(message.get("content"))
+    content = response_text(message.get("content"))
     if message.get("type") == "user":
-        yield from telling.prompt(said)
+        yield from telling.prompt(content)
     elif message.get("type") == "gemini":
-        yield from telling.reply(said)
+        yield from telling.reply(content)
         for call in _objects(message.get("toolCalls")):
             yield from _call(telling, call)
 
@@ -127,5 +127,5 @@ def _id(message: Mapping[str, Any]) -> str:
     return text_of(message.get("id"))
 
 
-def _objects(held: object) -> list[Mapping[str, Any]]:
-    return [fields_of(one) for one in held] if isinstance(held, list) else []
+def _objects(value: object) -> list[Mapping[str, Any]]:
+    return [fields_of(element) for element in value] if isinstance(value, list) else []

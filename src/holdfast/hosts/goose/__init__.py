@@ -71,15 +71,16 @@ class Goose(Adapter):
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload with Claude Code's names of fields and tools."""
-        held = dict(fields_of(payload))
-        held["hook_event_name"] = held.get("event")
-        held["cwd"] = held.get("working_dir")
-        held["prompt"] = held.get("message")
-        held["tool_use_id"] = held.get("tool_call_id")
-        given, tool = with_usual_fields(fields_of(held.get("tool_input"))), text_of(held.get("tool_name"))
+        translated = dict(fields_of(payload))
+        translated["hook_event_name"] = translated.get("event")
+        translated["cwd"] = translated.get("working_dir")
+        translated["prompt"] = translated.get("message")
+        translated["tool_use_id"] = translated.get("tool_call_id")
+        arguments = with_usual_fields(fields_of(translated.get("tool_input")))
+        tool = text_of(translated.get("tool_name"))
         if tool in EDITORS:
-            tool = COMMANDS.get(text_of(given.pop("command", "")), tool)
-        return held | {"tool_input": given, "tool_name": "Bash" if tool in SHELLS else tool}
+            tool = COMMANDS.get(text_of(arguments.pop("command", "")), tool)
+        return translated | {"tool_input": arguments, "tool_name": "Bash" if tool in SHELLS else tool}
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
         """Nothing that a decision could be read from."""
@@ -120,8 +121,8 @@ def _manifest() -> str:
 
     from holdfast._version import __version__
 
-    told = {"name": "holdfast", "version": __version__, "description": "Holdfast listens to sessions"}
-    return json.dumps(told, indent=2) + "\n"
+    manifest = {"name": "holdfast", "version": __version__, "description": "Holdfast listens to sessions"}
+    return json.dumps(manifest, indent=2) + "\n"
 
 
 def _hooks(command: str) -> str:

@@ -38,7 +38,7 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
     with open_foreign(path) as opened:
         sessions = list(opened.rows("SELECT id, working_dir, created_at FROM sessions ORDER BY created_at, id"))
         for session, folder, created in sessions:
-            telling = Retelling(host, str(session), new_id, lambda held: host.translate(_as_hook(held)))
+            telling = Retelling(host, str(session), new_id, lambda payload: host.translate(_as_hook(payload)))
             telling.stand(at=instant(created), cwd=text_of(folder))
             rows = opened.rows(
                 "SELECT role, content_json, created_timestamp FROM messages"
@@ -50,11 +50,11 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
                 yield from _message(telling, role, _parts(content))
 
 
-def _as_hook(held: Mapping[str, Any]) -> Mapping[str, Any]:
+def _as_hook(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     """The call in the form of Goose's hooks; its own developer tools go by their names without the extension."""
-    name = text_of(held["tool_name"])
-    named = {"event": held["hook_event_name"], "tool_name": name, "tool_call_id": held["tool_use_id"]}
-    return {**held, **named}
+    name = text_of(payload["tool_name"])
+    named = {"event": payload["hook_event_name"], "tool_name": name, "tool_call_id": payload["tool_use_id"]}
+    return {**payload, **named}
 
 
 def _parts(content: object) -> list[Mapping[str, Any]]:
@@ -69,11 +69,11 @@ def _parts(content: object) -> list[Mapping[str, Any]]:
 
 
 def _message(telling: Retelling, role: object, parts: list[Mapping[str, Any]]) -> Iterator[Event]:
-    said = "\n".join(text_of(part.get("text")) for part in parts if part.get("type") == "text")
+    text = "\n".join(text_of(part.get("text")) for part in parts if part.get("type") == "text")
     if role == "user":
-        yield from telling.prompt(said)
+        yield from telling.prompt(text)
     elif role == "assistant":
-        yield from telling.reply(said)
+        yield from telling.reply(text)
     for part in parts:
         if part.get("type") == "toolRequest":
             call = fields_of(part.get("toolCall"))

@@ -72,8 +72,8 @@ class Junie(Adapter):
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload with the project's folder."""
-        held = dict(fields_of(payload))
-        return held | {"cwd": held.get("project_path") or held.get("cwd")}
+        translated = dict(fields_of(payload))
+        return translated | {"cwd": translated.get("project_path") or translated.get("cwd")}
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
         """The briefing's text, or a blank line."""
@@ -86,7 +86,7 @@ class Junie(Adapter):
 
         check_scope(self.name, scope)
         root = self.root(home)
-        told = hook_command(command, self.name, "--plain")
-        edits = [hook_edit(os.path.join(root, "config.json"), told, hook) for hook in HOOKS]
+        command_line = hook_command(command, self.name, "--plain")
+        edits = [hook_edit(os.path.join(root, "config.json"), command_line, hook) for hook in HOOKS]
         edits.append(server_edit(os.path.join(root, "mcp", "mcp.json"), command, self.name))
         return InstallPlan(host=self.name, scope=scope, edits=tuple(edits), notes=self.profile.notes)

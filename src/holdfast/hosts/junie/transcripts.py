@@ -35,29 +35,29 @@ def read(host: Junie, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
     session = os.path.basename(folder)
     telling = Retelling(host, session, new_id)
     telling.stand(at=written_at(path), cwd=_folder(os.path.join(os.path.dirname(folder), "index.jsonl"), session))
-    for told in _folded(path):
-        telling.stand(at=instant(told.get("timestampMs")))
-        if told.get("kind") == "UserPromptEvent":
-            yield from telling.prompt(text_of(told.get("prompt")))
+    for entry in _folded(path):
+        telling.stand(at=instant(entry.get("timestampMs")))
+        if entry.get("kind") == "UserPromptEvent":
+            yield from telling.prompt(text_of(entry.get("prompt")))
         else:
-            yield from _step(telling, _agent(told))
+            yield from _step(telling, _agent(entry))
 
 
 def _folded(path: str) -> list[Mapping[str, Any]]:
     """The lines, those of one step put together where its first one stands."""
-    held: dict[str, dict[str, Any]] = {}
-    for number, told in enumerate(read_lines(path)):
-        step = text_of(_agent(told).get("stepId")) or f"#{number}"
-        if step in held:
-            agent = {**_agent(held[step]), **_agent(told)}
-            held[step] |= {"timestampMs": told.get("timestampMs"), "event": {"agentEvent": agent}}
-        elif len(held) < STEPS_LIMIT:
-            held[step] = dict(told)
-    return list(held.values())
+    steps: dict[str, dict[str, Any]] = {}
+    for number, entry in enumerate(read_lines(path)):
+        step = text_of(_agent(entry).get("stepId")) or f"#{number}"
+        if step in steps:
+            agent = {**_agent(steps[step]), **_agent(entry)}
+            steps[step] |= {"timestampMs": entry.get("timestampMs"), "event": {"agentEvent": agent}}
+        elif len(steps) < STEPS_LIMIT:
+            steps[step] = dict(entry)
+    return list(steps.values())
 
 
-def _agent(told: Mapping[str, Any]) -> Mapping[str, Any]:
-    return fields_of(fields_of(told.get("event")).get("agentEvent"))
+def _agent(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    return fields_of(fields_of(entry.get("event")).get("agentEvent"))
 
 
 def _step(telling: Retelling, step: Mapping[str, Any]) -> Iterator[Event]:
@@ -89,24 +89,24 @@ def _command(telling: Retelling, step: Mapping[str, Any]) -> Iterator[Event]:
 def _changed(telling: Retelling, change: Mapping[str, Any]) -> Iterator[Event]:
     path = next((text_of(change[name]) for name in ("afterRelativePath", "relativePath", "beforeRelativePath", "path")
                  if change.get(name)), "")  # fmt: skip
-    given = {"file_path": path, "old_string": _content(change, "before"), "new_string": _content(change, "after")}
+    arguments = {"file_path": path, "old_string": _content(change, "before"), "new_string": _content(change, "after")}
     if path:
-        yield from telling.call("Edit", given, {})
+        yield from telling.call("Edit", arguments, {})
 
 
 def _content(change: Mapping[str, Any], when: str) -> str:
-    held = change.get(f"{when}Content")
-    return text_of(held) or text_of(fields_of(held).get("text"))
+    content = change.get(f"{when}Content")
+    return text_of(content) or text_of(fields_of(content).get("text"))
 
 
 def _folder(index: str, session: str) -> str:
     """The project's folder, as the list of sessions tells it."""
     try:
-        told = [one for one in read_lines(index) if one.get("sessionId") == session]
+        entries = [entry for entry in read_lines(index) if entry.get("sessionId") == session]
     except OSError:
         return ""
-    return text_of(told[-1].get("projectDir")) if told else ""
+    return text_of(entries[-1].get("projectDir")) if entries else ""
 
 
-def _objects(held: object) -> list[Mapping[str, Any]]:
-    return [fields_of(one) for one in held] if isinstance(held, list) else []
+def _objects(value: object) -> list[Mapping[str, Any]]:
+    return [fields_of(element) for element in value] if isinstance(value, list) else []

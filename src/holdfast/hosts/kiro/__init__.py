@@ -72,11 +72,11 @@ class Kiro(Adapter):
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload with Claude Code's names of tools and their arguments."""
-        held = dict(fields_of(payload))
-        tool = text_of(held.get("tool_name"))
-        given = with_usual_fields(fields_of(held.get("tool_input")))
-        tool = "Edit" if TOOLS.get(tool) == "Write" and "old_string" in given else TOOLS.get(tool, tool)
-        return held | {"tool_name": tool, "tool_input": given}
+        translated = dict(fields_of(payload))
+        tool = text_of(translated.get("tool_name"))
+        arguments = with_usual_fields(fields_of(translated.get("tool_input")))
+        tool = "Edit" if TOOLS.get(tool) == "Write" and "old_string" in arguments else TOOLS.get(tool, tool)
+        return translated | {"tool_name": tool, "tool_input": arguments}
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
         """The briefing's text, or a blank line."""

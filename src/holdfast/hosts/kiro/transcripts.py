@@ -46,8 +46,8 @@ def _folder(about: Mapping[str, Any]) -> str:
 def _tell(telling: Retelling, lines: Iterator[Mapping[str, Any]]) -> Iterator[Event]:
     """Pieces of the agent's words with one id are one reply."""
     reply, of = "", ""
-    for told in lines:
-        by, words, at, name = _said(told)
+    for entry in lines:
+        by, words, at, name = _said(entry)
         if reply and (by != "assistant" or name != of or not name):
             yield from telling.reply(reply)
             reply = ""
@@ -59,18 +59,18 @@ def _tell(telling: Retelling, lines: Iterator[Mapping[str, Any]]) -> Iterator[Ev
     yield from telling.reply(reply)
 
 
-def _said(told: Mapping[str, Any]) -> tuple[str, str, Any, str]:
+def _said(entry: Mapping[str, Any]) -> tuple[str, str, Any, str]:
     """Who said what, when, and the message's id; nobody for a line that tells something else."""
-    held = fields_of(told.get("data"))
-    kind = text_of(told.get("kind"))
+    fields = fields_of(entry.get("data"))
+    kind = text_of(entry.get("kind"))
     if kind in ("Prompt", "AssistantMessage"):
-        parts = held.get("content")
+        parts = fields.get("content")
         words = "".join(text_of(fields_of(part).get("data")) for part in parts) if isinstance(parts, list) else ""
-        at = instant(fields_of(held.get("meta")).get("timestamp"))
-        return ("user" if kind == "Prompt" else "assistant"), words, at, text_of(held.get("message_id"))
-    held = fields_of(told.get("payload")) or told
-    role = text_of(held.get("type")) or text_of(held.get("role"))
+        at = instant(fields_of(fields.get("meta")).get("timestamp"))
+        return ("user" if kind == "Prompt" else "assistant"), words, at, text_of(fields.get("message_id"))
+    fields = fields_of(entry.get("payload")) or entry
+    role = text_of(fields.get("type")) or text_of(fields.get("role"))
     by = {"user": "user", "prompt": "user", "human": "user", "assistant": "assistant", "agent": "assistant"}.get(
         role, ""
     )
-    return by, response_text(held.get("content")), instant(told.get("timestamp")), ""
+    return by, response_text(fields.get("content")), instant(entry.get("timestamp")), ""

@@ -70,19 +70,22 @@ class Opencode(Adapter):
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload with Claude Code's names of tools and their arguments, and a failed command as a failure."""
-        held = dict(fields_of(payload))
-        tool = text_of(held.get("tool_name"))
-        held["tool_name"] = TOOLS.get(tool, tool)
-        given = dict(fields_of(held.get("tool_input")))
-        held["tool_input"] = given | {name: given[own] for name, own in FIELDS if own in given}
-        held["prompt"] = without_quotes(text_of(held.get("prompt")))
-        answer = fields_of(held.get("tool_response"))
+        translated = dict(fields_of(payload))
+        tool = text_of(translated.get("tool_name"))
+        translated["tool_name"] = TOOLS.get(tool, tool)
+        arguments = dict(fields_of(translated.get("tool_input")))
+        translated["tool_input"] = arguments | {name: arguments[own] for name, own in FIELDS if own in arguments}
+        translated["prompt"] = without_quotes(text_of(translated.get("prompt")))
+        answer = fields_of(translated.get("tool_response"))
         code = answer.get("exit")
         if tool == "bash" and code is None:
-            held["tool_response"] = {**answer, **UNKNOWN_EXIT}
+            translated["tool_response"] = {**answer, **UNKNOWN_EXIT}
         if tool == "bash" and isinstance(code, int) and code > 0:
-            held |= {"hook_event_name": "PostToolUseFailure", "error": exited(str(code), text_of(answer.get("stdout")))}
-        return held
+            translated |= {
+                "hook_event_name": "PostToolUseFailure",
+                "error": exited(str(code), text_of(answer.get("stdout"))),
+            }
+        return translated
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
         """What the plug-in reads."""

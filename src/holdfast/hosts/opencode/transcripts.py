@@ -116,5 +116,5 @@ def _call(telling: Retelling, part: Mapping[str, Any]) -> Iterator[Event]:
     if code is None and part.get("tool") == "bash":
         response |= UNANSWERED
     error = (text_of(state.get("error")) or "failed") if status == "error" else ""
-    given, use = fields_of(state.get("input")), text_of(part.get("callID"))
-    yield from telling.call(text_of(part.get("tool")), given, response, use, error)
+    arguments, use = fields_of(state.get("input")), text_of(part.get("callID"))
+    yield from telling.call(text_of(part.get("tool")), arguments, response, use, error)

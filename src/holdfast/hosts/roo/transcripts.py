@@ -40,17 +40,17 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
     return read_task(host, path, new_id, _as_claude)
 
 
-def _as_claude(held: Mapping[str, Any]) -> Mapping[str, Any]:
+def _as_claude(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     """The call by Claude Code's names; of a diff all pairs, of several files to read the first."""
-    given = with_usual_fields(fields_of(held.get("tool_input")))
-    tool = TOOLS.get(text_of(held.get("tool_name")), text_of(held.get("tool_name")))
-    args = text_of(given.get("args"))
-    if "file_path" not in given and (found := PATH.search(args)):
-        given["file_path"] = found[1]
+    arguments = with_usual_fields(fields_of(payload.get("tool_input")))
+    tool = TOOLS.get(text_of(payload.get("tool_name")), text_of(payload.get("tool_name")))
+    args = text_of(arguments.get("args"))
+    if "file_path" not in arguments and (match := PATH.search(args)):
+        arguments["file_path"] = match[1]
     if tool == "Edit":
-        pairs = DIFF.findall(text_of(given.get("diff")) or args)
-        given["edits"] = [{"old_string": old, "new_string": new} for old, new in pairs]
-        given.setdefault("old_string", text_of(given.get("search")))
-        given.setdefault("new_string", text_of(given.get("replace")) or text_of(given.get("content")))
+        pairs = DIFF.findall(text_of(arguments.get("diff")) or args)
+        arguments["edits"] = [{"old_string": old, "new_string": new} for old, new in pairs]
+        arguments.setdefault("old_string", text_of(arguments.get("search")))
+        arguments.setdefault("new_string", text_of(arguments.get("replace")) or text_of(arguments.get("content")))
         tool = "MultiEdit" if pairs else "Edit"
-    return {**held, "tool_name": tool, "tool_input": given}
+    return {**payload, "tool_name": tool, "tool_input": arguments}

@@ -112,8 +112,8 @@ def _change(text: str) -> dict[str, str]:
 
 
 def _time(text: str) -> datetime | None:
-    found = TIME.search(text)
-    return instant(found[0].replace(" ", "T")) if found else None
+    match = TIME.search(text)
+    return instant(match[0].replace(" ", "T")) if match else None
 
 
 def _root(path: str) -> str:

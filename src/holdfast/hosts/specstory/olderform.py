@@ -131,9 +131,9 @@ class OlderTurns:
         for file_path, new in edits:
             yield from self._call("Edit", {"file_path": file_path, "new_string": new}, {})
 
-    def _call(self, tool: str, given: dict[str, object], response: object) -> Iterator[Event]:
+    def _call(self, tool: str, arguments: dict[str, object], response: object) -> Iterator[Event]:
         self._calls += 1  # an export without times would else tell a command that ran twice as one
-        yield from self._telling.call(tool, given, response, f"call-{self._calls}")
+        yield from self._telling.call(tool, arguments, response, f"call-{self._calls}")
 
     def _last_path(self, words: list[str]) -> str:
         """The file that was named last; empty where its folder is not known."""

@@ -49,13 +49,13 @@ def find(host: Adapter, home: str) -> list[str]:
     """Chats, with and without a folder, and transcripts of the extension."""
     root = settings_folder(home)
     endings = (".json", ".jsonl")
-    found = []
+    paths = []
     for build in BUILDS:
         user = os.path.join(root, build, "User")
-        found += find_files(os.path.join(user, "workspaceStorage"), endings)
-        found += find_files(os.path.join(user, "globalStorage", "emptyWindowChatSessions"), endings)
+        paths += find_files(os.path.join(user, "workspaceStorage"), endings)
+        paths += find_files(os.path.join(user, "globalStorage", "emptyWindowChatSessions"), endings)
     chats = ("chatSessions", "emptyWindowChatSessions", "transcripts")
-    return [path for path in found if os.path.basename(os.path.dirname(path)) in chats]
+    return [path for path in paths if os.path.basename(os.path.dirname(path)) in chats]
 
 
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
@@ -89,30 +89,30 @@ def _is_extensions(path: str) -> bool:
 
 def _replayed(lines: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
     """The object as it stands after the last change."""
-    held: Any = {}
-    for told in lines:
-        if told.get("kind") == 0:
-            held = told.get("v")
-        elif isinstance(told.get("k"), list) and told["k"]:
-            _change(held, told)
-    return fields_of(held)
+    session: Any = {}
+    for change in lines:
+        if change.get("kind") == 0:
+            session = change.get("v")
+        elif isinstance(change.get("k"), list) and change["k"]:
+            _change(session, change)
+    return fields_of(session)
 
 
-def _change(held: Any, told: Mapping[str, Any]) -> None:
+def _change(node: Any, change: Mapping[str, Any]) -> None:
     """Make one change; one that does not fit is left out."""
-    *way, last = told["k"][:DEPTH]
+    *way, last = change["k"][:DEPTH]
     try:
         for key in way:
-            held = held[key]
-        if told.get("kind") == 1:
-            held[last] = told.get("v")
-        elif told.get("kind") == 3:
-            del held[last]
-        elif told.get("kind") == 2:
-            kept = held.setdefault(last, []) if isinstance(held, dict) else held[last]
-            if isinstance(told.get("i"), int):
-                del kept[told["i"] :]
-            kept += told.get("v") or []
+            node = node[key]
+        if change.get("kind") == 1:
+            node[last] = change.get("v")
+        elif change.get("kind") == 3:
+            del node[last]
+        elif change.get("kind") == 2:
+            elements = node.setdefault(last, []) if isinstance(node, dict) else node[last]
+            if isinstance(change.get("i"), int):
+                del elements[change["i"] :]
+            elements += change.get("v") or []
     except (KeyError, IndexError, TypeError, AttributeError):
         return
 
@@ -159,17 +159,17 @@ def _invoked(telling: Retelling, part: Mapping[str, Any]) -> Iterator[Event]:
     )
 
 
-def _as_claude(held: Mapping[str, Any]) -> Mapping[str, Any]:
+def _as_claude(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the extension's tools did, by Claude Code's names."""
-    told = dict(held)
-    given = with_usual_fields(fields_of(held["tool_input"]))
-    given |= {name: given[own] for name, own in _FIELDS if own in given}
-    result = fields_of(held["tool_result"])
-    said = text_of(result.get("text_result_for_llm"))
-    told |= {"tool_name": TOOLS.get(held["tool_name"], held["tool_name"]), "tool_input": given}
+    translated = dict(payload)
+    arguments = with_usual_fields(fields_of(payload["tool_input"]))
+    arguments |= {name: arguments[own] for name, own in _FIELDS if own in arguments}
+    result = fields_of(payload["tool_result"])
+    output = text_of(result.get("text_result_for_llm"))
+    translated |= {"tool_name": TOOLS.get(payload["tool_name"], payload["tool_name"]), "tool_input": arguments}
     if result.get("result_type") == "failure":
-        return told | {"hook_event_name": "PostToolUseFailure", "error": said}
-    return told | {"tool_response": {"stdout": said, "content": said}}
+        return translated | {"hook_event_name": "PostToolUseFailure", "error": output}
+    return translated | {"tool_response": {"stdout": output, "content": output}}
 
 
 _FIELDS = (("file_path", "filePath"), ("old_string", "oldString"), ("new_string", "newString"), ("patch", "input"))
@@ -179,7 +179,7 @@ def _folder(path: str) -> str:
     """The folder that is open in the window, which stands two levels up, three for the extension's transcripts."""
     above = os.path.dirname(os.path.dirname(path))
     for folder in (above, os.path.dirname(above)):
-        found = text_of(try_json(os.path.join(folder, "workspace.json")).get("folder"))
-        if found:
-            return path_of_uri(found)
+        uri = text_of(try_json(os.path.join(folder, "workspace.json")).get("folder"))
+        if uri:
+            return path_of_uri(uri)
     return ""

@@ -71,16 +71,20 @@ class Windsurf(Adapter):
 
     def translate(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """The payload in Claude Code's shape; of a command only that it ran is known."""
-        held = fields_of(payload)
-        action, about = text_of(held.get("agent_action_name")), fields_of(held.get("tool_info"))
-        told: dict[str, Any] = {
-            "hook_event_name": EVENTS.get(action, "-"), "session_id": held.get("trajectory_id"),
+        fields = fields_of(payload)
+        action, about = text_of(fields.get("agent_action_name")), fields_of(fields.get("tool_info"))
+        translated: dict[str, Any] = {
+            "hook_event_name": EVENTS.get(action, "-"), "session_id": fields.get("trajectory_id"),
             "cwd": text_of(about.get("cwd")) or os.path.dirname(text_of(about.get("file_path"))),
             "prompt": about.get("user_prompt"), "last_assistant_message": about.get("response"),
             "tool_name": TOOLS.get(action, ""),
         }  # fmt: skip
-        given = {"file_path": about.get("file_path"), "edits": about.get("edits"), "command": about.get("command_line")}
-        return told | {"tool_input": given, "tool_response": {"interrupted": True}}
+        arguments = {
+            "file_path": about.get("file_path"),
+            "edits": about.get("edits"),
+            "command": about.get("command_line"),
+        }
+        return translated | {"tool_input": arguments, "tool_response": {"interrupted": True}}
 
     def render(self, call: HookCall, briefing: Briefing) -> str:
         """Nothing: it would only be shown to the user."""

@@ -33,15 +33,15 @@ def find(host: Adapter, home: str) -> list[str]:
 def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
     """Events of a trajectory. Raises OSError."""
     telling = Retelling(host, os.path.basename(path).removesuffix(".jsonl"), new_id, as_it_is)
-    folders = (os.path.dirname(found) for told in read_lines(path) if (found := _path(_about(told))))
+    folders = (os.path.dirname(file) for entry in read_lines(path) if (file := _path(_about(entry))))
     telling.stand(at=written_at(path), cwd=next(folders, ""))
-    for told in read_lines(path):
-        telling.stand(at=instant(told.get("timestamp")))
-        yield from _step(telling, text_of(told.get("type")), _about(told), told.get("status"))
+    for entry in read_lines(path):
+        telling.stand(at=instant(entry.get("timestamp")))
+        yield from _step(telling, text_of(entry.get("type")), _about(entry), entry.get("status"))
 
 
-def _about(told: Mapping[str, Any]) -> Mapping[str, Any]:
-    return fields_of(told.get(text_of(told.get("type"))))
+def _about(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    return fields_of(entry.get(text_of(entry.get("type"))))
 
 
 def _path(about: Mapping[str, Any]) -> str:
@@ -54,9 +54,9 @@ def _step(telling: Retelling, kind: str, about: Mapping[str, Any], status: objec
     elif kind == "planner_response":
         yield from telling.reply(text_of(about.get("response")))
     elif kind == "code_action":
-        given = {"file_path": _path(about), "content": text_of(about.get("new_content"))}
+        arguments = {"file_path": _path(about), "content": text_of(about.get("new_content"))}
         response = {"originalFile": text_of(about.get("old_content"))}
-        yield from telling.call("Write", given, response) if given["file_path"] else ()
+        yield from telling.call("Write", arguments, response) if arguments["file_path"] else ()
     elif kind == "view_file":
         yield from telling.call("Read", {"file_path": _path(about)}, {})
     elif kind == "run_command":

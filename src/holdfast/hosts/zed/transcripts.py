@@ -46,9 +46,9 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
             " ORDER BY updated_at"
         )
         read_some, refused = False, None
-        for session, updated, form, held, folders in rows:
+        for session, updated, form, value, folders in rows:
             try:
-                thread = parse_object(unpack(held) if form == "zstd" else held)
+                thread = parse_object(unpack(value) if form == "zstd" else value)
             except HostConfigError as exc:
                 refused = exc
                 continue
@@ -62,9 +62,9 @@ def read(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]
         raise refused
 
 
-def _as_claude(held: Mapping[str, Any]) -> Mapping[str, Any]:
-    given = with_usual_fields(fields_of(held["tool_input"]))
-    return {**held, "tool_name": TOOLS.get(held["tool_name"], held["tool_name"]), "tool_input": given}
+def _as_claude(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    arguments = with_usual_fields(fields_of(payload["tool_input"]))
+    return {**payload, "tool_name": TOOLS.get(payload["tool_name"], payload["tool_name"]), "tool_input": arguments}
 
 
 def _place(thread: Mapping[str, Any], folders: object) -> dict[str, str]:
@@ -80,15 +80,15 @@ def _place(thread: Mapping[str, Any], folders: object) -> dict[str, str]:
 
 
 def _message(telling: Retelling, message: object) -> Iterator[Event]:
-    held = fields_of(message)
-    if "User" in held:
-        yield from telling.prompt(_texts(fields_of(held["User"]).get("content"), "Text"))
-    elif "Agent" in held:
-        yield from _agent(telling, fields_of(held["Agent"]))
-    elif held.get("role") == "user":
-        yield from telling.prompt(_segments(held))
-    elif held.get("role") == "assistant":
-        yield from telling.reply(_segments(held))
+    fields = fields_of(message)
+    if "User" in fields:
+        yield from telling.prompt(_texts(fields_of(fields["User"]).get("content"), "Text"))
+    elif "Agent" in fields:
+        yield from _agent(telling, fields_of(fields["Agent"]))
+    elif fields.get("role") == "user":
+        yield from telling.prompt(_segments(fields))
+    elif fields.get("role") == "assistant":
+        yield from telling.reply(_segments(fields))
 
 
 def _agent(telling: Retelling, agent: Mapping[str, Any]) -> Iterator[Event]:
@@ -99,19 +99,19 @@ def _agent(telling: Retelling, agent: Mapping[str, Any]) -> Iterator[Event]:
         if call:
             telling.open(text_of(call.get("id")), text_of(call.get("name")), call.get("input"))
     for use, result in fields_of(agent.get("tool_results")).items():
-        told = fields_of(result)
-        content = told.get("content")
+        fields = fields_of(result)
+        content = fields.get("content")
         output = text_of(fields_of(content).get("Text")) or response_text(content)
-        error = (output or "failed") if told.get("is_error") is True else ""
+        error = (output or "failed") if fields.get("is_error") is True else ""
         yield from telling.close(use, {"stdout": output, "content": output}, error)
 
 
 def _texts(blocks: object, name: str) -> str:
-    held = (fields_of(block).get(name) for block in blocks) if isinstance(blocks, list) else ()
-    return "\n".join(text for text in map(text_of, held) if text)
+    values = (fields_of(block).get(name) for block in blocks) if isinstance(blocks, list) else ()
+    return "\n".join(text for text in map(text_of, values) if text)
 
 
-def _segments(held: Mapping[str, Any]) -> str:
-    segments = held.get("segments")
-    told = (fields_of(one) for one in segments) if isinstance(segments, list) else ()
-    return "\n".join(text_of(one.get("text")) for one in told if one.get("type") == "text")
+def _segments(message: Mapping[str, Any]) -> str:
+    segments = message.get("segments")
+    fields = (fields_of(segment) for segment in segments) if isinstance(segments, list) else ()
+    return "\n".join(text_of(segment.get("text")) for segment in fields if segment.get("type") == "text")

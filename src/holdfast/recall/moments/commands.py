@@ -69,8 +69,8 @@ def names_what_runs(lesson: Lesson, line: str) -> bool:
 def _known(turn: Turn, target: str) -> list[Pick]:
     """Lessons of which this very command is the subject; the card, which names it, says nothing new."""
 
-    def about_it(found: Found) -> bool:
-        lesson = found.lesson
+    def about_it(match: Found) -> bool:
+        lesson = match.lesson
         return (
             profile_of(lesson.kind).is_told_at_command
             and lesson.command == target
@@ -79,7 +79,7 @@ def _known(turn: Turn, target: str) -> list[Pick]:
 
     drawn = draw(turn.parts, turn.query(command=turn.call.command), ("exact",), admit=about_it)
     turn.degraded = drawn.degraded
-    return [Pick(found=found, reason=COMMAND) for found in drawn.found]
+    return [Pick(found=match, reason=COMMAND) for match in drawn.found]
 
 
 def _of_kind(turn: Turn, kind: str, reason: str) -> list[Pick]:
@@ -104,7 +104,7 @@ def _left_out(turn: Turn) -> list[Pick]:
     rules = [lesson for lesson in get_readable(turn.parts.store, ids) if habit_of(lesson.insight) == TESTS]
     if not rules or not _edits_code_alone(turn):
         return []
-    return [Pick(found=found, reason=REMINDER, again=True) for found in as_found(rules[:1])]
+    return [Pick(found=match, reason=REMINDER, again=True) for match in as_found(rules[:1])]
 
 
 def _edits_code_alone(turn: Turn) -> bool:

@@ -27,8 +27,8 @@ def after_failure(turn: Turn) -> Briefing:
         return Briefing(moment=turn.moment)
     message = weigh(failure.words.partition(": ")[2] if failure.signature else failure.words)
 
-    def answers(found: Found) -> bool:
-        lesson = found.lesson
+    def answers(match: Found) -> bool:
+        lesson = match.lesson
         if names_what_runs(lesson, turn.call.command):
             return False
         if answers_failure(failure, lesson):
@@ -36,9 +36,9 @@ def after_failure(turn: Turn) -> Briefing:
         if failure.signature and lesson.error_signature:
             return False
         same_command = bool(failure.target) and lesson.command == failure.target
-        told = fit_of(message, found.stems)
+        fit = fit_of(message, match.stems)
         return (same_command and profile_of(lesson.kind).is_told_at_failure) or (
-            told.strength >= STRONG_WORDS and passes_by_words(told, PUSHED, found.shares, found.chance)
+            fit.strength >= STRONG_WORDS and passes_by_words(fit, PUSHED, match.shares, match.chance)
         )
 
     query = turn.query(
@@ -47,4 +47,4 @@ def after_failure(turn: Turn) -> Briefing:
     )  # fmt: skip
     drawn = draw(turn.parts, query, ("exact", "text"), admit=answers)
     turn.degraded = drawn.degraded
-    return turn.tell(([Pick(found=found, reason=ANSWERS) for found in drawn.found], FAILURE_LINES))
+    return turn.tell(([Pick(found=match, reason=ANSWERS) for match in drawn.found], FAILURE_LINES))

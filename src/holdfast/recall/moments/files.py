@@ -47,7 +47,7 @@ def before_file(turn: Turn) -> Briefing:
 
 
 def trigger_picks(turn: Turn, files: Sequence[str] = ()) -> list[Pick]:
-    """Lessons of which a trigger stands in what is about to be written or run."""
+    """Pick the lessons with a trigger that occurs in the code or command about to be written or run."""
     call = turn.call
     symbols = symbols_at(turn.parts, turn.place, files[0], call) if files else ()
     code = "\n".join(call.writes) if call.edits else call.command
@@ -56,9 +56,9 @@ def trigger_picks(turn: Turn, files: Sequence[str] = ()) -> list[Pick]:
     lessons = get_readable(turn.parts.store, [hit.id for hit in hits])
     old = "\n".join(call.excerpts)
     return [
-        Pick(found=found, reason=f"{TRIGGER}: {words}")
-        for found in as_found(lessons)
-        if (words := matched(found.lesson, query, old))
+        Pick(found=match, reason=f"{TRIGGER}: {words}")
+        for match in as_found(lessons)
+        if (words := matched(match.lesson, query, old))
     ]
 
 
@@ -97,22 +97,26 @@ def _about(turn: Turn, files: Sequence[str]) -> list[Pick]:
     query = replace(places, text=subject)
     drawn = draw(turn.parts, query, ("text", "path", "symbol"))
     turn.degraded = drawn.degraded
-    found = [one for one in drawn.found if agrees(one.shares, one.weight, one.chance) and not _is_card(turn, one)]
+    matches = [
+        match for match in drawn.found if agrees(match.shares, match.weight, match.chance) and not _is_card(turn, match)
+    ]
     return [
-        Pick(found=one, reason=_reason(one))
-        for one in sorted(found, key=lambda one: -worth_here(one.shares, one.weight) * turn.favour(one.lesson))
+        Pick(found=match, reason=_reason(match))
+        for match in sorted(
+            matches, key=lambda match: -worth_here(match.shares, match.weight) * turn.favour(match.lesson)
+        )
     ]
 
 
-def _is_card(turn: Turn, found: Found) -> bool:
+def _is_card(turn: Turn, match: Found) -> bool:
     """Whether it is a linter's rule and nothing is written yet: an edit brings it."""
-    return not turn.call.edits and bool(linters_in(f"{found.lesson.title} {found.lesson.insight}"))
+    return not turn.call.edits and bool(linters_in(f"{match.lesson.title} {match.lesson.insight}"))
 
 
-def _reason(found: Found) -> str:
+def _reason(match: Found) -> str:
     """What the file has to do with it, and the words that agree."""
-    about = FILE if any(map(is_decisive, found.shares)) else f"{FILE}'s neighbour"
-    words = ", ".join(found.fit.matched[:3])
+    about = FILE if any(map(is_decisive, match.shares)) else f"{FILE}'s neighbour"
+    words = ", ".join(match.fit.matched[:3])
     return f"{about}; shares {words}" if words else about
 
 
@@ -155,9 +159,9 @@ def _lint(turn: Turn, path: str) -> tuple[list[Pick], list[Pick]]:
 
 
 def _baits(turn: Turn) -> dict[str, str]:
-    """The linters that look at something this edit writes, and what it is."""
+    """Return the linters that check something this edit writes, each with the words that they check."""
     from holdfast.text.baits import bait_of, known_linters
 
     new, old = "\n".join(turn.call.writes), "\n".join(turn.call.excerpts)
-    found = {linter: bait_of(linter, new, old) for linter in known_linters()}
-    return {linter: words for linter, words in found.items() if words}
+    baits = {linter: bait_of(linter, new, old) for linter in known_linters()}
+    return {linter: words for linter, words in baits.items() if words}

@@ -31,10 +31,10 @@ def prompt(turn: Turn) -> Briefing:
     """The lessons that the person's words are about; the checkpoint when this session's start delivered nothing."""
     if not any(delivery.moment in RESTORING_MOMENTS for delivery in turn.told):
         turn.checkpoint = turn.restorable(own=False)
-    told = turn.count("prompt")
-    picks = [] if told >= SESSION_PROMPT_LINES or not turn.room else _picks(turn)
+    delivered = turn.count("prompt")
+    picks = [] if delivered >= SESSION_PROMPT_LINES or not turn.room else _picks(turn)
     shift = turn.weights().shift("prompt") if len(picks) > 1 else 1.0
-    is_last = told + PROMPT_LINES >= SESSION_PROMPT_LINES
+    is_last = delivered + PROMPT_LINES >= SESSION_PROMPT_LINES
     plain = [] if is_last else [pick for pick in picks if _is_plain(pick.found, shift)]
     return turn.tell((_standing(turn), FIRST_LINES), (picks, PROMPT_LINES), (plain, PROMPT_LINES))
 
@@ -50,7 +50,7 @@ def _standing(turn: Turn) -> list[Pick]:
 
 
 def own_words(text: str) -> str:
-    """What a person typed of a prompt: nothing of one that a program wrote, all of a short one."""
+    """Return the part of a prompt that a person typed: none if a program wrote it, all if it is short."""
     if text.lstrip().startswith(WRITTEN_WHOLE):
         return ""
     if len(text) < LONG_PROMPT:
@@ -62,32 +62,34 @@ def own_words(text: str) -> str:
 
 
 def candidates(turn: Turn, words: str) -> list[Found]:
-    """What the retrievers find for those words, the most relevant first."""
-    asked = question(turn.parts, turn.place, words)
+    """Return the matches for those words, the most relevant first."""
+    parsed = question(turn.parts, turn.place, words)
     query = turn.query(
-        text=asked.text, paths=asked.paths, symbols=asked.symbols, error=asked.error, since=asked.since,
-        until=asked.until,
+        text=parsed.text, paths=parsed.paths, symbols=parsed.symbols, error=parsed.error, since=parsed.since,
+        until=parsed.until,
     )  # fmt: skip
     query, _ = with_vector(turn.parts, query, local=True)  # a host waits: for no endpoint
     drawn = draw(turn.parts, query, RETRIEVERS)
     turn.degraded = drawn.degraded
-    return sorted(drawn.found, key=lambda one: -relevance_of(one.shares, one.weight) * turn.favour(one.lesson))
+    return sorted(drawn.found, key=lambda match: -relevance_of(match.shares, match.weight) * turn.favour(match.lesson))
 
 
-def _is_plain(found: Found, shift: float) -> bool:
-    return is_plainly_about(found.shares, found.weight, found.chance, shift)
+def _is_plain(match: Found, shift: float) -> bool:
+    return is_plainly_about(match.shares, match.weight, match.chance, shift)
 
 
 def _picks(turn: Turn) -> list[Pick]:
     words = own_words(turn.call.prompt)
     if not words.strip():
         return []
-    found = [
-        one for one in candidates(turn, words) if one.lesson.pinned or profile_of(one.lesson.kind).is_told_at_prompt
+    matches = [
+        match
+        for match in candidates(turn, words)
+        if match.lesson.pinned or profile_of(match.lesson.kind).is_told_at_prompt
     ]
     shift = turn.weights().shift("prompt")
     return [
-        Pick(found=one)
-        for one in found
-        if one.named == TELLING or is_about(one.shares, one.weight, one.fit, one.chance, shift)
+        Pick(found=match)
+        for match in matches
+        if match.named == TELLING or is_about(match.shares, match.weight, match.fit, match.chance, shift)
     ]

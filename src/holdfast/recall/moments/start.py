@@ -51,8 +51,8 @@ def _of_task(turn: Turn) -> list[Pick]:
     query = turn.query(text=turn.checkpoint.goal, paths=turn.checkpoint.files)
     drawn = draw(turn.parts, query, ("path", "text"))
     turn.degraded = drawn.degraded
-    near = [found for found in drawn.found if any(map(is_decisive, found.shares))]
-    return [Pick(found=found, reason="about a file of the task") for found in near]
+    near = [match for match in drawn.found if any(map(is_decisive, match.shares))]
+    return [Pick(found=match, reason="about a file of the task") for match in near]
 
 
 def standing_picks(turn: Turn) -> list[Pick]:
@@ -65,18 +65,18 @@ def standing_picks(turn: Turn) -> list[Pick]:
 
 
 def grouped(lessons: Sequence[Lesson], reason: str) -> list[Pick]:
-    """A pick for each lesson that says what no lesson before it says, with the others of its group."""
+    """Pick each lesson that says something no earlier lesson says, with the others of its group."""
     keys = {lesson.id: group_keys(lesson) for lesson in lessons}
     picks: list[Pick] = []
-    told: frozenset[str] = frozenset()
-    for lesson, found in zip(lessons, as_found(lessons), strict=True):
+    delivered_keys: frozenset[str] = frozenset()
+    for lesson, match in zip(lessons, as_found(lessons), strict=True):
         own = keys[lesson.id]
-        if own <= told:
+        if own <= delivered_keys:
             continue
-        told |= own
+        delivered_keys |= own
         also = tuple(other.id for other in lessons if other is not lesson and keys[other.id] <= own)
         general = is_standing(lesson) or not lesson.symbols  # a file where it once bit says nothing
-        picks.append(Pick(found=found, reason=PINNED if lesson.pinned else reason, also=also, general=general))
+        picks.append(Pick(found=match, reason=PINNED if lesson.pinned else reason, also=also, general=general))
     return picks
 
 
@@ -104,7 +104,7 @@ def _needed(turn: Turn, lessons: Sequence[Lesson]) -> dict[LessonId, int]:
     for outcome in turn.parts.store.find_records(Outcome, where):
         if outcome.verdict in NEEDED:
             sessions.setdefault(outcome.lesson, set()).add(outcome.session)
-    return {lesson: len(found) for lesson, found in sessions.items()}
+    return {lesson: len(session_ids) for lesson, session_ids in sessions.items()}
 
 
 def _present_person(turn: Turn, lessons: Sequence[Lesson]) -> str:

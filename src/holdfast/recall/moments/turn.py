@@ -78,11 +78,11 @@ class Turn:
         self.profile = MOMENT_PROFILES[moment]
         self.budget = self.profile.budget_tokens
         where = LogFilter(project=place.project.id, session=call.session)
-        self.told = [told for told in parts.store.find_records(Delivery, where) if told.agent == call.agent]
+        self.told = [delivery for delivery in parts.store.find_records(Delivery, where) if delivery.agent == call.agent]
         """What this agent was ever told in this session, newest first."""
         self.known = () if moment == "after_compaction" else _since_compaction(self.told)
         """What it was told and still has in its context."""
-        self.shown = tuple(dict.fromkeys(told.lesson for told in self.known))
+        self.shown = tuple(dict.fromkeys(delivery.lesson for delivery in self.known))
         self.checkpoint: Checkpoint | None = None
         self.news: Ranked | None = None
         self.offer: Callable[[Briefing], None] | None = None
@@ -103,18 +103,18 @@ class Turn:
         """Lines that may still be told. What was told again because a compaction took it away does not count."""
         lines: set[tuple[object, int]] = set()
         before: set[LessonId] = set()
-        for told in reversed(self.told):
-            if told.rank and not (told.moment == "after_compaction" and told.lesson in before):
-                lines.add((told.at, told.rank))
-            before.add(told.lesson)
+        for delivery in reversed(self.told):
+            if delivery.rank and not (delivery.moment == "after_compaction" and delivery.lesson in before):
+                lines.add((delivery.at, delivery.rank))
+            before.add(delivery.lesson)
         return max(0, SESSION_LIMIT - len(lines) - (self.news is not None))
 
     def count(self, moment: str = "", reason: str = "") -> int:
         """Lines told at that moment, for a reason that begins so; a group is one line."""
         return len({
-            (told.at, told.rank)
-            for told in self.told
-            if told.rank and moment in ("", told.moment) and told.reason.startswith(reason)
+            (delivery.at, delivery.rank)
+            for delivery in self.told
+            if delivery.rank and moment in ("", delivery.moment) and delivery.reason.startswith(reason)
         })  # fmt: skip
 
     def keys_told(self) -> frozenset[str]:
@@ -168,7 +168,7 @@ class Turn:
         """Whether the agent has it neither from this session, which taught it, nor from a rules file it reads."""
         session = self.call.session
         learnt_here = session == lesson.provenance.session or session in lesson.sessions_seen
-        forgot = bool(self.call.agent) or any(told.moment == "after_compaction" for told in self.told)
+        forgot = bool(self.call.agent) or any(delivery.moment == "after_compaction" for delivery in self.told)
         return not (learnt_here and not forgot) and not self._host_reads(lesson)
 
     def _host_reads(self, lesson: Lesson) -> bool:
@@ -181,13 +181,13 @@ class Turn:
         return any(fits_glob(path, file) for file in files)
 
     def weights(self) -> Weights:
-        """What outcomes say about the project's lessons and thresholds."""
+        """Return the weights that outcomes give the project's lessons and thresholds."""
         if self._weights is None:
             self._weights = load_weights(self.parts.store, self.place.project.id)
         return self._weights
 
     def favour(self, lesson: Lesson) -> float:
-        """What outcomes multiply the lesson's relevance by at this moment, for the work the prompt asks for."""
+        """Return the factor of outcomes on the lesson's relevance at this moment, for the work the prompt asks for."""
         return self.weights().factor(lesson.id, self.moment, task_of(self.call.prompt))
 
     # The delivery
@@ -216,7 +216,7 @@ class Turn:
         return replace(briefing, items=items, text=text, tokens=count_tokens(text))
 
     def tell(self, *parts: tuple[Sequence[Pick], int], extra: int = 0) -> Briefing:
-        """Of each part the first few picks that may be told, in their order; with the checkpoint if one is restored.
+        """Deliver the first few allowed picks of each part, in their order, and the checkpoint if one is restored.
 
         `extra` counts lessons of which there are more.
         """
@@ -226,8 +226,8 @@ class Turn:
             if self.offer is not None:
                 self.offer(self.with_news(self._compile(chosen, unverified, extra)))
 
-        found = [pick.found for pick in chosen]
-        weighed = weigh_up(self.parts, self.place, found, "", offer if self.offer else None)
+        matches = [pick.found for pick in chosen]
+        weighed = weigh_up(self.parts, self.place, matches, "", offer if self.offer else None)
         self.read += [ranked for ranked, _ in weighed]
         return self._compile(chosen, weighed, extra)
 
@@ -314,11 +314,11 @@ class Turn:
         """The current checkpoint when it is recent and its task goes on; `own`: also one of this very session."""
         from holdfast.curation.checkpoint import current  # before a file or a command nothing is restored
 
-        found = current(self.parts, self.place)
-        if found is None or found.id in self.shown or (found.session == self.call.session and not own):
+        checkpoint = current(self.parts, self.place)
+        if checkpoint is None or checkpoint.id in self.shown or (checkpoint.session == self.call.session and not own):
             return None
-        recent = self.parts.clock.now() - found.at <= timedelta(days=CHECKPOINT_DAYS)
-        return found if recent and (found.session == self.call.session or self._goes_on(found)) else None
+        recent = self.parts.clock.now() - checkpoint.at <= timedelta(days=CHECKPOINT_DAYS)
+        return checkpoint if recent and (checkpoint.session == self.call.session or self._goes_on(checkpoint)) else None
 
     def _goes_on(self, checkpoint: Checkpoint) -> bool:
         """Whether another session's task is the one at hand: nobody took it up, and it was not left as done.
@@ -341,8 +341,8 @@ class Turn:
 
 def telling(text: str, most: int = SUBJECT_WORDS) -> str:
     """The first so many words of a text that are not everyday ones: each costs a look-up."""
-    found = (term for term in terms(text) if stem(term) not in EVERYDAY and len(term) > 2)
-    return " ".join(islice(found, most))
+    words = (term for term in terms(text) if stem(term) not in EVERYDAY and len(term) > 2)
+    return " ".join(islice(words, most))
 
 
 def _warning(ranked: Ranked) -> str:
@@ -356,11 +356,11 @@ def as_found(lessons: Iterable[Lesson]) -> list[Found]:
     return [Found(lesson=lesson, shares=(), fit=Fit(), stems=frozenset()) for lesson in lessons]
 
 
-def _since_compaction(told: Iterable[Delivery]) -> tuple[Delivery, ...]:
+def _since_compaction(deliveries: Iterable[Delivery]) -> tuple[Delivery, ...]:
     """What the agent was shown and still has: deliveries (newest first) since the last one after a compaction."""
     known: list[Delivery] = []
     restored = None
-    for delivery in told:
+    for delivery in deliveries:
         if restored is not None and delivery.at < restored:
             break
         known.append(delivery)
@@ -369,10 +369,10 @@ def _since_compaction(told: Iterable[Delivery]) -> tuple[Delivery, ...]:
     return tuple(known)
 
 
-def _is_closest(found: Found) -> bool:
+def _is_closest(match: Found) -> bool:
     """The very symbol, command or failure, a trigger, or a distinctive name: nearer than the file or some words."""
-    lesson = found.lesson
-    by_place = any(share.lane == "symbol" and is_decisive(share) for share in found.shares)
-    by_name = any(share.lane == "exact" and share.raw >= SURE_EXACT for share in found.shares)
-    by_trigger = any(share.lane == "trigger" for share in found.shares)
-    return by_place or by_name or by_trigger or found.named == TELLING or bool(lesson.command or lesson.error_signature)
+    lesson = match.lesson
+    by_place = any(share.lane == "symbol" and is_decisive(share) for share in match.shares)
+    by_name = any(share.lane == "exact" and share.raw >= SURE_EXACT for share in match.shares)
+    by_trigger = any(share.lane == "trigger" for share in match.shares)
+    return by_place or by_name or by_trigger or match.named == TELLING or bool(lesson.command or lesson.error_signature)

@@ -75,15 +75,15 @@ def _drop_words(sql: sqlite3.Connection, purging: Purging) -> dict[str, int]:
 
 
 def _documents(sql: sqlite3.Connection, table: str, session: str) -> list[tuple[int, dict[str, Any]]]:
-    found: list[tuple[int, dict[str, Any]]] = []
+    documents: list[tuple[int, dict[str, Any]]] = []
     for position, doc in sql.execute(f"SELECT position, doc FROM {table} WHERE session = ?", (session,)).fetchall():
         try:
             plain = loads(doc)
         except InvalidValueError:
             continue
         if isinstance(plain, dict):
-            found.append((position, plain))
-    return found
+            documents.append((position, plain))
+    return documents
 
 
 def _rewrite(sql: sqlite3.Connection, table: str, position: int, before: dict[str, Any], after: dict[str, Any]) -> int:
@@ -95,10 +95,10 @@ def _rewrite(sql: sqlite3.Connection, table: str, position: int, before: dict[st
 def drop_texts(sql: sqlite3.Connection, before: str) -> int:
     """Take the raw texts out of events that happened before that instant; returns how many events had any."""
     raw = [f"'$.{name}'" for name in RAW]
-    held = " OR ".join(f"json_extract(doc, {name}) IS NOT NULL" for name in raw)
+    has_text = " OR ".join(f"json_extract(doc, {name}) IS NOT NULL" for name in raw)
     return sql.execute(
         f"UPDATE events SET doc = json_remove(doc, {', '.join(raw)})"
-        f" WHERE CASE WHEN json_valid(doc) THEN json_extract(doc, '$.at') < ? AND ({held}) END",
+        f" WHERE CASE WHEN json_valid(doc) THEN json_extract(doc, '$.at') < ? AND ({has_text}) END",
         (before,),
     ).rowcount
 
@@ -112,10 +112,10 @@ def flush(connection: Connection) -> None:
 
 
 def _purge_changes(sql: sqlite3.Connection, id_: str) -> int:
-    found: list[tuple[str, str]] = sql.execute(
+    rows: list[tuple[str, str]] = sql.execute(
         "SELECT id, doc FROM changes WHERE id IN (SELECT change FROM change_lessons WHERE lesson = ?)", (id_,)
     ).fetchall()
-    for change_id, doc in found:
+    for change_id, doc in rows:
         try:
             change = record_of(Change, doc)
         except DAMAGED:  # nobody can say what else it tells: a purge goes too far rather than not far enough
@@ -123,8 +123,8 @@ def _purge_changes(sql: sqlite3.Connection, id_: str) -> int:
             continue
         rest = tuple(lesson for lesson in change.lessons if lesson != id_)
         if rest:
-            kept: Any = record_of(Change, doc, lessons=rest, summary="")
-            sql.execute("UPDATE changes SET doc = ? WHERE id = ?", (document(kept)[1], change_id))
+            shortened: Any = record_of(Change, doc, lessons=rest, summary="")
+            sql.execute("UPDATE changes SET doc = ? WHERE id = ?", (document(shortened)[1], change_id))
         else:
             sql.execute("DELETE FROM changes WHERE id = ?", (change_id,))
-    return len(found)
+    return len(rows)

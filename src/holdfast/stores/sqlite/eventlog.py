@@ -70,8 +70,8 @@ def find_events(sql: sqlite3.Connection, where: EventFilter, left_out: LeftOut) 
 
 def record(sql: sqlite3.Connection, entries: Sequence[LogRecord]) -> None:
     """Append the records whose ids are not there yet."""
-    for given in entries:
-        entry, doc = document(given)
+    for raw_entry in entries:
+        entry, doc = document(raw_entry)
         table, columns = _table(type(entry))
         names = ("id", "at", *columns, "doc")
         values = (entry.id, micros(entry.at), *(getattr(entry, name) for name in columns), doc)
@@ -84,14 +84,14 @@ def record(sql: sqlite3.Connection, entries: Sequence[LogRecord]) -> None:
 
 
 def put_change(sql: sqlite3.Connection, change: Change) -> None:
-    """Keep the change; the record of that id, if there is one, becomes this one."""
-    kept, doc = document(change)
+    """Write the change; it replaces a record of the same id."""
+    record, doc = document(change)
     sql.execute(
         "INSERT INTO changes (id, at, project, doc) VALUES (?, ?, ?, ?)"
         " ON CONFLICT (id) DO UPDATE SET at = excluded.at, doc = excluded.doc",
-        (kept.id, micros(kept.at), kept.project, doc),
+        (record.id, micros(record.at), record.project, doc),
     )
-    _note_lessons(sql, kept)
+    _note_lessons(sql, record)
 
 
 def _note_lessons(sql: sqlite3.Connection, change: Change) -> None:

@@ -171,12 +171,12 @@ def _best(sql: sqlite3.Connection, match: str, seen: Clause, limit: int, newest:
 
 def _scored(sql: sqlite3.Connection, match: str, newest: int = -1) -> dict[int, float]:
     """The BM25, larger better, of all lessons that match, or of the `newest` so many."""
-    found = sql.execute(
+    rows = sql.execute(
         f"SELECT rowid, -bm25(lesson_text, {COLUMN_WEIGHTS}) FROM lesson_text WHERE lesson_text MATCH ?"
         " ORDER BY rowid DESC LIMIT ?",
         (match, newest),
     )
-    return dict(found.fetchall())
+    return dict(rows.fetchall())
 
 
 def _best_seen(sql: sqlite3.Connection, scores: Mapping[int, float], seen: Clause, limit: int) -> dict[Numbered, float]:

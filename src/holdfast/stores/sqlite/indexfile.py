@@ -123,13 +123,13 @@ class SqliteIndex:
             number = root_id(sql, root)
             gone = [clean(path) for path in paths]
             loosen(sql, number, gone)
-            kept: set[int] = set()
+            outline_ids: set[int] = set()
             for path in gone:
-                kept.update(one for (one,) in sql.execute(
+                outline_ids.update(outline_id for (outline_id,) in sql.execute(
                     "DELETE FROM files WHERE root = ? AND path = ? RETURNING outline", (number, path)
                 ))  # fmt: skip
                 sql.execute("DELETE FROM links WHERE root = ? AND path = ?", (number, path))
-            sweep(sql, kept)
+            sweep(sql, outline_ids)
 
         self._write(write)
 
@@ -197,12 +197,12 @@ class SqliteIndex:
             f"SELECT f.path, i.module, i.names FROM ({some}) f LEFT JOIN imports i ON i.outline = f.outline"
             " ORDER BY f.path, i.ordinal"
         )
-        found: dict[str, list[Import]] = {}
+        imports: dict[str, list[Import]] = {}
         for path, module, names in self._read(lambda sql: sql.execute(query, (clean(root), limit)).fetchall()):
-            of = found.setdefault(path, [])
+            of = imports.setdefault(path, [])
             if module is not None:
                 of.append(import_of(module, names))
-        return found
+        return imports
 
     def link(self, root: str, imports: Mapping[str, Sequence[Import]]) -> None:
         """Keep where those files' imports lead."""

@@ -46,12 +46,12 @@ def root_id(sql: sqlite3.Connection, root: str, make: bool = True) -> int:
 
 
 def outline_ids(sql: sqlite3.Connection, blobs: Sequence[str]) -> dict[str, int]:
-    """The outlines of those blobs that have one."""
-    found: dict[str, int] = {}
+    """Return the outline's id for each of the blobs that has one."""
+    ids: dict[str, int] = {}
     for start in range(0, len(blobs), 500):
         some = blobs[start : start + 500]
-        found.update(sql.execute(f"SELECT blob, id FROM outlines WHERE blob IN ({slots(len(some))})", some))
-    return found
+        ids.update(sql.execute(f"SELECT blob, id FROM outlines WHERE blob IN ({slots(len(some))})", some))
+    return ids
 
 
 def put_outlines(sql: sqlite3.Connection, outlines: Sequence[Outline]) -> None:
@@ -68,7 +68,10 @@ def put_outlines(sql: sqlite3.Connection, outlines: Sequence[Outline]) -> None:
         sql.executemany(_INSERT_SYMBOL, _symbol_rows(known[outline.blob], outline))
         sql.executemany(
             "INSERT INTO imports VALUES (?, ?, ?, ?)",
-            [(number, n, clean(one.module), clean("\n".join(one.names))) for n, one in enumerate(outline.imports)],
+            [
+                (number, ordinal, clean(imported.module), clean("\n".join(imported.names)))
+                for ordinal, imported in enumerate(outline.imports)
+            ],
         )
 
 
@@ -76,11 +79,11 @@ _INSERT_SYMBOL = f"INSERT INTO symbols (outline, ordinal, last_name, {_COLUMNS})
 
 
 def _symbol_rows(number: int, outline: Outline) -> Iterator[tuple[Any, ...]]:
-    for ordinal, one in enumerate(outline.symbols):
-        name = clean(one.name)
+    for ordinal, symbol in enumerate(outline.symbols):
+        name = clean(symbol.name)
         yield (
-            number, ordinal, last_name(name), name, one.kind, one.start_line, one.end_line, one.start_byte,
-            one.end_byte, clean(one.signature), one.signature_hash, one.body_hash, one.tokens,
+            number, ordinal, last_name(name), name, symbol.kind, symbol.start_line, symbol.end_line, symbol.start_byte,
+            symbol.end_byte, clean(symbol.signature), symbol.signature_hash, symbol.body_hash, symbol.tokens,
         )  # fmt: skip
 
 
@@ -104,12 +107,12 @@ def put_files(sql: sqlite3.Connection, root: int, states: Mapping[str, FileState
 
 
 def _outlines_of(sql: sqlite3.Connection, root: int, paths: Sequence[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    outlines: dict[str, int] = {}
     for path in paths:
         row = sql.execute("SELECT outline FROM files WHERE root = ? AND path = ?", (root, clean(path))).fetchone()
         if row:
-            found[path] = row[0]
-    return found
+            outlines[path] = row[0]
+    return outlines
 
 
 def loosen(sql: sqlite3.Connection, root: int, paths: Sequence[str]) -> None:
@@ -140,13 +143,13 @@ def _words(path: str) -> tuple[str, ...]:
 def link_rows(root: int, imports: Mapping[str, Sequence[Import]]) -> Iterator[tuple[Any, ...]]:
     """Rows of the imports that lead to a file."""
     for path, links in imports.items():
-        for ordinal, one in enumerate(one for one in links if one.target):
-            names = clean("\n".join(one.names))
-            yield root, clean(path), ordinal, clean(one.module), names, clean(one.target)
+        for ordinal, link in enumerate(link for link in links if link.target):
+            names = clean("\n".join(link.names))
+            yield root, clean(path), ordinal, clean(link.module), names, clean(link.target)
 
 
 def sweep(sql: sqlite3.Connection, outlines: set[int]) -> None:
-    """Forget those of the outlines that no path has."""
+    """Delete those of the outlines that no path has."""
     for number in outlines:
         if sql.execute("SELECT 1 FROM files WHERE outline = ? LIMIT 1", (number,)).fetchone() is None:
             for table, key in (("symbols", "outline"), ("imports", "outline"), ("outlines", "id")):
@@ -155,8 +158,8 @@ def sweep(sql: sqlite3.Connection, outlines: set[int]) -> None:
 
 def _sweep_spare(sql: sqlite3.Connection) -> None:
     """Forget the oldest outlines no path has, when there are many."""
-    kept, used = sql.execute("SELECT (SELECT count(*) FROM outlines), (SELECT count(*) FROM files)").fetchone()
-    if kept > used + SPARE_OUTLINES:
+    outlines, used = sql.execute("SELECT (SELECT count(*) FROM outlines), (SELECT count(*) FROM files)").fetchone()
+    if outlines > used + SPARE_OUTLINES:
         spare = (
             "SELECT id FROM outlines o WHERE NOT EXISTS (SELECT 1 FROM files WHERE outline = o.id) ORDER BY id LIMIT ?"
         )

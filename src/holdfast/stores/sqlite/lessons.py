@@ -40,9 +40,9 @@ def put(sql: sqlite3.Connection, lessons: Sequence[Lesson], expected: Mapping[Le
     """Write a version of each; see the port. A second version of one id in a call replaces the first."""
     written: dict[str, Lesson] = {}
     new: set[str] = set()
-    for given in lessons:
-        lesson, doc = document(given)
-        expects = written[lesson.id].recorded_at if lesson.id in written else expected.get(given.id)
+    for raw_lesson in lessons:
+        lesson, doc = document(raw_lesson)
+        expects = written[lesson.id].recorded_at if lesson.id in written else expected.get(raw_lesson.id)
         if _put_one(sql, lesson, doc, expects):
             new.add(lesson.id)
         written[lesson.id] = lesson
@@ -68,7 +68,7 @@ def insert(sql: sqlite3.Connection, lesson: Lesson, doc: str, row: int | None = 
 def get(sql: sqlite3.Connection, ids: Sequence[str], as_of: datetime | None, left_out: LeftOut) -> list[Lesson]:
     """The lessons in the order asked, as known then. Raises LessonNotFoundError, also for a damaged one."""
     known, args = known_then(as_of)
-    found: dict[str, Lesson] = {}
+    by_id: dict[str, Lesson] = {}
     damaged: set[str] = set()
     wanted = clean_all(ids)
     for start in range(0, len(wanted), 500):
@@ -83,14 +83,14 @@ def get(sql: sqlite3.Connection, ids: Sequence[str], as_of: datetime | None, lef
                 left_out.add("lessons", row)
                 damaged.add(id_)
             else:
-                found[id_] = lesson
+                by_id[id_] = lesson
     for id_ in wanted:
         if id_ in damaged:
             raise LessonNotFoundError(f"lesson {short_id(id_)} is damaged in the file", hint="holdfast doctor --mend")
-        if id_ not in found:
+        if id_ not in by_id:
             when = f" as of {as_of:%Y-%m-%d %H:%M:%S} UTC" if as_of else ""
             raise LessonNotFoundError(f"no lesson {id_}{when}", hint="holdfast list --all-projects")
-    return [found[id_] for id_ in wanted]
+    return [by_id[id_] for id_ in wanted]
 
 
 def find(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> list[Lesson]:
@@ -113,8 +113,8 @@ def count(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> in
     """How many lessons fit, whatever the limit; without those known to be damaged."""
     clauses, args = _conditions(where)
     clauses.append(left_out.but("lessons", "l.row"))
-    found: int = sql.execute(f"SELECT count(*) FROM lessons l WHERE {' AND '.join(clauses)}", args).fetchone()[0]
-    return found
+    number: int = sql.execute(f"SELECT count(*) FROM lessons l WHERE {' AND '.join(clauses)}", args).fetchone()[0]
+    return number
 
 
 def lesson_or_none(id_: str, retracted_at: int | None, doc: str) -> Lesson | None:
@@ -176,7 +176,8 @@ def _put_one(sql: sqlite3.Connection, lesson: Lesson, doc: str, expects: datetim
     derived.drop(sql, current[0])
     row = insert(sql, lesson, doc)
     sql.executemany(
-        "INSERT INTO vectors (lesson, embedder, scale, codes) VALUES (?, ?, ?, ?)", [(row, *kept) for kept in vectors]
+        "INSERT INTO vectors (lesson, embedder, scale, codes) VALUES (?, ?, ?, ?)",
+        [(row, *vector) for vector in vectors],
     )
     return False
 
@@ -210,12 +211,12 @@ def _require_new(sql: sqlite3.Connection, lesson: Lesson) -> None:
 
 def _kept_vectors(sql: sqlite3.Connection, row: int, doc: str, lesson: Lesson) -> list[tuple[Any, ...]]:
     """Vectors of the old version that still fit the new one: when it says the same, only its state changed."""
-    found = sql.execute("SELECT embedder, scale, codes FROM vectors WHERE lesson = ?", (row,)).fetchall()
-    if not found or lesson.state not in derived.SEARCHABLE:
+    rows = sql.execute("SELECT embedder, scale, codes FROM vectors WHERE lesson = ?", (row,)).fetchall()
+    if not rows or lesson.state not in derived.SEARCHABLE:
         return []
     before = lesson_or_none(lesson.id, None, doc)
     same = before is not None and text_columns(before) == text_columns(lesson)
-    return found if same else []
+    return rows if same else []
 
 
 def _conditions(where: LessonFilter) -> tuple[list[str], list[Any]]:

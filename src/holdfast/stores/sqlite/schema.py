@@ -67,11 +67,11 @@ def _check_known(sql: sqlite3.Connection, path: str, known: int) -> int:
 
 def statements(script: str) -> list[str]:
     """The script's statements one by one: the driver's own `executescript` would commit before the first."""
-    found: list[str] = []
+    complete: list[str] = []
     rest = ""
     for line in script.splitlines(keepends=True):
         rest += line
         if sqlite3.complete_statement(rest):
-            found.append(rest.strip())
+            complete.append(rest.strip())
             rest = ""
-    return found
+    return complete

@@ -44,9 +44,9 @@ def check(connection: Connection) -> list[Problem]:
             broken = _integrity(sql)
             if broken:
                 return broken
-            found = _damaged(sql) + _counts(sql)
+            problems = _damaged(sql) + _counts(sql)
         with connection.writing() as sql:  # the full text's check is spelt as an insert, though it writes nothing
-            return _full_text(sql) + found
+            return _full_text(sql) + problems
     except StoreCorruptError as exc:
         return [Problem(what=str(exc), mend=MEND)]
 

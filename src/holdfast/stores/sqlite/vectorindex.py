@@ -64,19 +64,19 @@ class VectorIndex:
         if self._added > 1_000 + self._built // 2:
             self._clear()
         first = self._position == 0
-        found = self._rows(sql)
-        while rows := found.fetchmany(READ_AT_ONCE):
+        cursor = self._rows(sql)
+        while rows := cursor.fetchmany(READ_AT_ONCE):
             self._add(rows, first)
         self._position = newest
         self._built, self._added = (self._count, 0) if first else (self._built, self._added)
 
     def nearest(self, vector: Sequence[float], wanted: int) -> dict[int, float]:
         """Rows of lessons with their cosines: the best `wanted`, or all when there are fewer."""
-        asked = np.asarray(vector, dtype=np.float32)
+        question = np.asarray(vector, dtype=np.float32)
         chosen = np.arange(self._count)
         if self._count > max(EXACT_BELOW, wanted):
-            chosen = self._by_signs(asked, wanted)
-        scores = (self._codes[chosen].astype(np.float32) @ asked) * self._scales[chosen]
+            chosen = self._by_signs(question, wanted)
+        scores = (self._codes[chosen].astype(np.float32) @ question) * self._scales[chosen]
         lessons = self._lessons[chosen]
         if len(chosen) > wanted:
             best = np.argpartition(-scores, wanted)[:wanted]
@@ -108,29 +108,29 @@ class VectorIndex:
         start, self._count = self._count, self._count + len(rows)
         self._make_room()
         new = slice(start, self._count)
-        held = np.frombuffer(b"".join(codes), dtype=np.int8).reshape(len(rows), self._dimension)
+        matrix = np.frombuffer(b"".join(codes), dtype=np.int8).reshape(len(rows), self._dimension)
         self._lessons[new] = lessons
         self._scales[new] = scales
-        self._codes[new] = held
-        self._signs[:, new] = _signs(held).T
+        self._codes[new] = matrix
+        self._signs[:, new] = _signs(matrix).T
 
     def _replace(self, lessons: Sequence[int]) -> None:
-        held = self._lessons[: self._count]
-        held[np.isin(held, lessons)] = REPLACED
+        rows = self._lessons[: self._count]
+        rows[np.isin(rows, lessons)] = REPLACED
 
     def _make_room(self) -> None:
         room = max(self._count, 2 * len(self._lessons))
         if self._count <= len(self._lessons):
             return
         for name, axis in (("_lessons", 0), ("_scales", 0), ("_codes", 0), ("_signs", 1)):
-            held = getattr(self, name)
-            more = [(0, 0)] * held.ndim
-            more[axis] = (0, room - held.shape[axis])
-            setattr(self, name, np.pad(held, more))
+            array = getattr(self, name)
+            more = [(0, 0)] * array.ndim
+            more[axis] = (0, room - array.shape[axis])
+            setattr(self, name, np.pad(array, more))
 
-    def _by_signs(self, asked: NDArray[np.float32], wanted: int) -> NDArray[np.intp]:
-        """Those whose signs differ least from the question's: `wanted`, and what is as near as the last of them."""
-        signs = _signs(asked[None, :]).T
+    def _by_signs(self, question: NDArray[np.float32], wanted: int) -> NDArray[np.intp]:
+        """Return the `wanted` rows with the signs nearest to the question's, and all as near as the last of them."""
+        signs = _signs(question[None, :]).T
         distance = np.empty(self._count, dtype=np.uint16)
         for start in range(0, self._count, SCANNED_AT_ONCE):
             some = slice(start, min(start + SCANNED_AT_ONCE, self._count))

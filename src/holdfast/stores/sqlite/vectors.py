@@ -34,14 +34,14 @@ def write(sql: sqlite3.Connection, embedder_id: str, vectors: Mapping[LessonId, 
     """Keep the vectors of current, searchable lessons; others are skipped: they were changed meanwhile."""
     embedder_id = clean(embedder_id)
     for id_, vector in vectors.items():
-        found = sql.execute(
+        row = sql.execute(
             "SELECT row FROM lessons WHERE id = ? AND retracted_at IS NULL AND state <> 'forgotten'", (clean(id_),)
         ).fetchone()
-        if found:
-            sql.execute("DELETE FROM vectors WHERE lesson = ? AND embedder = ?", (found[0], embedder_id))
+        if row:
+            sql.execute("DELETE FROM vectors WHERE lesson = ? AND embedder = ?", (row[0], embedder_id))
             sql.execute(
                 "INSERT INTO vectors (lesson, embedder, scale, codes) VALUES (?, ?, ?, ?)",
-                (found[0], embedder_id, *pack(vector)),
+                (row[0], embedder_id, *pack(vector)),
             )
 
 
@@ -54,16 +54,16 @@ def count_waiting(sql: sqlite3.Connection, embedder_id: str, left_out: LeftOut) 
 
 
 def erase_others(connection: Connection, embedder_id: str) -> int:
-    """Erase some vectors of other embedders, few enough that nobody waits for long; how many, 0 when none are left."""
+    """Erase some vectors of other embedders, few enough that nobody waits for long; return how many, 0 at the end."""
     with connection.reading() as sql:
-        found = sql.execute(
+        positions = sql.execute(
             "SELECT position FROM vectors WHERE embedder < ? OR embedder > ? LIMIT ?",
             (clean(embedder_id), clean(embedder_id), ERASED_AT_ONCE),
         ).fetchall()
-    if found:
+    if positions:
         with connection.writing() as sql:
-            sql.executemany("DELETE FROM vectors WHERE position = ?", found)
-    return len(found)
+            sql.executemany("DELETE FROM vectors WHERE position = ?", positions)
+    return len(positions)
 
 
 def pack(vector: Sequence[float]) -> tuple[float, bytes]:
@@ -98,11 +98,11 @@ class Vectors:
         from holdfast.stores.sqlite.vectorindex import VectorIndex
 
         embedder_id, dimension = clean(query.embedder_id), len(query.vector)
-        found = []
+        indexes = []
         for owner in (None,) if query.all_projects else dict.fromkeys(("", clean(query.project))):
             key = embedder_id, dimension, owner
             if key not in self._indexes:
                 self._indexes[key] = VectorIndex(*key)
             self._indexes[key].follow(sql)
-            found.append(self._indexes[key])
-        return found
+            indexes.append(self._indexes[key])
+        return indexes

@@ -58,9 +58,9 @@ def owners(query: Query) -> Clause:
 def first_visible(sql: sqlite3.Connection, rows: Sequence[int], seen: Clause, limit: int) -> list[Numbered]:
     """Rows and ids of the first `limit` of these lessons that are `seen`, in the order given."""
     clause, args = seen
-    found: list[Numbered] = []
+    numbered: list[Numbered] = []
     start, size = 0, min(limit + 20, LOOKED_UP)  # most are visible: rarely is a second, larger look needed
-    while start < len(rows) and len(found) < limit:
+    while start < len(rows) and len(numbered) < limit:
         some = rows[start : start + size]
         start, size = start + size, LOOKED_UP
         # NOT INDEXED: left to itself SQLite walks a whole index of owners and states instead of looking up the rows
@@ -69,5 +69,5 @@ def first_visible(sql: sqlite3.Connection, rows: Sequence[int], seen: Clause, li
             (*some, *args),
         )
         ids = dict(looked_up.fetchall())
-        found += [(row, ids[row]) for row in some if row in ids]
-    return found[:limit]
+        numbered += [(row, ids[row]) for row in some if row in ids]
+    return numbered[:limit]

@@ -94,9 +94,9 @@ def _ask(memory: Memory, pair: Conflict) -> str:
         key = click.getchar().lower()
         try:
             if key in "12":
-                kept, other = (pair.better, pair.worse) if key == "1" else (pair.worse, pair.better)
-                memory.settle(kept.id, over=[other.id])
-                say(f"{short_id(kept.id)}  kept, {short_id(other.id)} closed")
+                chosen, other = (pair.better, pair.worse) if key == "1" else (pair.worse, pair.better)
+                memory.settle(chosen.id, over=[other.id])
+                say(f"{short_id(chosen.id)}  kept, {short_id(other.id)} closed")
                 return "settled"
             if key == "b":
                 memory.keep_both(pair.better.id, pair.worse.id)

@@ -54,16 +54,16 @@ def _first_rows(settings: Settings) -> Iterator[tuple[str, str]]:
 
     hosts = all_hosts(settings)
     wired = set_up(HostFiles(settings.home).manifest)
-    found = [host.profile.title for host in hosts if host.name not in wired and host.find(settings.user_home)]
+    titles = [host.profile.title for host in hosts if host.name not in wired and host.find(settings.user_home)]
     ready = [host.profile.title for host in hosts if host.name in wired]
     transcripts = sum(len(host.find_transcripts(settings.user_home)) for host in hosts if host.profile.transcripts)
     yield "holdfast", "keeps what coding agents learn about your code for later sessions"
     yield "memory", f"nothing yet; it will be kept in {short_path(settings.home)}"
     if ready:
         yield "set up", _some(ready)
-    if found:
-        yield "found", f"{_some(found)}, not set up yet"
-    if not (ready or found):
+    if titles:
+        yield "found", f"{_some(titles)}, not set up yet"
+    if not (ready or titles):
         yield "found", "no coding agent; `holdfast setup --list` shows those that can be set up"
     yield "sessions", f"{counted(transcripts, 'transcript')} of earlier sessions on this machine"
     if not ready:
@@ -127,8 +127,8 @@ def _alarms(memory: Memory) -> Iterator[tuple[str, str]]:
     from holdfast.surfaces.cli.hostcheck import alarms
 
     try:
-        told = list(alarms(memory.settings, activity(memory.parts.store), datetime.now(UTC)))
+        host_alarms = list(alarms(memory.settings, activity(memory.parts.store), datetime.now(UTC)))
     except HoldfastError:
         return  # setup's own record cannot be read, which doctor says
-    for host, alarm in told:
+    for host, alarm in host_alarms:
         yield "alarm", f"{host}: {alarm} (holdfast doctor)"

@@ -26,18 +26,18 @@ def rows(hosts: Sequence[Host], settings: Settings, files: HostFiles) -> list[di
     return [_row(host, host.find(home), host.name in wired, has_package(host.profile, home)) for host in hosts]
 
 
-def tell_rows(told: Sequence[dict[str, Any]]) -> None:
+def tell_rows(rows: Sequence[dict[str, Any]]) -> None:
     """The rows as a table, a line each: what a host can do, and at how many moments it is told lessons."""
-    for line in table([_cells(row) for row in told], HEADS):
+    for line in table([_cells(row) for row in rows], HEADS):
         say(line)
 
 
-def _row(host: Host, found: str, wired: bool, packaged: bool) -> dict[str, Any]:
+def _row(host: Host, where: str, wired: bool, packaged: bool) -> dict[str, Any]:
     profile = host.profile
     return {
         "host": host.name,
         "title": profile.title,
-        "found": found,
+        "found": where,
         "set_up": wired,
         "package": packaged,
         "mcp": profile.mcp,

@@ -100,10 +100,10 @@ class _Progress:
 
 def _by_source(outcome: ImportOutcome) -> Iterator[tuple[str, str, list[Step]]]:
     failed = {label for label, _ in outcome.failed}
-    for one in outcome.search.found:
-        if one.source.label not in failed:
-            name = one.importer.id.partition("/")[0].replace("_", "-")
-            yield one.source.label, name, [step for step in outcome.steps if step.label == one.source.label]
+    for match in outcome.search.found:
+        if match.source.label not in failed:
+            name = match.importer.id.partition("/")[0].replace("_", "-")
+            yield match.source.label, name, [step for step in outcome.steps if step.label == match.source.label]
 
 
 def _counts(steps: Iterable[Step]) -> str:
@@ -115,8 +115,8 @@ def _step_line(step: Step) -> str:
     state = step.state if step.lesson else ""
     what = step.title or step.reason
     where = f"{step.label}#{step.section}" if step.section else step.label
-    told = f"{step.verb:<9}  {state:<11}  {what}  ({where})"
-    return f"{told}: {step.reason}" if step.title and step.reason else told
+    line = f"{step.verb:<9}  {state:<11}  {what}  ({where})"
+    return f"{line}: {step.reason}" if step.title and step.reason else line
 
 
 def _step_json(step: Step) -> dict[str, str]:
@@ -138,9 +138,9 @@ def _note_some(heading: str, steps: Sequence[Step]) -> None:
 def _note_waiting(steps: Sequence[Step], request: ImportRequest) -> None:
     written = [step for step in steps if step.verb in ("added", "revised", "unchanged")]
     waiting = sum(step.state == "candidate" for step in written)
-    held = [step for step in written if step.state == "quarantined"]
+    quarantined = [step for step in written if step.state == "quarantined"]
     if waiting and not request.accept:
         verb = "would wait" if request.dry else "waits" if waiting == 1 else "wait"
         note(f"{counted(waiting, 'lesson')} {verb} in the inbox: "
              f"{click.style('holdfast review', bold=True)}, or the same with --accept")  # fmt: skip
-    _note_some("in quarantine, because of what the words do; a person has to look", held)
+    _note_some("in quarantine, because of what the words do; a person has to look", quarantined)

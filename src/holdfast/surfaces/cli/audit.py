@@ -103,13 +103,14 @@ def _print(call: Call, findings: Sequence[Finding], every: int) -> None:
     if call.as_json:
         answer_json({"findings": [_json(finding) for finding in findings], "every": every})
         return
-    rows = [
-        [short_id(one.lesson.id), one.lesson.kind, one.lesson.title, "; ".join(words for _, words in one.reasons)]
-        for one in findings
-    ]
-    for line in table(rows, HEADS):
+    for line in table([_cells(finding) for finding in findings], HEADS):
         say(line)
     note(f"{len(findings)} of {counted(every, 'lesson')} to look at" if every else "nothing to look at")
+
+
+def _cells(finding: Finding) -> list[str]:
+    lesson = finding.lesson
+    return [short_id(lesson.id), lesson.kind, lesson.title, "; ".join(words for _, words in finding.reasons)]
 
 
 def _json(finding: Finding) -> dict[str, Any]:

@@ -118,10 +118,10 @@ def command(
         finished = run.at(paths, home, _note_guess) if paths else run.everywhere(home, call.folder or os.getcwd())
     seconds = round(time.monotonic() - began, 3)
     if call.as_json:
-        told = [{"host": name, **tally.plain()} for name, tally in run.tallies.items()]
-        run_told = {"seconds": seconds, "dry_run": dry_run, "interrupted": not finished, "hosts": told,
-                    "unread": [{"path": path, "reason": reason} for path, reason in run.unread]}  # fmt: skip
-        answer_json(run.total().plain() | run_told)
+        host_rows = [{"host": name, **tally.plain()} for name, tally in run.tallies.items()]
+        run_fields = {"seconds": seconds, "dry_run": dry_run, "interrupted": not finished, "hosts": host_rows,
+                      "unread": [{"path": path, "reason": reason} for path, reason in run.unread]}  # fmt: skip
+        answer_json(run.total().plain() | run_fields)
     else:
         _tell(run, dry_run)
     if not finished:

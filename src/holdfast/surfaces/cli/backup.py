@@ -41,8 +41,8 @@ def command(call: Call, file: str, replace: bool) -> None:
 def contents(manifest: Manifest) -> str:
     """What a backup holds, in words."""
     extent = manifest.extent
-    held = f"{counted(extent.lessons, 'lesson')}, {counted(extent.events, 'event')}"
-    return f"{held}, written {manifest.made[:16].replace('T', ' ')} UTC by Holdfast {manifest.holdfast}"
+    counts = f"{counted(extent.lessons, 'lesson')}, {counted(extent.events, 'event')}"
+    return f"{counts}, written {manifest.made[:16].replace('T', ' ')} UTC by Holdfast {manifest.holdfast}"
 
 
 def manifest_json(manifest: Manifest) -> dict[str, object]:
@@ -54,5 +54,5 @@ def manifest_json(manifest: Manifest) -> dict[str, object]:
         "lessons": manifest.extent.lessons,
         "versions": manifest.extent.versions,
         "events": manifest.extent.events,
-        "files": [{"name": one.name, "bytes": one.size, "sha256": one.sha256} for one in manifest.members],
+        "files": [{"name": member.name, "bytes": member.size, "sha256": member.sha256} for member in manifest.members],
     }

@@ -50,26 +50,26 @@ def command(call: Call, subject: tuple[str, ...], good: str, bad: str) -> None:
     through along first parents. Where the answer changes several times, one of the places is found.
     """
     with call.open() as memory:
-        found = memory.bisect(" ".join(subject), good=good, bad=bad)
+        bisection = memory.bisect(" ".join(subject), good=good, bad=bad)
     if call.as_json:
-        answer_json(_json(found))
+        answer_json(_json(bisection))
         return
-    if found.changed:
-        _print_change(found)
+    if bisection.changed:
+        _print_change(bisection)
     else:
         say("memory says the same at both ends")
-        _print(("from", _point(found.good)), ("to", _point(found.bad)), ("it says", _rule(found.after)))
-    note(f"asked at {counted(found.steps, 'instant')}")
+        _print(("from", _point(bisection.good)), ("to", _point(bisection.bad)), ("it says", _rule(bisection.after)))
+    note(f"asked at {counted(bisection.steps, 'instant')}")
 
 
-def _print_change(found: Bisection) -> None:
+def _print_change(bisection: Bisection) -> None:
     _print(
-        ("since", _point(found.bad)),
-        ("it says", _rule(found.after)),
-        ("before", _point(found.good)),
-        ("it said", _rule(found.before)),
+        ("since", _point(bisection.bad)),
+        ("it says", _rule(bisection.after)),
+        ("before", _point(bisection.good)),
+        ("it said", _rule(bisection.before)),
     )
-    for version in found.change:
+    for version in bisection.change:
         for line in version_lines(version):
             say(line)
 
@@ -88,15 +88,15 @@ def _rule(lesson: Lesson | None) -> str:
     return f"{short_id(lesson.id)}  {lesson.insight}" if lesson else "nothing"
 
 
-def _json(found: Bisection) -> dict[str, Any]:
+def _json(bisection: Bisection) -> dict[str, Any]:
     return {
-        "changed": found.changed,
-        "good": _point_json(found.good),
-        "bad": _point_json(found.bad),
-        "before": lesson_json(found.before) if found.before else None,
-        "after": lesson_json(found.after) if found.after else None,
-        "change": [version_json(version) for version in found.change],
-        "steps": found.steps,
+        "changed": bisection.changed,
+        "good": _point_json(bisection.good),
+        "bad": _point_json(bisection.bad),
+        "before": lesson_json(bisection.before) if bisection.before else None,
+        "after": lesson_json(bisection.after) if bisection.after else None,
+        "change": [version_json(version) for version in bisection.change],
+        "steps": bisection.steps,
     }
 
 

@@ -46,13 +46,13 @@ def command(call: Call, where: str) -> None:
     path = match["path"] if match else where
     lines = (int(match["first"]), int(match["last"] or match["first"])) if match else None
     with call.open() as memory:
-        found = memory.blame(path, lines)
+        entries = memory.blame(path, lines)
     if call.as_json:
-        answer_json({"lessons": [_json(entry) for entry in found]})
+        answer_json({"lessons": [_json(entry) for entry in entries]})
         return
-    for line in table([_cells(entry) for entry in found], HEADS):
+    for line in table([_cells(entry) for entry in entries], HEADS):
         say(line)
-    note(f"{counted(len({entry.lesson.id for entry in found}), 'lesson')} about {where}")
+    note(f"{counted(len({entry.lesson.id for entry in entries}), 'lesson')} about {where}")
 
 
 def _json(entry: Blamed) -> dict[str, object]:

@@ -58,7 +58,7 @@ def command(call: Call, file: str | None, from_files: bool, only: str, host: str
     root = work_tree(call.folder or os.getcwd())
     path = file or os.path.join(root, *CHECKS.split("/"))
     expectations, mistakes = _read(path)
-    chosen = [one for one in expectations if only.casefold() in one.name.casefold()]
+    chosen = [expectation for expectation in expectations if only.casefold() in expectation.name.casefold()]
     outcomes = _run(call, root, chosen, from_files, host) if chosen and not mistakes else []
     if junit:
         _write_junit(junit, path, outcomes, mistakes)
@@ -114,7 +114,9 @@ def _answer(call: Call, path: str, outcomes: Sequence[Rehearsed], mistakes: Sequ
             "passed": len(outcomes) - failed,
             "failed": failed,
             "checks": [_json(outcome) for outcome in outcomes],
-            "mistakes": [{"line": one.line, "column": one.column, "reason": one.reason} for one in mistakes],
+            "mistakes": [
+                {"line": mistake.line, "column": mistake.column, "reason": mistake.reason} for mistake in mistakes
+            ],
         })  # fmt: skip
         return
     for outcome in outcomes:
@@ -125,8 +127,8 @@ def _answer(call: Call, path: str, outcomes: Sequence[Rehearsed], mistakes: Sequ
         if outcome.failures:
             for line in _delivered(outcome):
                 say(f"      {line}")
-    for one in mistakes:
-        note(f"error: {path}:{one.line}:{one.column}: {one.reason}")
+    for mistake in mistakes:
+        note(f"error: {path}:{mistake.line}:{mistake.column}: {mistake.reason}")
     if mistakes:
         note("no check was run")
     elif outcomes:
@@ -137,7 +139,7 @@ def _delivered(outcome: Rehearsed) -> list[str]:
     if not outcome.delivered:
         return ["nothing was delivered"]
     heads = [f"delivered, {counted(outcome.tokens, 'token')}:"]
-    return heads + [f"{told.rank}  {short_id(told.lesson)}  {told.title}" for told in outcome.delivered]
+    return heads + [f"{delivery.rank}  {short_id(delivery.lesson)}  {delivery.title}" for delivery in outcome.delivered]
 
 
 def _json(outcome: Rehearsed) -> dict[str, object]:
@@ -147,7 +149,9 @@ def _json(outcome: Rehearsed) -> dict[str, object]:
         "passed": not outcome.failures,
         "failures": outcome.failures,
         "tokens": outcome.tokens,
-        "delivered": [{"rank": told.rank, "id": told.lesson, "title": told.title} for told in outcome.delivered],
+        "delivered": [
+            {"rank": delivery.rank, "id": delivery.lesson, "title": delivery.title} for delivery in outcome.delivered
+        ],
     }
 
 
@@ -168,11 +172,11 @@ def _write_junit(target: str, path: str, outcomes: Sequence[Rehearsed], mistakes
         if outcome.failures:
             words = _in_xml("\n".join([*outcome.failures, *_delivered(outcome)]))
             ElementTree.SubElement(case, "failure", {"message": _in_xml(outcome.failures[0])}).text = words
-    for one in mistakes:
+    for mistake in mistakes:
         case = ElementTree.SubElement(
-            suite, "testcase", {"classname": _in_xml(file), "name": f"line {one.line}, column {one.column}"}
+            suite, "testcase", {"classname": _in_xml(file), "name": f"line {mistake.line}, column {mistake.column}"}
         )
-        ElementTree.SubElement(case, "error", {"message": _in_xml(one.reason)})
+        ElementTree.SubElement(case, "error", {"message": _in_xml(mistake.reason)})
     ElementTree.indent(suites)
     ElementTree.ElementTree(suites).write(target, encoding="utf-8", xml_declaration=True)
 

@@ -83,26 +83,24 @@ def show(call: Call, task: str) -> None:
 def list_saved(call: Call, task: str, limit: int) -> None:
     """List the saved states of this project's tasks, newest first: time, task, branch, goal, and whether it is open."""
     with call.open() as memory:
-        found = [one for one in memory.checkpoints(EVERY) if not task or one.task == task]
+        checkpoints = [checkpoint for checkpoint in memory.checkpoints(EVERY) if not task or checkpoint.task == task]
     newest: dict[str, str] = {}
-    for one in found:
-        newest.setdefault(one.task, one.id)
-    shown = found[:limit]
+    for checkpoint in checkpoints:
+        newest.setdefault(checkpoint.task, checkpoint.id)
+    shown = checkpoints[:limit]
     if call.as_json:
-        answer_json({"checkpoints": [to_plain(one) for one in shown], "more": len(found) > limit})
+        answer_json({"checkpoints": [to_plain(checkpoint) for checkpoint in shown], "more": len(checkpoints) > limit})
         return
-    rows = [
-        [f"{one.at:%Y-%m-%d %H:%M}", one.task, one.branch or "-", one.goal, _state(one, newest[one.task])]
-        for one in shown
-    ]
+    rows = [_cells(checkpoint, newest[checkpoint.task]) for checkpoint in shown]
     for line in table(rows, ("saved (UTC)", "task", "branch", "goal", "state")):
         say(line)
-    note(counted(len(shown), "checkpoint") + (", and more: --limit" if len(found) > limit else ""))
+    note(counted(len(shown), "checkpoint") + (", and more: --limit" if len(checkpoints) > limit else ""))
 
 
-def _state(checkpoint: Checkpoint, newest: str) -> str:
-    """Whether it is the task's current state, an earlier one, or its end."""
-    return "closed" if checkpoint.closed else "open" if checkpoint.id == newest else "earlier"
+def _cells(checkpoint: Checkpoint, newest: str) -> list[str]:
+    """The row; its last cell says whether this is the task's current state, an earlier one, or its end."""
+    state = "closed" if checkpoint.closed else "open" if checkpoint.id == newest else "earlier"
+    return [f"{checkpoint.at:%Y-%m-%d %H:%M}", checkpoint.task, checkpoint.branch or "-", checkpoint.goal, state]
 
 
 @command.command("done", epilog=examples("holdfast checkpoint done", "holdfast checkpoint done --task login"))

@@ -75,12 +75,12 @@ def _embedder() -> Embedder | None:
 def _read(file: str) -> str:
     """The file's text; InvalidValueError for what is not a text of reasonable size. Bad bytes are replaced."""
     with open(file, "rb") as opened:
-        held = opened.read(SIZE_LIMIT + 1)
-    if len(held) > SIZE_LIMIT:
+        content = opened.read(SIZE_LIMIT + 1)
+    if len(content) > SIZE_LIMIT:
         raise InvalidValueError(f"{file} has more than {SIZE_LIMIT:,} bytes", hint="split it, or name a part of it")
-    if b"\0" in held[:8192]:
+    if b"\0" in content[:8192]:
         raise InvalidValueError(f"{file} is not UTF-8 text", hint="save it as UTF-8")
-    text = held.decode("utf-8", "replace")
+    text = content.decode("utf-8", "replace")
     if "\ufffd" in text:
         note(f"note: {file} is not all UTF-8; what could not be read is shown as \ufffd")
     return text
@@ -94,8 +94,8 @@ def _print_outline(call: Call, file: str, units: Sequence[Unit]) -> None:
         [[unit.address, f"{unit.tokens:,}", unit.contract] for unit in units], ("address", "tokens", "section")
     ):
         say(line)
-    told = f"{counted(len(units), 'unit')}, {counted(_cost(units), 'token')}"
-    note(f"{told}; print one with: holdfast compile {file} --unit ADDRESS" if units else f"{file} is empty")
+    counts = f"{counted(len(units), 'unit')}, {counted(_cost(units), 'token')}"
+    note(f"{counts}; print one with: holdfast compile {file} --unit ADDRESS" if units else f"{file} is empty")
 
 
 def _print_units(
@@ -134,5 +134,5 @@ def _cost(units: Sequence[Unit]) -> int:
 
 
 def _unit_json(unit: Unit, *without: str) -> dict[str, Any]:
-    plain = {name: held for name, held in unit.__dict__.items() if name not in without}
+    plain = {name: value for name, value in unit.__dict__.items() if name not in without}
     return plain | {"headings": list(unit.headings)}

@@ -23,7 +23,7 @@ def command(call: Call, ref: str) -> None:
         before = memory.get(ref)
         lesson = memory.confirm(before.id)
     print_written(call, lesson)
-    held = {(anchor.path, anchor.symbol) for anchor in lesson.anchors}
+    anchored = {(anchor.path, anchor.symbol) for anchor in lesson.anchors}
     for anchor in before.anchors:
-        if (anchor.path, anchor.symbol) not in held:
+        if (anchor.path, anchor.symbol) not in anchored:
             note(f"note: {anchor.symbol or anchor.path} is no longer in {anchor.path}")

@@ -29,39 +29,39 @@ def command(call: Call, ref: str) -> None:
     """
     with call.open() as memory:
         lesson, compared = memory.compare(ref)
-        lines = [one.unified() for one in compared]
+        lines = [comparison.unified() for comparison in compared]
     if call.as_json:
         pairs = zip(compared, lines, strict=True)
         answer_json({"id": lesson.id, "short_id": short_id(lesson.id), "anchors": [_json(*pair) for pair in pairs]})
         return
-    for one, difference in zip(compared, lines, strict=True):
+    for comparison, difference in zip(compared, lines, strict=True):
         for line in difference:
             say(_coloured(line))
-        _tell(one, difference)
+        _tell(comparison, difference)
     if not compared:
         note(f"lesson {short_id(lesson.id)} is about no code of this project")
 
 
-def _tell(one: Comparison, difference: list[str]) -> None:
-    if one.note:
-        note(one.note)
-    words = f": {one.verdict.words}" if one.verdict.words else ""
-    same = "" if difference or one.then is None else ", no line differs"
-    note(f"{one.anchor.symbol or one.anchor.path} is {one.verdict.freshness}{words}{same}")
+def _tell(comparison: Comparison, difference: list[str]) -> None:
+    if comparison.note:
+        note(comparison.note)
+    words = f": {comparison.verdict.words}" if comparison.verdict.words else ""
+    same = "" if difference or comparison.then is None else ", no line differs"
+    note(f"{comparison.anchor.symbol or comparison.anchor.path} is {comparison.verdict.freshness}{words}{same}")
 
 
 def _coloured(line: str) -> str:
     return click.style(line, fg=COLOURS[line[0]]) if line[:1] in COLOURS else line
 
 
-def _json(one: Comparison, difference: list[str]) -> dict[str, Any]:
+def _json(comparison: Comparison, difference: list[str]) -> dict[str, Any]:
     return {
-        "anchor": to_plain(one.anchor),
-        "freshness": one.verdict.freshness,
-        "words": one.verdict.words,
-        "now_at": to_plain(one.verdict.anchor),
-        "then": one.then,
-        "now": one.now,
+        "anchor": to_plain(comparison.anchor),
+        "freshness": comparison.verdict.freshness,
+        "words": comparison.verdict.words,
+        "now_at": to_plain(comparison.verdict.anchor),
+        "then": comparison.then,
+        "now": comparison.now,
         "diff": difference,
-        "note": one.note,
+        "note": comparison.note,
     }

@@ -246,8 +246,8 @@ def _latest(memory: Memory) -> SessionId:
 
 
 def _option(text: str) -> tuple[str, str]:
-    key, found, value = text.partition("=")
-    if not found or not key:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
         raise InvalidValueError(f"{text!r} is no KEY=VALUE", hint="holdfast distil use --help")
     if key == "api_key":
         raise InvalidValueError("a key does not belong in a file", hint="name its variable: api_key_env=VARIABLE")
@@ -259,7 +259,7 @@ def _words(report: DistilReport) -> str:
         return f"not sent: {report.skipped}"
     cost = "" if report.cost_usd is None else f", ${report.cost_usd:.4f}"
     tokens = f"{report.input_tokens:,} tokens in, {report.output_tokens:,} out{cost}"
-    kept = (
+    counts = (
         f"{counted(len(report.active), 'lesson')} active, {len(report.waiting)} waiting, {report.merged} known already"
     )
-    return f"{kept} ({tokens})"
+    return f"{counts} ({tokens})"

@@ -84,11 +84,11 @@ def use(call: Call, name: str, options: Sequence[str], wait: bool) -> None:
     choose(call, settings, name, embedding.complete_options(settings, name, _parse_options(options)), wait=wait)
 
 
-def choose(call: Call, settings: Settings, name: str, told: dict[str, str], *, wait: bool = False) -> None:
+def choose(call: Call, settings: Settings, name: str, options: dict[str, str], *, wait: bool = False) -> None:
     """Try the embedder, keep it in config.toml and embed every lesson. Raises HoldfastError when it does not work."""
-    dimension = 0 if name == NONE else embedding.try_embedder(name, told)
+    dimension = 0 if name == NONE else embedding.try_embedder(name, options)
     with call.open() as memory:
-        embedding.keep_choice(memory, name, told, dimension)
+        embedding.keep_choice(memory, name, options, dimension)
     with call.open() as memory:  # with what was just kept
         if dimension:
             note(f"{name} answers with {dimension} numbers a text; kept in {settings.config_path}")
@@ -106,11 +106,11 @@ def choose(call: Call, settings: Settings, name: str, told: dict[str, str], *, w
 def status(call: Call) -> None:
     """Ask the embedder for a vector and say how many lessons have theirs, and what went wrong last."""
     with call.open() as memory:
-        told = _gather(memory)
+        fields = _gather(memory)
     if call.as_json:
-        answer_json(told)
+        answer_json(fields)
         return
-    for line in _lines(told):
+    for line in _lines(fields):
         say(line)
 
 
@@ -160,16 +160,16 @@ def _remark(row: dict[str, Any]) -> str:
 
 
 def _parse_options(options: Sequence[str]) -> dict[str, str]:
-    told: dict[str, str] = {}
+    parsed: dict[str, str] = {}
     for option in options:
         key, equals, value = option.partition("=")
         if not equals or not key.isidentifier() or key == "name":
             raise click.UsageError(f"{option!r} is no option: write key=value, e.g. model=nomic-embed-text")
-        told[key] = os.path.abspath(os.path.expanduser(value)) if key == "path" else value
-    if "api_key" in told:
+        parsed[key] = os.path.abspath(os.path.expanduser(value)) if key == "path" else value
+    if "api_key" in parsed:
         hint = "put it into an environment variable and give that variable's name: api_key_env=…"
         raise InvalidValueError("a key does not belong on a command line or in a file", hint=hint)
-    return told
+    return parsed
 
 
 def _embed(memory: Memory, wait: bool) -> None:
@@ -181,8 +181,8 @@ def _embed(memory: Memory, wait: bool) -> None:
         embed_pending(memory.parts)  # nothing to embed: the vectors of the one before go
         note("every lesson has its vector")
     elif wait:
-        with _embedding_bar(waiting) as kept:
-            note(f"{counted(embedding.embed_all(memory, kept), 'lesson')} embedded")
+        with _embedding_bar(waiting) as on_batch:
+            note(f"{counted(embedding.embed_all(memory, on_batch), 'lesson')} embedded")
     else:
         embedding.start()
         note(f"{counted(waiting, 'lesson')} to embed, in the background: holdfast embedder status")
@@ -192,21 +192,21 @@ def _gather(memory: Memory) -> dict[str, Any]:
     from holdfast.recall.embed import coverage, probe
 
     clock = memory.parts.clock
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": memory.settings.embedder, "id": "", "dimension": None, "answers": False, "error": "",
         "milliseconds": None,
     }  # fmt: skip
     before = clock.elapsed_s()
     try:
-        asked = probe(memory.parts)
-        if asked is not None:
-            told |= {"id": asked.id, "dimension": asked.dimension, "answers": True}
-            told["milliseconds"] = 1_000 * (clock.elapsed_s() - before)
+        probed = probe(memory.parts)
+        if probed is not None:
+            fields |= {"id": probed.id, "dimension": probed.dimension, "answers": True}
+            fields["milliseconds"] = 1_000 * (clock.elapsed_s() - before)
     except HoldfastError as exc:
-        told["error"] = str(exc)
+        fields["error"] = str(exc)
     seen = coverage(memory.parts)
     return {
-        **told,
+        **fields,
         "lessons": seen.lessons,
         "embedded": seen.embedded,
         "waiting": seen.lessons - seen.embedded,
@@ -216,21 +216,21 @@ def _gather(memory: Memory) -> dict[str, Any]:
     }
 
 
-def _lines(told: dict[str, Any]) -> Iterator[str]:
-    if not told["name"]:
+def _lines(fields: dict[str, Any]) -> Iterator[str]:
+    if not fields["name"]:
         yield WORDS_ALONE
         return
-    yield f"{told['name']}  {told['id'] or '-'}"
-    yield f"answers in {told['milliseconds']:.0f} ms" if told["answers"] else f"does not answer: {told['error']}"
-    yield f"{told['embedded']:,} of {told['lessons']:,} lessons have a vector"
-    if told["running"]:
+    yield f"{fields['name']}  {fields['id'] or '-'}"
+    yield f"answers in {fields['milliseconds']:.0f} ms" if fields["answers"] else f"does not answer: {fields['error']}"
+    yield f"{fields['embedded']:,} of {fields['lessons']:,} lessons have a vector"
+    if fields["running"]:
         yield "the others are being embedded now"
-    elif told["waiting"]:
+    elif fields["waiting"]:
         yield "the others follow after the next session, or now with the same `holdfast embedder use …` again"
-    if told["answering"] != told["id"] and told["answering"]:
-        yield f"until then {told['answering']} answers"
-    if told["failed"]:
-        yield f"failed last: {told['failed']}"
+    if fields["answering"] != fields["id"] and fields["answering"]:
+        yield f"until then {fields['answering']} answers"
+    if fields["failed"]:
+        yield f"failed last: {fields['failed']}"
 
 
 @contextmanager

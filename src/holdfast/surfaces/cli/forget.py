@@ -40,11 +40,11 @@ def command(call: Call, refs: tuple[str, ...], purge: bool) -> None:
     copies = find_copies(settings, words)
     word = "purged" if purge else "forgotten"
     if call.as_json:
-        told: dict[str, Any] = {word: [{"id": full, "short_id": short, "erased": rows} for short, full, rows in done]}
+        answer: dict[str, Any] = {word: [{"id": full, "short_id": short, "erased": rows} for short, full, rows in done]}
         if purge:
-            told["rewritten"] = rewritten
-            told["copies"] = [copy._asdict() for copy in copies]
-        answer_json(told)
+            answer["rewritten"] = rewritten
+            answer["copies"] = [copy._asdict() for copy in copies]
+        answer_json(answer)
         return
     for short, _, rows in done:
         counts = ", ".join(f"{count} {name}" for name, count in rows.items() if count)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +21,9 @@ from holdfast.surfaces.cli.call import (
     say,
 )
 from holdfast.surfaces.cli.rows import table
+
+if TYPE_CHECKING:
+    from holdfast.domain.symbol import Neighbour
 
 WORDS = {
     "imports": "imports",
@@ -44,18 +48,21 @@ def command(call: Call, file: str, limit: int) -> None:
     from holdfast.freshness.codegraph import linked
 
     with call.open() as memory, reading_bar() as progress:
-        path, found = linked(memory.parts, memory.place, file, call.folder or os.getcwd(), progress)
-    shown = found[:limit]
+        path, neighbours = linked(memory.parts, memory.place, file, call.folder or os.getcwd(), progress)
+    shown = neighbours[:limit]
     if call.as_json:
-        links = [{**to_plain(one), "hops": one.hops, "weight": round(one.weight, 4)} for one in shown]
-        answer_json({"file": path, "links": links, "more": len(found) > limit})
+        links = [
+            {**to_plain(neighbour), "hops": neighbour.hops, "weight": round(neighbour.weight, 4)} for neighbour in shown
+        ]
+        answer_json({"file": path, "links": links, "more": len(neighbours) > limit})
         return
-    for line in table(
-        [[f"{one.weight:.2f}", _relation(one.relation, one.hops), one.path] for one in shown],
-        ("weight", "relation", "file"),
-    ):
+    for line in table([_cells(neighbour) for neighbour in shown], ("weight", "relation", "file")):
         say(line)
-    note(counted(len(shown), "link") + (", and more: --limit" if len(found) > limit else ""))
+    note(counted(len(shown), "link") + (", and more: --limit" if len(neighbours) > limit else ""))
+
+
+def _cells(neighbour: Neighbour) -> list[str]:
+    return [f"{neighbour.weight:.2f}", _relation(neighbour.relation, neighbour.hops), neighbour.path]
 
 
 def _relation(relation: str, hops: int) -> str:

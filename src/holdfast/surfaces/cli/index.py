@@ -39,8 +39,8 @@ def command(call: Call, skipped: bool) -> None:
         report = reindex(memory.parts, memory.place, progress)
     seconds = round(time.monotonic() - began, 3)
     if call.as_json:
-        told = {name: to_plain(getattr(report, name)) for name in type(report).fields_}
-        answer_json({**told, "seconds": seconds})
+        counts = {name: to_plain(getattr(report, name)) for name in type(report).fields_}
+        answer_json({**counts, "seconds": seconds})
         return
     parsed = f"{counted(report.parsed, 'file')} parsed, {counted(report.symbols, 'definition')}"
     say(f"{counted(report.files, 'file')} indexed: {parsed}, {report.removed} removed")

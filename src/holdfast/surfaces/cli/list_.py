@@ -85,7 +85,7 @@ def command(
             print_conflicts(call, memory.conflicts(), limit)
         return
     with call.open() as memory:
-        found = memory.lessons(
+        lessons = memory.lessons(
             states=chosen_states(states),
             kinds=kinds,
             path=path,
@@ -95,18 +95,18 @@ def command(
             limit=limit + 1,
             **choice,
         )
-        shown = found[:limit]
+        shown = lessons[:limit]
         verdicts = memory.verdicts(shown)
         elsewhere = 0 if all_projects or as_of else memory.staged_elsewhere()
     pairs = list(zip(shown, verdicts, strict=True))
     if call.as_json:
         plain = [lesson_json(lesson, *verdict) for lesson, verdict in pairs]
-        answer_json({"lessons": plain, "more": len(found) > limit})
+        answer_json({"lessons": plain, "more": len(lessons) > limit})
         return
     for lesson, verdict in pairs:
         for line in summary_lines(lesson, _last(lesson, verdict[0])):
             say(line)
-    note(counted(len(shown), "lesson") + (", and more: --limit" if len(found) > limit else ""))
+    note(counted(len(shown), "lesson") + (", and more: --limit" if len(lessons) > limit else ""))
     if elsewhere:
         note(f"{counted(elsewhere, 'lesson')} of other branches not listed: holdfast staged")
 

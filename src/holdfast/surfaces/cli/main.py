@@ -217,8 +217,8 @@ def _report_json(exc: BaseException, code: int) -> int:
 
     message = exc.format_message() if isinstance(exc, click.ClickException) else _message(exc)
     hint = exc.hint if isinstance(exc, HoldfastError) else ""
-    told = {"error": without_hidden(message), "hint": without_hidden(hint), "exit_code": code}
-    click.echo(json.dumps(told, ensure_ascii=False), err=True)
+    report = {"error": without_hidden(message), "hint": without_hidden(hint), "exit_code": code}
+    click.echo(json.dumps(report, ensure_ascii=False), err=True)
     return code
 
 

@@ -31,6 +31,6 @@ def command(call: Call, http: bool, port: int | None, host: str, hooked: bool) -
         raise click.UsageError("--port needs --http")
     if call.folder:
         os.chdir(call.folder)
-    told = [*(["--http"] if http else []), *(["--port", str(port)] if port is not None else [])]
-    told += [*(["--for", host] if host else []), *(["--hooked"] if hooked else [])]
-    become(isolated("holdfast.surfaces.mcp.__main__", *told))
+    arguments = [*(["--http"] if http else []), *(["--port", str(port)] if port is not None else [])]
+    arguments += [*(["--for", host] if host else []), *(["--hooked"] if hooked else [])]
+    become(isolated("holdfast.surfaces.mcp.__main__", *arguments))

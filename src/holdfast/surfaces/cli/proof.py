@@ -112,8 +112,8 @@ class _Story:
     def asked(self, *arguments: str, key: str = "lessons") -> list[dict[str, Any]]:
         """What a command of ours answers in JSON under a key."""
         answer = self._run(isolated("holdfast.__main__", *arguments, "--json"), "")
-        found: list[dict[str, Any]] = json.loads(answer)[key]
-        return found
+        rows: list[dict[str, Any]] = json.loads(answer)[key]
+        return rows
 
     def _run(self, command: list[str], text: str) -> str:
         done = subprocess.run(

@@ -56,9 +56,9 @@ def command(call: Call, dry_run: bool, yes: bool) -> None:
             "dry_run": dry_run,
             "change": change.id if change else "",
             "lessons": [
-                {"id": one.lesson.id, "short_id": short_id(one.lesson.id), "title": one.lesson.title,
-                 "reasons": one.names}
-                for one in findings
+                {"id": finding.lesson.id, "short_id": short_id(finding.lesson.id), "title": finding.lesson.title,
+                 "reasons": finding.names}
+                for finding in findings
             ],
         })  # fmt: skip
         return
@@ -69,12 +69,13 @@ def command(call: Call, dry_run: bool, yes: bool) -> None:
 
 
 def _print(findings: Sequence[Finding]) -> None:
-    rows = [
-        [short_id(one.lesson.id), one.lesson.kind, one.lesson.title, "; ".join(words for _, words in one.reasons)]
-        for one in findings
-    ]
-    for line in table(rows, HEADS):
+    for line in table([_cells(finding) for finding in findings], HEADS):
         say(line)
+
+
+def _cells(finding: Finding) -> list[str]:
+    lesson = finding.lesson
+    return [short_id(lesson.id), lesson.kind, lesson.title, "; ".join(words for _, words in finding.reasons)]
 
 
 def _agree(count: int) -> None:

@@ -56,7 +56,9 @@ if TYPE_CHECKING:
 @json_option
 @folder_option
 @pass_call
-def command(call: Call, /, text: tuple[str, ...], why: bool, budget: int, as_of: str, error: str, **asked: Any) -> None:
+def command(
+    call: Call, /, text: tuple[str, ...], why: bool, budget: int, as_of: str, error: str, **conditions: Any
+) -> None:
     """Ask memory; the best lessons first.
 
     Each lesson is shown with rank, id, title, kind, where it belongs, who says it, and its freshness against the code
@@ -70,7 +72,7 @@ def command(call: Call, /, text: tuple[str, ...], why: bool, budget: int, as_of:
             as_of=memory.instant(as_of) if as_of else None,
             budget_tokens=budget,
             unconfirmed=UNCONFIRMED,
-            **asked,
+            **conditions,
         )
     if call.as_json:
         answer_json(briefing_json(briefing))

@@ -65,10 +65,10 @@ def _is_empty(plan: Restored) -> bool:
 
 def _agree(plan: Restored) -> None:
     """Ask before what is there is replaced. Raises InvalidValueError where nobody can answer, Abort for a no."""
-    held = "a database that cannot be read" if plan.before is None else counted(plan.before.lessons, "lesson")
+    content = "a database that cannot be read" if plan.before is None else counted(plan.before.lessons, "lesson")
     if not sys.stdin.isatty():
-        raise InvalidValueError(f"this home holds {held}, and nobody can be asked", hint="say --yes to replace them")
-    click.confirm(f"This home holds {held}. Replace them by {contents(plan.manifest)}?", abort=True, err=True)
+        raise InvalidValueError(f"this home holds {content}, and nobody can be asked", hint="say --yes to replace them")
+    click.confirm(f"This home holds {content}. Replace them by {contents(plan.manifest)}?", abort=True, err=True)
 
 
 def _note_files(plan: Restored) -> None:

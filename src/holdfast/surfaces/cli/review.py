@@ -78,7 +78,7 @@ COUNTED = {"both": "kept both"}
 )
 @click.option(
     "--keep",
-    "kept",
+    "winners",
     metavar="ID",
     multiple=True,
     shell_complete=lesson_ids,
@@ -101,7 +101,7 @@ def command(
     limit: int,
     accepted: tuple[str, ...],
     rejected: tuple[str, ...],
-    kept: tuple[str, ...],
+    winners: tuple[str, ...],
     both: tuple[tuple[str, str], ...],
 ) -> None:
     """Go through the conflicts between lessons, then the lessons that wait for a person, most promising first.
@@ -113,9 +113,9 @@ def command(
     effect at once; `holdfast undo` takes it back.
     """
     with call.open() as memory:
-        if accepted or rejected or kept or both:
+        if accepted or rejected or winners or both:
             done = [memory.accept(ref) for ref in accepted] + [memory.reject(ref) for ref in rejected]
-            done += [memory.settle(ref) for ref in kept] + [memory.keep_both(*pair) for pair in both]
+            done += [memory.settle(ref) for ref in winners] + [memory.keep_both(*pair) for pair in both]
             _print(call, done, "done")
         elif only_list or call.as_json:
             waiting, conflicts = memory.inbox(), memory.conflicts()
@@ -146,8 +146,8 @@ def _walk(memory: Memory, limit: int) -> None:
     if not walk_conflicts(memory, conflicts[:limit], counts):
         _tell_counts(counts)
         return
-    found = memory.inbox()
-    waiting = _by_session(found[:limit])
+    inbox = memory.inbox()
+    waiting = _by_session(inbox[:limit])
     for number, lesson in enumerate(waiting, 1):
         say(f"\n{number} of {len(waiting)}{_session_of(lesson)}")
         for line in _card(lesson, *memory.verdicts([lesson])[0]):
@@ -163,14 +163,14 @@ def _walk(memory: Memory, limit: int) -> None:
         if outcome == "quit":
             break
         counts["later" if outcome == "all" else outcome] += 1
-        rest = f"{len(found) - number} left"
+        rest = f"{len(inbox) - number} left"
         say(f"{short_id(lesson.id)}  {outcome}, {rest}" if outcome != "all" else f"left for later, {rest}")
     if waiting or conflicts:
         _tell_counts(counts)
     else:
         note("nothing waits")
-    if len(found) > limit:
-        note(f"{len(found) - limit} less promising ones wait: holdfast review --limit {len(found)}")
+    if len(inbox) > limit:
+        note(f"{len(inbox) - limit} less promising ones wait: holdfast review --limit {len(inbox)}")
 
 
 def _tell_counts(counts: dict[str, int]) -> None:
@@ -264,11 +264,11 @@ def _sheet(lesson: Lesson) -> str:
 
 def _parse_sheet(text: str) -> dict[str, str]:
     """The texts by name, of the parts that are there."""
-    found: dict[str, list[str]] = {}
+    parts: dict[str, list[str]] = {}
     part: list[str] = []
     for line in text.splitlines():
         if line.startswith("== ") and line[3:].strip() in EDITED:
-            part = found.setdefault(line[3:].strip(), [])
+            part = parts.setdefault(line[3:].strip(), [])
         elif not line.startswith("#"):
             part.append(line)
-    return {name: "\n".join(lines).strip() for name, lines in found.items()}
+    return {name: "\n".join(lines).strip() for name, lines in parts.items()}

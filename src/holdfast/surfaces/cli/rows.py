@@ -29,9 +29,9 @@ LEAST_ROOM = 20
 """Columns below which a text is not wrapped."""
 
 
-def chosen_states(given: Sequence[str]) -> tuple[State, ...]:
+def chosen_states(options: Sequence[str]) -> tuple[State, ...]:
     """The states that `--state` options ask for: active by default; `all` is every one but forgotten."""
-    return () if "all" in given else tuple(given) or ("active",)  # type: ignore[arg-type]
+    return () if "all" in options else tuple(options) or ("active",)  # type: ignore[arg-type]
 
 
 def summary_lines(lesson: Lesson, *facts: str, rank: str = "", where: str = "") -> list[str]:

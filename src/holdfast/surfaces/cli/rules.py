@@ -139,7 +139,7 @@ def status(call: Call, request: RulesRequest) -> None:
         answer_json(_json(plan) | {"git_hooks": hooks})
         return
     states = {change.file: STATES[what_happens(change)] for change in plan.changes}
-    made = {desk.path(one.file): one for one in plan.rules.files}
+    made = {desk.path(rules_file.file): rules_file for rules_file in plan.rules.files}
     rows = [
         [os.path.relpath(file, desk.root), state, *_cells(made.get(file))] for file, state in sorted(states.items())
     ]

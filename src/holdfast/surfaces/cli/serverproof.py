@@ -45,14 +45,14 @@ def registered_servers(settings: Settings) -> dict[tuple[str, ...], str]:
         manifest = HostFiles(settings.home).manifest
     except HoldfastError:
         return {}  # another check-up tells of it
-    found: dict[tuple[str, ...], str] = {}
+    servers: dict[tuple[str, ...], str] = {}
     for edit in (edit for entry in manifest.values() for edit in entry["edits"]):
         host, scope, _ = edit["owner"].split(":", 2)
         words = server_words(edit.get("value")) if edit.get("key") == SERVER_NAME and scope in SETUP_SCOPES else []
         kind = tuple(words[: words.index("--for")] if "--for" in words else words)
         if kind:
-            found.setdefault(kind, f"holdfast setup {host}")
-    return found
+            servers.setdefault(kind, f"holdfast setup {host}")
+    return servers
 
 
 def server_words(value: Any) -> list[str]:

@@ -141,9 +141,9 @@ def _set_up_git(call: Call, settings: Settings, hooked: bool, dry_run: bool, wit
     return 0
 
 
-def report(changes: Sequence[Change], **told: Any) -> dict[str, Any]:
+def report(changes: Sequence[Change], **fields: Any) -> dict[str, Any]:
     """The changes as `--json` prints them."""
-    return told | {"files": [{"file": c.file, "change": what_happens(c)} for c in changes]}
+    return fields | {"files": [{"file": c.file, "change": what_happens(c)} for c in changes]}
 
 
 def tell(changes: Sequence[Change], dry_run: bool, with_diff: bool = True) -> None:
@@ -200,9 +200,9 @@ def _list(call: Call, settings: Settings) -> int:
     from holdfast.installing.hostfiles import HostFiles
     from holdfast.surfaces.cli._hostlist import rows, tell_rows
 
-    told = rows(all_hosts(settings), settings, HostFiles(settings.home))
+    host_rows = rows(all_hosts(settings), settings, HostFiles(settings.home))
     if call.as_json:
-        answer_json({"hosts": told})
+        answer_json({"hosts": host_rows})
     else:
-        tell_rows(told)
+        tell_rows(host_rows)
     return 0

@@ -52,9 +52,9 @@ def command(ctx: click.Context) -> None:
         memory.settle_branches()
         rows = memory.staged()
     if call.as_json:
-        told = [{"branch": row.lesson.scope.branch, "seen_here": row.is_seen, "fate": row.fate,
+        staged = [{"branch": row.lesson.scope.branch, "seen_here": row.is_seen, "fate": row.fate,
                  "lesson": lesson_json(row.lesson)} for row in rows]  # fmt: skip
-        answer_json({"staged": told})
+        answer_json({"staged": staged})
         return
     for line in table([_cells(row) for row in rows], HEADS):
         say(line)

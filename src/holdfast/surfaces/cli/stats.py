@@ -48,12 +48,12 @@ def command(call: Call, all_projects: bool, plot: bool | None) -> None:
     Shares have intervals that cover the truth in 95 of 100 cases. Lessons are judged after a session without a model.
     """
     with call.open() as memory:
-        found = memory.stats(all_projects=all_projects)
+        projects = memory.stats(all_projects=all_projects)
         doubted = [] if all_projects else memory.for_review()
     if call.as_json:
-        answer_json({"projects": [_json(stats) for stats in found]})
+        answer_json({"projects": [_json(stats) for stats in projects]})
         return
-    for at, stats in enumerate(found):
+    for at, stats in enumerate(projects):
         if at:
             say()
         for line in _lines(stats):
@@ -63,7 +63,7 @@ def command(call: Call, all_projects: bool, plot: bool | None) -> None:
                 say(line)
     for lesson, words in doubted:
         say(f"review  {lesson.id[-8:]}  {lesson.title}: {words}")
-    if any(stats.delivered for stats in found):
+    if any(stats.delivered for stats in projects):
         note("minutes spared are an estimate: an assumed time for each heeded lesson, by its kind")
 
 
@@ -102,16 +102,16 @@ def _effect(difference: Difference) -> str:
 
 def _plots(stats: Stats) -> Iterator[str]:
     """Each share as a bar over its interval, then told and heeded by week."""
-    told = [verdict for verdict in VERDICTS if getattr(stats, verdict).of]
-    for verdict in told:
+    verdicts = [verdict for verdict in VERDICTS if getattr(stats, verdict).of]
+    for verdict in verdicts:
         yield f"  {verdict:10}  {_whisker(getattr(stats, verdict))}"
-    if told:
+    if verdicts:
         yield f"  {'':10}  0 %{'':{WIDTH - 8}}100 %"
-    most = max((told for _, told, _ in stats.weeks), default=0)
-    for monday, told_then, heeded in stats.weeks[-WEEKS:]:
-        width = round(WIDTH * told_then / most)
+    most = max((delivered for _, delivered, _ in stats.weeks), default=0)
+    for monday, delivered, heeded in stats.weeks[-WEEKS:]:
+        width = round(WIDTH * delivered / most)
         part = round(WIDTH * heeded / most)
-        yield f"  {monday}  {'█' * part}{'░' * (width - part)} {heeded} of {told_then}"
+        yield f"  {monday}  {'█' * part}{'░' * (width - part)} {heeded} of {delivered}"
 
 
 def _whisker(share: Share) -> str:
@@ -130,5 +130,5 @@ def _json(stats: Stats) -> dict[str, Any]:
         plain[name] = {"count": share.count, "of": share.of, "share": share.share, "low": share.low, "high": share.high}
     for name in ("effect_on_heeding", "effect_on_failures"):
         plain[name] = dict(plain[name].__dict__)
-    plain["weeks"] = [{"week": week, "told": told, "heeded": heeded} for week, told, heeded in stats.weeks]
+    plain["weeks"] = [{"week": week, "told": delivered, "heeded": heeded} for week, delivered, heeded in stats.weeks]
     return plain

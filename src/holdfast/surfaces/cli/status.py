@@ -30,11 +30,11 @@ EVERYTHING = 1_000_000
 def command(call: Call) -> None:
     """Print this folder's project, where its memory is, how much there is, and when each hook was last heard of."""
     with call.open() as memory:
-        told = _gather(memory)
+        fields = _gather(memory)
     if call.as_json:
-        answer_json(told)
+        answer_json(fields)
         return
-    for line in _lines(told):
+    for line in _lines(fields):
         say(line)
 
 
@@ -76,12 +76,12 @@ def _gather(memory: Memory) -> dict[str, Any]:
     }
 
 
-def _lines(told: dict[str, Any]) -> Iterator[str]:
-    project, store = told["project"], told["store"]
+def _lines(fields: dict[str, Any]) -> Iterator[str]:
+    project, store = fields["project"], fields["store"]
     yield from pairs(
         [
-            ["project", f"{project['name']} ({told['identity']})"],
-            *([["declared", f"{told['claim']}; {ACCEPT}"]] if told["claim"] else []),
+            ["project", f"{project['name']} ({fields['identity']})"],
+            *([["declared", f"{fields['claim']}; {ACCEPT}"]] if fields["claim"] else []),
             ["folder", project["root"] + (f" on {project['branch']}" if project["branch"] else "")],
             ["store", f"{store['url']}{_size(store['bytes'])}"],
             *([["lost", store["lost"]]] if store["lost"] else []),
@@ -90,19 +90,19 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
                 if store["damaged_rows"]
                 else []
             ),
-            ["lessons", _counts(told["lessons"]["by_state"])],
-            ["active", _counts(told["lessons"]["by_kind"])],
-            ["inbox", f"{told['inbox']} waiting" + (": holdfast review" if told["inbox"] else "")],
-            *([["commits", f"{told['from_commits']} lessons, unconfirmed"]] if told["from_commits"] else []),
-            *([["rejudged", _rejudged_words(told["rejudged"])]] if told["rejudged"] else []),
-            *([["review", f"{told['for_review']} in doubt: holdfast stats"]] if told["for_review"] else []),
-            *([["session", f"last: {told['last_session']['words']}"]] if told["last_session"] else []),
-            ["task", told["checkpoint"]["goal"] if told["checkpoint"] else "none"],
-            ["capture", "on" if told["capture"] else "off"],
-            ["delivery", ", ".join(told["deliver"]) or "off"],
-            ["embedder", (told["embedder"] or "none: words, paths and identifiers") + _better(told["embedder"])],
-            ["distil", _distil_words(told["distil"])],
-            *_heartbeat(told["heartbeat"], told["set_up"]),
+            ["lessons", _counts(fields["lessons"]["by_state"])],
+            ["active", _counts(fields["lessons"]["by_kind"])],
+            ["inbox", f"{fields['inbox']} waiting" + (": holdfast review" if fields["inbox"] else "")],
+            *([["commits", f"{fields['from_commits']} lessons, unconfirmed"]] if fields["from_commits"] else []),
+            *([["rejudged", _rejudged_words(fields["rejudged"])]] if fields["rejudged"] else []),
+            *([["review", f"{fields['for_review']} in doubt: holdfast stats"]] if fields["for_review"] else []),
+            *([["session", f"last: {fields['last_session']['words']}"]] if fields["last_session"] else []),
+            ["task", fields["checkpoint"]["goal"] if fields["checkpoint"] else "none"],
+            ["capture", "on" if fields["capture"] else "off"],
+            ["delivery", ", ".join(fields["deliver"]) or "off"],
+            ["embedder", (fields["embedder"] or "none: words, paths and identifiers") + _better(fields["embedder"])],
+            ["distil", _distil_words(fields["distil"])],
+            *_heartbeat(fields["heartbeat"], fields["set_up"]),
         ]
     )
 

@@ -48,15 +48,15 @@ def command(call: Call, everything: bool, check: bool) -> int:
     with call.open() as memory:
         report = _verify(memory, everything)
         woken = memory.wake_retired()
-    shown = [one for one in report.checked if everything or one.freshness not in ("fresh", "unanchored")]
+    shown = [checked for checked in report.checked if everything or checked.freshness not in ("fresh", "unanchored")]
     if call.as_json:
         answer_json(_json(report, woken))
     else:
-        for line in table([_cells(one) for one in shown], ("id", "state", "title", "what became of the code")):
+        for line in table([_cells(checked) for checked in shown], ("id", "state", "title", "what became of the code")):
             say(line)
         _tell(report)
-        for one in woken:
-            note(f"{short_id(one.lesson.id)} is on probation again: {one.reason}")
+        for entry in woken:
+            note(f"{short_id(entry.lesson.id)} is on probation again: {entry.reason}")
     return EXIT_STALE if check and report.is_stale else 0
 
 
@@ -75,10 +75,11 @@ def _verify(memory: Memory, everything: bool) -> VerifyReport:
         )
 
 
-def _cells(one: Checked) -> list[str]:
-    title = one.lesson.title
+def _cells(checked: Checked) -> list[str]:
+    title = checked.lesson.title
     title = title if len(title) <= WIDTH else title[: WIDTH - 1] + "…"
-    return [short_id(one.lesson.id), one.freshness, title, one.caveat + (" (followed)" if one.followed else "")]
+    caveat = checked.caveat + (" (followed)" if checked.followed else "")
+    return [short_id(checked.lesson.id), checked.freshness, title, caveat]
 
 
 def _tell(report: VerifyReport) -> None:
@@ -91,22 +92,22 @@ def _tell(report: VerifyReport) -> None:
 def _json(report: VerifyReport, woken: list[Woken]) -> dict[str, Any]:
     return {
         "counts": report.counts,
-        "lessons": [_lesson_json(one) for one in report.checked],
+        "lessons": [_lesson_json(checked) for checked in report.checked],
         "change": to_plain(report.change) if report.change else None,
         "indexed": report.indexed,
-        "woken": [{"id": one.lesson.id, "title": one.lesson.title, "reason": one.reason} for one in woken],
+        "woken": [{"id": entry.lesson.id, "title": entry.lesson.title, "reason": entry.reason} for entry in woken],
     }
 
 
-def _lesson_json(one: Checked) -> dict[str, Any]:
+def _lesson_json(checked: Checked) -> dict[str, Any]:
     return {
-        "id": one.lesson.id,
-        "short_id": short_id(one.lesson.id),
-        "title": one.lesson.title,
-        "state": one.lesson.state,
-        "freshness": one.freshness,
-        "caveat": one.caveat,
-        "followed": one.followed,
+        "id": checked.lesson.id,
+        "short_id": short_id(checked.lesson.id),
+        "title": checked.lesson.title,
+        "state": checked.lesson.state,
+        "freshness": checked.freshness,
+        "caveat": checked.caveat,
+        "followed": checked.followed,
         "anchors": [
             {
                 "path": anchor.path,
@@ -116,6 +117,6 @@ def _lesson_json(one: Checked) -> dict[str, Any]:
                 "path_now": verdict.anchor.path,
                 "symbol_now": verdict.anchor.symbol,
             }
-            for anchor, verdict in one.looks
+            for anchor, verdict in checked.looks
         ],
     }

@@ -65,9 +65,9 @@ def _is_cut_off() -> bool:
         line = sys.stdout.fileno()
     except (OSError, ValueError):
         return False
-    asked = select.poll()
-    asked.register(line, 0)
-    return any(told & (select.POLLERR | select.POLLHUP) for _, told in asked.poll(0))
+    poll = select.poll()
+    poll.register(line, 0)
+    return any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0))
 
 
 def _line(change: StateChange) -> str:

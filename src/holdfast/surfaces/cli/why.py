@@ -46,11 +46,11 @@ def command(call: Call, ref: str) -> None:
     Then when it was shown and what came of it. ID is the end of its id.
     """
     with call.open() as memory:
-        told = memory.explain(ref)
+        explanation = memory.explain(ref)
     if call.as_json:
-        answer_json(_json(told))
+        answer_json(_json(explanation))
         return
-    for line in _lines(told):
+    for line in _lines(explanation):
         indent = len(line) - len(line.lstrip())
         first, *rest = wrapped(line.lstrip(), indent + 2)
         say(" " * indent + first)
@@ -58,8 +58,8 @@ def command(call: Call, ref: str) -> None:
             say(" " * (indent + 2) + more)
 
 
-def _lines(told: Explanation) -> Iterator[str]:
-    lesson = told.lesson
+def _lines(explanation: Explanation) -> Iterator[str]:
+    lesson = explanation.lesson
     yield f"{short_id(lesson.id)}  {lesson.title}"
     yield f"{lesson.kind}, {coloured(lesson.state)}, {_speaker(lesson)}, confidence {lesson.confidence:.2f}"
     yield f"since {_when(lesson.validity.valid_from)}{_sessions(lesson)}"
@@ -67,25 +67,25 @@ def _lines(told: Explanation) -> Iterator[str]:
         yield f"because {lesson.why}"
     for span in lesson.provenance.evidence:
         yield f'  "{" ".join(span.quote.split())}"'
-    yield f"code: {coloured(told.freshness)}" + (f", {told.caveat}" if told.caveat else "")
-    for one in told.subjects:
-        yield "  " + _anchor_line(one)
-    yield from _history_lines(told)
+    yield f"code: {coloured(explanation.freshness)}" + (f", {explanation.caveat}" if explanation.caveat else "")
+    for anchor_state in explanation.subjects:
+        yield "  " + _anchor_line(anchor_state)
+    yield from _history_lines(explanation)
 
 
-def _anchor_line(one: AnchorState) -> str:
-    anchor, verdict = one.anchor, one.verdict
+def _anchor_line(anchor_state: AnchorState) -> str:
+    anchor, verdict = anchor_state.anchor, anchor_state.verdict
     name = f"{anchor.path}:{anchor.symbol}" if anchor.symbol else anchor.path
     where = " ".join(filter(None, (anchor.commit[:10], f"on {anchor.branch}" if anchor.branch else "")))
-    held = f" (anchored at {where})" if where else ""
+    anchored_at = f" (anchored at {where})" if where else ""
     words = f": {verdict.words}" if verdict.words else ""
-    return f"{name}{held} {coloured(verdict.freshness)}{words}{_commit_words(one)}"
+    return f"{name}{anchored_at} {coloured(verdict.freshness)}{words}{_commit_words(anchor_state)}"
 
 
-def _commit_words(one: AnchorState) -> str:
-    if not one.commit or "in commit" in one.verdict.words:
+def _commit_words(anchor_state: AnchorState) -> str:
+    if not anchor_state.commit or "in commit" in anchor_state.verdict.words:
         return ""
-    return ", not committed yet" if one.commit == UNCOMMITTED else f", in commit {one.commit[:10]}"
+    return ", not committed yet" if anchor_state.commit == UNCOMMITTED else f", in commit {anchor_state.commit[:10]}"
 
 
 def _at(where: str) -> str:
@@ -93,17 +93,17 @@ def _at(where: str) -> str:
     return " ".join(filter(None, (f" {moment.replace('_', ' ')}" if moment else "", f"({work})" if work else "")))
 
 
-def _history_lines(told: Explanation) -> Iterator[str]:
-    history = told.history
+def _history_lines(explanation: Explanation) -> Iterator[str]:
+    history = explanation.history
     if history.deliveries:
         yield f"shown {counted(len(history.deliveries), 'time')}"
     for shown in history.deliveries[:SHOWN]:
         yield f"  {_when(shown.at)}  {shown.moment}  {shown.trigger}  {shown.reason}".rstrip()
     if history.outcomes:
-        yield f"outcomes: {told.standing.words}"
-    for where, factor in told.factors:
+        yield f"outcomes: {explanation.standing.words}"
+    for where, factor in explanation.factors:
         yield f"  told more readily{_at(where)}: x {factor}" if factor > 1 else f"  held back{_at(where)}: x {factor}"
-    yield _decay_words(told)
+    yield _decay_words(explanation)
     for outcome in history.outcomes[:SHOWN]:
         without = " (withheld)" if outcome.withheld and outcome.verdict != "withheld" else ""
         yield f"  {_when(outcome.at)}  {outcome.verdict}{without}  {outcome.note}".rstrip()
@@ -112,11 +112,11 @@ def _history_lines(told: Explanation) -> Iterator[str]:
         yield f"  {_when(change.at)}  {change.verb}  {change.summary or change.actor}".rstrip()
 
 
-def _decay_words(told: Explanation) -> str:
-    decay = told.decay
+def _decay_words(explanation: Explanation) -> str:
+    decay = explanation.decay
     if not decay.half_life_days:
         return "decay: none, it is pinned"
-    kind = told.lesson.kind.replace("_", " ")
+    kind = explanation.lesson.kind.replace("_", " ")
     return (
         f"decay: {decay.age_days:.0f} days old, half-life of a {kind} {decay.half_life_days:.0f}: x {decay.factor:.3f}"
     )
@@ -125,8 +125,8 @@ def _decay_words(told: Explanation) -> str:
 def _speaker(lesson: Lesson) -> str:
     source = lesson.provenance
     # An importer is known by what it read, which stands in `origin`.
-    found = found_by(source.detector) if source.detector and not source.origin else ""
-    named = f"learnt from {found}" if found else "said by " + (source.author or "a person")
+    finder = found_by(source.detector) if source.detector and not source.origin else ""
+    named = f"learnt from {finder}" if finder else "said by " + (source.author or "a person")
     named = "read" if source.origin and source.detector else named
     where = f" in {source.host} session {source.session}" if source.session else ""
     where += f" from {source.origin}" if source.origin else ""
@@ -141,23 +141,24 @@ def _when(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M} UTC"
 
 
-def _json(told: Explanation) -> dict[str, Any]:
-    logs = {name: [to_plain(entry) for entry in getattr(told.history, name)] for name in told.history.fields_}
+def _json(explanation: Explanation) -> dict[str, Any]:
+    history = explanation.history
+    logs = {name: [to_plain(entry) for entry in getattr(history, name)] for name in history.fields_}
     return {
-        "lesson": lesson_json(told.lesson, told.freshness, told.caveat),
+        "lesson": lesson_json(explanation.lesson, explanation.freshness, explanation.caveat),
         "anchors": [
             {
-                "anchor": to_plain(one.anchor),
-                "freshness": one.verdict.freshness,
-                "words": one.verdict.words,
-                "now_at": to_plain(one.verdict.anchor),
-                "commit": "" if one.commit == UNCOMMITTED else one.commit,
-                "uncommitted": one.commit == UNCOMMITTED,
+                "anchor": to_plain(anchor_state.anchor),
+                "freshness": anchor_state.verdict.freshness,
+                "words": anchor_state.verdict.words,
+                "now_at": to_plain(anchor_state.verdict.anchor),
+                "commit": "" if anchor_state.commit == UNCOMMITTED else anchor_state.commit,
+                "uncommitted": anchor_state.commit == UNCOMMITTED,
             }
-            for one in told.subjects
+            for anchor_state in explanation.subjects
         ],
-        "standing": dict(told.standing.__dict__),
-        "factors": dict(told.factors),
-        "decay": dict(told.decay.__dict__),
+        "standing": dict(explanation.standing.__dict__),
+        "factors": dict(explanation.factors),
+        "decay": dict(explanation.decay.__dict__),
         **logs,
     }

@@ -39,8 +39,8 @@ class Finder:
     @staticmethod
     def exec_module(module: ModuleType) -> None:
         """Run the module's code."""
-        held: Any = module.__spec__
-        code, held.loader_state = loads(held.loader_state), None
+        spec: Any = module.__spec__
+        code, spec.loader_state = loads(spec.loader_state), None
         exec(code, module.__dict__)
 
 
@@ -88,13 +88,11 @@ def _spec(name: str, folder: str, last: str, package: str) -> Any:
             compiled = stream.read()
     except OSError:
         return None
-    told = int(made.st_mtime).to_bytes(4, "little") + (made.st_size & 0xFFFFFFFF).to_bytes(4, "little")
-    if compiled[:HEAD] != _magic + told:
+    stamp = int(made.st_mtime).to_bytes(4, "little") + (made.st_size & 0xFFFFFFFF).to_bytes(4, "little")
+    if compiled[:HEAD] != _magic + stamp:
         return None
-    found = _module_spec(
-        name, Finder, origin=source, loader_state=memoryview(compiled)[HEAD:], is_package=bool(package)
-    )
-    found.has_location = True
+    spec = _module_spec(name, Finder, origin=source, loader_state=memoryview(compiled)[HEAD:], is_package=bool(package))
+    spec.has_location = True
     if package:
-        found.submodule_search_locations.append(package)
-    return found
+        spec.submodule_search_locations.append(package)
+    return spec

@@ -24,9 +24,9 @@ UPGRADE_EVERY_S = 60.0
 
 
 def has_leftovers(store: Store, session: str = "") -> bool:
-    """Whether there are events nobody has learnt from, the first of them of another session."""
-    found = store.find_events(EventFilter(after=learned_position(store), limit=1))
-    return bool(found) and found[0][1].session != session
+    """Whether there are events that no learner has read yet, the first of them of another session."""
+    events = store.find_events(EventFilter(after=learned_position(store), limit=1))
+    return bool(events) and events[0][1].session != session
 
 
 def is_left_waiting(run_path: str) -> bool:

@@ -74,8 +74,8 @@ def ask_server(settings: Settings, host: str, payload: bytes, wait_s: float) -> 
 def _find_sockets(folder: str) -> list[str]:
     """Sockets of servers, newest first; none in a folder that others could have put them in."""
     try:
-        held = os.lstat(folder)
-        if not hasattr(os, "getuid") or held.st_uid != os.getuid() or held.st_mode & 0o170077 != 0o040000:
+        status = os.lstat(folder)
+        if not hasattr(os, "getuid") or status.st_uid != os.getuid() or status.st_mode & 0o170077 != 0o040000:
             return []
         names = [name for name in os.listdir(folder) if name.endswith(".sock")]
         paths = [os.path.join(folder, name) for name in names]

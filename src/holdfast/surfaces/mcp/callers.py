@@ -49,8 +49,8 @@ REMEMBERED = 100
 """Connections whose roots are remembered."""
 
 
-class Asked(NamedTuple):
-    """One request: the memory of the folder it is about, and who asks."""
+class Caller(NamedTuple):
+    """Who makes one request, and the memory of the folder that it is about."""
 
     memory: Here
     host: str
@@ -82,7 +82,7 @@ class Callers:
         self._own = str(uuid4())
         self._roots: OrderedDict[str, str] = OrderedDict()
 
-    async def run(self, ctx: Request, job: Callable[[Asked], T], *, writes: bool = False) -> T:
+    async def run(self, ctx: Request, job: Callable[[Caller], T], *, writes: bool = False) -> T:
         """The job's result, from a thread, with signs of life for a client that wants them.
 
         A cancelled reading job is left alone; a writing one is let finish, so that what it wrote is whole.
@@ -94,7 +94,7 @@ class Callers:
 
         def work() -> None:
             try:
-                outcome.append(job(self._asked(ctx, folder, gone)))
+                outcome.append(job(self._caller(ctx, folder, gone)))
             except Exception as exc:  # told by the caller, without the task group around it
                 failed.append(exc)
 
@@ -113,11 +113,11 @@ class Callers:
         """Ask the client for its roots again at its next call: they have changed."""
         self._roots.pop(connection_of(ctx), None)
 
-    def _asked(self, ctx: Request, folder: str, gone: threading.Event) -> Asked:
+    def _caller(self, ctx: Request, folder: str, gone: threading.Event) -> Caller:
         memory = self._memory()
         host, session = self._source(ctx)
         # asked anew: what is checked out may have changed since the last call
-        return Asked(memory.at(folder), host, SessionId(session), gone)
+        return Caller(memory.at(folder), host, SessionId(session), gone)
 
     def _source(self, ctx: Request) -> tuple[str, str]:
         """Host and session: on stdio as the environment tells, else one session for the process; over HTTP the
@@ -125,9 +125,9 @@ class Callers:
         host = self._host or host_of(client_of(ctx))
         if ctx.request is not None:
             return host, connection_of(ctx) or str(uuid4())
-        told, session = host_session()
+        session_host, session = host_session()
         if session:
-            return self._host or told, session
+            return self._host or session_host, session
         return host, self._own
 
     async def _folder(self, ctx: Request) -> str:
@@ -152,14 +152,14 @@ def connection_of(ctx: Request) -> str:
 
 def client_of(ctx: Request) -> str:
     """The name the client gives itself, also while it is only introducing itself; empty when it gives none."""
-    if told := ctx.session.client_params:
-        return told.client_info.name
+    if client := ctx.session.client_params:
+        return client.client_info.name
     introduced = (ctx.params or {}).get("clientInfo")
     return str(introduced.get("name", "")) if isinstance(introduced, dict) else ""
 
 
 def host_of(client: str) -> str:
-    """The adapter whose name the client's begins with, the longest one; `mcp` when there is none."""
+    """Return the longest adapter name that the client's name begins with; `mcp` when there is none."""
     words = "".join(c if c.isalnum() else " " for c in client.lower()).split()
     begun = ["-".join(words[:count]) for count in range(len(words), 0, -1)]
     names = {name.replace("_", "-") for name in plugins.builtin_names("hosts")}
@@ -188,10 +188,10 @@ async def _first_root(ctx: Request) -> str:
     """The first root that is a folder here; empty when the client names none, or does not answer in time."""
     related = ServerMessageMetadata(related_request_id=ctx.request_id)
     try:
-        told = await ctx.session.send_request(ListRootsRequest(), ListRootsResult, ROOTS_S, related)
+        result = await ctx.session.send_request(ListRootsRequest(), ListRootsResult, ROOTS_S, related)
     except (MCPError, ValidationError):
         return ""
-    for root in told.roots:
+    for root in result.roots:
         folder = folder_of(str(root.uri))
         if folder and await anyio.Path(folder).is_dir():
             return folder
@@ -199,6 +199,6 @@ async def _first_root(ctx: Request) -> str:
 
 
 async def _tell_progress(ctx: Request) -> None:
-    for told in itertools.count(1):
+    for count in itertools.count(1):
         await anyio.sleep(PROGRESS_S)
-        await ctx.session.report_progress(told * PROGRESS_S, message="still at work")
+        await ctx.session.report_progress(count * PROGRESS_S, message="still at work")

@@ -216,10 +216,10 @@ class _Learner:
     def _take_turns(self, own: Memory) -> None:
         followed = -FOLLOW_EVERY_S
         while (call := self._calls.get()) is not None and not self._closed.is_set():
-            self._run(lambda held=call: self._learn_turn(held))  # type: ignore[misc]
+            self._run(lambda ended_turn=call: self._learn_turn(ended_turn))  # type: ignore[misc]
             self._run(lambda: embed_in_turn(own, own.settings.run_path, EMBEDDED_AT_ONCE))
             if own.parts.clock.elapsed_s() - followed >= FOLLOW_EVERY_S:
-                self._run(lambda held=call: own.at(held.cwd).follow_moves())  # type: ignore[misc]
+                self._run(lambda ended_turn=call: own.at(ended_turn.cwd).follow_moves())  # type: ignore[misc]
                 followed = own.parts.clock.elapsed_s()
 
     def _catch_up(self, own: Memory) -> None:
@@ -254,10 +254,10 @@ class _Learner:
 def _open_folder(folder: str) -> str:
     """The folder, ours and closed to others, without what servers that were killed left. Raises OSError."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    held = os.lstat(folder)
-    if held.st_uid != os.getuid() or held.st_mode & 0o170000 != 0o040000:
+    status = os.lstat(folder)
+    if status.st_uid != os.getuid() or status.st_mode & 0o170000 != 0o040000:
         raise PermissionError(f"{folder} is not a folder of this user")
-    if held.st_mode & 0o077:
+    if status.st_mode & 0o077:
         os.chmod(folder, 0o700)
     for name in os.listdir(folder):
         if name.endswith(".sock") and not _is_alive(os.path.join(folder, name)):

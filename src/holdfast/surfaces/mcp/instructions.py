@@ -10,25 +10,25 @@ from holdfast.bootstrap import load_host
 from holdfast.errors import HoldfastError
 from holdfast.lean.records import replace
 from holdfast.settings import Settings
-from holdfast.surfaces.mcp.callers import UNKNOWN, Asked
+from holdfast.surfaces.mcp.callers import UNKNOWN, Caller
 from holdfast.surfaces.mcp.greeting import ALONE, HOOKED, is_registered
 
 BRIEF_S, ANSWER_S = 1.0, 1.25
 """How long the brief may take, and how long it is waited for: a host waits for its tools."""
 
 
-def instruct(asked: Asked, settings: Settings) -> str:
+def instruct(caller: Caller, settings: Settings) -> str:
     """The whole instructions for a client that opens a connection. Never raises for a memory that is broken."""
-    if has_hooks(settings, asked.host, asked.memory.folder):
+    if has_hooks(settings, caller.host, caller.memory.folder):
         return HOOKED
-    call = replace(asked.call("initialize"), moment="session_start")
-    memory = asked.memory
+    call = replace(caller.call("initialize"), moment="session_start")
+    memory = caller.memory
     until_s = memory.parts.clock.elapsed_s() + BRIEF_S
     try:
-        told = memory.inject(call, until_s, _room(asked.host, settings))
+        briefing = memory.inject(call, until_s, _room(caller.host, settings))
     except HoldfastError:  # the folder is gone, git does not answer: the tools report it
         return ALONE
-    return f"{ALONE}\n\n{told.text}" if told.text else ALONE
+    return f"{ALONE}\n\n{briefing.text}" if briefing.text else ALONE
 
 
 def _room(host: str, settings: Settings) -> int:

@@ -103,14 +103,14 @@ class TokenGuard:
         if scope["type"] != "http" or self._may_enter(scope["headers"]):
             await self._app(scope, receive, send)
             return
-        said = b'{"error":"wrong or missing token; holdfast mcp --http says how to give it"}'
+        body = b'{"error":"wrong or missing token; holdfast mcp --http says how to give it"}'
         headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
         await send({"type": "http.response.start", "status": 401, "headers": headers})
-        await send({"type": "http.response.body", "body": said})
+        await send({"type": "http.response.body", "body": body})
 
     def _may_enter(self, headers: list[tuple[bytes, bytes]]) -> bool:
-        given = [value for name, value in headers if name == b"authorization"]
-        return len(given) == 1 and hmac.compare_digest(given[0], self._wanted)
+        credentials = [value for name, value in headers if name == b"authorization"]
+        return len(credentials) == 1 and hmac.compare_digest(credentials[0], self._wanted)
 
 
 def load_token(home: str, run_path: str) -> str:

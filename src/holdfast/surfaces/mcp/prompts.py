@@ -9,7 +9,7 @@ from mcp_types import Prompt, PromptArgument
 
 from holdfast.errors import InvalidValueError
 from holdfast.surfaces.mcp import render, resources
-from holdfast.surfaces.mcp.callers import Asked
+from holdfast.surfaces.mcp.callers import Caller
 
 LIMIT = 8
 """Lessons that the prompt `recall` brings."""
@@ -29,7 +29,7 @@ class MemoryPrompt(NamedTuple):
     """Empty for a prompt without one."""
     about: str
     required: bool
-    says: Callable[[Asked, str], str]
+    says: Callable[[Caller, str], str]
 
     def declare(self) -> Prompt:
         """The prompt as clients list it."""
@@ -37,33 +37,33 @@ class MemoryPrompt(NamedTuple):
         arguments = [argument] if self.argument else []
         return Prompt(name=self.name, title=self.title, description=self.does, arguments=arguments)
 
-    def render(self, asked: Asked, given: Arguments) -> str:
+    def render(self, caller: Caller, arguments: Arguments) -> str:
         """The message. Raises InvalidValueError when the argument is missing."""
-        said = given.get(self.argument, "").strip()[:SAID_LIMIT]
-        if self.required and not said:
+        text = arguments.get(self.argument, "").strip()[:SAID_LIMIT]
+        if self.required and not text:
             raise InvalidValueError(f"the prompt {self.name} needs {self.argument!r}", hint=self.about)
-        return self.says(asked, said)
+        return self.says(caller, text)
 
 
-def _brief(asked: Asked, _said: str) -> str:
-    return f"What memory holds about this project:\n\n{resources.read(asked, resources.BRIEF)}"
+def _brief(caller: Caller, _text: str) -> str:
+    return f"What memory holds about this project:\n\n{resources.read(caller, resources.BRIEF)}"
 
 
-def _recall(asked: Asked, query: str) -> str:
-    found = asked.memory.recall(query, limit=LIMIT)
-    if not asked.gone.is_set():
-        asked.memory.note_recall(found, asked.call("prompt", query))
-    return f"What memory holds about: {query}\n\n{render.briefing(found)}"
+def _recall(caller: Caller, query: str) -> str:
+    briefing = caller.memory.recall(query, limit=LIMIT)
+    if not caller.gone.is_set():
+        caller.memory.note_recall(briefing, caller.call("prompt", query))
+    return f"What memory holds about: {query}\n\n{render.briefing(briefing)}"
 
 
-def _remember(asked: Asked, insight: str) -> str:
+def _remember(caller: Caller, insight: str) -> str:
     return (
         "Keep this for later sessions with Holdfast's `remember` tool: state it as one rule with its reason and the "
         f"files it is about.\n\n{insight or 'What we have just found out.'}"
     )
 
 
-def _checkpoint(asked: Asked, goal: str) -> str:
+def _checkpoint(caller: Caller, goal: str) -> str:
     return (
         "Save where this task stands with Holdfast's `checkpoint` tool: the goal, what is done, what comes next, open "
         f"questions and the files in play.{f' The goal: {goal}' if goal else ''}"

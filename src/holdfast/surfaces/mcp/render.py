@@ -13,33 +13,34 @@ from holdfast.lean.texts import short_id
 from holdfast.recall import quotation
 
 
-def briefing(found: Briefing) -> str:
-    """The compiled lessons, or that there are none and what the nearest was."""
-    if found.text:
-        return f"{found.text}\n({found.degraded})" if found.degraded else found.text
-    nothing = f"No lesson passed the threshold.{f' ({found.degraded})' if found.degraded else ''}"
-    if not found.near:
+def briefing(briefing: Briefing) -> str:
+    """Render the compiled lessons, or say that there are none and quote the nearest."""
+    if briefing.text:
+        return f"{briefing.text}\n({briefing.degraded})" if briefing.degraded else briefing.text
+    nothing = f"No lesson passed the threshold.{f' ({briefing.degraded})' if briefing.degraded else ''}"
+    if not briefing.near:
         return nothing
-    more = f" and {found.near_more} more" if found.near_more else ""
-    return f"{nothing} Closest matches{more}:\n{quotation.quote_near(found.near)}"
+    more = f" and {briefing.near_more} more" if briefing.near_more else ""
+    return f"{nothing} Closest matches{more}:\n{quotation.quote_near(briefing.near)}"
 
 
-def lesson(held: Lesson, judged: tuple[Freshness, str]) -> str:
+def lesson(lesson: Lesson, judged: tuple[Freshness, str]) -> str:
     """Everything about one lesson that a model can use."""
-    return quotation.quote_lesson(held, judged)
+    return quotation.quote_lesson(lesson, judged)
 
 
-def kept(held: Lesson) -> str:
-    """That the lesson is kept and under which id, or that it waits, and for what."""
-    if held.state == "active":
-        return f"kept [{short_id(held.id)}] (active){_anchored(held)}"
-    revised = next((link.target for link in held.links if link.kind == "refines"), None)
+def kept(lesson: Lesson) -> str:
+    """Say that the lesson is kept and under which id, or that it waits, and for what."""
+    if lesson.state == "active":
+        return f"kept [{short_id(lesson.id)}] (active){_anchored(lesson)}"
+    outcome = f"kept [{short_id(lesson.id)}] ({lesson.state})"
+    revised = next((link.target for link in lesson.links if link.kind == "refines"), None)
     if revised is not None:
         return (
-            f"kept [{short_id(held.id)}] ({held.state}): proposed as a revision of [{short_id(revised)}]. That lesson"
-            " is the user's and stays active until the user accepts the revision (holdfast review)."
+            f"{outcome}: proposed as a revision of [{short_id(revised)}]. That lesson is the user's and stays active"
+            " until the user accepts the revision (holdfast review)."
         )
-    return f"kept [{short_id(held.id)}] ({held.state}): it is not active until the user accepts it (holdfast review)."
+    return f"{outcome}: it is not active until the user accepts it (holdfast review)."
 
 
 def rivals(opposed: Sequence[Lesson]) -> list[str]:
@@ -50,10 +51,10 @@ def rivals(opposed: Sequence[Lesson]) -> list[str]:
     return [f"It contradicts {named}: expand it, and revise the one that is wrong or ask the user."]
 
 
-def _anchored(held: Lesson) -> str:
-    """To how many definitions and whole files it is anchored: their names are the repository's words."""
-    exact = sum(bool(anchor.body_hash or anchor.signature_hash) for anchor in held.anchors if anchor.path)
-    whole = sum(bool(anchor.path) for anchor in held.anchors) - exact
+def _anchored(lesson: Lesson) -> str:
+    """Count the definitions and whole files it is anchored to; their names are the repository's words, so omit them."""
+    exact = sum(bool(anchor.body_hash or anchor.signature_hash) for anchor in lesson.anchors if anchor.path)
+    whole = sum(bool(anchor.path) for anchor in lesson.anchors) - exact
     counts = (
         f"{count} {word}{'' if count == 1 else 's'}"
         for count, word in ((exact, "definition"), (whole, "whole file"))
@@ -68,9 +69,9 @@ def judged(outcome: Outcome) -> str:
     return f"noted: [{short_id(outcome.lesson)}] {outcome.verdict}"
 
 
-def checkpoint(held: Checkpoint | None) -> str:
+def checkpoint(checkpoint: Checkpoint | None) -> str:
     """A checkpoint's whole state, or that there is none."""
-    return "There is no open checkpoint here." if held is None else quotation.quote_checkpoint(held)
+    return "There is no open checkpoint here." if checkpoint is None else quotation.quote_checkpoint(checkpoint)
 
 
 def failure(exc: HoldfastError) -> str:

@@ -7,7 +7,7 @@ from mcp_types import Resource, ResourceTemplate
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.texts import short_id
 from holdfast.surfaces.mcp import render
-from holdfast.surfaces.mcp.callers import Asked
+from holdfast.surfaces.mcp.callers import Caller
 
 BRIEF = "holdfast://brief"
 CHECKPOINT = "holdfast://checkpoint"
@@ -38,32 +38,32 @@ TEMPLATES = (
 )  # fmt: skip
 
 
-def read(asked: Asked, uri: str) -> str:
+def read(caller: Caller, uri: str) -> str:
     """The resource's text. Raises LessonNotFoundError for a lesson, or a whole URI, that is not there."""
     if uri == BRIEF:
-        found = asked.memory.recall(limit=BRIEF_LESSONS, budget_tokens=BRIEF_TOKENS, states=("active",))
-        if not asked.gone.is_set():
-            asked.memory.note_recall(found, asked.call("resource", uri))
-        return found.text or "There are no lessons about this project yet."
+        briefing = caller.memory.recall(limit=BRIEF_LESSONS, budget_tokens=BRIEF_TOKENS, states=("active",))
+        if not caller.gone.is_set():
+            caller.memory.note_recall(briefing, caller.call("resource", uri))
+        return briefing.text or "There are no lessons about this project yet."
     if uri == CHECKPOINT:
-        return render.checkpoint(asked.memory.checkpoint())
+        return render.checkpoint(caller.memory.checkpoint())
     if uri.startswith(LESSON):
-        held = asked.own(uri.removeprefix(LESSON))
-        return render.lesson(held, asked.memory.verdicts([held])[0])
+        lesson = caller.own(uri.removeprefix(LESSON))
+        return render.lesson(lesson, caller.memory.verdicts([lesson])[0])
     raise LessonNotFoundError(f"no resource {uri!r}", hint=f"{BRIEF}, {CHECKPOINT} or {LESSON}<id>")
 
 
-def complete_id(asked: Asked, begun: str) -> list[str]:
-    """Ids of lessons that begin or end so, else of those whose title holds what was typed; newest first."""
+def complete_id(caller: Caller, begun: str) -> list[str]:
+    """Return ids of lessons that begin or end with the typed text, else of those whose title has it; newest first."""
     wanted = begun.strip().lower()
-    lessons = asked.memory.lessons(limit=LOOKED_AT)
-    named = [held for held in lessons if held.id.startswith(wanted) or short_id(held.id).startswith(wanted)]
-    titled = [held for held in lessons if wanted in held.title.lower()]
-    return [short_id(held.id) for held in (named or titled)[:COMPLETIONS]]
+    lessons = caller.memory.lessons(limit=LOOKED_AT)
+    named = [lesson for lesson in lessons if lesson.id.startswith(wanted) or short_id(lesson.id).startswith(wanted)]
+    titled = [lesson for lesson in lessons if wanted in lesson.title.lower()]
+    return [short_id(lesson.id) for lesson in (named or titled)[:COMPLETIONS]]
 
 
-def complete_query(asked: Asked, begun: str) -> list[str]:
+def complete_query(caller: Caller, begun: str) -> list[str]:
     """Titles of lessons that hold every word typed so far, newest first."""
     words = begun.lower().split()
-    titles = (held.title for held in asked.memory.lessons(limit=LOOKED_AT))
+    titles = (lesson.title for lesson in caller.memory.lessons(limit=LOOKED_AT))
     return list(dict.fromkeys(title for title in titles if all(word in title.lower() for word in words)))[:COMPLETIONS]

@@ -44,7 +44,7 @@ from holdfast._version import __version__
 from holdfast.errors import AmbiguousIdError, HoldfastError, InvalidValueError, LessonNotFoundError
 from holdfast.home.runfiles import note
 from holdfast.surfaces.mcp import instructions, render, resources
-from holdfast.surfaces.mcp.callers import Asked, Callers, Request
+from holdfast.surfaces.mcp.callers import Caller, Callers, Request
 from holdfast.surfaces.mcp.greeting import ALONE, HOOKED
 from holdfast.surfaces.mcp.opening import MemoryOnce
 from holdfast.surfaces.mcp.prompts import PROMPTS
@@ -135,8 +135,8 @@ class _Desk:
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}")
         try:
-            given = tool.takes.model_validate(params.arguments or {})
-            answer = await self._callers.run(ctx, lambda asked: tool.run(asked, given), writes=tool.writes)
+            arguments = tool.takes.model_validate(params.arguments or {})
+            answer = await self._callers.run(ctx, lambda caller: tool.run(caller, arguments), writes=tool.writes)
         except ValidationError as exc:
             return _refusal(_wrong_arguments(tool.name, exc))
         except HoldfastError as exc:
@@ -150,16 +150,16 @@ class _Desk:
     async def read_resource(self, ctx: Request, params: ReadResourceRequestParams) -> ReadResourceResult:
         """`resources/read`."""
         uri = str(params.uri)
-        text = await self._answer(ctx, lambda asked: resources.read(asked, uri), uri)
+        text = await self._answer(ctx, lambda caller: resources.read(caller, uri), uri)
         contents = TextResourceContents(uri=params.uri, text=text, mime_type=resources.MIME)
         return ReadResourceResult(contents=[contents])
 
     async def get_prompt(self, ctx: Request, params: GetPromptRequestParams) -> GetPromptResult:
         """`prompts/get`."""
-        prompt = next((one for one in PROMPTS if one.name == params.name), None)
+        prompt = next((candidate for candidate in PROMPTS if candidate.name == params.name), None)
         if prompt is None:
             raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name}")
-        text = await self._answer(ctx, lambda asked: prompt.render(asked, params.arguments or {}), prompt.name)
+        text = await self._answer(ctx, lambda caller: prompt.render(caller, params.arguments or {}), prompt.name)
         message = PromptMessage(role="user", content=TextContent(type="text", text=text))
         return GetPromptResult(description=prompt.does, messages=[message])
 
@@ -171,10 +171,10 @@ class _Desk:
             find = resources.complete_query if (params.ref.name, name) == ("recall", "query") else None
         elif params.ref.uri.startswith(resources.LESSON):
             find = resources.complete_id if name == "id" else None
-        values = await self._answer(ctx, lambda asked: find(asked, begun), "completion") if find else []
+        values = await self._answer(ctx, lambda caller: find(caller, begun), "completion") if find else []
         return CompleteResult(completion=Completion(values=values, total=len(values), has_more=False))
 
-    async def _answer(self, ctx: Request, job: Callable[[Asked], T], subject: str) -> T:
+    async def _answer(self, ctx: Request, job: Callable[[Caller], T], subject: str) -> T:
         """The job's result; what the core raises as a protocol error with its hint."""
         try:
             return await self._callers.run(ctx, job)
@@ -192,17 +192,17 @@ class _Desk:
         if self._instructed and ctx.request is None:
             return self._instructed
 
-        def say(asked: Asked) -> str:
-            return instructions.instruct(asked, self._memory().settings)
+        def say(caller: Caller) -> str:
+            return instructions.instruct(caller, self._memory().settings)
 
-        said = ALONE
+        text = ALONE
         try:
             with anyio.move_on_after(instructions.ANSWER_S):
-                said = await self._callers.run(ctx, say)
+                text = await self._callers.run(ctx, say)
         except Exception as exc:  # a broken store is told by the tools: the client must get them
             self._complain("instructions", exc)
-        self._instructed = said
-        return said
+        self._instructed = text
+        return text
 
     def _complain(self, subject: str, exc: Exception) -> None:
         with suppress(Exception):  # without settings there is no log

@@ -18,7 +18,7 @@ from pydantic_core import core_schema
 
 from holdfast.domain.kinds import KIND_PROFILES
 from holdfast.surfaces.mcp import render
-from holdfast.surfaces.mcp.callers import Asked
+from holdfast.surfaces.mcp.callers import Caller
 
 if TYPE_CHECKING:
     from holdfast.domain.vocabulary import LessonKind as Kind
@@ -28,15 +28,15 @@ else:
 UNFOUND = "The quote is not in what this session is known to have said; the lesson is kept without it."
 
 
-def _as_list(told: object) -> object:
+def _as_list(value: object) -> object:
     """A list that came as a text: some clients send JSON in a string, some models a single name."""
-    if not isinstance(told, str):
-        return told
+    if not isinstance(value, str):
+        return value
     try:
-        held = json.loads(told)
+        parsed = json.loads(value)
     except (ValueError, RecursionError):
-        return [told]
-    return held if isinstance(held, list) else [told]
+        return [value]
+    return parsed if isinstance(parsed, list) else [value]
 
 
 Texts = Annotated[list[str], BeforeValidator(_as_list)]
@@ -143,7 +143,7 @@ class MemoryTool(NamedTuple):
     does: str
     takes: type[BaseModel]
     gives: type[Answer]
-    run: Callable[[Asked, Any], Answer]
+    run: Callable[[Caller, Any], Answer]
     writes: bool = True
 
     def declare(self) -> Tool:
@@ -177,66 +177,79 @@ class PlainSchema(GenerateJsonSchema):
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """The model's object, without its name."""
-        return {key: held for key, held in super().model_schema(schema).items() if key not in ("title", "description")}
+        return {
+            key: value for key, value in super().model_schema(schema).items() if key not in ("title", "description")
+        }
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         """The field, with its default where that is not simply nothing."""
-        held = super().default_schema(schema)
-        return held if held.get("default") else {key: value for key, value in held.items() if key != "default"}
+        definition = super().default_schema(schema)
+        return (
+            definition
+            if definition.get("default")
+            else {key: value for key, value in definition.items() if key != "default"}
+        )
 
 
-def _recall(asked: Asked, given: Recall) -> Recalled:
+def _recall(caller: Caller, arguments: Recall) -> Recalled:
     """Ask, and log what was shown, unless nobody waits for it: a hook of the session does not show it again."""
-    found = asked.memory.recall(given.query, paths=given.files, limit=given.limit)
-    if not asked.gone.is_set():
-        asked.memory.note_recall(found, asked.call("recall", given.query))
-    return Recalled(text=render.briefing(found), lessons=[item.lesson.id for item in found.items], more=found.more)
+    briefing = caller.memory.recall(arguments.query, paths=arguments.files, limit=arguments.limit)
+    if not caller.gone.is_set():
+        caller.memory.note_recall(briefing, caller.call("recall", arguments.query))
+    return Recalled(
+        text=render.briefing(briefing), lessons=[item.lesson.id for item in briefing.items], more=briefing.more
+    )
 
 
-def _expand(asked: Asked, given: Expand) -> Expanded:
+def _expand(caller: Caller, arguments: Expand) -> Expanded:
     """The lesson in full, judged by the code as it is now."""
-    held = asked.own(given.id)
-    judged = asked.memory.verdicts([held])[0]
-    return Expanded(text=render.lesson(held, judged), id=held.id, state=held.state, freshness=judged[0])
+    lesson = caller.own(arguments.id)
+    judged = caller.memory.verdicts([lesson])[0]
+    return Expanded(text=render.lesson(lesson, judged), id=lesson.id, state=lesson.state, freshness=judged[0])
 
 
-def _remember(asked: Asked, given: Remember) -> Kept:
-    held = asked.memory.remember(
-        given.insight,
-        kind=given.kind,
-        why=given.why,
-        how=given.how,
-        files=given.files,
-        symbols=given.symbols,
-        topic_key=given.topic,
-        quote=given.quote,
+def _remember(caller: Caller, arguments: Remember) -> Kept:
+    lesson = caller.memory.remember(
+        arguments.insight,
+        kind=arguments.kind,
+        why=arguments.why,
+        how=arguments.how,
+        files=arguments.files,
+        symbols=arguments.symbols,
+        topic_key=arguments.topic,
+        quote=arguments.quote,
         author="agent",
         trust="agent",
     )
-    unfound = given.quote.strip() and not held.provenance.evidence
-    lines = [render.kept(held), *render.rivals(asked.memory.rivals(held)), *([UNFOUND] if unfound else [])]
-    return Kept(text="\n".join(lines), id=held.id, state=held.state)
+    unfound = arguments.quote.strip() and not lesson.provenance.evidence
+    lines = [render.kept(lesson), *render.rivals(caller.memory.rivals(lesson)), *([UNFOUND] if unfound else [])]
+    return Kept(text="\n".join(lines), id=lesson.id, state=lesson.state)
 
 
-def _revise(asked: Asked, given: Revise) -> Kept:
-    stated: dict[str, Any] = {"why": given.why, "files": given.files, "kind": given.kind}
-    changes = {"insight": given.insight, **{name: value for name, value in stated.items() if value}}
-    held = asked.memory.revise(asked.own(given.id).id, author="agent", trust="agent", **changes)
-    lines = [render.kept(held), *render.rivals(asked.memory.rivals(held))]
-    return Kept(text="\n".join(lines), id=held.id, state=held.state)
+def _revise(caller: Caller, arguments: Revise) -> Kept:
+    stated: dict[str, Any] = {"why": arguments.why, "files": arguments.files, "kind": arguments.kind}
+    changes = {"insight": arguments.insight, **{name: value for name, value in stated.items() if value}}
+    lesson = caller.memory.revise(caller.own(arguments.id).id, author="agent", trust="agent", **changes)
+    lines = [render.kept(lesson), *render.rivals(caller.memory.rivals(lesson))]
+    return Kept(text="\n".join(lines), id=lesson.id, state=lesson.state)
 
 
-def _checkpoint(asked: Asked, given: Checkpoint) -> Named:
-    if not given.goal.strip():
-        held = asked.memory.checkpoint()
+def _checkpoint(caller: Caller, arguments: Checkpoint) -> Named:
+    if not arguments.goal.strip():
+        checkpoint = caller.memory.checkpoint()
     else:
-        state = {"done": given.done, "next": given.next, "open_questions": given.questions, "files": given.files}
-        held = asked.memory.save_checkpoint(given.goal, **state)
-    return Named(text=render.checkpoint(held), id=held.id if held else "")
+        state = {
+            "done": arguments.done,
+            "next": arguments.next,
+            "open_questions": arguments.questions,
+            "files": arguments.files,
+        }
+        checkpoint = caller.memory.save_checkpoint(arguments.goal, **state)
+    return Named(text=render.checkpoint(checkpoint), id=checkpoint.id if checkpoint else "")
 
 
-def _feedback(asked: Asked, given: Feedback) -> Named:
-    outcome = asked.memory.feedback(asked.own(given.id).id, given.verdict, given.note, judge="agent")
+def _feedback(caller: Caller, arguments: Feedback) -> Named:
+    outcome = caller.memory.feedback(caller.own(arguments.id).id, arguments.verdict, arguments.note, judge="agent")
     return Named(text=render.judged(outcome), id=outcome.lesson)
 
 

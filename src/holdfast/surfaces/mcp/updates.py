@@ -97,12 +97,14 @@ class Updates:
             self._wanted = anyio.Event()
 
     def _look(self) -> dict[str, Any]:
-        """What tells that something changed: the newest changes with their lessons, and the checkpoint's id."""
+        """Return the state that reveals a change: the newest changes with their lessons, and the checkpoint's id."""
         try:
             opened = self._memory()
             memory = opened.at(opened.folder)
-            held = memory.checkpoint()
-            return {CHECKPOINT: held.id if held else ""} | {c.id: c.lessons for c in memory.changes(CHANGES)}
+            checkpoint = memory.checkpoint()
+            return {CHECKPOINT: checkpoint.id if checkpoint else ""} | {
+                c.id: c.lessons for c in memory.changes(CHANGES)
+            }
         except Exception:  # the tools report it; the server must go on
             return {}
 
@@ -114,7 +116,7 @@ class Updates:
 
 
 def _changed(seen: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """URIs of what differs between two looks; nothing when one of them failed."""
+    """Return the URIs that differ between two looks; none when one of the looks failed."""
     if not seen or not now:
         return []
     lessons = [lesson for change, ids in now.items() if change != CHECKPOINT and change not in seen for lesson in ids]
