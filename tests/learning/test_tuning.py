@@ -265,8 +265,8 @@ def test_a_line_of_a_short_session_has_four_times_its_length(kind: str, fields: 
 def test_what_does_not_fit_the_budget_is_left_out_by_its_worth() -> None:
     said = make_event(text="Please keep the tide tables in centimetres.", trust="person")
     reply = make_event(kind="reply", text="I shall keep the tide tables in centimetres.", trust="agent")
-    helper = make_event(kind="reply", text="A helper said something about it.", trust="agent", agent="helper")
-    assert [line[:8] for line in shown([said, reply, helper])] == ["[0] USER", "[1] AGEN"]
+    other = make_event(kind="reply", text="A helper said something about it.", trust="agent", agent="helper")
+    assert [line[:8] for line in shown([said, reply, other])] == ["[0] USER", "[1] AGEN"]
     assert [line[:8] for line in shown([reply, said], budget=20)] == ["[0] USER"]
 
 

@@ -8,7 +8,6 @@ lesson was staged; so a hook asks git once a commit, and only where lessons are 
 from __future__ import annotations
 
 from holdfast.errors import StoreError
-from holdfast.lessons.tuning import CHECKOUTS_KEPT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +20,9 @@ MARK = "staged:"
 """The store's mark, before the project's id; empty: not known, `none`: no lesson is staged."""
 NONE = "none"
 CLOSE, GLANCE = "close", "glance"
+
+CHECKOUTS_KEPT = 8
+"""Checkouts of which the answer is kept which staged lessons they see."""
 
 
 def seen_here(parts: Parts, place: Place) -> tuple[LessonId, ...] | None:
