@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from holdfast.capture.tuning import COMMAND_LIMIT, FILES_LIMIT
 from holdfast.domain.event import TEXT_LIMIT, Event
 from holdfast.lean.records import replace
 from holdfast.lean.texts import has_drive
@@ -15,6 +14,11 @@ if TYPE_CHECKING:
 
     from holdfast.domain.project import Place
     from holdfast.ports.parts import Parts
+
+COMMAND_LIMIT = 4_000
+"""Characters of a command that are kept."""
+FILES_LIMIT = 200
+"""Files of one event that are kept."""
 
 
 def observe(parts: Parts, place: Place, events: Iterable[Event]) -> int:

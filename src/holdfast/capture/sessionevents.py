@@ -6,7 +6,6 @@ key of the command's event and `:outcome` (ADR 23). Here, and only here, the two
 
 from __future__ import annotations
 
-from holdfast.capture.tuning import EVENTS_A_READ
 from holdfast.lean.records import replace
 from holdfast.ports.filters import EventFilter
 
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
     from holdfast.domain.event import Event
     from holdfast.domain.vocabulary import ProjectId, SessionId
     from holdfast.ports.parts import Parts
+
+EVENTS_A_READ = 10_000
+"""Events that are read at a time."""
 
 OUTCOME = ":outcome"
 """End of the key of an event that tells how the command of another event ended."""

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-COMMAND_LIMIT = 4_000
-"""Characters of a command that are kept."""
-FILES_LIMIT = 200
-"""Files of one event that are kept."""
 LOOK_BACK = 3_000
 """Newest positions that are looked at for a sign of life of a host."""
 DELIVERIES_READ = 500
 """Newest deliveries that are looked at for it."""
 PROBATION_DAYS = 60
 """Days on probation after which a lesson is retired."""
-EVENTS_A_READ = 10_000
-"""Events that are read at a time."""

@@ -6,13 +6,6 @@ Append-only: the newest checkpoint of a (project, task) is the current one; clos
 from __future__ import annotations
 
 from holdfast.capture.sessionevents import with_outcomes
-from holdfast.curation.tuning import (
-    CHECKPOINT_FILES,
-    CHECKPOINT_ITEMS,
-    CHECKPOINT_TEXT,
-    CHECKPOINTS_READ,
-    SUBSTANTIAL_WORDS,
-)
 from holdfast.domain.records import Checkpoint
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import replace
@@ -36,6 +29,17 @@ LEFT_OUT = "[left out: "
 """How a note begins that stands for words which look like an attack."""
 SIGNS = {"[x] ": "done", "[>] ": "next", "[ ] ": "next"}
 """How hosts write to-do lists into events, and what each item is to a checkpoint."""
+
+CHECKPOINTS_READ = 200
+"""Checkpoints read back to find the current one."""
+CHECKPOINT_TEXT = 600
+"""Characters kept of the goal and of each item."""
+CHECKPOINT_FILES = 12
+"""Most files in a captured checkpoint."""
+CHECKPOINT_ITEMS = 12
+"""Most items of one list in a captured checkpoint."""
+SUBSTANTIAL_WORDS = 4
+"""Words from which a prompt states a goal; `yes`, `go on` and `/compact` do not."""
 
 
 def save(

@@ -38,19 +38,6 @@ NEAR_LESSONS = 200
 COMMON_WORD = 60
 """Lessons that may share a word before it says too little to compare them for it alone."""
 
-# Checkpoints
-
-CHECKPOINTS_READ = 200
-"""Checkpoints read back to find the current one."""
-CHECKPOINT_TEXT = 600
-"""Characters kept of the goal and of each item."""
-CHECKPOINT_FILES = 12
-"""Most files in a captured checkpoint."""
-CHECKPOINT_ITEMS = 12
-"""Most items of one list in a captured checkpoint."""
-SUBSTANTIAL_WORDS = 4
-"""Words from which a prompt states a goal; `yes`, `go on` and `/compact` do not."""
-
 # What is worth a person's look
 
 OLD_DAYS = 90

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from holdfast.domain.statefamilies import STAGED_SEEN
 from holdfast.errors import StoreError
-from holdfast.lessons.tuning import CHECKOUTS_KEPT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
 NONE = "none"
 """Kept where no lesson is staged; an empty value: not known."""
 CLOSE, GLANCE = "close", "glance"
+
+CHECKOUTS_KEPT = 8
+"""Checkouts of which the answer is kept which staged lessons they see."""
 
 
 def seen_here(parts: Parts, place: Place) -> tuple[LessonId, ...] | None:

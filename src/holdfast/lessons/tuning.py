@@ -30,8 +30,6 @@ FILE_BYTES = 200_000
 """Bytes of one of them that are read."""
 RECENT_EVENTS = 600
 """Events before the last learnt one that still count as the present sessions'."""
-CHECKOUTS_KEPT = 8
-"""Checkouts of which the answer is kept which staged lessons they see."""
 STAGED_AT_MOST = 2_000
 """Staged lessons of a project that are looked at."""
 PATCHES_AT_MOST = 20
