@@ -76,6 +76,11 @@ def agrees(shares: Sequence[LaneShare], weight: float, chance: Chance) -> bool:
     at_symbol = _score(shares, "symbol") >= PUSH_NEAR
     if not at_symbol and _score(shares, "path") < PUSH_NEAR:
         return False
+    return words_agree(weight, chance, at_symbol)
+
+
+def words_agree(weight: float, chance: Chance, at_symbol: bool) -> bool:
+    """Whether the session's words give a lesson at its place enough BM25: less at the very definition."""
     if chance.lessons < (PUSH_FEW if at_symbol else PUSH_FEWEST):  # no word's rarity is known: the place has to do
         return True
     least = PUSH_SYMBOL_LEAST if at_symbol else PUSH_FILE_LEAST

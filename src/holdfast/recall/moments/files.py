@@ -6,7 +6,7 @@ from holdfast.domain.briefing import Briefing
 from holdfast.lean.records import replace
 from holdfast.ports.lessonstore import get_readable
 from holdfast.ranking.bar import is_decisive
-from holdfast.ranking.pushing import agrees, worth_here
+from holdfast.ranking.pushing import agrees, words_agree, worth_here
 from holdfast.ranking.retrievers import score_triggers
 from holdfast.recall.moments.turn import Pick, as_found, telling
 from holdfast.recall.retrieve import draw
@@ -25,10 +25,11 @@ from holdfast.text.occasions import language_of, lint_languages, linters_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from holdfast.domain.lesson import Lesson
     from holdfast.domain.query import Query
+    from holdfast.domain.vocabulary import LessonId
     from holdfast.recall.moments.turn import Turn
     from holdfast.recall.retrieve import Found
 
@@ -47,7 +48,10 @@ def before_file(turn: Turn) -> Briefing:
 
 
 def trigger_picks(turn: Turn, files: Sequence[str] = ()) -> list[Pick]:
-    """Pick the lessons with a trigger that occurs in the code or command about to be written or run."""
+    """Pick the lessons with a trigger that fits the code or command about to be written or run.
+
+    A place that a model named is not enough, as no file is: the session's words have to agree.
+    """
     call = turn.call
     symbols = symbols_at(turn.parts, turn.place, files[0], call) if files else ()
     code = "\n".join(call.writes) if call.edits else call.command
@@ -55,15 +59,18 @@ def trigger_picks(turn: Turn, files: Sequence[str] = ()) -> list[Pick]:
     hits = score_triggers(turn.parts.store.match_triggers(query, TRIGGERS_READ), TRIGGERS_READ)
     lessons = get_readable(turn.parts.store, [hit.id for hit in hits])
     old = "\n".join(call.excerpts)
-    return [
-        Pick(found=match, reason=f"{TRIGGER}: {words}")
-        for match in as_found(lessons)
-        if (words := matched(match.lesson, query, old))
-    ]
+    picks: list[Pick] = []
+    near: dict[LessonId, str] = {}
+    for match in as_found(lessons):
+        if words := matched(match.lesson, query, old):
+            picks.append(Pick(found=match, reason=f"{TRIGGER}: {words}"))
+        elif not match.lesson.when.edited and (words := matched_place(match.lesson, query)):
+            near[match.lesson.id] = words
+    return [*picks, *_agreeing(turn, near)]
 
 
 def matched(lesson: Lesson, query: Query, old: str = "") -> str:
-    """Which trigger of the lesson fits, in words; empty where it stands in the text that is replaced as well."""
+    """Which trigger of the lesson fits for itself, in words; empty where it stands in the replaced text as well."""
     from holdfast.text.globs import glob_matches, names_only_an_ending
     from holdfast.text.shell import simple_commands
     from holdfast.text.triggers import begins, stands_in
@@ -75,14 +82,43 @@ def matched(lesson: Lesson, query: Query, old: str = "") -> str:
     for beginning in lesson.when.commands:
         if any(begins(command, beginning) for command in commands):
             return beginning
-    waits = not lesson.when.edited and bool(lint_languages(lesson))  # for code that its linter looks at
-    for glob in (*lesson.when.paths, *lesson.globs):
-        if waits and names_only_an_ending(glob):
+    waits = bool(lint_languages(lesson))  # for code that its linter looks at
+    for glob in lesson.globs:
+        if waits and names_only_an_ending(glob) and not lesson.when.edited:
             continue
         if any(glob_matches(glob, path) for path in query.paths):
             return glob
-    last = {symbol.rpartition(".")[2].casefold() for symbol in query.symbols}
-    return next((name for name in lesson.when.symbols if name.rpartition(".")[2].casefold() in last), "")
+    return matched_place(lesson, query) if lesson.when.edited else ""
+
+
+def matched_place(lesson: Lesson, query: Query) -> str:
+    """Which path or symbol of the lesson's triggers is in play; empty for none."""
+    from holdfast.text.globs import glob_matches, names_only_an_ending
+
+    waits = not lesson.when.edited and bool(lint_languages(lesson))
+    for glob in lesson.when.paths:
+        if not (waits and names_only_an_ending(glob)) and any(glob_matches(glob, path) for path in query.paths):
+            return glob
+    in_play = {symbol.rpartition(".")[2].casefold() for symbol in query.symbols}
+    return next((name for name in lesson.when.symbols if name.rpartition(".")[2].casefold() in in_play), "")
+
+
+def _agreeing(turn: Turn, places: Mapping[LessonId, str]) -> list[Pick]:
+    """Of lessons whose trigger names a place in play, those that the session's words agree with, the best first."""
+    if not places:
+        return []
+    drawn = draw(turn.parts, turn.query(text=_subject(turn)), ("text",), admit=lambda match: match.lesson.id in places)
+    return [
+        Pick(found=match, reason=f"{TRIGGER}: {places[match.lesson.id]}")
+        for match in sorted(drawn.found, key=lambda match: -match.weight)
+        if words_agree(match.weight, match.chance, places[match.lesson.id] in match.lesson.when.symbols)
+    ]
+
+
+def _subject(turn: Turn) -> str:
+    """What the session and this edit are about."""
+    edit = "\n".join((*turn.call.excerpts, *turn.call.writes))[:EDIT_CHARACTERS]
+    return f"{turn.subject()} {telling(edit)}"
 
 
 def _about(turn: Turn, files: Sequence[str]) -> list[Pick]:
@@ -92,9 +128,7 @@ def _about(turn: Turn, files: Sequence[str]) -> list[Pick]:
     places = turn.query(paths=files, symbols=symbols)
     if not turn.parts.store.match_paths(places, 1):
         return []
-    edit = "\n".join((*call.excerpts, *call.writes))[:EDIT_CHARACTERS]
-    subject = f"{turn.subject()} {telling(edit)}"
-    query = replace(places, text=subject)
+    query = replace(places, text=_subject(turn))
     drawn = draw(turn.parts, query, ("text", "path", "symbol"))
     turn.degraded = drawn.degraded
     matches = [
