@@ -13,6 +13,7 @@ from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Anchor, Lesson, Provenance, Triggers
 from holdfast.domain.records import Outcome
 from holdfast.domain.vocabulary import EventId, SessionId
+from holdfast.lean.records import replace
 from holdfast.recall.moments import files as turn_files
 from holdfast.recall.moments import turn
 from holdfast.testing.builders import START, make_lesson
@@ -220,7 +221,7 @@ def test_code_that_stood_there_before_is_no_reason(memory: Memory) -> None:
 
 
 def test_stated_triggers_count_globs_commands_and_pieces_of_commands(memory: Memory) -> None:
-    keep(memory, "Ports are charted by hand.", kind="constraint", when=Triggers(paths=("src/**",)))
+    keep(memory, "Ports are charted by hand.", kind="constraint", when=Triggers(paths=("src/**",), edited=True))
     keep(memory, "Ask for the pages.", kind="constraint", when=Triggers(literals=("--paginate",)))
     keep(memory, "Give a ref.", kind="constraint", when=Triggers(commands=("gh workflow run",)))
     assert shown(deliver(memory, "before_file", paths=(f"{memory.place.root}/README.md",))) == []
@@ -228,6 +229,16 @@ def test_stated_triggers_count_globs_commands_and_pieces_of_commands(memory: Mem
     assert shown(deliver(memory, "before_file", paths=(path,))) == ["Ports are charted by hand."]
     assert shown(deliver(memory, "before_command", command="foo --paginate x")) == ["Ask for the pages."]
     assert shown(deliver(memory, "before_command", command="cd x && gh workflow run ci")) == ["Give a ref."]
+
+
+def test_a_place_that_no_person_named_is_not_enough_without_words_that_agree(memory: Memory) -> None:
+    for number in range(12):  # words are rare only where there are others
+        keep(memory, f"Berth {number} is for vessels of class {number}.", kind="constraint")
+    words = "soundings plotter fathoms datum swell squall barometer lantern"
+    named = keep(memory, f"Of depth: {words}.", kind="constraint", when=Triggers(paths=("src/depth.py",)))
+    assert edit(memory, "src/depth.py", new="x = 1").items == ()
+    assert shown(edit(memory, "src/depth.py", new=words)) == [named.insight]
+    assert memory.log()[0].reason == "trigger: src/depth.py"
 
 
 def test_a_person_edits_when_a_lesson_is_told_and_an_export_takes_it_along(memory: Memory) -> None:
@@ -248,7 +259,7 @@ def test_a_linters_lesson_with_a_glob_of_its_language_is_not_told_at_every_file_
     keep(memory, ERRCHECK, kind="convention", trust="verified", when=when)
     assert shown(edit(memory, "main.go")) == []
     assert shown(edit(memory, "main.go", new="_ = f()")) == [ERRCHECK]
-    stated = keep(memory, "Close rows before the next query.", kind="convention", when=when)
+    stated = keep(memory, "Close rows before the next query.", kind="convention", when=replace(when, edited=True))
     assert shown(edit(memory, "other.go")) == [stated.insight]
 
 

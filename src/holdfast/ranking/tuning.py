@@ -29,8 +29,6 @@ NEAR_ERROR_WORTH = 0.9
 """Score of an error signature with all words of the one asked about; with fewer it falls with their share."""
 NEAR_ERROR_WORDS = 3
 """Least words of a signature for another one to be nearly the same."""
-ERRORS_COMPARED = 20
-"""Lessons whose error signatures are compared word by word."""
 
 TEXT_COLUMN_WEIGHTS = 5.0, 3.0, 2.0, 2.0, 3.0
 """How often a word of the title, the rule, the reason, the names and the error counts in a lesson's text score."""
@@ -193,8 +191,9 @@ WORTH_LEAST = 0.01
 # The learned ranker (`ranker`), fitted by benchmarks/fit_ranker.py
 
 WITH_VECTORS: tuple[float, ...] = (11.98, 16.09, 3.95, 3.43, 1.81, 4.72, 1.21, 0.24, 1.45, 0.54, -0.88)
+"""Weights of `ranker.FEATURES`, where an embedder answered."""
 WORDS_ALONE: tuple[float, ...] = (16.2, 0.0, 4.14, 4.51, 1.91, 4.73, 1.45, 0.0, 1.44, 0.44, -0.89)
-"""Weights of `ranker.FEATURES`, where an embedder answered and where none did."""
+"""Those where no embedder answered."""
 WORDS_WITHOUT_PLACE: tuple[float, ...] = (16.2, 0.0, 4.14, 4.51, 1.91, 2.36, 4.0, 0.0, 1.44, 0.44, -0.44)
 """Those of a question by words that names no place: the text score counts more, coverage and age half.
 

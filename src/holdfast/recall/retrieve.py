@@ -38,9 +38,10 @@ from holdfast.ranking.retrievers import (
     score_triggers,
     score_vector,
 )
-from holdfast.ranking.tuning import ERRORS_COMPARED, MANY, NEARBY_HITS
+from holdfast.ranking.tuning import MANY, NEARBY_HITS
 from holdfast.recall.surroundings import way_to
 from holdfast.recall.tuning import (
+    ERRORS_COMPARED,
     LINKS_FOLLOWED,
     LOOKED_AT,
     NEAR_MEANING,

@@ -14,6 +14,8 @@ PLACE_DEPTH = 100
 
 What the words find must not lose its place because newer lessons are about the same file.
 """
+ERRORS_COMPARED = 20
+"""Lessons whose error signatures are compared word by word."""
 POOL = 12
 """Lessons that are read and weighed for a delivery of a few."""
 POOL_LIMIT = 400
