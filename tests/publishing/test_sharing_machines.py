@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from holdfast import Memory
@@ -150,6 +150,7 @@ def settle_down(machines: list[Machine]) -> int:
 
 
 @settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@example([(0, "remember", 0), (0, "share", 0), (1, "remember", 0)])  # both know the rule, one shares it
 @given(moves)
 def test_any_order_of_edits_merges_and_syncs_ends_in_agreement(what: list[tuple[int, str, int]]) -> None:
     home = os.environ["HOLDFAST_HOME"]

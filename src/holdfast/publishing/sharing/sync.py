@@ -349,7 +349,7 @@ class _Run:
             return
         lesson = self.lessons.get(entry.lesson)
         is_accepted_since = lesson is not None and lesson.state == "active" and lesson.provenance.detector == SHARED
-        if entry.ours or is_accepted_since:
+        if entry.ours or is_accepted_since or self._is_vouched_for(lesson):
             self._reconcile(replace(entry, ours=True), lesson, read)
         elif read is not None:
             self._take_in(entry, *read)
@@ -361,6 +361,9 @@ class _Run:
         is_new = not entry.stamps
         if lesson is None and (is_new or self.how.accept) and document.values["state"] == "active":
             lesson = self._add(entry, file, path)
+            if self._is_vouched_for(lesson):
+                self._reconcile(replace(entry, lesson=lesson.id, path=path, ours=True), lesson, (file, content))
+                return
         elif lesson is not None and lesson.provenance.detector == SHARED and lesson.state in LIVING:
             lesson = self._follow(lesson, file, path)
         ours = lesson is not None and lesson.state == "active" and lesson.provenance.detector == SHARED
@@ -380,13 +383,19 @@ class _Run:
             self.rules.update((same_rule(lesson), lesson) for lesson in self.lessons.values())
         same = self.rules.get(rule)
         if same is not None and same.state != "forgotten":
-            return same  # known here already; it stays this machine's until somebody shares it
+            return same  # known here already; it stays this machine's until somebody shares it or vouches for the file
         self.rules[rule] = self.lessons[draft.id] = draft
         self.after[draft.id] = draft
         self.expected[draft.id] = None
         self.shared_ids[draft.id] = entry.id
         self._tell("added", path, draft, draft.state if draft.state != "active" else "")
         return draft
+
+    def _is_vouched_for(self, lesson: Lesson | None) -> bool:
+        """Whether it is a lesson of this machine that a person lets be one with the file that states its rule."""
+        if not self.how.accept or lesson is None or lesson.provenance.detector == SHARED:
+            return False
+        return not reason_against(lesson, self.place)
 
     def _state(self, file: LessonFile, path: str) -> State:
         """What a new lesson from a file is: active only when a person vouches for it."""
