@@ -69,8 +69,8 @@ class Demo:
             env=self._env,
             check=True,
         )
-        given = json.loads(ran.stdout).get("hookSpecificOutput", {}).get("additionalContext", "")
-        print(f"\n{what}\n  → " + (given.replace("\n", "\n    ") if given else "nothing"))
+        context = json.loads(ran.stdout).get("hookSpecificOutput", {}).get("additionalContext", "")
+        print(f"\n{what}\n  → " + (context.replace("\n", "\n    ") if context else "nothing"))
 
 
 def main() -> None:

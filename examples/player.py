@@ -96,10 +96,10 @@ class Player:
         else:
             yield self._failed(use, f"Exit code {ran.returncode}\n{output}")
 
-    def _use(self, tool: str, given: Payload) -> Payload:
+    def _use(self, tool: str, arguments: Payload) -> Payload:
         self._tools += 1
-        use = {"tool_name": tool, "tool_input": given, "tool_use_id": f"toolu_{self.session[:8]}_{self._tools:03d}"}
-        block = {"type": "tool_use", "id": use["tool_use_id"], "name": tool, "input": given}
+        use = {"tool_name": tool, "tool_input": arguments, "tool_use_id": f"toolu_{self.session[:8]}_{self._tools:03d}"}
+        block = {"type": "tool_use", "id": use["tool_use_id"], "name": tool, "input": arguments}
         self._line("assistant", content=[block])
         return self._hook("PreToolUse", **use)
 

@@ -22,6 +22,8 @@ NEVER_PART = frozenset({"manager", "helper", "helpers", "utils", "util", "smart"
 NEVER_BARE = frozenset({"told", "held", "given", "found", "kept", "said", "asked", "one"})
 """Refused as the name of a variable or a parameter: they say neither its type nor its role. Fields of records may have
 them: `bill.told` says what `told` alone does not."""
+NAMED_BY_ROLE = ("src/", "examples/")
+"""Where these are refused by now; tests, benchmarks and scripts still have some."""
 NEVER_FILE = NEVER_PART | NEVER_BARE | {"base", "common", "data", "info", "misc", "stuff"}
 SPLIT = re.compile(r"_|(?<=[a-z0-9])(?=[A-Z])")
 
@@ -45,23 +47,30 @@ def _check(file: Path) -> Iterator[str]:
     in_package = where.startswith("src/") and not file.stem.startswith("_")
     if in_package and file.stem in sys.stdlib_module_names:
         yield f"{where}: a module named like the standard library's {file.stem}"
-    for name, line in _defined(ast.parse(file.read_text(encoding="utf-8"))):
-        parts = [part.lower() for part in SPLIT.split(name)]
-        if name in NEVER_BARE or NEVER_PART.intersection(parts):
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    for name, line in (*_callables(tree), *_variables(tree)):
+        if NEVER_PART.intersection(part.lower() for part in SPLIT.split(name)):
             yield f"{where}:{line}: {name}"
+    if where.startswith(NAMED_BY_ROLE):
+        yield from (f"{where}:{line}: {name}" for name, line in _variables(tree) if name in NEVER_BARE)
 
 
-def _defined(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """Every name that is defined, with its line; the fields of records are left out."""
+def _callables(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Every function, method and class that is defined, with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name, node.lineno
+
+
+def _variables(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Every variable and parameter, with its line; the fields of records are left out."""
     fields = {
         id(field.target)
         for record in ast.walk(tree) if isinstance(record, ast.ClassDef)
         for field in record.body if isinstance(field, ast.AnnAssign)
     }  # fmt: skip
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name, node.lineno
-        elif isinstance(node, ast.arg):
+        if isinstance(node, ast.arg):
             yield node.arg, node.lineno
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in fields:
             yield node.id, node.lineno

@@ -138,7 +138,9 @@ def _importers() -> list[Importer]:
 
 def _best(source: Source, importers: Sequence[Importer], least: int = NO + 1) -> Found | None:
     """The importer that is surest of the source; the first by name of those that are equally sure."""
-    sure, _, importer = max(((one.sureness(source), -at, one) for at, one in enumerate(importers)), key=lambda x: x[:2])
+    sure, _, importer = max(
+        ((candidate.sureness(source), -at, candidate) for at, candidate in enumerate(importers)), key=lambda x: x[:2]
+    )
     return Found(source, importer) if sure >= least else None
 
 

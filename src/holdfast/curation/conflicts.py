@@ -187,8 +187,8 @@ def _near(parts: Parts, lesson: Lesson) -> list[Lesson]:
     slots = {slot for slot, _ in claim.slots}
     names = [name for name, (slot, _) in VALUES.items() if slot in slots]
     text = " ".join((lesson.insight[:LONGEST], *names))
-    found = parts.store.match_text(Query(project=lesson.scope.project, text=text), NEAR_LESSONS, NEARBY_HITS)
-    hits = score_text(found, NEAR_LESSONS)
+    text_matches = parts.store.match_text(Query(project=lesson.scope.project, text=text), NEAR_LESSONS, NEARBY_HITS)
+    hits = score_text(text_matches, NEAR_LESSONS)
     lessons = get_readable(parts.store, [hit.id for hit in hits]) if hits else []
     return sorted(lessons, key=lambda other: (other.recorded_at, other.id), reverse=True)
     hits = parts.store.search("text", Query(project=lesson.scope.project, text=text), NEAR_LESSONS)

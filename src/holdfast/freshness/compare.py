@@ -79,8 +79,12 @@ def spans_of(parts: Parts, place: Place, anchor: Anchor) -> list[tuple[int, int]
     named = [symbol for symbol in single if symbol.name == anchor.symbol]
     if anchor.symbol_kind == "group":
         named = [symbol for symbol in single if symbol.name.partition("#")[0] == anchor.symbol]
-    alike = [one for one in single if (one.signature_hash, one.body_hash) == (anchor.signature_hash, anchor.body_hash)]
-    return sorted({(one.start_line, one.end_line) for one in named or alike[:1]}) or [(0, 0)]
+    alike = [
+        definition
+        for definition in single
+        if (definition.signature_hash, definition.body_hash) == (anchor.signature_hash, anchor.body_hash)
+    ]
+    return sorted({(definition.start_line, definition.end_line) for definition in named or alike[:1]}) or [(0, 0)]
 
 
 def name_of(anchor: Anchor) -> str:
@@ -124,7 +128,11 @@ def _span(parts: Parts, anchor: Anchor, content: bytes | None) -> str | None:
     lines = text.splitlines()
     symbols = index.outline(anchor.path, content).symbols
     named = (symbol for symbol in symbols if _is_meant(anchor, symbol))
-    alike = (one for one in symbols if (one.signature_hash, one.body_hash) == (anchor.signature_hash, anchor.body_hash))
+    alike = (
+        candidate
+        for candidate in symbols
+        if (candidate.signature_hash, candidate.body_hash) == (anchor.signature_hash, anchor.body_hash)
+    )
     definition = next(named, None) or next(alike, None)  # it may have had another name then
     return "\n".join(lines[definition.start_line - 1 : definition.end_line]) if definition else None
 

@@ -139,8 +139,8 @@ class RulesDesk:
 
     def owners(self) -> list[str]:
         """Those on whose behalf rules files of this project were written."""
-        held = dict.fromkeys(edit["owner"] for entry in self._files.manifest.values() for edit in entry["edits"])
-        parts = {owner: owner.split(":", 2) for owner in held}
+        owner_names = dict.fromkeys(edit["owner"] for entry in self._files.manifest.values() for edit in entry["edits"])
+        parts = {owner: owner.split(":", 2) for owner in owner_names}
         return [owner for owner, (_, scope, root) in parts.items() if scope == SCOPE and root == self.root]
 
     def apply(self, plan: Plan) -> Plan:

@@ -230,7 +230,7 @@ class _Anchoring:
                 symbols = index.search(self._place, name)
         except HoldfastError:
             return None  # the index is derived: without it the name is just not followed
-        return symbols[0] if len({(one.path, _unnumbered(one.name)) for one in symbols}) == 1 else None
+        return symbols[0] if len({(symbol.path, _unnumbered(symbol.name)) for symbol in symbols}) == 1 else None
 
     def _telling(self, anchors: Sequence[Anchor]) -> dict[tuple[str, str], Anchor]:
         """Each anchor once; without files a detector guessed at when there are definitions."""

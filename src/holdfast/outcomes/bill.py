@@ -50,9 +50,9 @@ def bill_of(parts: Parts, place: Place, session: SessionId) -> Bill | None:
     if not session:
         return None
     where = LogFilter(project=place.project.id, session=session, limit=BILLED_MOST)
-    deliveries = [one for one in parts.store.find_records(Delivery, where) if _is_lesson(parts, one)]
+    deliveries = [record for record in parts.store.find_records(Delivery, where) if _is_lesson(parts, record)]
     outcomes = parts.store.find_records(Outcome, where)
-    judged = [one for one in outcomes if one.id.startswith("judged:") and not one.withheld]
+    judged = [record for record in outcomes if record.id.startswith("judged:") and not record.withheld]
     lessons = parts.store.find(LessonFilter(project=place.project.id, states=STATES, limit=BILLED_MOST))
     learnt = sum(lesson.provenance.session == session for lesson in lessons)
     if not (deliveries or outcomes or learnt):
@@ -65,7 +65,10 @@ def bill_of(parts: Parts, place: Place, session: SessionId) -> Bill | None:
         withheld=sum(outcome.verdict == "withheld" for outcome in outcomes),
         learnt=learnt,
         tokens=sum(delivery.tokens for delivery in deliveries),
-        **{word: sum(one.verdict == word for one in judged) for word in ("heeded", "ignored", "overridden", "failed")},
+        **{
+            word: sum(record.verdict == word for record in judged)
+            for word in ("heeded", "ignored", "overridden", "failed")
+        },
     )
 
 

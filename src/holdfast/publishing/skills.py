@@ -155,7 +155,7 @@ def _folder_keys(entry: _Met) -> tuple[str, ...]:
 
 _KEYS: dict[str, Callable[[_Met], tuple[str, ...]]] = {
     "command": _command_keys,
-    "file": lambda one: one.paths,
+    "file": lambda lesson: lesson.paths,
     "folder": _folder_keys,
 }
 _VERBS = {"command": "Running", "file": "Working on", "folder": "Working in"}

@@ -91,7 +91,7 @@ def passes(shares: Sequence[LaneShare], fit: Fit, bar: Bar, chance: Chance = UNK
 def is_sure(shares: Sequence[LaneShare], chance: Chance = UNKNOWN) -> bool:
     """Whether it is at the very place, or the very thing, asked for; where little is kept, a name will do."""
     exact = EXACT_BAR if _is_little(chance) else SURE_EXACT
-    return _score(shares, "exact") >= exact or any(is_decisive(one) for one in shares if one.lane in PLACES)
+    return _score(shares, "exact") >= exact or any(is_decisive(share) for share in shares if share.lane in PLACES)
 
 
 def is_decisive(share: LaneShare) -> bool:
@@ -111,8 +111,8 @@ def passes_by_meaning(shares: Sequence[LaneShare], bar: Bar, chance: Chance = UN
 
 def passes_by_words(fit: Fit, bar: Bar, shares: Sequence[LaneShare] = (), chance: Chance = UNKNOWN) -> bool:
     """Whether the words alone are enough."""
-    told = fit.strength * _score(shares, "text") + EXACT_WORTH * _score(shares, "exact")
-    if told >= bar.told * _spread(chance):
+    strength = fit.strength * _score(shares, "text") + EXACT_WORTH * _score(shares, "exact")
+    if strength >= bar.told * _spread(chance):
         return True
     return _is_little(chance) and (
         fit.strength >= bar.strong

@@ -31,13 +31,13 @@ def bm25(question: str, texts: Sequence[str]) -> list[float]:
         holding = [at for at, count in enumerate(counts) if term in count]
         rarity = log(1 + (len(counts) - len(holding) + 0.5) / (len(holding) + 0.5))
         for at in holding:
-            held = counts[at][term]
-            scores[at] += rarity * held * (K1 + 1) / (held + K1 * (1 - B + B * sizes[at] / average))
+            times = counts[at][term]
+            scores[at] += rarity * times * (K1 + 1) / (times + K1 * (1 - B + B * sizes[at] / average))
     return scores
 
 
 def _counts(text: str) -> Counter[str]:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for line in text.splitlines():
-        found.update(set(map(stem, terms(line))))
-    return found
+        counts.update(set(map(stem, terms(line))))
+    return counts

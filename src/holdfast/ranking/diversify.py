@@ -48,9 +48,9 @@ def diversify(rivals: Sequence[Rival], limit: int, mmr_lambda: float = MMR_LAMBD
     return chosen
 
 
-def likeness(one: Rival, other: Rival) -> float:
+def likeness(rival: Rival, other: Rival) -> float:
     """0 to 1: the share of words they have in common (Jaccard), a little more within one session."""
-    shared = len(one.terms & other.terms)
-    words = shared / (len(one.terms) + len(other.terms) - shared) if shared else 0.0
-    same = SAME_SESSION if one.session and one.session == other.session else 0.0
+    shared = len(rival.terms & other.terms)
+    words = shared / (len(rival.terms) + len(other.terms) - shared) if shared else 0.0
+    same = SAME_SESSION if rival.session and rival.session == other.session else 0.0
     return same + (1 - same) * words

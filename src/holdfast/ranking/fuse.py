@@ -37,17 +37,17 @@ def fuse(rankings: Mapping[str, Sequence[Hit]], limit: int = 1_000) -> dict[Less
     strength of a vector is how far its cosine is above the last one's that was found. The exact retriever adds
     EXACT_FLOOR on top for hits from SURE_EXACT on. The order of the retrievers does not matter.
     """
-    given: dict[LessonId, list[tuple[str, int, float, float]]] = {}
+    by_lesson: dict[LessonId, list[tuple[str, int, float, float]]] = {}
     for name in sorted(rankings):
         weight = RETRIEVER_WEIGHTS.get(name, 0.0)
         least = min((hit.score for hit in rankings[name]), default=0.0) if name == "vector" else 0.0
         for rank, hit in enumerate(rankings[name], start=1):
             floor = EXACT_FLOOR if name == "exact" and hit.score >= SURE_EXACT else 0.0
             share = floor + weight * _strength(name, hit.score - least) + TIE / (RRF_K + rank)
-            given.setdefault(hit.id, []).append((name, rank, hit.score, share))
-    order = sorted((-fsum(share for _, _, _, share in held), id) for id, held in given.items())
+            by_lesson.setdefault(hit.id, []).append((name, rank, hit.score, share))
+    order = sorted((-fsum(share for _, _, _, share in answers), id) for id, answers in by_lesson.items())
     return {
-        id: tuple(LaneShare(lane=name, rank=rank, raw=raw, share=share) for name, rank, raw, share in given[id])
+        id: tuple(LaneShare(lane=name, rank=rank, raw=raw, share=share) for name, rank, raw, share in by_lesson[id])
         for _, id in order[:limit]
     }
 

@@ -47,14 +47,14 @@ def naming(lesson: Lesson, runs: dict[str, bool]) -> int:
     return best
 
 
-def _is_slip(one: str, other: str) -> bool:
+def _is_slip(word: str, other: str) -> bool:
     """Whether one letter more, one less or two swapped makes one of the other; the first letter is right."""
-    if one[0] != other[0] or abs(len(one) - len(other)) > 1:
+    if word[0] != other[0] or abs(len(word) - len(other)) > 1:
         return False
-    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    if len(one) == len(other):
-        return one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]
-    shorter, longer = sorted((one, other), key=len)
+    at = next((i for i, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))
+    if len(word) == len(other):
+        return word[at : at + 2] == other[at : at + 2][::-1] and word[at + 2 :] == other[at + 2 :]
+    shorter, longer = sorted((word, other), key=len)
     return shorter[at:] == longer[at + 1 :]
 
 

@@ -105,7 +105,7 @@ def last_part(symbol: str) -> str:
     return symbol.partition("#")[0].replace("::", ".").rpartition(".")[2].casefold()
 
 
-def _overlap(one: set[str], other: Collection[str]) -> float:
+def _overlap(words: set[str], other: Collection[str]) -> float:
     """The share of words that both have (Jaccard)."""
-    shared = len(one.intersection(other))
-    return shared / (len(one) + len(set(other)) - shared) if shared else 0.0
+    shared = len(words.intersection(other))
+    return shared / (len(words) + len(set(other)) - shared) if shared else 0.0

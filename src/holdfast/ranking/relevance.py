@@ -37,29 +37,29 @@ class Fit(Frozen):
 
 def weigh(text: str) -> Asked:
     """The question's stems, weighed; an identifier counts whole and in parts, a small number like an everyday word."""
-    found: dict[str, tuple[str, float, str]] = {}
+    weighed: dict[str, tuple[str, float, str]] = {}
     for term in terms(text)[:WEIGHED_TERMS]:
         root = stem(term)
         if root in EVERYDAY or (term.isdigit() and len(term) < 4):
-            found[root] = root, EVERYDAY_WEIGHT, term
+            weighed[root] = root, EVERYDAY_WEIGHT, term
         elif len(term) < 3 and not term.isascii():
-            found[root] = root, PAIR_WEIGHT, term
+            weighed[root] = root, PAIR_WEIGHT, term
         elif term.isalpha():
-            found[root] = root, WORD_WEIGHT, term
+            weighed[root] = root, WORD_WEIGHT, term
         else:
-            found[root] = root, NAME_WEIGHT, term
-    return Asked(stems=tuple(found.values()), weight=sum(weight for _, weight, _ in found.values()))
+            weighed[root] = root, NAME_WEIGHT, term
+    return Asked(stems=tuple(weighed.values()), weight=sum(weight for _, weight, _ in weighed.values()))
 
 
-def fit_of(asked: Asked, stems: frozenset[str]) -> Fit:
+def fit_of(question: Asked, stems: frozenset[str]) -> Fit:
     """How a lesson with those stems fits the question."""
-    if not asked.stems:
+    if not question.stems:
         return Fit()
-    matched = [(weight, word) for root, weight, word in asked.stems if root in stems or _begins_any(root, stems)]
+    matched = [(weight, word) for root, weight, word in question.stems if root in stems or _begins_any(root, stems)]
     strength = sum(weight for weight, _ in matched)
     return Fit(
         strength=strength,
-        coverage=strength / asked.weight if asked.weight else 0.0,
+        coverage=strength / question.weight if question.weight else 0.0,
         matched=tuple(word for _, word in sorted(matched, key=lambda pair: -pair[0])),
     )
 
@@ -72,9 +72,9 @@ def _begins_any(root: str, stems: frozenset[str]) -> bool:
 def lesson_stems(lesson: Lesson) -> frozenset[str]:
     """The stems of everything a lesson says and is anchored to."""
     title = "" if lesson.insight.startswith(lesson.title) else lesson.title
-    said = (title, lesson.insight, lesson.why, lesson.how, lesson.command, *lesson.tags, lesson.topic_key)
+    texts = (title, lesson.insight, lesson.why, lesson.how, lesson.command, *lesson.tags, lesson.topic_key)
     about = (*lesson.paths, *lesson.symbols, *lesson.globs)
-    return stems_of("\n".join(filter(None, (*said, *about))))
+    return stems_of("\n".join(filter(None, (*texts, *about))))
 
 
 def stems_of(text: str) -> frozenset[str]:
@@ -87,12 +87,12 @@ class _Known(dict[str, "tuple[str, ...]"]):
     process that stays would spend a fifth of its time on."""
 
     def __missing__(self, chunk: str) -> tuple[str, ...]:
-        found = tuple(map(stem, terms_of(chunk)))
+        stems = tuple(map(stem, terms_of(chunk)))
         if len(chunk) <= WORD_LIMIT:
             if len(self) >= KNOWN_CHUNKS:
                 self.clear()
-            self[chunk] = found
-        return found
+            self[chunk] = stems
+        return stems
 
 
 _KNOWN = _Known()

@@ -37,26 +37,28 @@ class Ruling(Frozen):
     """Whether the other one is to be closed without asking anybody."""
 
 
-def rule(one: Lesson, other: Lesson, found: Relation, at: datetime) -> Ruling:
-    """The ruling on two lessons that contradict each other, as `found` says of their insights."""
-    ended = _ended(one, other, found)
+def rule(lesson: Lesson, other: Lesson, relation: Relation, at: datetime) -> Ruling:
+    """The ruling on two lessons that contradict each other, as `relation` says of their insights."""
+    ended = _ended(lesson, other, relation)
     if ended is not None:
-        better, worse = (one, other) if ended else (other, one)
-        return Ruling(first=ended, reason="says that the other one has ended", closes=_may_close(better, worse, found))
-    (key_one, key_other), reasons = (_order(one, at), _order(other, at)), _reasons(one, other)
+        better, worse = (lesson, other) if ended else (other, lesson)
+        return Ruling(
+            first=ended, reason="says that the other one has ended", closes=_may_close(better, worse, relation)
+        )
+    (key_one, key_other), reasons = (_order(lesson, at), _order(other, at)), _reasons(lesson, other)
     place = next((n for n, (a, b) in enumerate(zip(key_one, key_other, strict=True)) if a != b), len(key_one) - 1)
     first = key_one > key_other
-    better, worse = (one, other) if first else (other, one)
-    closes = _may_close(better, worse, found) and (better.trust != worse.trust or _replaces(better, worse, found))
+    better, worse = (lesson, other) if first else (other, lesson)
+    closes = _may_close(better, worse, relation) and (better.trust != worse.trust or _replaces(better, worse, relation))
     return Ruling(first=first, reason=reasons[place], closes=closes)
 
 
-def _ended(one: Lesson, other: Lesson, found: Relation) -> bool | None:
+def _ended(lesson: Lesson, other: Lesson, relation: Relation) -> bool | None:
     """Whether the first (True) or the second text says that the other one has ended and is trusted as much."""
-    if found.ends[0] == found.ends[1]:
+    if relation.ends[0] == relation.ends[1]:
         return None
-    ender, ending = (one, other) if found.ends[0] else (other, one)
-    return found.ends[0] if TRUSTS.index(ender.trust) <= TRUSTS.index(ending.trust) else None
+    ender, ending = (lesson, other) if relation.ends[0] else (other, lesson)
+    return relation.ends[0] if TRUSTS.index(ender.trust) <= TRUSTS.index(ending.trust) else None
 
 
 def _order(lesson: Lesson, at: datetime) -> tuple[int, bool, int, datetime, datetime, str]:
@@ -67,16 +69,16 @@ def _order(lesson: Lesson, at: datetime) -> tuple[int, bool, int, datetime, date
     return -TRUSTS.index(lesson.trust), holds, evidence, since, lesson.recorded_at, lesson.id
 
 
-def _reasons(one: Lesson, other: Lesson) -> tuple[str, ...]:
+def _reasons(first: Lesson, other: Lesson) -> tuple[str, ...]:
     """What each part of the order says, the better one being the first or the second."""
-    better, worse = sorted((one, other), key=lambda lesson: TRUSTS.index(lesson.trust))
+    better, worse = sorted((first, other), key=lambda lesson: TRUSTS.index(lesson.trust))
     by_trust = f"{WORDS[better.trust]} comes before {WORDS[worse.trust]}"
     return by_trust, "holds now", "has more evidence", "is newer", "is newer", "has the later id"
 
 
-def _may_close(better: Lesson, worse: Lesson, found: Relation) -> bool:
+def _may_close(better: Lesson, worse: Lesson, relation: Relation) -> bool:
     """Whether the better one's word is enough to close the other one."""
-    if not found.is_sure or better.trust not in CLOSING or better.state != "active" or worse.pinned:
+    if not relation.is_sure or better.trust not in CLOSING or better.state != "active" or worse.pinned:
         return False
     if better.scope.branch or worse.scope.branch:  # what holds on an unmerged branch closes nothing elsewhere
         return False
@@ -85,6 +87,6 @@ def _may_close(better: Lesson, worse: Lesson, found: Relation) -> bool:
     return TRUSTS.index(better.trust) <= TRUSTS.index(worse.trust)
 
 
-def _replaces(better: Lesson, worse: Lesson, found: Relation) -> bool:
+def _replaces(better: Lesson, worse: Lesson, relation: Relation) -> bool:
     """Whether a word of equal trust takes the place of an earlier one: the newer value of a known slot."""
-    return found.slot not in OPEN_SLOTS and better.validity.valid_from >= worse.validity.valid_from
+    return relation.slot not in OPEN_SLOTS and better.validity.valid_from >= worse.validity.valid_from

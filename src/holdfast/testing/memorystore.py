@@ -55,8 +55,8 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
 
     def find_events(self, where: EventFilter) -> list[tuple[int, Event]]:
         rows = [row for row in self._logs[Event].items() if row[0] > where.after and _is_logged(row[1], where)]
-        said = [row for row in rows if where.kind is None or row[1].key.startswith(f"{where.kind}:")]
-        return said[-where.last :][: max(0, where.limit)]
+        spoken = [row for row in rows if where.kind is None or row[1].key.startswith(f"{where.kind}:")]
+        return spoken[-where.last :][: max(0, where.limit)]
 
     def put(
         self, lessons: Sequence[Lesson], expected: Mapping[LessonId, datetime | None], change: Change | None = None
@@ -111,8 +111,8 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
         return newest[: max(0, where.limit)]
 
     def put_vectors(self, embedder_id: str, vectors: Mapping[LessonId, Sequence[float]]) -> None:
-        kept = {id_: tuple(vectors[id_]) for id_ in vectors.keys() & self._searchable()}
-        self.vectors[embedder_id] = {**self.vectors.get(embedder_id, {}), **kept}
+        of_known = {id_: tuple(vectors[id_]) for id_ in vectors.keys() & self._searchable()}
+        self.vectors[embedder_id] = {**self.vectors.get(embedder_id, {}), **of_known}
 
     def count_without_vector(self, embedder_id: str) -> int:
         return len(self._searchable() - self.vectors.get(embedder_id, {}).keys())

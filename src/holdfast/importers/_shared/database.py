@@ -60,9 +60,9 @@ def _open_sound(path: str) -> Iterator[ForeignDatabase]:
         if stream.read(len(MAGIC)) != MAGIC:
             raise InvalidValueError(f"{path} is not an SQLite database")
     with open_database(path, refuse) as database:
-        ((found,),) = database.rows("PRAGMA quick_check(1)")
-        if found != "ok":
-            raise refuse(f"is damaged: {found}")
+        ((verdict,),) = database.rows("PRAGMA quick_check(1)")
+        if verdict != "ok":
+            raise refuse(f"is damaged: {verdict}")
         yield database
 
 

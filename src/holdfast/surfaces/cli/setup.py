@@ -103,9 +103,11 @@ def command(
         _approve_hooks(setup)
     wirings, launcher = setup.wirings, setup.launcher
     if call.as_json:
-        told = [wiring.plain() for wiring in wirings]
+        host_rows = [wiring.plain() for wiring in wirings]
         launched = {"file": launcher.file, "change": what_happens(launcher)}
-        answer_json((told[0] if len(hosts) == 1 else {"hosts": told}) | {"launcher": launched, "dry_run": dry_run})
+        answer_json(
+            (host_rows[0] if len(hosts) == 1 else {"hosts": host_rows}) | {"launcher": launched, "dry_run": dry_run}
+        )
     else:
         if launcher.needed:
             say(f"{what_happens(launcher):9} {short_path(launcher.file)}")

@@ -50,15 +50,15 @@ def command() -> None:
 @pass_call
 def list_skills(call: Call) -> None:
     """List the skills this project's lessons make: name, lessons, sessions behind them, what for."""
-    found, _ = _compile(call)
+    compiled, _ = _compile(call)
     if call.as_json:
-        answer_json(_json(found))
+        answer_json(_json(compiled))
         return
-    rows = [[one.name, str(len(one.lessons)), str(one.sessions), one.description] for one in found.skills]
+    rows = [[skill.name, str(len(skill.lessons)), str(skill.sessions), skill.description] for skill in compiled.skills]
     for line in table(rows, ("name", "lessons", "sessions", "what for")):
         say(line)
-    note(counted(len(found.skills), "skill"))
-    _tell_withheld(found)
+    note(counted(len(compiled.skills), "skill"))
+    _tell_withheld(compiled)
 
 
 @command.command(epilog=examples("holdfast skills show running-pytest"))
@@ -67,8 +67,8 @@ def list_skills(call: Call) -> None:
 @pass_call
 def show(call: Call, name: str) -> None:
     """Print the SKILL.md of one skill."""
-    found, _ = _compile(call)
-    text = next((one.text for one in found.skills if one.name == name), None)
+    compiled, _ = _compile(call)
+    text = next((skill.text for skill in compiled.skills if skill.name == name), None)
     if text is None:
         raise InvalidValueError(f"no skill {name!r} in this project", hint="holdfast skills list")
     say(text.rstrip("\n"))
@@ -94,19 +94,19 @@ def write(call: Call, target: str | None, dry_run: bool) -> None:
 
     A SKILL.md that a person wrote or edited is never touched. Running it again changes nothing.
     """
-    found, place = _compile(call)
-    steps = list(plan_skills(found, place, target or ""))
+    compiled, place = _compile(call)
+    steps = list(plan_skills(compiled, place, target or ""))
     for step in steps if not dry_run else ():
         write_skill(step)
     if call.as_json:
-        told = [{"file": step.file, "change": step.what} for step in steps]
-        answer_json({**_json(found), "files": told, "dry_run": dry_run})
+        changes = [{"file": step.file, "change": step.what} for step in steps]
+        answer_json({**_json(compiled), "files": changes, "dry_run": dry_run})
         return
     for step in steps:
         say(f"{step.what:<8}  {step.file}")
         for line in _difference(step) if dry_run else ():
             say(line)
-    _tell_withheld(found)
+    _tell_withheld(compiled)
     note(_summary(steps, dry_run))
 
 
@@ -122,25 +122,30 @@ def _difference(step: SkillFile) -> Iterator[str]:
     return unified_diff(before, after, step.file, step.file, lineterm="")
 
 
-def _tell_withheld(found: Skills) -> None:
-    for left in found.withheld[:WITHHELD_SHOWN]:
+def _tell_withheld(compiled: Skills) -> None:
+    for left in compiled.withheld[:WITHHELD_SHOWN]:
         note(f"left out: {short_id(left.lesson.id)}  {left.lesson.title} ({left.reason})")
-    if len(found.withheld) > WITHHELD_SHOWN:
-        note(f"left out: {len(found.withheld) - WITHHELD_SHOWN} more; --json lists them")
+    if len(compiled.withheld) > WITHHELD_SHOWN:
+        note(f"left out: {len(compiled.withheld) - WITHHELD_SHOWN} more; --json lists them")
 
 
 def _summary(steps: Sequence[SkillFile], dry_run: bool) -> str:
     counts = {what: sum(step.what == what for step in steps) for what in ("new", "changed", "same", "removed", "kept")}
-    told = ", ".join(f"{number} {what}" for what, number in counts.items() if number)
+    words = ", ".join(f"{number} {what}" for what, number in counts.items() if number)
     hint = "; kept files were written or edited by a person" if counts["kept"] else ""
-    return f"{told or 'no lessons recur yet'}{hint}" + ("; nothing was written" if dry_run else "")
+    return f"{words or 'no lessons recur yet'}{hint}" + ("; nothing was written" if dry_run else "")
 
 
-def _json(found: Skills) -> dict[str, Any]:
+def _json(compiled: Skills) -> dict[str, Any]:
     return {
         "skills": [
-            {"name": one.name, "description": one.description, "lessons": list(one.lessons), "sessions": one.sessions}
-            for one in found.skills
+            {
+                "name": skill.name,
+                "description": skill.description,
+                "lessons": list(skill.lessons),
+                "sessions": skill.sessions,
+            }
+            for skill in compiled.skills
         ],
-        "withheld": [{"lesson": left.lesson.id, "reason": left.reason} for left in found.withheld],
+        "withheld": [{"lesson": left.lesson.id, "reason": left.reason} for left in compiled.withheld],
     }
