@@ -34,8 +34,8 @@ import os, sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
 connection.execute("PRAGMA wal_autocheckpoint=0")
 for number in range(400):
-    connection.execute("INSERT INTO marks VALUES (?, ?)", (f"hostile {number}", "x" * 20_000))
-connection.execute("DELETE FROM marks WHERE key LIKE 'hostile %'")
+    connection.execute("INSERT INTO state VALUES (?, '', ?, 0)", (f"hostile {number}", "x" * 20_000))
+connection.execute("DELETE FROM state WHERE family LIKE 'hostile %'")
 os._exit(0)
 """
 
