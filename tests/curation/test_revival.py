@@ -17,7 +17,7 @@ from tests.surfaces.terminal import run, told, told_json
 
 NPM3 = """{"name": "quay", "lockfileVersion": 3, "packages": {
   "": {"name": "quay", "version": "1.0.0", "dependencies": {"lodash": "^4.17.20"}},
-  "node_modules/@babel/core": {"version": "7.24.0", "resolved": "https://registry.npmjs.org/@babel/core/-/core-7.24.0.tgz"},
+  "node_modules/@babel/core": {"version": "7.24.0", "resolved": "https://example.org/core-7.24.0.tgz"},
   "node_modules/lodash": {"version": "4.17.21", "integrity": "sha512-x"},
   "node_modules/old": {"version": "1.0.0"},
   "node_modules/old/node_modules/lodash": {"version": "3.10.1"}}}"""
