@@ -89,7 +89,7 @@ requires-python = ">=3.11"
 [[package]]
 name = "numpy"
 version = "1.26.4"
-source = { registry = "https://pypi.org/simple" }
+source = { registry = "https://example.org/simple" }
 
 [[package]]
 name = "quay"
@@ -108,7 +108,7 @@ CARGO = """version = 3
 [[package]]
 name = "serde"
 version = "1.0.197"
-source = "registry+https://github.com/rust-lang/crates.io-index"
+source = "registry+https://example.org/index"
 
 [[package]]
 name = "syn"
