@@ -182,6 +182,7 @@ def test_a_trigger_scores_by_its_kind_the_best_of_several(
     assert scores(store, "trigger", **asked) == ([] if score is None else [score])
 
 
+@pytest.mark.needs_file("how far a store looks for the sake of its speed is its own")
 def test_two_hundred_thousand_characters_of_code_are_looked_through(store: SqliteStore) -> None:
     keep(store, when=Triggers(literals=("load_tide(",)))
     assert scores(store, "trigger", code="\n" * 199_980 + "load_tide(3)") == [1.0]
