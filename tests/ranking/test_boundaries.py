@@ -15,7 +15,7 @@ from holdfast.domain.briefing import LaneShare
 from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.vocabulary import LessonId
 from holdfast.ranking.aim import Aim, kinds_asked, task_of
-from holdfast.ranking.bar import ASKED, PUSHED, Bar, Chance, is_decisive, is_linked, is_sure, passes, shifted
+from holdfast.ranking.bar import ASKED, PUSHED, Bar, Chance, is_decisive, is_linked, is_sure, passes
 from holdfast.ranking.bm25 import bm25
 from holdfast.ranking.diversify import Rival, diversify, likeness
 from holdfast.ranking.fuse import fuse, is_exact
@@ -103,15 +103,6 @@ def test_a_link_is_enough_from_a_tenth_or_what_is_asked_for() -> None:
     assert not is_linked(shares(graph=0.09))
     assert not is_linked(shares(path=1.0))
     assert is_linked(shares(graph=0.3), least=0.3)
-
-
-def test_a_shift_multiplies_all_that_a_bar_asks_for() -> None:
-    def bar(told: float, rest: float) -> Bar:
-        fixed = ("meaning", "strength", "coverage", "short_strength", "short_coverage", "strong")
-        return Bar(told=told, **dict.fromkeys(fixed, rest))
-
-    assert shifted(PUSHED, 1.0) is PUSHED
-    assert shifted(bar(1, 2), 0.5) == bar(0.5, 1.0)
 
 
 # What is told unasked

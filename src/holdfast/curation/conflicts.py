@@ -191,7 +191,6 @@ def _near(parts: Parts, lesson: Lesson) -> list[Lesson]:
     hits = score_text(text_matches, NEAR_LESSONS)
     lessons = get_readable(parts.store, [hit.id for hit in hits]) if hits else []
     return sorted(lessons, key=lambda other: (other.recorded_at, other.id), reverse=True)
-    hits = parts.store.search("text", Query(project=lesson.scope.project, text=text), NEAR_LESSONS)
 
 
 def _likely_pairs(lessons: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson, Claim, Claim]]:

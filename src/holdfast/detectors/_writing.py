@@ -282,12 +282,6 @@ def evidence_of(event: Event, source: str, start: int, end: int) -> Evidence:
     return Evidence(event=event.id, quote=source[start:end], start=start, end=end)
 
 
-def new_lines(event: Event) -> list[str]:
-    """The lines that an edit brought: those of its new text that the old one does not have."""
-    old = {line.strip() for line in event.old.splitlines()}
-    return [line for line in event.new.splitlines() if line.strip() and line.strip() not in old]
-
-
 def worth_of(source: str, text: str) -> float:
     """The probability that an engineer would keep what this source says, by the source and the length of the text.
 

@@ -76,11 +76,6 @@ UNKNOWN = Chance()
 PLACES = ("path", "symbol")
 
 
-def shifted(bar: Bar, factor: float) -> Bar:
-    """The bar with everything that it asks for multiplied: what a project's outcomes do to it."""
-    return bar if factor == 1.0 else Bar(**{name: least * factor for name, least in bar.__dict__.items()})
-
-
 def passes(shares: Sequence[LaneShare], fit: Fit, bar: Bar, chance: Chance = UNKNOWN) -> bool:
     """Whether it may be delivered: for the place or name it shares with the question, its meaning, or its words."""
     return (

@@ -70,10 +70,7 @@ if TYPE_CHECKING:
     from holdfast.ranking.retrievers import Hit
 
 PLACES = ("path", "symbol", "graph")
-"""Lanes that say no more than where lessons belong."""
-"""How many each retriever is asked for at least."""
-"""Retrievers that say no more than where lessons belong, and how many lessons they are asked for where words choose
-among them: what the words find must not lose its place because newer lessons are about the same file."""
+"""Retrievers that say no more than where lessons belong."""
 SETTLING = ("pinned", "recent")
 """Retrievers that settle ties; what only they bring answers no particular question."""
 FOLLOWED = ("relates_to", "refines", "caused_by")

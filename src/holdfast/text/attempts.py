@@ -43,7 +43,6 @@ _GIT_PROBES = word_set(
     """
 )
 _OPAQUE = word_set("for while until if case select function do done then else elif fi esac { } ( ) !")
-_WRITERS = re.compile(r"^(?:sed\s+-i|perl\s+-\S*i|patch\b|git\s+apply\b)")
 _REDIRECTED = re.compile(r"(?:\s+\d?>+&?\s?(?:\d|/dev/null))+\s*$")
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)([A-Za-z_][\w]*)\1")
 _STEP = re.compile(
@@ -127,11 +126,6 @@ def failing_tests(text: str) -> list[str]:
 def reports_tests(text: str) -> bool:
     """Whether a runner's closing report is there: it found tests and ran them, however they ended."""
     return bool(_REPORT_FAILED.search(text) or _REPORT_PASSED.search(text))
-
-
-def changes_files(line: str) -> bool:
-    """Whether the simple command edits files in place."""
-    return bool(_WRITERS.match(line.strip()))
 
 
 def is_test_run(line: str) -> bool:

@@ -34,12 +34,6 @@ TOOLS = {
 """Shown names of tools, and those by which the agent calls them."""
 
 
-def looks_shown(messages: object) -> bool:
-    """Whether a JSON value is such a list."""
-    first = fields_of(messages[0]) if isinstance(messages, list) and messages else {}
-    return "ts" in first and first.get("type") in ("say", "ask") and text_of(first.get(first["type"])) != ""
-
-
 def read_shown(host: Adapter, path: str, new_id: Callable[[], str]) -> Iterator[Event]:
     """Events of a task as it was shown. Raises OSError, or HostConfigError for a huge file."""
     content = read_json(path)

@@ -42,20 +42,20 @@ def before_file(turn: Turn) -> Briefing:
     if not files or not turn.room:
         return Briefing(moment=turn.moment)
     baited, card = _lint(turn, files[0]) if turn.call.edits else ([], [])
-    triggered = trigger_picks(turn, files) if turn.count(reason=TRIGGER) < TRIGGER_LINES else []
-    about = _about(turn, files) if not triggered and turn.count(reason=FILE) < SESSION_FILE_LINES else []
+    symbols = symbols_at(turn.parts, turn.place, files[0], turn.call)
+    triggered = trigger_picks(turn, files, symbols) if turn.count(reason=TRIGGER) < TRIGGER_LINES else []
+    about = _about(turn, files, symbols) if not triggered and turn.count(reason=FILE) < SESSION_FILE_LINES else []
     return turn.tell((triggered, FILE_LINES), (about, FILE_LINES), (baited, BAIT_LINES), (card, CARD_LINES))
 
 
-def trigger_picks(turn: Turn, files: Sequence[str] = ()) -> list[Pick]:
+def trigger_picks(turn: Turn, files: Sequence[str] = (), symbols: Sequence[str] = ()) -> list[Pick]:
     """Pick the lessons with a trigger that fits the code or command about to be written or run.
 
     A place that a model named is not enough, as no file is: the session's words have to agree.
     """
     call = turn.call
-    symbols = symbols_at(turn.parts, turn.place, files[0], call) if files else ()
     code = "\n".join(call.writes) if call.edits else call.command
-    query = turn.query(code=code, command=call.command, paths=tuple(files), symbols=symbols)
+    query = turn.query(code=code, command=call.command, paths=tuple(files), symbols=tuple(symbols))
     hits = score_triggers(turn.parts.store.match_triggers(query, TRIGGERS_READ), TRIGGERS_READ)
     lessons = get_readable(turn.parts.store, [hit.id for hit in hits])
     old = "\n".join(call.excerpts)
@@ -121,10 +121,8 @@ def _subject(turn: Turn) -> str:
     return f"{turn.subject()} {telling(edit)}"
 
 
-def _about(turn: Turn, files: Sequence[str]) -> list[Pick]:
+def _about(turn: Turn, files: Sequence[str], symbols: Sequence[str]) -> list[Pick]:
     """Lessons about the file, or a close one, that the prompt, the last reply or the edit agree with."""
-    call = turn.call
-    symbols = symbols_at(turn.parts, turn.place, files[0], call)
     places = turn.query(paths=files, symbols=symbols)
     if not turn.parts.store.match_paths(places, 1):
         return []
