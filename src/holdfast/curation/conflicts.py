@@ -64,15 +64,15 @@ class Conflict(Frozen, nested={"better": Lesson, "worse": Lesson}):
         return self.worse if self.better.id == lesson else self.better
 
 
-def find_conflicts(parts: Parts, place: Place) -> list[Conflict]:
+def find_conflicts(parts: Parts, place: Place, of: Collection[LessonId] | None = None) -> list[Conflict]:
     """The conflicts between the active lessons of the project and of the user, and with lessons that wait, each pair
-    once, the newest first."""
+    once, the newest first; with `of` only those that one of these lessons is in."""
     at = parts.clock.now()
     living = parts.store.find(LessonFilter(project=place.project.id, states=LINKED, limit=COMPARED_LESSONS))
     active = [lesson for lesson in living if lesson.state == "active"]
     conflicts = [
         conflict
-        for first, other, read_one, read_other in _likely_pairs(active)
+        for first, other, read_one, read_other in _likely_pairs(active, of)
         if (conflict := _conflict(first, other, relate(read_one, read_other), at))
     ]
     known = {frozenset((conflict.better.id, conflict.worse.id)) for conflict in conflicts}
@@ -81,19 +81,13 @@ def find_conflicts(parts: Parts, place: Place) -> list[Conflict]:
         for link in lesson.links:
             other = by_id.get(link.target)
             pair = frozenset((lesson.id, link.target))
-            if link.kind == "contradicts" and other is not None and pair not in known and "active" in (
+            is_wanted = pair not in known and (of is None or not pair.isdisjoint(of))
+            if link.kind == "contradicts" and other is not None and is_wanted and "active" in (
                 lesson.state, other.state
             ):  # fmt: skip
                 known.add(pair)
                 conflicts += _linked_conflict(lesson, other, at)
     return sorted(conflicts, key=lambda pair: max(pair.better.recorded_at, pair.worse.recorded_at), reverse=True)
-
-
-def count_conflicts(parts: Parts, place: Place, lessons: Collection[LessonId]) -> int:
-    """How many of the conflicts one of these lessons is in."""
-    if not lessons:
-        return 0
-    return sum(pair.better.id in lessons or pair.worse.id in lessons for pair in find_conflicts(parts, place))
 
 
 def conflicts_of(parts: Parts, place: Place, lesson: Lesson) -> list[Conflict]:
@@ -193,7 +187,9 @@ def _near(parts: Parts, lesson: Lesson) -> list[Lesson]:
     return sorted(lessons, key=lambda other: (other.recorded_at, other.id), reverse=True)
 
 
-def _likely_pairs(lessons: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson, Claim, Claim]]:
+def _likely_pairs(
+    lessons: Sequence[Lesson], of: Collection[LessonId] | None
+) -> Iterator[tuple[Lesson, Lesson, Claim, Claim]]:
     """The pairs that share a slot, or a word that few lessons have: comparing all pairs takes too long."""
     claims = [read_claim(lesson.insight) for lesson in lessons]
     places: dict[str, list[int]] = {}
@@ -205,6 +201,7 @@ def _likely_pairs(lessons: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson, C
         for key, members in places.items()
         if len(members) <= COMMON_WORD or key.startswith("slot ")
         for pair in combinations(members, 2)
+        if of is None or lessons[pair[0]].id in of or lessons[pair[1]].id in of
     }
     for first, other in sorted(pairs):
         if _comparable(lessons[first], lessons[other]):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from holdfast.curation.conflicts import count_conflicts
+from holdfast.curation.conflicts import find_conflicts
 from holdfast.curation.lessonline import IMPORTED, Intake, LessonLine, parse_line, render_line
 from holdfast.curation.remember import find_same, same_rule
 from holdfast.curation.sealing import Sealer
@@ -100,7 +100,7 @@ class _Import:
         """The counts so far."""
         return ImportReport(
             **self.counts, failed=tuple(self.failed), ignored=tuple(sorted(self.ignored.items())),
-            conflicts=count_conflicts(self.parts, self.place, self.change.lessons if self.change else ()),
+            conflicts=len(find_conflicts(self.parts, self.place, set(self.change.lessons))) if self.change else 0,
         )  # fmt: skip
 
     def _plan(

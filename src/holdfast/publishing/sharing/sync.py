@@ -12,7 +12,7 @@ What was synced is one state a project: ids, places, digests; no word of a lesso
 
 from __future__ import annotations
 
-from holdfast.curation.conflicts import count_conflicts
+from holdfast.curation.conflicts import find_conflicts
 from holdfast.curation.remember import same_rule
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson
@@ -128,7 +128,7 @@ def sync(parts: Parts, place: Place, files: LessonFiles, how: Syncing) -> SyncRe
     came_in = {step.lesson for step in report.steps if step.verb in ("added", "changed", "merged")}
     if not came_in or how.dry or how.take_only:
         return report
-    return replace(report, conflicts=count_conflicts(parts, place, came_in))
+    return replace(report, conflicts=len(find_conflicts(parts, place, came_in)))
 
 
 def find_shareable(parts: Parts, place: Place) -> list[Lesson]:
