@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.domain.query import Query
-from holdfast.stores.sqlite import search, visible
+from holdfast.stores.sqlite import matching, visible
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import PROJECT, make_lesson
 
@@ -22,7 +22,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 def test_of_a_token_that_too_many_share_the_newest_are_told_and_all_are_counted(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "MOST_ALIKE", 3)
+    monkeypatch.setattr(matching, "MOST_ALIKE", 3)
     lessons = [make_lesson(insight=f"the_config of case {i}") for i in range(5)]
     store.put(lessons, {})
     (match,) = store.match_tokens(Query(project=PROJECT, text="the_config"))
@@ -47,7 +47,7 @@ def test_newer_lessons_that_may_not_be_seen_do_not_hide_older_ones(
 def test_beside_a_file_twice_the_limit_of_lessons_are_looked_at_and_never_fewer_than_so_many(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch, least: int, visible_told: int
 ) -> None:
-    monkeypatch.setattr(search, "BESIDE", least)
+    monkeypatch.setattr(matching, "BESIDE", least)
     seen = [make_lesson(path=f"src/file{i}.py") for i in range(5)]
     hidden = [make_lesson(path=f"src/file{i}.py", state="candidate") for i in range(4)]
     store.put([*seen, *hidden], {})

@@ -29,23 +29,32 @@ class Frozen:
     nested_: ClassVar[dict[str, type[Frozen]]] = {}
     """Fields that hold a record, or a tuple of records, and its type; given as the class argument `nested`."""
 
+    blank_: ClassVar[dict[str, Any] | None] = None
+    """Every field in order with its default, None where it has none; made with the first record of the class."""
+    required_: ClassVar[frozenset[str]] = frozenset()
+    """The fields without a default; known with `blank_`."""
+
     def __init_subclass__(cls, nested: dict[str, type[Frozen]] | None = None) -> None:
         own = [name for name in vars(cls).get("__annotations__", {}) if not name.endswith("_")]
         cls.fields_ = (*cls.fields_, *(name for name in own if name not in cls.fields_))
-        cls.nested_ = {**cls.nested_, **(nested or {})}
+        cls.blank_ = None
+        if nested:
+            cls.nested_ = {**cls.nested_, **nested}
 
     def __init__(self, **values: Any) -> None:
+        cls = type(self)
+        if cls.blank_ is None:
+            cls.blank_ = {name: getattr(cls, name, None) for name in cls.fields_}
+            cls.required_ = frozenset(name for name in cls.fields_ if not hasattr(cls, name))
         fields = self.__dict__
-        for name in self.fields_:
-            if name in values:
-                fields[name] = values.pop(name)
-            else:
-                try:
-                    fields[name] = getattr(type(self), name)
-                except AttributeError:
-                    raise TypeError(f"{type(self).__name__} needs {name}") from None
-        if values:
-            raise TypeError(f"{type(self).__name__} has no field {', '.join(sorted(values))}")
+        fields.update(cls.blank_)
+        fields.update(values)
+        if not values.keys() >= cls.required_:
+            raise TypeError(
+                f"{cls.__name__} needs {next(name for name in cls.fields_ if name in cls.required_ - values.keys())}"
+            )
+        if len(fields) != len(cls.fields_):
+            raise TypeError(f"{cls.__name__} has no field {', '.join(sorted(values.keys() - set(cls.fields_)))}")
         self.check()
 
     def check(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from holdfast.text import words
-from holdfast.text.signature import command_target, error_signature, masked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,10 +54,14 @@ def _tokens(lesson: Lesson) -> Iterator[tuple[str, TokenSource]]:
 def asked_tokens(query: Query) -> list[str]:
     """The exact things a question may name, its error and command first."""
     text = shorten(query.text)
-    error = error_signature(query.error) if query.error else ""
-    command = command_target(query.command) if query.command else ""
-    tokens = ["error " + error, "error " + masked(error)] if error else []
-    tokens += ["run " + command] if command else []
+    tokens: list[str] = []
+    if query.error or query.command:
+        from holdfast.text.signature import command_target, error_signature, masked
+
+        error = error_signature(query.error) if query.error else ""
+        command = command_target(query.command) if query.command else ""
+        tokens += ["error " + error, "error " + masked(error)] if error else []
+        tokens += ["run " + command] if command else []
     for symbol in query.symbols:
         tokens += [symbol.casefold(), symbol.replace("::", ".").rpartition(".")[2].casefold()]
     tokens += [text.strip().casefold()] if 0 < len(text) <= 100 else []

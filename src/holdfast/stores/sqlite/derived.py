@@ -7,26 +7,18 @@ All of it can be made again from the documents. A version that is no longer curr
 from __future__ import annotations
 
 from holdfast.domain.lesson import Lesson
-from holdfast.stores.sqlite import triggers
+from holdfast.stores.sqlite.rows import SESSION_PREFIX, SOURCE_CODES, clean, scope_token
+from holdfast.text.occasions import occasions
 from holdfast.text.searchkeys import TOKEN_LIMIT, anchored_files, lesson_tokens, text_columns
+from holdfast.text.triggers import key_of, last_part, triggers_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
-
-    from holdfast.ports.search import TokenSource
+    from collections.abc import Iterable, Iterator
 
 SEARCHABLE = ("candidate", "probation", "active", "superseded", "retired", "quarantined")
 """States whose lessons are in the indexes: all but the tombstone's."""
-SOURCE_CODES: dict[TokenSource, float] = {
-    "error": 1.0, "command": 1.0, "topic": 1.0, "symbol": 0.9, "path": 0.8, "file": 0.6, "mention": 0.5, "part": 0.4,
-}  # fmt: skip
-"""How the table `tokens` says what a token is, in its column `weight`: codes, of which older files are full. What a
-hit is worth is decided in `ranking`."""
-SESSION_PREFIX = "session "
-"""Before the session a lesson was learnt in, among its tokens, with the code 0: what else was learnt there is near
-it. It is nothing to ask for."""
 
 
 def index(sql: sqlite3.Connection, row: int, lesson: Lesson, owner: str, with_triggers: bool = True) -> None:
@@ -34,7 +26,7 @@ def index(sql: sqlite3.Connection, row: int, lesson: Lesson, owner: str, with_tr
     if lesson.state not in SEARCHABLE:
         return
     if with_triggers:
-        sql.executemany("INSERT OR IGNORE INTO triggers VALUES (?, ?, ?, ?, ?)", triggers.rows_of(row, lesson, owner))
+        sql.executemany("INSERT OR IGNORE INTO triggers VALUES (?, ?, ?, ?, ?)", _trigger_rows(row, lesson, owner))
     sql.executemany("INSERT OR IGNORE INTO anchors VALUES (?, ?, ?, ?, ?)", _anchor_rows(row, lesson, owner))
     sql.executemany("INSERT INTO tokens VALUES (?, ?, ?, ?)", _token_rows(row, lesson, owner))
     sql.execute(
@@ -75,11 +67,6 @@ def _drop_found_by(sql: sqlite3.Connection, row: int, with_triggers: bool = True
     sql.execute("DELETE FROM lesson_text WHERE rowid = ?", (row,))
 
 
-def scope_token(owner: str) -> str:
-    """A word that stands for an owner in the full text; the last digit keeps the stemmer from touching it."""
-    return f"zp{owner.encode().hex()}0" if owner else "zu0"
-
-
 def _token_rows(row: int, lesson: Lesson, owner: str) -> Iterable[tuple[str, str, int, float]]:
     """(token, owner, lesson, code of the source) of each exact token, and of the session."""
     codes = {token: SOURCE_CODES[source] for token, source in lesson_tokens(lesson).items()}
@@ -94,3 +81,20 @@ def _anchor_rows(row: int, lesson: Lesson, owner: str) -> Iterable[tuple[str, st
         yield path, owner, row, path.rpartition("/")[0], 0
     for glob in lesson.globs:
         yield glob, owner, row, "", 1
+
+
+def _trigger_rows(row: int, lesson: Lesson, owner: str) -> Iterator[tuple[str, str, str, int, str]]:
+    """(kind, key, owner, lesson, value) of each trigger, and of each occasion, which follows from the whole lesson."""
+    when = triggers_of(lesson)
+    for literal in map(clean, when.literals):
+        yield "literal", key_of(literal), owner, row, literal
+    for command in map(clean, when.commands):
+        yield "command", command.partition(" ")[0], owner, row, command
+    for glob in map(clean, (*when.paths, *lesson.globs)):
+        yield "path", "", owner, row, glob
+    for symbol in map(clean, when.symbols):
+        yield "symbol", last_part(symbol), owner, row, symbol
+    for work in when.work:
+        yield "work", clean(work), owner, row, ""
+    for occasion in occasions(lesson):
+        yield "occasion", clean(occasion), owner, row, ""

@@ -13,12 +13,10 @@ from __future__ import annotations
 from holdfast.lean.records import Frozen
 from holdfast.ports.search import ErrorMatches, TextMatch, TextMatches
 from holdfast.ranking.tuning import TEXT_COLUMN_WEIGHTS
-from holdfast.stores.sqlite.derived import SESSION_PREFIX, scope_token
-from holdfast.stores.sqlite.rows import clean, slots
+from holdfast.stores.sqlite.rows import SESSION_PREFIX, clean, scope_token, slots
 from holdfast.stores.sqlite.visible import first_visible, visible
 from holdfast.text import words
 from holdfast.text.searchkeys import asked_terms
-from holdfast.text.signature import error_signature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,6 +82,8 @@ def match_text(sql: sqlite3.Connection, query: Query, limit: int, neighbours: in
 
 def match_errors(sql: sqlite3.Connection, query: Query, limit: int) -> ErrorMatches:
     """See `ports.search.Search`."""
+    from holdfast.text.signature import error_signature
+
     signature = error_signature(clean(query.error))
     counts = count_terms(sql, sorted(frozenset(words.terms(signature))))
     return ErrorMatches(signature=signature, lessons=tuple(errors_with(sql, query, counts, visible(query), limit)))

@@ -6,7 +6,7 @@ its answer (some 0.2 ms a lesson known then) and further retrievers of the same 
 
 from __future__ import annotations
 
-from holdfast.stores.sqlite import lessons
+from holdfast.stores.sqlite import lessons, versions
 from holdfast.stores.sqlite.driver import sqlite3
 from holdfast.stores.sqlite.rows import clean, micros
 from holdfast.stores.sqlite.schema import build
@@ -68,7 +68,7 @@ def _snapshot(live: sqlite3.Connection, query: Query) -> sqlite3.Connection:
         lesson = lessons.lesson_or_none(id_, None, doc)
         if lesson is None:
             continue
-        lessons.insert(made, lesson, doc, row)
+        versions.insert(made, lesson, doc, row)
         made.executemany(
             "INSERT INTO vectors (lesson, embedder, scale, codes) VALUES (?, ?, ?, ?)",
             live.execute("SELECT lesson, embedder, scale, codes FROM vectors WHERE lesson = ?", (row,)),

@@ -14,8 +14,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeVar
 
+    from holdfast.ports.search import TokenSource
+
     R = TypeVar("R", bound=Frozen)
     V = TypeVar("V")
+
+SOURCE_CODES: dict[TokenSource, float] = {
+    "error": 1.0, "command": 1.0, "topic": 1.0, "symbol": 0.9, "path": 0.8, "file": 0.6, "mention": 0.5, "part": 0.4,
+}  # fmt: skip
+"""How the table `tokens` says what a token is, in its column `weight`: codes, of which older files are full. What a
+hit is worth is decided in `ranking`."""
+SESSION_PREFIX = "session "
+"""Before the session a lesson was learnt in, among its tokens, with the code 0: what else was learnt there is near
+it. It is nothing to ask for."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -104,6 +115,11 @@ def text_of(raw: bytes) -> str:
         return raw.decode()
     except UnicodeDecodeError:
         return "\0" + raw.decode("latin-1")
+
+
+def scope_token(owner: str) -> str:
+    """A word that stands for an owner in the full text; the last digit keeps the stemmer from touching it."""
+    return f"zp{owner.encode().hex()}0" if owner else "zu0"
 
 
 def slots(count: int) -> str:

@@ -1,53 +1,31 @@
 """`SqliteSearch`: what a question meets in the indexes of current lessons, as facts (see `ports.search`).
 
-Each method keeps to the query's scope, states, kinds and exclusions inside its SQL, and looks up whether a lesson may
-be seen only as far as needed: in a large store that costs more than to find it. Full text, triggers and vectors have
-modules of their own.
+Each method is one transaction. What it runs is loaded when called: most hooks ask few of these questions.
 """
 
 from __future__ import annotations
 
-from holdfast.ports.search import (
-    MOST_ALIKE,
-    ErrorMatches,
-    LinkedMatch,
-    PathMatch,
-    PinnedMatch,
-    RecentMatch,
-    SymbolMatch,
-    TokenMatch,
-)
-from holdfast.stores.sqlite import derived, fulltext, triggers
-from holdfast.stores.sqlite.rows import clean, clean_all, instant, micros, slots
-from holdfast.stores.sqlite.visible import first_visible, owners, visible
-from holdfast.text.globs import glob_matches
-from holdfast.text.searchkeys import LINKED_LIMIT, asked_names, asked_tokens, folders_above, related_names
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.domain.query import Query
     from holdfast.domain.vocabulary import LessonId
     from holdfast.ports.search import (
-        NameRelation,
-        Numbered,
-        PathRelation,
+        ErrorMatches,
+        LinkedMatch,
+        PathMatch,
+        PinnedMatch,
+        RecentMatch,
+        SymbolMatch,
         TextMatches,
-        TokenSource,
+        TokenMatch,
         TriggerMatch,
         VectorMatch,
     )
     from holdfast.stores.sqlite.connection import Connection
     from holdfast.stores.sqlite.past import Past
     from holdfast.stores.sqlite.vectors import Vectors
-
-BESIDE = 500
-"""Fewest lessons of a folder that are looked at: the newest."""
-SOURCES_BY_CODE: dict[float, TokenSource] = {
-    code: source for source, code in derived.SOURCE_CODES.items() if source not in ("error", "command")
-}
 
 
 class SqliteSearch:
@@ -59,47 +37,71 @@ class SqliteSearch:
 
     def match_tokens(self, query: Query) -> list[TokenMatch]:
         """The lessons that have an exact token of the query, by token."""
+        from holdfast.stores.sqlite.matching import match_tokens
+
         with self._connection.reading() as sql:
-            return _match_tokens(self._index(sql, query), query)
+            return match_tokens(self._index(sql, query), query)
 
     def match_errors(self, query: Query, limit: int) -> ErrorMatches:
         """The lessons whose error signatures have most of the rare words of the query's error."""
         if not query.error:
+            from holdfast.ports.search import ErrorMatches
+
             return ErrorMatches()
+        from holdfast.stores.sqlite.fulltext import match_errors
+
         with self._connection.reading() as sql:
-            return fulltext.match_errors(self._index(sql, query), query, limit)
+            return match_errors(self._index(sql, query), query, limit)
 
     def match_text(self, query: Query, limit: int, neighbours: int) -> TextMatches:
         """The lessons that have most of the words of the query's text."""
+        if not query.text:
+            from holdfast.ports.search import TextMatches
+
+            return TextMatches()
+        from holdfast.stores.sqlite.fulltext import match_text
+
         with self._connection.reading() as sql:
-            return fulltext.match_text(self._index(sql, query), query, limit, neighbours)
+            return match_text(self._index(sql, query), query, limit, neighbours)
 
     def match_paths(self, query: Query, limit: int) -> list[PathMatch]:
         """The lessons anchored to the query's paths, to globs they fit, to folders they are in, and beside them."""
+        from holdfast.stores.sqlite.matching import match_paths
+
         with self._connection.reading() as sql:
-            return list(_match_paths(self._index(sql, query), query, limit))
+            return list(match_paths(self._index(sql, query), query, limit))
 
     def match_symbols(self, query: Query, limit: int) -> list[SymbolMatch]:
         """The lessons of the query's paths that have names related to its symbols; without paths, only the same."""
+        from holdfast.stores.sqlite.matching import match_symbols
+
         with self._connection.reading() as sql:
-            return list(_match_symbols(self._index(sql, query), query, limit))
+            return list(match_symbols(self._index(sql, query), query, limit))
 
     def match_linked(self, query: Query, limit: int) -> list[LinkedMatch]:
         """The lessons anchored to the files linked to those in play, and to those in play themselves."""
         if not query.linked:
             return []
+        from holdfast.stores.sqlite.matching import match_linked
+
         with self._connection.reading() as sql:
-            return _match_linked(self._index(sql, query), query, limit)
+            return match_linked(self._index(sql, query), query, limit)
 
     def match_triggers(self, query: Query, limit: int) -> list[TriggerMatch]:
         """The lessons of which a trigger fits the query's code, command, paths or symbols."""
+        if not (query.code or query.command or query.paths or query.symbols):
+            return []
+        from holdfast.stores.sqlite.triggers import match_triggers
+
         with self._connection.reading() as sql:
-            return triggers.match_triggers(self._index(sql, query), query, limit)
+            return match_triggers(self._index(sql, query), query, limit)
 
     def match_occasions(self, query: Query, limit: int) -> list[LessonId]:
         """The first lessons of one of the query's occasions, oldest first."""
+        from holdfast.stores.sqlite.triggers import match_occasions
+
         with self._connection.reading() as sql:
-            return triggers.match_occasions(self._index(sql, query), query, limit)
+            return match_occasions(self._index(sql, query), query, limit)
 
     def match_vector(self, query: Query, limit: int) -> list[VectorMatch]:
         """The nearest lessons by the query's vector, nearest first."""
@@ -110,18 +112,24 @@ class SqliteSearch:
 
     def list_recent(self, query: Query, limit: int) -> list[RecentMatch]:
         """The newest lessons, of the time asked about if there is one."""
+        from holdfast.stores.sqlite.matching import list_recent
+
         with self._connection.reading() as sql:
-            return _list_recent(self._index(sql, query), query, limit)
+            return list_recent(self._index(sql, query), query, limit)
 
     def list_pinned(self, query: Query, limit: int) -> list[PinnedMatch]:
         """The most salient pinned lessons, newer first among equals."""
+        from holdfast.stores.sqlite.matching import list_pinned
+
         with self._connection.reading() as sql:
-            return _list_pinned(self._index(sql, query), query, limit)
+            return list_pinned(self._index(sql, query), query, limit)
 
     def count_lessons(self, query: Query, most: int) -> int:
         """How many current lessons the query's project and states have, counted no further than `most`."""
+        from holdfast.stores.sqlite.matching import count
+
         with self._connection.reading() as sql:
-            return _count(self._index(sql, query), query, most)
+            return count(self._index(sql, query), query, most)
 
     def _index(self, sql: sqlite3.Connection, query: Query) -> sqlite3.Connection:
         """The database whose current lessons are those the query asks about."""
@@ -140,150 +148,3 @@ class SqliteSearch:
 
             self._past = Past()
         return self._past
-
-
-def _match_tokens(sql: sqlite3.Connection, query: Query) -> list[TokenMatch]:
-    owner, args = owners(query)
-    sharing: dict[str, int] = {}
-    rows_by_match: dict[tuple[str, TokenSource], list[int]] = {}
-    for token in clean_all(asked_tokens(query)):
-        rows = sql.execute(f"SELECT lesson, weight FROM tokens WHERE token = ?{owner}", (token, *args)).fetchall()
-        sharing[token] = len(rows)
-        for row, code in sorted(rows, reverse=True)[:MOST_ALIKE]:
-            if code:
-                rows_by_match.setdefault((token, _source_of(token, code)), []).append(row)
-    ids = _visible_ids(sql, query, rows_by_match.values())
-    matches = (
-        TokenMatch(token=token, source=source, sharing=sharing[token], lessons=_numbered(rows, ids))
-        for (token, source), rows in rows_by_match.items()
-    )
-    return [match for match in matches if match.lessons]
-
-
-def _source_of(token: str, code: float) -> TokenSource:
-    if code == derived.SOURCE_CODES["error"]:
-        return "error" if token.startswith("error ") else "command" if token.startswith("run ") else "topic"
-    return SOURCES_BY_CODE[code]
-
-
-def _match_paths(sql: sqlite3.Connection, query: Query, limit: int) -> Iterator[PathMatch]:
-    owner, args = owners(query)
-    anchored = f"SELECT lesson FROM anchors WHERE path = ?{owner} ORDER BY lesson DESC"
-    beside = f"SELECT lesson FROM anchors WHERE folder = ? AND is_glob = 0{owner} ORDER BY lesson DESC LIMIT ?"
-    globs = [glob for (glob,) in sql.execute(f"SELECT DISTINCT path FROM anchors WHERE is_glob = 1{owner}", args)]
-    seen = visible(query)
-    for path in clean_all(query.paths):
-        folders = folders_above(path)
-        rungs: list[tuple[PathRelation, int, str, tuple[str | int, ...]]] = [
-            ("file", 0, anchored, (path, *args)),
-            *(("glob", 0, anchored, (glob, *args)) for glob in globs if glob_matches(glob, path)),
-            *(("folder", level, anchored, (folder, *args)) for level, folder in enumerate(folders)),
-            *(
-                ("beside", level, beside, (folder, *args, max(BESIDE, 2 * limit)))
-                for level, folder in enumerate(folders or [""])
-            ),
-        ]
-        for relation, levels, statement, values in rungs:
-            rows = list(dict.fromkeys(row for (row,) in sql.execute(statement, values)))
-            lessons = tuple(first_visible(sql, rows, seen, limit))
-            if lessons:
-                yield PathMatch(path=path, relation=relation, levels=levels, lessons=lessons)
-
-
-def _match_symbols(sql: sqlite3.Connection, query: Query, limit: int) -> Iterator[SymbolMatch]:
-    paths = clean_all(query.paths)
-    names = clean_all(asked_names(query.symbols))
-    related: dict[str, set[tuple[NameRelation, int]]] = {name: {("same", 0)} for name in names}
-    if paths:
-        related = related_names(names)
-    rows_by_match: dict[tuple[str, NameRelation, int, bool], list[int]] = {}
-    for token, row, code in _named(sql, query, f"token IN ({slots(len(related))})", list(related), paths):
-        for relation, levels in related[token]:
-            is_anchor = code >= derived.SOURCE_CODES["symbol"]
-            rows_by_match.setdefault((token, relation, levels, is_anchor), []).append(row)
-    for name in names if paths else ():
-        for token, row, code in _named(sql, query, "token > ? AND token < ?", [name + ".", name + "/"], paths):
-            if code >= derived.SOURCE_CODES["symbol"]:
-                rows_by_match.setdefault((token, "inside", 0, True), []).append(row)
-    newest = {match: sorted(rows, reverse=True)[:MOST_ALIKE] for match, rows in rows_by_match.items()}
-    ids = _visible_ids(sql, query, newest.values())
-    for (token, relation, levels, is_anchor), rows in newest.items():
-        lessons = _numbered(rows, ids)[:limit]
-        if lessons:
-            yield SymbolMatch(name=token, relation=relation, levels=levels, is_anchor=is_anchor, lessons=lessons)
-
-
-def _named(
-    sql: sqlite3.Connection, query: Query, which: str, names: Sequence[str], paths: Sequence[str]
-) -> list[tuple[str, int, float]]:
-    """Token, row and code of lessons that such names point at: of those anchored to the files asked, if any."""
-    owner, args = owners(query)
-    where, least = f"{which}{owner} AND weight >= ?", derived.SOURCE_CODES["part" if paths else "symbol"]
-    if paths:
-        where += (
-            " AND EXISTS (SELECT 1 FROM anchors a WHERE a.lesson = tokens.lesson AND a.owner = tokens.owner"
-            f" AND a.path IN ({slots(len(paths))}))"
-        )
-    rows = sql.execute(f"SELECT token, lesson, weight FROM tokens WHERE {where}", (*names, *args, least, *paths))
-    return rows.fetchall()
-
-
-def _match_linked(sql: sqlite3.Connection, query: Query, limit: int) -> list[LinkedMatch]:
-    owner, args = owners(query)
-    asked_paths = {
-        clean(path): path for path in (*(neighbour.path for neighbour in query.linked[:LINKED_LIMIT]), *query.paths)
-    }
-    where = f"path IN ({slots(len(asked_paths))}) AND is_glob = 0{owner}"
-    rows_by_path: dict[str, list[int]] = {}
-    rows = sql.execute(f"SELECT path, lesson FROM anchors WHERE {where} ORDER BY lesson DESC", (*asked_paths, *args))
-    for path, row in rows:
-        rows_by_path.setdefault(path, []).append(row)
-    ids = _visible_ids(sql, query, rows_by_path.values())
-    matches = (
-        LinkedMatch(path=asked_paths[path], lessons=_numbered(rows, ids)[:limit]) for path, rows in rows_by_path.items()
-    )
-    return [match for match in matches if match.lessons]
-
-
-def _list_recent(sql: sqlite3.Connection, query: Query, limit: int) -> list[RecentMatch]:
-    seen, args = visible(query)
-    if query.since is not None:
-        seen, args = f"{seen} AND l.valid_from >= ?", [*args, micros(query.since)]
-    if query.until is not None:
-        seen, args = f"{seen} AND l.valid_from < ?", [*args, micros(query.until)]
-    rows = sql.execute(
-        f"SELECT l.id, l.recorded_at FROM lessons l WHERE {seen} ORDER BY l.recorded_at DESC, l.row DESC LIMIT ?",
-        (*args, limit),
-    )
-    return [RecentMatch(id=id_, recorded_at=instant(at)) for id_, at in rows]
-
-
-def _list_pinned(sql: sqlite3.Connection, query: Query, limit: int) -> list[PinnedMatch]:
-    if not query.states:
-        return []  # without a state SQLite finds no use for the index and raises
-    seen, args = visible(query)
-    rows = sql.execute(
-        f"SELECT l.id, l.salience FROM lessons l INDEXED BY lessons_pinned WHERE l.pinned = 1 AND {seen}"
-        " ORDER BY l.salience DESC, l.recorded_at DESC, l.row DESC LIMIT ?",
-        (*args, limit),
-    )
-    return [PinnedMatch(id=id_, salience=salience) for id_, salience in rows]
-
-
-def _count(sql: sqlite3.Connection, query: Query, most: int) -> int:
-    where, args = f"retracted_at IS NULL AND state IN ({slots(len(query.states))})", [*map(str, query.states)]
-    if not query.all_projects:
-        where, args = f"owner IN ('', ?) AND {where}", [clean(query.project), *args]
-    counting = f"SELECT count(*) FROM (SELECT 1 FROM lessons WHERE {where} LIMIT ?)"
-    (count,) = sql.execute(counting, (*args, most)).fetchone()
-    return int(count)
-
-
-def _visible_ids(sql: sqlite3.Connection, query: Query, groups: Iterable[Sequence[int]]) -> dict[int, LessonId]:
-    """The ids of those rows that the query may be answered with."""
-    rows = list(dict.fromkeys(row for group in groups for row in group))
-    return dict(first_visible(sql, rows, visible(query), len(rows))) if rows else {}
-
-
-def _numbered(rows: Sequence[int], ids: dict[int, LessonId]) -> tuple[Numbered, ...]:
-    return tuple((row, ids[row]) for row in rows if row in ids)

@@ -2,7 +2,7 @@
 
 Invariants: a call is one transaction; a lesson's derived rows (`derived`) change in the transaction that changes the
 lesson; indexes hold current versions only, and a search about the past rebuilds them in memory for that instant
-(`past`). What is loaded here is what a hook needs; vectors, the past, purging and checking load when called.
+(`past`). What is loaded here is what every hook needs; the rest is loaded when it is called.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 from holdfast.lean.plain import render_instant
-from holdfast.stores.sqlite import eventlog, lessons
+from holdfast.stores.sqlite import eventlog
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.rows import LeftOut, clean
 from holdfast.stores.sqlite.search import SqliteSearch
@@ -63,26 +63,32 @@ class SqliteStore(SqliteSearch):
 
     def put(
         self,
-        lessons_: Sequence[Lesson],
+        lessons: Sequence[Lesson],
         expected: Mapping[LessonId, datetime | None],
         change: Change | None = None,
     ) -> None:
         """Write a version of each lesson and the change; a person's is flushed to the disk before this returns."""
-        durable = any(lesson.trust == "person" for lesson in lessons_)
+        from holdfast.stores.sqlite import versions
+
+        durable = any(lesson.trust == "person" for lesson in lessons)
         with self._connection.writing(durable=durable) as sql:
-            lessons.put(sql, lessons_, expected)
+            versions.put(sql, lessons, expected)
             if change is not None:
                 eventlog.put_change(sql, change)
 
     def get(self, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
         """The lessons in the order asked, as known at that instant."""
+        from holdfast.stores.sqlite.lessons import get
+
         with self._connection.reading() as sql:
-            return lessons.get(sql, ids, as_of, self._left_out)
+            return get(sql, ids, as_of, self._left_out)
 
     def find(self, where: LessonFilter) -> list[Lesson]:
         """Lessons that fit, newest first, ties by id."""
+        from holdfast.stores.sqlite.lessons import find
+
         with self._connection.reading() as sql:
-            return lessons.find(sql, where, self._left_out)
+            return find(sql, where, self._left_out)
 
     def record(self, entries: Sequence[LogRecord]) -> None:
         """Append to the log; a record whose id is already there is skipped."""

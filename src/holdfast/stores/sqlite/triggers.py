@@ -1,7 +1,7 @@
 """Triggers of current lessons by what they are looked up by, so that a hook reads only those that can fit.
 
 A literal is kept under its longest word and found by the words of the code it may stand in; a command under its
-program; a symbol under its last part. Occasions follow from the whole lesson (`text.occasions`).
+program; a symbol under its last part. They are written in `derived`.
 """
 
 from __future__ import annotations
@@ -10,16 +10,14 @@ from holdfast.ports.search import TriggerMatch
 from holdfast.stores.sqlite.rows import clean, clean_all, slots
 from holdfast.stores.sqlite.visible import first_visible, owners, visible
 from holdfast.text.globs import glob_matches
-from holdfast.text.occasions import occasions
 from holdfast.text.shell import simple_commands
-from holdfast.text.triggers import begins, key_of, last_part, stands_in, triggers_of, words_of
+from holdfast.text.triggers import begins, last_part, stands_in, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from holdfast.domain.lesson import Lesson
     from holdfast.domain.query import Query
     from holdfast.domain.vocabulary import LessonId
     from holdfast.ports.search import TriggerKind
@@ -27,23 +25,6 @@ if TYPE_CHECKING:
 CODE_LIMIT, WORDS_LIMIT = 200_000, 4_000
 """Characters of code that are looked through, and different words of it that are looked up."""
 SLICE = 500
-
-
-def rows_of(row: int, lesson: Lesson, owner: str) -> Iterator[tuple[str, str, str, int, str]]:
-    """(kind, key, owner, lesson, value) of each trigger and occasion."""
-    when = triggers_of(lesson)
-    for literal in map(clean, when.literals):
-        yield "literal", key_of(literal), owner, row, literal
-    for command in map(clean, when.commands):
-        yield "command", command.partition(" ")[0], owner, row, command
-    for glob in map(clean, (*when.paths, *lesson.globs)):
-        yield "path", "", owner, row, glob
-    for symbol in map(clean, when.symbols):
-        yield "symbol", last_part(symbol), owner, row, symbol
-    for work in when.work:
-        yield "work", clean(work), owner, row, ""
-    for occasion in occasions(lesson):
-        yield "occasion", clean(occasion), owner, row, ""
 
 
 def match_triggers(sql: sqlite3.Connection, query: Query, limit: int) -> list[TriggerMatch]:
