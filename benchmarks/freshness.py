@@ -20,7 +20,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from holdfast.bootstrap import SystemClock
 from holdfast.codeindex.local import LocalCodeIndex
 from holdfast.codeindex.source import read_source, unnumbered
 from holdfast.domain.lesson import Anchor
@@ -28,6 +27,7 @@ from holdfast.domain.project import Place
 from holdfast.domain.symbol import Verdict
 from holdfast.stores.sqlite.indexfile import make_index
 from holdfast.testing.memorystore import MemoryStore
+from holdfast.wiring import SystemClock
 from holdfast.workspace.local import LocalWorkspace
 
 FRESH, CHANGED, DELETED, UNSURE = "fresh", "changed", "deleted", "unsure"

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holdfast.bootstrap import load_host
+from holdfast.wiring import load_host
 
 if TYPE_CHECKING:
     from hook import Bench

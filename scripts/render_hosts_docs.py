@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from holdfast import plugins
-from holdfast.bootstrap import load_host
 from holdfast.domain.moments import CHANNELS, MOMENT_PROFILES
 from holdfast.ports.host import Host, RulesTarget
+from holdfast.wiring import load_host
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # the tests lie beside the package, not in it

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from holdfast.bootstrap import SystemClock, load_host
 from holdfast.detectors.statements import _turn
 from holdfast.detectors.statements._features import describe_session
 from holdfast.detectors.statements._worth import describe
 from holdfast.domain.event import Event
+from holdfast.wiring import SystemClock, load_host
 
 LABELS = Path(__file__).with_name("worth_labels.jsonl")
 GOOD = 2

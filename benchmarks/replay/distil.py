@@ -14,10 +14,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from holdfast.bootstrap import SystemClock, load_host, worth_of_replies
+from holdfast.bootstrap import worth_of_replies
 from holdfast.domain.candidate import Candidate
 from holdfast.learning.distillation.answer import read_answer
 from holdfast.learning.distillation.digest import make_digest
+from holdfast.wiring import SystemClock, load_host
 
 ANSWERS = Path(__file__).with_name("distilled")
 FAMILIES = {

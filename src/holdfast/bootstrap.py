@@ -1,4 +1,4 @@
-"""Composition root: Settings to Memory, everything wired in one readable function.
+"""Composition root: Settings to Memory, everything wired. What a hook is given of it is in `wiring`.
 
 Imports are inside the functions: a surface pays only for what it opens.
 """
@@ -6,76 +6,44 @@ Imports are inside the functions: a surface pays only for what it opens.
 from __future__ import annotations
 
 import os
-import time
-from datetime import UTC, datetime, timedelta
 
 from holdfast import plugins
-from holdfast.errors import HoldfastError, InvalidValueError, ModelError, ProjectUnknownError, StoreError
-from holdfast.lean.deadline import Deadline
+from holdfast.errors import HoldfastError, InvalidValueError, ModelError, StoreError
 from holdfast.lean.records import replace
-from holdfast.lean.texts import uuid7
 from holdfast.service import memory as _service
 from holdfast.settings import Settings, child_environment, load_settings, read_secret
+from holdfast.wiring import (
+    PATIENCE,
+    CodeIndexOnce,
+    SystemClock,
+    first_folder,
+    load_host,
+    make_parts,
+    make_workspace,
+    open_hook_store,
+    open_store,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from holdfast.codeindex.local import LocalCodeIndex
     from holdfast.domain.event import Event
     from holdfast.domain.project import Place
     from holdfast.domain.statefamilies import StateFamily
     from holdfast.home.witness import Loss
     from holdfast.ports.branches import Branches
-    from holdfast.ports.clock import Clock
-    from holdfast.ports.codeindex import CodeIndex
     from holdfast.ports.detector import Detector
     from holdfast.ports.embedder import Embedder
     from holdfast.ports.host import Host
-    from holdfast.ports.indexstore import IndexStore
     from holdfast.ports.lessonfiles import LessonFiles
     from holdfast.ports.model import LanguageModel
     from holdfast.ports.store import Store
-    from holdfast.ports.workspace import Workspace
     from holdfast.settings import Settings
-    from holdfast.workspace.claims import Claims
-
-
-LONG_LOG = 4_000_000
-"""Bytes of a write-ahead log from which on a hook closes the store, which empties it."""
-
-HOOK_SEARCH_S = 0.1
-"""How long a hook looks through git's history for one thing that is not where it was."""
-
-PATIENCE = 20.0
-"""How many times longer git may take where nobody waits for a hook's answer."""
 
 
 EXPORT_KEY_FILE = "export.key"
 """In Holdfast's home: what seals exported lines, so that an import knows them again."""
-
-CLAIM_TURN_S = 0.1
-"""How long a hook waits for another process to write down whose a declared project id is."""
-
-
-class SystemClock:
-    """The machine's clock, made strictly increasing within the process."""
-
-    def __init__(self) -> None:
-        self._last = datetime.min.replace(tzinfo=UTC)
-
-    def now(self) -> datetime:
-        """Aware UTC, later than any answer before."""
-        self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
-        return self._last
-
-    def elapsed_s(self) -> float:
-        """Monotonic seconds."""
-        return time.monotonic()
-
-    def new_id(self) -> str:
-        """A fresh UUID version 7."""
-        return uuid7(time.time_ns() // 1_000_000, os.urandom(10))
 
 
 class Memory(_service.Memory):
@@ -91,42 +59,28 @@ class Memory(_service.Memory):
         Otherwise raises StoreError or InvalidValueError. `brief` is for a command that soon ends: a store that cannot
         be written, for want of room or of rights, is read.
         """
-        from holdfast.ports.parts import Parts
-        from holdfast.workspace.local import LocalWorkspace
-
         self.settings = settings or load_settings()
         self._cold = cold
-        clock = SystemClock()
-        embedders = _Embedders(self.settings)
         self.trouble: StoreError | None = None
-        store = self._open_cold_store() if cold else open_store(self.settings, frozen=brief)
-        workspace = LocalWorkspace(
-            states=store,
-            clock=clock,
-            patience=1.0 if cold else PATIENCE,
-            claims=lambda: _make_claims(store, self.settings, CLAIM_TURN_S if cold else CLAIM_TURN_S * PATIENCE),
-        )
-        self._codeindex = _CodeIndexOnce(self.settings, workspace, clock, cold)
-        self._hasty_codeindex = _CodeIndexOnce(self.settings, workspace, clock, True)
-        parts = Parts(
-            store=store,
-            workspace=workspace,
-            clock=clock,
-            host=load_host,
+        if cold:
+            store, self.trouble = open_hook_store(self.settings)
+        else:
+            store = open_store(self.settings, frozen=brief)
+        clock = SystemClock()
+        workspace = make_workspace(self.settings, store, clock, hasty=cold)
+        self._codeindex = CodeIndexOnce(self.settings, workspace, clock, cold)
+        self._hasty_codeindex = CodeIndexOnce(self.settings, workspace, clock, True)
+        embedders = _Embedders(self.settings)
+        parts = replace(
+            make_parts(self.settings, store, workspace, clock, self._codeindex),
+            hasty=cold,
             detectors=_load_detectors,
-            embedder=_no_embedder if cold else embedders.current,
             former=embedders.former,
-            codeindex=self._codeindex,
             export_key=lambda make: _load_export_key(self.settings, make),
             lesson_files=_open_lesson_files,
-            hasty=cold,
-            capture=self.settings.capture,
-            deliver=self.settings.deliver,
-            ignore=self.settings.ignore,
-            retention_days=self.settings.retention_days,
-            wrap_up=self.settings.wrap_up,
-            holdout=self.settings.holdout,
         )
+        if not cold:
+            parts = replace(parts, embedder=embedders.current)
         super().__init__(parts, os.path.abspath(folder or os.getcwd()))
 
     def close(self) -> None:
@@ -157,26 +111,6 @@ class Memory(_service.Memory):
         except StoreError:
             return  # closed before, damaged or locked: who closes it next tells
 
-    def _open_cold_store(self) -> Store:
-        try:
-            return open_store(self.settings, wait_of(self.settings), upgrade=False, frozen=True)
-        except StoreError as exc:
-            self.trouble = exc
-            return _NoStore(exc)  # type: ignore[return-value]
-
-    def bound_log(self, before: Callable[[], None]) -> None:
-        """What a hook does last, since it leaves without closing: empty a write-ahead log that has become long.
-
-        `before` is called when there is something to do, which takes a while.
-        """
-        try:
-            is_long = os.stat(self.settings.database_path + "-wal").st_size > LONG_LOG
-        except OSError:
-            return
-        if is_long and self.trouble is None:
-            before()
-            self.parts.store.__exit__(None, None, None)
-
     def for_hooks(self) -> _service.Memory:
         """The same memory where a host waits for the answer: few lessons are looked at closely, and not for long."""
         return _service.Memory(replace(self.parts, hasty=True, codeindex=self._hasty_codeindex), self.folder)
@@ -192,50 +126,13 @@ def open_memory(folder: str = "", *, home: str = "") -> Memory:
     return Memory(folder, settings=load_settings(environment))
 
 
-class _NoStore:
-    """In the place of a store that could not be opened: whatever it is asked for raises the reason."""
-
-    def __init__(self, reason: StoreError) -> None:
-        self._reason = reason
-
-    def __exit__(self, *_exc: object) -> None:
-        """There is nothing to close."""
-
-    def __getattr__(self, name: str) -> object:
-        def refuse(*_arguments: object) -> None:
-            raise self._reason
-
-        return refuse
-
-
-def wait_of(settings: Settings) -> float:
-    """Seconds that one call of a hook may wait for another process to let go of a file."""
-    return Deadline(0.0, settings.hook_deadline_ms / 1000).store_s
-
-
-def open_store(settings: Settings, wait_s: float | None = None, *, upgrade: bool = True, frozen: bool = False) -> Store:
-    """The store behind the settings' URL, opened; its scheme names the plug-in.
-
-    `wait_s` is how long a call may wait for another process; the store's own patience when it is not given. Without
-    `upgrade` an older schema is refused. With `frozen` a store that cannot be written is read.
-    """
-    scheme = settings.store.partition(":")[0]
-    options = {"url": settings.store} | ({} if wait_s is None else {"timeout_s": str(wait_s)})
-    if not upgrade:
-        options["upgrade"] = "no"
-    if frozen:
-        options["frozen"] = "yes"
-    store: Store = plugins.load("stores", scheme, options)
-    return store.__enter__()
-
-
 def find_place(store: Store, settings: Settings, folder: str = "") -> Place:
     """The place of the folder as a session in it would see it; nothing is written. Raises as `Workspace.locate`."""
     from holdfast.workspace.claims import Claims
     from holdfast.workspace.local import LocalWorkspace
 
     states = _Unwritten(store)
-    claims = Claims(states, lambda project: _first_folder(store, project))
+    claims = Claims(states, lambda project: first_folder(store, project))
     workspace = LocalWorkspace(states, SystemClock(), PATIENCE, lambda: claims)
     return workspace.locate(os.path.abspath(folder or os.getcwd()))
 
@@ -265,39 +162,6 @@ def repository_texts(paths: Sequence[str]) -> dict[str, tuple[str, str]]:
     return repository_texts(Git(SystemClock(), PATIENCE), paths)
 
 
-def _make_claims(store: Store, settings: Settings, wait_s: float) -> Claims:
-    """What tells whether a project id that a repository's file declares counts; a claim that waits is logged once."""
-    from holdfast.home.runfiles import Turn, note
-    from holdfast.workspace.claims import Claims
-
-    def report(root: str, declared: str) -> None:
-        hint = "if it is the same project: holdfast project accept, in that folder"
-        note(settings.log_path, root, ProjectUnknownError(f"declares the id of another project: {declared}", hint=hint))
-
-    return Claims(
-        store,
-        lambda project: _first_folder(store, project),
-        lambda: Turn(settings.run_path, "project", wait_s),
-        report,
-    )
-
-
-def _first_folder(store: Store, project: str) -> str | None:
-    """The folder in which the project was first heard of; None for never, empty where only lessons tell of it."""
-    from holdfast.domain.vocabulary import STATES
-    from holdfast.ports.store import EventFilter, LessonFilter
-
-    events = store.find_events(EventFilter(project=project, limit=1))  # type: ignore[arg-type]
-    if events:
-        return events[0][1].cwd
-    where = LessonFilter(project=project, states=STATES)  # type: ignore[arg-type]
-    while page := store.find(where):
-        if any(lesson.scope.project == project for lesson in page):
-            return ""
-        where = replace(where, offset=where.offset + len(page))
-    return None
-
-
 def _open_lesson_files(place: Place) -> LessonFiles:
     from holdfast.workspace.gitrun import Git
     from holdfast.workspace.lessonfiles import LocalLessonFiles
@@ -316,21 +180,6 @@ def open_checkout(folder: str) -> tuple[Branches, str] | None:
         return None
     branches = LocalBranches(Git(SystemClock(), PATIENCE), checkout.root)
     return branches, branches.resolve("HEAD")
-
-
-def open_index(settings: Settings, place: Place, wait_s: float | None = None) -> IndexStore:
-    """The index of the place's project, not opened yet, in a file of its own beside the memory."""
-    options = {"path": settings.index_path(place.project.id)} | ({} if wait_s is None else {"timeout_s": str(wait_s)})
-    index: IndexStore = plugins.load_index(options)
-    return index
-
-
-def load_host(name: str, settings: Settings | None = None) -> Host:
-    """The adapter of that host; with settings it knows where the host keeps its files. Raises PluginNotFoundError."""
-    moved = dict(settings.host_folders).get(name, "") if settings else ""
-    options = {"config_dir": moved} if moved else {}
-    host: Host = plugins.load("hosts", name, options)
-    return host
 
 
 def load_embedder(name: str, options: Mapping[str, str]) -> Embedder:
@@ -396,10 +245,6 @@ MODEL_HERE = "{model}"
 
 def _load_detectors() -> Sequence[Detector]:
     return [plugins.load("detectors", name) for name in plugins.names("detectors")]
-
-
-def _no_embedder() -> Embedder | None:
-    return None
 
 
 def _load_export_key(settings: Settings, make: bool) -> bytes:
@@ -472,36 +317,6 @@ def _stamp(path: str) -> tuple[int, ...]:
     except OSError:
         return ()
     return status.st_mtime_ns, status.st_size, status.st_ino
-
-
-class _CodeIndexOnce:
-    """Makes the code index at the first call and gives the same one ever after; files are opened when asked."""
-
-    def __init__(self, settings: Settings, workspace: Workspace, clock: Clock, cold: bool) -> None:
-        self._settings = settings
-        self._workspace = workspace
-        self._clock = clock
-        self._cold = cold
-        self._made: LocalCodeIndex | None = None
-
-    def __call__(self) -> CodeIndex:
-        if self._made is None:
-            from holdfast.codeindex.local import SEARCH_S, LocalCodeIndex
-
-            search_s = HOOK_SEARCH_S if self._cold else SEARCH_S
-            self._made = LocalCodeIndex(self._workspace, self._open, self._clock, search_s, self._is_made)
-        return self._made
-
-    def close(self) -> None:
-        """Let go of what was opened."""
-        if self._made is not None:
-            self._made.close()
-
-    def _is_made(self, place: Place) -> bool:
-        return os.path.exists(self._settings.index_path(place.project.id))
-
-    def _open(self, place: Place) -> IndexStore:
-        return open_index(self._settings, place, wait_of(self._settings) if self._cold else None)
 
 
 def all_hosts(settings: Settings) -> list[Host]:

@@ -13,7 +13,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.bootstrap import SystemClock
 from holdfast.codeindex.local import LocalCodeIndex
 from holdfast.codeindex.memoryindex import MemoryIndexStore
 from holdfast.codeindex.outline import outline
@@ -22,6 +21,7 @@ from holdfast.domain.project import Place
 from holdfast.domain.symbol import Verdict
 from holdfast.ports.indexstore import FileState
 from holdfast.testing.memorystore import MemoryStore
+from holdfast.wiring import SystemClock
 from holdfast.workspace.local import LocalWorkspace
 
 REQUIRED = (

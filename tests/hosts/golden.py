@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.bootstrap import load_host
 from holdfast.domain.briefing import Briefing
 from holdfast.lean.plain import to_plain
 from holdfast.ports.host import Host
+from holdfast.wiring import load_host
 
 ROOT = Path(__file__).parents[1] / "golden" / "hosts"
 AT = datetime(2026, 11, 21, 8, 45, 29, tzinfo=UTC)

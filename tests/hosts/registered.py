@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from holdfast.bootstrap import load_host
 from holdfast.installing.hostfiles import HostFiles
 from holdfast.lean.records import replace
 from holdfast.ports.host import ConfigEdit, OwnFile
 from holdfast.settings import interpreter, package_folder, program_paths
 from holdfast.surfaces.cli.serverproof import server_words
+from holdfast.wiring import load_host
 
 LAUNCHER = "bin/holdfast-launch"
 PROGRAM = re.compile(r"^const PROGRAM = (\[.*\])$", re.MULTILINE)

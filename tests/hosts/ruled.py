@@ -9,8 +9,8 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from holdfast import plugins
-from holdfast.bootstrap import load_host
 from holdfast.surfaces.cli.main import cli
+from holdfast.wiring import load_host
 from tests.codebase import Codebase
 from tests.hosts.golden import ROOT
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.bootstrap import load_host
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.event import TEXT_LIMIT
 from holdfast.domain.hookcall import HookCall
 from holdfast.errors import InvalidValueError
+from holdfast.wiring import load_host
 from tests.hosts.golden import AT, ids
 
 HOST = load_host("claude-code")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.bootstrap import load_host
 from holdfast.hosts.claude_code import make
+from holdfast.wiring import load_host
 from tests.hosts.golden import AT, ROOT, ids
 
 HOST = load_host("claude-code")

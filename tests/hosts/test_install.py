@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from holdfast.bootstrap import Memory, all_hosts, load_host
+from holdfast.bootstrap import Memory, all_hosts
 from holdfast.ports.host import ConfigEdit, OwnFile
 from holdfast.settings import load_settings, program_paths
 from holdfast.surfaces.cli.main import cli
+from holdfast.wiring import load_host
 from tests.hosts.golden import ROOT, cases
 
 HOSTS = sorted(host.name for host in all_hosts(load_settings()))

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.bootstrap import load_host
 from holdfast.domain.event import Event
+from holdfast.wiring import load_host
 from tests.hosts.golden import ids
 
 AT = datetime(2026, 11, 22, 12, 57, 21, tzinfo=UTC)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from holdfast.bootstrap import load_host
+from holdfast.wiring import load_host
 from tests.hosts.ruled import HOSTS, Ruled, golden, titles
 
 

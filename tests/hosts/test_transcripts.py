@@ -15,7 +15,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.bootstrap import load_host
 from holdfast.domain.event import Event
 from holdfast.errors import HostConfigError
 from holdfast.hosts._shared import compressed
@@ -24,6 +23,7 @@ from holdfast.hosts._shared.folders import settings_folder, state_folder
 from holdfast.hosts._shared.toolcalls import clean
 from holdfast.hosts._shared.wrapping import persons_words
 from holdfast.hosts.cursor.transcripts import folder_of_slug
+from holdfast.wiring import load_host
 from tests.hosts.golden import AT, ROOT, ids
 
 RECORDED = sorted(path for path in ROOT.glob("*/*/transcript.*") if path.suffix in (".json", ".jsonl"))

@@ -16,9 +16,10 @@ from click.testing import CliRunner
 
 from holdfast import plugins
 from holdfast.backfill.transcripts import host_by_content, keep_turn
-from holdfast.bootstrap import Memory, load_host
+from holdfast.bootstrap import Memory
 from holdfast.domain.hookcall import HookCall
 from holdfast.surfaces.cli.main import cli
+from holdfast.wiring import load_host
 from tests.hosts.golden import ROOT as GOLDEN
 from tests.surfaces import test_backfill as backfill
 

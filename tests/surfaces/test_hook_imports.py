@@ -75,7 +75,7 @@ def test_a_hook_loads_nothing_heavy_and_nothing_of_others(tmp_path: Path, kind: 
     with hooks.memory() as memory:
         memory.remember("Round ledger amounts half to even, never half up.", files=["ledger.py"], kind="constraint")
     modules = loaded(hooks, kind)
-    assert "holdfast.bootstrap" in modules
+    assert "holdfast.wiring" in modules
     assert sorted(HEAVY & set(modules)) == []
     others = {
         name for name in modules if name.partition(".")[0] not in {*sys.stdlib_module_names, "__main__", "holdfast"}
@@ -95,7 +95,7 @@ def test_a_hook_answered_by_a_server_loads_not_even_the_store(tmp_path: Path, mo
             modules = loaded(hooks, "UserPromptSubmit")
         finally:
             close()
-    assert not {"holdfast.bootstrap", "_sqlite3", "datetime", *HEAVY} & set(modules)
+    assert not {"holdfast.wiring", "_sqlite3", "datetime", *HEAVY} & set(modules)
 
 
 @pytest.mark.parametrize("host", sorted(PAYLOADS))

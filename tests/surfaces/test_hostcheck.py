@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.bootstrap import Memory, load_host
+from holdfast.bootstrap import Memory
 from holdfast.capture.heartbeat import HostActivity, activity
 from holdfast.ports.host import HostProfile
 from holdfast.surfaces.cli.hostcheck import judge
 from holdfast.testing.builders import make_event
+from holdfast.wiring import load_host
 from tests.codebase import Codebase
 from tests.surfaces.terminal import run
 

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.bootstrap import LONG_LOG
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
 from holdfast.ports.store import EventFilter
 from holdfast.stores.sqlite.connection import WRITES_BEFORE_SHRINK
 from holdfast.surfaces.hooks.rendezvous import ask_server
 from holdfast.surfaces.mcp import hooksocket
+from holdfast.wiring import LONG_LOG
 from tests.surfaces.hookcalls import ENTRY, Hooks, finish, learners, told, wait_for
 from tests.surfaces.patience import let_the_socket_wait
 
@@ -108,7 +108,7 @@ settings, sizes = load_settings(), []
 for number in range(60):
     child = os.fork()
     if child == 0:  # a hook: it opens the store, writes, and leaves without closing
-        memory = Memory(sys.argv[1], settings=settings, cold=True)
+        memory = HookMemory(sys.argv[1], settings)
         text = f"{number} " + "output " * 2_000
         memory.parts.store.append_events([make_event(key=f"k{number}-{n}", text=text) for n in range(15)])
         memory.bound_log(lambda: None)

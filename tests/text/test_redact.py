@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from holdfast.testing import credentials
 from holdfast.text.redaction import MARGIN, redact, redact_to
+from holdfast.text.redaction.hints import NAMES, PROGRAMS, TRIGGERS
 from holdfast.text.redaction.keys import KEYS
-from holdfast.text.redaction.names import NAMES, PROGRAMS, TRIGGERS
 
 SEED = 20
 EACH = 40

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.bootstrap import SystemClock
 from holdfast.domain.statefamilies import StateFamily
+from holdfast.wiring import SystemClock
 from holdfast.workspace.local import LocalWorkspace
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.bootstrap import SystemClock
 from holdfast.errors import InvalidValueError
+from holdfast.wiring import SystemClock
 from holdfast.workspace.claims import Claims
 from holdfast.workspace.local import LocalWorkspace
 from tests.workspace.conftest import Ground

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.bootstrap import SystemClock
 from holdfast.errors import InvalidValueError, ProjectUnknownError
+from holdfast.wiring import SystemClock
 from holdfast.workspace.local import LocalWorkspace
 from tests.workspace.conftest import Ground
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.bootstrap import SystemClock
+from holdfast.wiring import SystemClock
 from holdfast.workspace.gitrun import Git
 from holdfast.workspace.lessonfiles import LocalLessonFiles
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from holdfast import plugins
 from holdfast.backfill.loading import Backfilling, Places, Tally
 from holdfast.backfill.transcriptfiles import at_paths, in_projects, on_this_machine, work_tree
-from holdfast.bootstrap import load_host, repository_texts
+from holdfast.bootstrap import repository_texts
 from holdfast.domain.statefamilies import BACKFILLED_ROOTS
 from holdfast.errors import InvalidValueError
+from holdfast.wiring import load_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

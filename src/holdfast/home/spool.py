@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from holdfast.domain.hookcall import HookCall
     from holdfast.domain.vocabulary import ProjectId, SessionId
     from holdfast.ports.parts import Parts
-    from holdfast.service.memory import Memory
+    from holdfast.service.place import PlaceMemory
 
 FOLDER = "spool"
 ENDING, ASIDE = ".jsonl", ".unreadable"
@@ -92,7 +92,7 @@ def unreadable(run_path: str) -> int:
         return 0
 
 
-def drain(memory: Memory, run_path: str, until_s: float | None = None) -> int:
+def drain(memory: PlaceMemory, run_path: str, until_s: float | None = None) -> int:
     """Put into the store what waits in the spool; returns how many events were new.
 
     Stops at `until_s` of the monotonic clock. What the store cannot take now stays; a file that cannot be read is set
@@ -117,7 +117,7 @@ def drain(memory: Memory, run_path: str, until_s: float | None = None) -> int:
     return new
 
 
-def _put(memory: Memory, entry: dict[str, Any]) -> int:
+def _put(memory: PlaceMemory, entry: dict[str, Any]) -> int:
     events = [from_plain(Event, plain) for plain in entry["events"]]
     if any(not event.project for event in events):
         events = _located(memory, entry["folder"], events)
@@ -130,7 +130,7 @@ def _put(memory: Memory, entry: dict[str, Any]) -> int:
     return new
 
 
-def _located(memory: Memory, folder: str, events: list[Event]) -> list[Event]:
+def _located(memory: PlaceMemory, folder: str, events: list[Event]) -> list[Event]:
     """The events with their project, which was not known when they were spooled."""
     try:
         place = memory.at(folder).place
@@ -144,13 +144,13 @@ def _located(memory: Memory, folder: str, events: list[Event]) -> list[Event]:
     ]
 
 
-def _project_of(memory: Memory, session: SessionId) -> ProjectId:
+def _project_of(memory: PlaceMemory, session: SessionId) -> ProjectId:
     """The project of what else is known of the session; empty when nothing is."""
     known = memory.parts.store.find_events(EventFilter(session=session, limit=1))
     return known[0][1].project if known else ""  # type: ignore[return-value]
 
 
-def _keep_checkpoint(memory: Memory, folder: str, session: SessionId) -> None:
+def _keep_checkpoint(memory: PlaceMemory, folder: str, session: SessionId) -> None:
     """Write down the task's state, as the hook before the compaction would have done."""
     from holdfast.curation.checkpoint import capture
 

@@ -161,7 +161,7 @@ class RulesDesk:
 
     def _known(self, name: str) -> str:
         """The name of a host that reads rules files. Raises InvalidValueError, PluginNotFoundError."""
-        from holdfast.bootstrap import load_host
+        from holdfast.wiring import load_host
 
         host = self._hosts.get(name) or load_host(name)
         if not host.profile.rules:

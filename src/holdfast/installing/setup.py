@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.bootstrap import all_hosts, load_host
+from holdfast.bootstrap import all_hosts
 from holdfast.errors import InvalidValueError, PluginNotFoundError
 from holdfast.installing import gitmerge, launcher
 from holdfast.installing.hostfiles import HostFiles, set_up
 from holdfast.installing.wiring import Wirer
 from holdfast.settings import package_folder, program_paths
+from holdfast.wiring import load_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

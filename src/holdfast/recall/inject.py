@@ -17,7 +17,7 @@ from holdfast.outcomes.holdout import withheld_outcomes
 from holdfast.recall.moments.turn import Turn
 from holdfast.recall.tuning import HEAD_CHARACTERS, TAIL_CHARACTERS, TRIGGER_LIMIT
 from holdfast.text.redaction import fold, redact_to
-from holdfast.text.redaction.keys import BEGIN, END
+from holdfast.text.redaction.hints import BEGIN, END
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Delivery
     from holdfast.ports.parts import Parts
     from holdfast.recall.inject import Handover
-    from holdfast.service.memory import Memory
+    from holdfast.service.place import PlaceMemory
 
     Complain = Callable[[str, Exception], None]
 
@@ -57,7 +57,7 @@ class HeldReply:
         return text
 
 
-def answer(memory: Memory, host_name: str, payload: dict[str, Any], complain: Complain | None = None) -> str:
+def answer(memory: PlaceMemory, host_name: str, payload: dict[str, Any], complain: Complain | None = None) -> str:
     """The host's stdout text. What fails on the way is told to `complain` (which step, why); the rest goes on.
 
     Raises PluginNotFoundError for an unknown host and InvalidValueError for a payload that is not this host's.
@@ -65,13 +65,13 @@ def answer(memory: Memory, host_name: str, payload: dict[str, Any], complain: Co
     return respond(memory, parse(memory, host_name, payload), complain)
 
 
-def parse(memory: Memory, host_name: str, payload: dict[str, Any]) -> HookCall:
+def parse(memory: PlaceMemory, host_name: str, payload: dict[str, Any]) -> HookCall:
     """What the payload says; raises as `answer` does."""
     clock = memory.parts.clock
     return memory.parts.host(host_name).parse_hook(payload, clock.now(), clock.new_id)
 
 
-def respond(memory: Memory, call: HookCall, complain: Complain | None = None, again: bool = False) -> str:
+def respond(memory: PlaceMemory, call: HookCall, complain: Complain | None = None, again: bool = False) -> str:
     """The host's stdout text, which says nothing where a step failed. See `attend`."""
     reply = HeldReply()
     attend(memory, call, reply, complain, again=again)
@@ -79,7 +79,7 @@ def respond(memory: Memory, call: HookCall, complain: Complain | None = None, ag
 
 
 def attend(
-    memory: Memory,
+    memory: PlaceMemory,
     call: HookCall,
     reply: Reply,
     complain: Complain | None = None,
@@ -100,7 +100,7 @@ def attend(
 class _Exchange:
     """One call and its answer."""
 
-    def __init__(self, memory: Memory, call: HookCall, reply: Reply, steps: _Steps, later: Later | None) -> None:
+    def __init__(self, memory: PlaceMemory, call: HookCall, reply: Reply, steps: _Steps, later: Later | None) -> None:
         self._memory = memory
         self._call = call
         self._reply = reply
@@ -220,7 +220,7 @@ class _Steps:
             self._complain(name, HoldfastError(degraded))
 
 
-def _checkpoint(here: Memory, call: HookCall) -> None:
+def _checkpoint(here: PlaceMemory, call: HookCall) -> None:
     """Write down the task's state before the agent forgets it."""
     from holdfast.curation.checkpoint import capture
 

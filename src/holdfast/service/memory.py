@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.lean.records import replace
+from holdfast.service.place import PlaceMemory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,23 +41,16 @@ if TYPE_CHECKING:
     from holdfast.outcomes.bill import Bill
     from holdfast.outcomes.settle import SettleReport
     from holdfast.outcomes.stats import Stats
-    from holdfast.ports.parts import Parts
     from holdfast.publishing.branchsummary import Summary as BranchSummary
     from holdfast.publishing.sharing.sync import Syncing, SyncReport
     from holdfast.recall.bisection import Bisection
-    from holdfast.recall.inject import Handover
 
 
 NO_SESSION = SessionId("")
 
 
-class Memory:
+class Memory(PlaceMemory):
     """What is known about the project of one folder, and of the user."""
-
-    def __init__(self, parts: Parts, folder: str) -> None:
-        self.parts = parts
-        self.folder = folder
-        self._place: Place | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -64,37 +58,11 @@ class Memory:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def __repr__(self) -> str:
-        return f"Memory({self.folder!r})"
-
-    def close(self) -> None:
-        """Let go of the store."""
-        self.parts.store.__exit__(None, None, None)
-
     def at(self, folder: str) -> Memory:
         """The same memory asked from another folder."""
         return Memory(self.parts, folder)
 
-    @property
-    def place(self) -> Place:
-        """The project and work tree of the folder. Raises ProjectUnknownError or InvalidValueError."""
-        if self._place is None:
-            self._place = self.parts.workspace.locate(self.folder)
-        return self._place
-
     # Capture
-
-    def observe(self, call: HookCall) -> int:
-        """Keep the call's events, redacted; returns how many were new."""
-        from holdfast.capture.observe import observe
-
-        return observe(self.parts, self.place, call.events)
-
-    def notice(self, call: HookCall) -> None:
-        """Judge the lessons about the files that the call's events edited: the session hears of it at its next call."""
-        from holdfast.freshness.notice import note_edits
-
-        note_edits(self.parts, self.place, call)
 
     def watch(self) -> Watch:
         """A look, repeated by the caller, at the files that active lessons of the project are about."""
@@ -178,17 +146,6 @@ class Memory:
         from holdfast.recall.inject import inject
 
         return inject(self.parts, self.place, call, until_s, budget_tokens)
-
-    def hand_over(
-        self, call: HookCall, until_s: float | None = None, offer: Callable[[Handover], None] | None = None
-    ) -> Handover:
-        """What to hand to the host at the call's moment, not logged yet: that is for whoever knows that it arrived.
-
-        `offer` is given what could be handed over already, before lessons whose code changed are looked at closely.
-        """
-        from holdfast.recall.inject import prepare
-
-        return prepare(self.parts, self.place, call, until_s, offer=offer)
 
     def recall(
         self,

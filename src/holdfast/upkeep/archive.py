@@ -20,13 +20,13 @@ from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING
 
 from holdfast._version import __version__
-from holdfast.bootstrap import open_store
 from holdfast.errors import HoldfastError, InvalidValueError, SchemaTooNewError, StoreCorruptError, StoreError
 from holdfast.home.witness import accept
 from holdfast.lean.plain import from_plain, render_instant, to_plain
 from holdfast.lean.records import Frozen, replace
 from holdfast.lean.texts import dumps, file_url, loads
 from holdfast.ports.store import Extent
+from holdfast.wiring import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,10 +8,11 @@ import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from holdfast.bootstrap import Memory, open_store
+from holdfast.bootstrap import Memory
 from holdfast.domain.moments import CHANNELS
 from holdfast.lean.records import replace
 from holdfast.lean.texts import file_url
+from holdfast.wiring import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

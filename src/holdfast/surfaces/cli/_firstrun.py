@@ -92,8 +92,8 @@ def _offer_model(settings: Settings, hosts: Sequence[str]) -> None:
 
 def _offer_wrap_up(settings: Settings, hosts: Sequence[str]) -> None:
     """Ask whether the agent may be asked once a session; where no host can be, nothing is asked."""
-    from holdfast.bootstrap import load_host
     from holdfast.installing.configfile import load_text, save_text
+    from holdfast.wiring import load_host
 
     if not any(load_host(host).profile.stop_reply for host in hosts):
         return

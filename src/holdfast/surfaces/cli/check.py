@@ -82,9 +82,9 @@ def _read(path: str) -> tuple[tuple[Expectation, ...], tuple[Mistake, ...]]:
 
 
 def _run(call: Call, root: str, expectations: Sequence[Expectation], from_files: bool, host: str) -> list[Rehearsed]:
-    from holdfast.bootstrap import load_host
     from holdfast.upkeep.rehearsal import rehearse
     from holdfast.upkeep.scratch import scratch_memory
+    from holdfast.wiring import load_host
 
     if host:
         load_host(host)  # a name that is none is an error of its own

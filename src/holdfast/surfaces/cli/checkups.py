@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from importlib.util import cache_from_source
 from typing import TYPE_CHECKING, Any
 
-from holdfast.bootstrap import all_hosts, find_place, open_store
+from holdfast.bootstrap import all_hosts, find_place
 from holdfast.capture.heartbeat import activity, last_events
 from holdfast.errors import HoldfastError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
 from holdfast.home.runfiles import DROPPED, LATE, SPOOLED, read_counts
@@ -26,6 +26,7 @@ from holdfast.surfaces.cli.call import counted
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding, failure
 from holdfast.surfaces.cli.hostcheck import QUIET, WORDS, ago_words, check_heard
 from holdfast.surfaces.cli.project import ACCEPT, claim_line
+from holdfast.wiring import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,7 +42,7 @@ LAUNCHER = "bin/holdfast-launch"
 MEND = "holdfast doctor --mend"
 WAIT_S = 3.0
 """How long a locked database is waited for."""
-LEAN_MODULES = ("bootstrap.py", "settings.py", "service/memory.py", "service/hook.py", "surfaces/hooks/client.py")
+LEAN_MODULES = ("wiring.py", "settings.py", "service/place.py", "service/hook.py", "surfaces/hooks/client.py")
 """Some of what a hook imports: without their compiled form each hook compiles them anew."""
 LOG_LINES = 3
 COUNTED_DAYS = 7

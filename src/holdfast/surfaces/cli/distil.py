@@ -116,7 +116,8 @@ def digest(call: Call, session: SessionId) -> None:
 def models(call: Call) -> None:
     """List what can be asked: agents on this machine, and kinds of endpoints."""
     from holdfast import plugins
-    from holdfast.bootstrap import agent_options, load_host
+    from holdfast.bootstrap import agent_options
+    from holdfast.wiring import load_host
 
     rows: list[dict[str, str]] = []
     for name in plugins.names("hosts"):

@@ -8,11 +8,11 @@ import subprocess
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from holdfast.bootstrap import load_host
 from holdfast.capture.heartbeat import HostActivity
 from holdfast.errors import HoldfastError
 from holdfast.installing.hostfiles import HostFiles, set_up
 from holdfast.surfaces.cli.findings import BAD, NOTE, OK, Finding
+from holdfast.wiring import load_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

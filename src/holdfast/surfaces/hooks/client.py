@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from holdfast.bootstrap import Memory
     from holdfast.domain.hookcall import HookCall
     from holdfast.domain.project import Place
     from holdfast.domain.records import Delivery
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from holdfast.ports.parts import Parts
     from holdfast.settings import Settings
     from holdfast.surfaces.hooks.desk import Desk
+    from holdfast.wiring import HookMemory
 
 PAYLOAD_LIMIT = 16_000_000
 """Bytes; a longer payload is not read to its end."""
@@ -105,15 +105,15 @@ class _Hook:
     def _answer_alone(self, settings: Settings, payload: bytes, again: bool) -> None:
         """Answer in this process. `again`: a server was too slow."""
         _load_c_halves()
-        from holdfast.bootstrap import Memory
         from holdfast.domain.moments import PATIENT_MOMENTS
         from holdfast.lean.texts import loads
         from holdfast.service.hook import attend, parse
+        from holdfast.wiring import HookMemory
 
         plain = loads(payload.decode("utf-8", "replace"))
         if not isinstance(plain, dict):
             raise InvalidValueError("a hook payload that is not a JSON object")
-        memory = Memory(_folder(), settings=settings, cold=True)
+        memory = HookMemory(_folder(), settings)
         if again:
             memory.parts = _without_close_looks(memory.parts)
         call = parse(memory, self.host, plain)
@@ -133,7 +133,7 @@ class _Hook:
         except (OSError, ValueError) as exc:
             self.complain("errand", exc)
 
-    def _finish(self, memory: Memory, call: HookCall, drains: bool) -> None:
+    def _finish(self, memory: HookMemory, call: HookCall, drains: bool) -> None:
         """What can wait until the host has its answer: a learner, the spool, the length of the log.
 
         `drains`: the store takes what it is given, so that there is a point in emptying the spool.
@@ -152,7 +152,7 @@ class _Hook:
             self._drain(memory)
         memory.bound_log(self.desk.release)
 
-    def _drain(self, memory: Memory) -> None:
+    def _drain(self, memory: HookMemory) -> None:
         from holdfast.errors import StoreError
         from holdfast.home.spool import drain
 
@@ -260,7 +260,7 @@ def _folder() -> str:
         return os.sep  # the folder is gone; the payload says where we are
 
 
-def _errand_due(memory: Memory, call: HookCall) -> str:
+def _errand_due(memory: HookMemory, call: HookCall) -> str:
     """What a learner is told when one is due: a session ends or may, or begins while an earlier one waits."""
     ends = call.ends_session or (call.may_be_last and memory.parts.capture)
     starts = call.moment != "after_compaction" and any(event.kind == "session_start" for event in call.events)
@@ -271,7 +271,7 @@ def _errand_due(memory: Memory, call: HookCall) -> str:
     return render_errand(call, _folder())
 
 
-def _has_leftovers(memory: Memory, call: HookCall) -> bool:
+def _has_leftovers(memory: HookMemory, call: HookCall) -> bool:
     from holdfast.surfaces.hooks.handover import has_leftovers, is_left_waiting
 
     if is_left_waiting(memory.settings.run_path):

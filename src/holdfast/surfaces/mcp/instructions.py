@@ -6,12 +6,12 @@ host with hooks that deliver, at whatever moment, is not given it: here and ther
 
 from __future__ import annotations
 
-from holdfast.bootstrap import load_host
 from holdfast.errors import HoldfastError
 from holdfast.lean.records import replace
 from holdfast.settings import Settings
 from holdfast.surfaces.mcp.callers import UNKNOWN, Caller
 from holdfast.surfaces.mcp.greeting import ALONE, HOOKED, is_registered
+from holdfast.wiring import load_host
 
 BRIEF_S, ANSWER_S = 1.0, 1.25
 """How long the brief may take, and how long it is waited for: a host waits for its tools."""

@@ -6,7 +6,9 @@ secret, passwords in commands, and long random words become `[redacted:<rule>]`;
 
 from __future__ import annotations
 
-from holdfast.text.redaction import keys, names, values
+from holdfast.text.redaction import hints
+from holdfast.text.redaction.alphabets import WORD
+from holdfast.text.redaction.hints import BEGIN, PRIVATE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ LEAST = 6
 ROUNDS = 8
 """Most times that a text is searched: what a replacement uncovers is found by the next round."""
 
-_JOINED = frozenset(values.WORD)
+_JOINED = frozenset(WORD)
 _ALNUM = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789")
 _PARTS = bytes(code if code in _ALNUM else 32 for code in range(256))
 _HIDDEN = "\u200b\u200c\u200d\u2060\u2063\ufeff\u00ad\u200e\u200f"
@@ -62,7 +64,9 @@ def redact_to(text: str, limit: int) -> str:
     """
     if len(text) <= limit:
         return redact(text)
-    text = _replace(text, _merge([*keys.find_private(text, fold(text))]))
+    low = fold(text)
+    if PRIVATE in low:
+        text = _replace(text, _merge(_private_spans(text, low)))
     head, tail = limit * 3 // 4, limit // 4
     if len(text) > limit + 2 * (MARGIN + BLOCK_MARGIN):
         first, last = text[: head + MARGIN + BLOCK_MARGIN], text[-tail - MARGIN - BLOCK_MARGIN :]
@@ -110,23 +114,29 @@ def _find(text: str) -> list[Span]:
 def _find_plain(text: str) -> list[Span]:
     low = fold(text)
     parts = frozenset(low.encode("ascii", "replace").translate(_PARTS).split())
-    long = keys.long_words(text)
-    spans = [
-        *keys.find_private(text, low),
-        *names.find_values(text, low, parts),
-        *names.find_headers(text, low),
-    ]
-    spans += keys.find_keys(text, long)
-    if long:
-        spans += keys.find_words(text, low, long, redact)
-        spans += keys.find_pem_parts(text, long)
-    if keys.BEGIN in text:
+    long = hints.long_words(text)
+    spans: list[Span] = []
+    if PRIVATE in low:
+        spans += _private_spans(text, low)
+    if hints.may_name_a_value(text, low, parts) or hints.may_hold_a_header(low):
+        from holdfast.text.redaction import names
+
+        spans += names.find_values(text, low, parts)
+        spans += names.find_headers(text, low)
+    if hints.may_hold_a_key(text, long) or BEGIN in text or "eyJ" in text:
+        from holdfast.text.redaction import keys
+
+        spans += keys.find_keys(text, long)
+        if long:
+            spans += keys.find_words(text, low, long, redact)
+            spans += keys.find_pem_parts(text, long)
         spans += keys.find_pem(text)
-    if "eyJ" in text:
         spans += keys.find_jwts(text)
     if "://" in text and "@" in text:
+        from holdfast.text.redaction import names
+
         spans += names.find_logins(text)
-    if not parts.isdisjoint(names.TRIGGERS) and any(hint in low for hint in names.HINTS):
+    if hints.may_hold_a_form(low, parts):
         from holdfast.text.redaction import forms
 
         spans += forms.find_forms(text, low, parts)
@@ -201,14 +211,19 @@ def _areas(text: str, joints: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _joints(text: str) -> list[tuple[int, int]]:
     """Where a word is broken in two literals or lines: `"AK" + "IA"`, `"AK" "IA"`, or a backslash at the line's end."""
+    glues = [glue for hint, glues in _GLUES if hint in text for glue in glues]
+    if not glues:
+        return []
+    from holdfast.text.redaction.values import run
+
     joints: list[tuple[int, int]] = []
-    for glue in [glue for hint, glues in _GLUES if hint in text for glue in glues]:
+    for glue in glues:
         at = text.find(glue)
         while at >= 0:
             end = at + len(glue)
             if text[at - 1 : at] in _JOINED:
                 if glue[-1] == "\n":
-                    end += values.run(text, end, " \t+.", 80)
+                    end += run(text, end, " \t+.", 80)
                     end += glue[0] != "\\" and text[end : end + 1] == glue[0]
                 closed = glue[-1] != "\n" or glue[0] == "\\" or text[end - 1] == glue[0]
                 if closed and text[end : end + 1] in _JOINED:
@@ -218,8 +233,18 @@ def _joints(text: str) -> list[tuple[int, int]]:
     return [joint for number, joint in enumerate(joints) if not number or joint[0] >= joints[number - 1][1]]
 
 
+def _private_spans(text: str, low: str) -> list[Span]:
+    from holdfast.text.redaction import keys
+
+    return list(keys.find_private(text, low))
+
+
 def _without_blocks(text: str) -> str:
-    return _replace(text, _merge([*keys.find_pem(text)])) if keys.BEGIN in text else text
+    if BEGIN not in text:
+        return text
+    from holdfast.text.redaction import keys
+
+    return _replace(text, _merge([*keys.find_pem(text)]))
 
 
 def _merge(spans: list[Span]) -> list[Span]:

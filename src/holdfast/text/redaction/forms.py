@@ -1,12 +1,13 @@
 """Secrets that only their surroundings show: what programs are given, columns of tables, secrets of Kubernetes.
 
-Loaded only for texts with one of `names.TRIGGERS`. Each look is bounded, and goes on behind what it has read.
+Loaded only for texts with one of `hints.TRIGGERS`. Each look is bounded, and goes on behind what it has read.
 """
 
 from __future__ import annotations
 
-from holdfast.text.redaction.names import COLUMNS, PROGRAMS
-from holdfast.text.redaction.values import WORD, has_digit, is_stand_in, is_typed, places, run
+from holdfast.text.redaction.alphabets import WORD
+from holdfast.text.redaction.hints import COLUMNS, PROGRAMS
+from holdfast.text.redaction.values import has_digit, is_stand_in, is_typed, places, run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,23 +5,9 @@ Each scanner yields (start, end, rule) and looks at a bounded number of characte
 
 from __future__ import annotations
 
-from holdfast.text.redaction.values import (
-    ALNUM,
-    BASE64,
-    DIGITS,
-    DOTTED,
-    HEX,
-    SPAN,
-    UPPER,
-    WIDE,
-    WORD,
-    decoded,
-    has_digit,
-    is_opaque,
-    is_random,
-    run,
-    starts_word,
-)
+from holdfast.text.redaction.alphabets import ALNUM, BASE64, DIGITS, DOTTED, HEX, UPPER, WIDE, WORD
+from holdfast.text.redaction.hints import BEGIN, END, PLAIN_KEYS, PRIVATE
+from holdfast.text.redaction.values import SPAN, decoded, has_digit, is_opaque, is_random, run, starts_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -228,23 +214,10 @@ follow; `l` the mark stands inside of a key, which begins at its left;
 Sources: the issuers' documentation of their key formats; base64 of the openings of PEM blocks and JSON.
 """
 
-PLAIN_KEYS = (
-    ("gitlab", "_gitlab_session=", ALNUM, 32, ""),
-    ("huggingface", "hf_", ALNUM, 30, "b"),
-    ("huggingface", "api_org_", ALNUM, 30, "b"),
-    ("duffel", "duffel_test_", WORD + "=", 40, ""),
-    ("duffel", "duffel_live_", WORD + "=", 40, ""),
-    ("sendgrid", "SG.", DOTTED + "=", 50, "bd"),
-)
-"""Keys that `long_words` may miss: of small letters alone, or with a `=` near their beginning."""
-
 _BY_STEM: dict[str, list[tuple[str, str, str, int, str]]] = {}
 for _kind in KEYS:
     _BY_STEM.setdefault(_kind[1][:2], []).append(_kind)
 """The keys by the two characters they begin with: most texts have few of these."""
-
-KEY_LENGTH = 13
-"""No key above has fewer characters, prefix included."""
 
 CRYPTS = ("$2a$", "$2b$", "$2y$", "$6$", "$5$", "$y$", "$argon2", "{SSHA}", "{SSHA512}", "pbkdf2_sha256$")
 """Beginnings of hashes of passwords, which can be guessed at leisure."""
@@ -262,30 +235,12 @@ PUBLIC_BEFORE = ("h1:", "r1:", "base64,", "SHA256:", "sha256:", "sha512:", "MD5:
 HASH_MARKS = ("sha512-", "sha384-", "sha256-")
 """Texts a line or two before that make it the rest of a wrapped integrity hash."""
 
-BEGIN, END = "-----BEGIN ", "-----END "
 PEM_BODIES = ("b3BlbnNzaC1rZXktdjE", "MC4CAQAwBQYDK2V", "MHcCAQEE", "MIGHAgEAMB", "MIGkAgEBBD", "MIG2AgEAMB")
 """What the first line of a private key begins with: OpenSSH, Ed25519, and three forms of elliptic curves."""
 RSA_MARKS = ("IBAAKC", "IBADANBgkqhkiG9w0BAQE")
 """What follows an RSA private key's length, a few characters into its first line: its version is 0."""
 
-_KEEPS = frozenset((ALNUM + "_+/.-~").encode())
-_WORDS_ONLY = bytes(code if code in _KEEPS else 32 for code in range(256))
-_DIGITS = DIGITS.encode()
 _PARTS_ONLY = bytes(32 if code in b".~" else code for code in range(256))
-
-
-def long_words(text: str) -> list[str]:
-    """The words of `KEY_LENGTH` characters or more that may be keys: not the identifiers, most of them by far."""
-    words = text.encode("latin-1", "replace").translate(_WORDS_ONLY).split()
-    return [word.decode("latin-1") for word in words if len(word) >= KEY_LENGTH and _may_be_key(word)]
-
-
-def _may_be_key(word: bytes) -> bool:
-    if word.translate(None, _DIGITS) != word:
-        return True
-    if word.islower():
-        return False
-    return b"_" not in word if word.isupper() else b"-" in word or b"_" in word
 
 
 # Keys with a prefix of their own
@@ -358,11 +313,11 @@ def find_jwts(text: str) -> Iterator[Span]:
 
 def find_private(text: str, low: str) -> Iterator[Span]:
     """`<private>` spans with what is nested in them; one that is never closed reaches to the end."""
-    at = low.find("<private>")
+    at = low.find(PRIVATE)
     while at >= 0:
         end = _private_end(low, at)
         yield at, end, ""
-        at = low.find("<private>", end)
+        at = low.find(PRIVATE, end)
 
 
 def _private_end(low: str, at: int) -> int:
@@ -371,7 +326,7 @@ def _private_end(low: str, at: int) -> int:
         close = low.find("</private>", here)
         if close < 0:
             return len(low)
-        inner = low.count("<private>", here, close)
+        inner = low.count(PRIVATE, here, close)
         depth, here = depth + inner - 1, close + 10
     return here
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from holdfast.text.redaction.alphabets import MEDIUM, STRONG, WEAK, WIDE, WORD
+from holdfast.text.redaction.hints import ASCII_WORDS, FOREIGN, HUMPS, NAMES, WORDS
 from holdfast.text.redaction.values import (
-    MEDIUM,
     SPAN,
-    STRONG,
-    WEAK,
-    WIDE,
-    WORD,
     decoded,
     has_digit,
     is_opaque,
@@ -33,23 +30,6 @@ BLANKS = " \t"
 SCHEMES = ("bearer", "basic", "token", "digest", "negotiate", "apikey", "hmac", "aws4-hmac-sha256", "key")
 _IDENTIFIER = WORD + "."
 
-NAMES: tuple[tuple[str, int], ...] = (
-    ("password", STRONG),
-    ("passwd", STRONG),
-    ("passphrase", STRONG),
-    ("mnemonic", STRONG),
-    ("pwd", STRONG),
-    ("_pass", STRONG),
-    ("secret", MEDIUM),
-    ("credential", MEDIUM),
-    ("key", MEDIUM),
-    ("token", WEAK),
-    ("_auth", WEAK),
-    ("sig=", WEAK),
-    ("signature=", WEAK),
-)
-"""(lower-case part of a name, how surely its value is secret). See `values.is_secret` for what each asks."""
-
 KEYS_OF = (
     "api", "access", "account", "auth", "encryption", "signing", "master", "private", "service", "subscription",
     "secret", "jwt", "app", "license", "storage", "shared", "webhook", "client", "admin", "deploy", "write",
@@ -58,25 +38,8 @@ KEYS_OF = (
 )  # fmt: skip
 """What stands before `key` in names of secrets: `api_key`, `accessKey`, `signing-key`."""
 
-WORDS: dict[str, int] = {
-    "pw": STRONG, "pass": STRONG, "pswd": STRONG, "passcode": STRONG, "requirepass": STRONG, "masterauth": STRONG,
-    "psk": STRONG, "pat": WEAK, "cred": MEDIUM, "creds": MEDIUM, "dsn": WEAK, "salt": MEDIUM, "pepper": MEDIUM,
-    "auth": MEDIUM, "otp": MEDIUM, "jwt": WEAK, "sid": WEAK, "seed": WEAK,
-    "passwort": STRONG, "kennwort": STRONG, "passwörter": STRONG, "contraseña": STRONG, "contrasena": STRONG,
-    "clave": STRONG, "senha": STRONG, "mdp": STRONG, "passe": STRONG, "parola": STRONG, "wachtwoord": STRONG,
-    "haslo": STRONG, "hasło": STRONG, "heslo": STRONG, "salasana": STRONG, "lösenord": STRONG, "losenord": STRONG,
-    "passord": STRONG, "adgangskode": STRONG, "kodeord": STRONG, "jelszó": STRONG, "jelszo": STRONG, "lozinka": STRONG,
-    "şifre": STRONG, "sifre": STRONG, "parool": STRONG, "slaptažodis": STRONG, "пароль": STRONG, "парола": STRONG,
-    "密码": STRONG, "密碼": STRONG, "口令": STRONG, "パスワード": STRONG, "비밀번호": STRONG, "암호": STRONG,
-    "κωδικός": STRONG, "סיסמה": STRONG, "كلمة المرور": STRONG, "รหัสผ่าน": STRONG, "mật khẩu": STRONG,
-}  # fmt: skip
-"""Names that announce a secret only as words of their own, or parts between `_` and `-`; in many languages."""
-
 DIRECTIVES = ("requirepass", "masterauth")
 """Names of settings whose values follow behind a blank."""
-
-_FOREIGN = tuple(name for name in WORDS if not name.isascii())
-ASCII_WORDS = frozenset(name.encode() for name in WORDS if name.isascii())
 
 SPOKEN = ("passphrase", "mnemonic")
 """Names whose values may be words with spaces."""
@@ -102,65 +65,6 @@ VALUES_OF = ("value", "default", "val")
 """Names of a sibling that holds the value of what `name:` names."""
 
 
-PROGRAMS: dict[str, str] = {
-    "mysql": "-p*", "mysqldump": "-p*", "mysqladmin": "-p*", "mysqlimport": "-p*", "mysqlshow": "-p*",
-    "mysqlcheck": "-p*", "mysqlsh": "-p*", "mycli": "-p*", "mariadb": "-p*", "mytop": "-p*", "xtrabackup": "-p*",
-    "sshpass": "-p*", "mongo": "-p", "mongosh": "-p", "mongodump": "-p", "mongorestore": "-p", "mongoexport": "-p",
-    "mongoimport": "-p", "cqlsh": "-p", "redis": "-a", "keydb": "-a", "valkey": "-a", "docker": "-p", "podman": "-p",
-    "buildah": "-p", "skopeo": "-p", "nerdctl": "-p", "helm": "-p", "crane": "-p", "oras": "-p", "oc": "-p -t",
-    "cf": "-p", "az": "-p", "twine": "-p", "ldapsearch": "-w", "ldapadd": "-w", "ldapmodify": "-w",
-    "ldapdelete": "-w",
-    "ldapwhoami": "-w", "ldappasswd": "-w -s -a", "zip": "-P*", "unzip": "-P*", "7z": "-p*", "7za": "-p*",
-    "7zz": "-p*",
-    "rar": "-p* -hp*", "unrar": "-p*", "sqlcmd": "-P*", "bcp": "-P*", "osql": "-P*", "isql": "-P*", "tsql": "-P*",
-    "ssh-keygen": "-N -P", "rdesktop": "-p*", "xfreerdp": "/p:*", "wfreerdp": "/p:*", "ipmitool": "-P",
-    "cadaver": "-p",
-    "mosquitto_pub": "-P", "mosquitto_sub": "-P", "rabbitmqadmin": "-p", "couchbase": "-p", "cbq": "-p", "lftp": "-u",
-    "ncftp": "-p", "ncftpput": "-p", "smbclient": "-U%", "smbmap": "-p", "winexe": "-U%", "rpcclient": "-U%",
-    "net": "-U%", "mount": "-o=", "crackmapexec": "-p", "netexec": "-p", "evil": "-p", "hydra": "-p", "useradd": "-p",
-    "usermod": "-p", "openssl": "-k -K -pass -passin -passout",
-    "keytool": "-storepass -keypass -srcstorepass -deststorepass",
-    "jarsigner": "-storepass -keypass", "apksigner": "--ks-pass --key-pass", "curl": "-u: -U:", "http": "-a:",
-    "https": "-a:", "wget": "", "snmpwalk": "-A -X -c", "snmpget": "-A -X -c", "kadmin": "-w -p*",
-    "influx": "-password",
-    "svn": "", "ftp": "", "htpasswd": "", "vault": "", "aws": "", "npm": "", "gh": "", "glab": "", "heroku": "",
-    "sqlplus": "", "wpa_passphrase": "", "rabbitmqctl": "", "nmcli": "", "iwconfig": "", "rclone": "", "psql": "",
-    "gpg": "", "chpasswd": "", "sudo": "", "redis-cli": "-a", "doctl": "-t", "flyctl": "-t",
-    "fly": "-t", "cloudflared": "", "ansible": "", "pdftk": "", "qpdf": "", "borg": "", "restic": "", "su": "",
-    "stdin": "",
-}  # fmt: skip
-"""Programs and their flags that take a secret: `-p*` also glued, `-U%` behind a `%`, `-u:` behind a `:`."""
-
-COLUMNS = ("password", "passwd", "passwort", "pwd", "pass", "secret", "token", "contraseña", "senha", "kennwort")
-"""Heads of columns that hold secrets."""
-
-TRIGGERS = frozenset(
-    name.replace("_", "-").partition("-")[0].encode() for name in (*PROGRAMS, *COLUMNS, "stringdata", "identified")
-) | {b"5432", b"3306"}
-"""Words without which `forms` has nothing to look for."""
-
-HINTS = (
-    " -",
-    "pass:",
-    " login",
-    " user",
-    "unseal",
-    "kind",
-    ":5432:",
-    ":3306:",
-    "authtoken",
-    "|",
-    ",",
-    "\t",
-    "/p:",
-    " by ",
-    " add_user",
-    "change_password",
-    "wpa_",
-)
-"""And without one of these."""
-
-
 # Names and their values
 
 
@@ -180,7 +84,7 @@ def find_values(text: str, low: str, parts: frozenset[bytes]) -> Iterator[Span]:
 
 def _find_humps(text: str, low: str) -> Iterator[Span]:
     """Values of `dbPass`, `smtpPw`: short names that are a part of a longer one only by their capital."""
-    for name in ("Pass", "Pw", "Psk"):
+    for name in HUMPS:
         if name in text:
             for at in places(text, name):
                 if text[at - 1 : at].islower() and _is_apart(text, at, at + len(name)):
@@ -190,7 +94,7 @@ def _find_humps(text: str, low: str) -> Iterator[Span]:
 def _words_in(text: str, low: str, parts: frozenset[bytes]) -> list[str]:
     """Those of `WORDS` that may be in the text; `parts` are its words of ASCII letters and digits."""
     ascii_words = [name.decode("ascii") for name in parts & ASCII_WORDS]
-    return ascii_words if text.isascii() else ascii_words + [name for name in _FOREIGN if name in low]
+    return ascii_words if text.isascii() else ascii_words + [name for name in FOREIGN if name in low]
 
 
 def _is_apart(text: str, at: int, end: int) -> bool:

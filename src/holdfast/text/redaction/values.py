@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from math import log2
 
+from holdfast.text.redaction.alphabets import ALNUM, DIGITS, HEX, MEDIUM, STRONG
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,20 +17,9 @@ if TYPE_CHECKING:
     Span = tuple[int, int, str]
     """(start, end, rule); the rule is empty for a private span."""
 
-DIGITS = "0123456789"
-HEX = DIGITS + "abcdefABCDEF"
-UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-ALNUM = DIGITS + UPPER + UPPER.lower()
-WORD = ALNUM + "_-"
-DOTTED = WORD + "."
-BASE64 = ALNUM + "+/="
-WIDE = DOTTED + "+/=~%"
-
 SPAN = 4_096
 """Most characters looked at after a prefix or a name: longer than any key, so that the work is bounded."""
 
-STRONG, MEDIUM, WEAK = 3, 2, 1
-"""How surely a name's value is secret."""
 
 PLACEHOLDERS = frozenset(
     (
