@@ -20,7 +20,7 @@ from holdfast.errors import HostConfigError
 from holdfast.hosts._shared import compressed
 from holdfast.hosts._shared.files import instant, path_of_uri
 from holdfast.hosts._shared.folders import settings_folder, state_folder
-from holdfast.hosts._shared.toolcalls import clean
+from holdfast.hosts._shared.payloads import clean
 from holdfast.hosts._shared.wrapping import persons_words
 from holdfast.hosts.cursor.transcripts import folder_of_slug
 from holdfast.wiring import load_host

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from holdfast.domain.event import Event
-from holdfast.hosts._shared.toolcalls import Source, call_finished, is_memory_file, summed_up
+from holdfast.hosts._shared.payloads import Source
+from holdfast.hosts._shared.toolcalls import call_finished, is_memory_file, summed_up
 from holdfast.hosts.claude_code.transcripts import parse_transcript
 from holdfast.lean.texts import uuid7
 

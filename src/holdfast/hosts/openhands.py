@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 
 from holdfast.hosts._shared.files import find_files, instant, read_json, written_at
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.recorded import Recorded
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, failure
-from holdfast.hosts._shared.toolcalls import fields_of, text_of
 from holdfast.ports.host import HostProfile
 
 TYPE_CHECKING = False

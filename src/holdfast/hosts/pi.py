@@ -9,9 +9,10 @@ import os
 
 from holdfast.hosts._shared.files import find_files, instant, parse_line
 from holdfast.hosts._shared.messages import blocks_of
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.recorded import Recorded
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, failure
-from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of
+from holdfast.hosts._shared.toolcalls import response_text
 from holdfast.ports.host import HostProfile
 
 TYPE_CHECKING = False

@@ -13,9 +13,9 @@ import shlex
 
 from holdfast.hosts._shared.files import parse_object, read_json, written_at
 from holdfast.hosts._shared.messages import blocks_of
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.recorded import Recorded
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling
-from holdfast.hosts._shared.toolcalls import fields_of, text_of
 from holdfast.ports.host import HostProfile
 
 TYPE_CHECKING = False

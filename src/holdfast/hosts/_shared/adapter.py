@@ -7,7 +7,7 @@ import os
 from holdfast.domain.briefing import Briefing
 from holdfast.errors import InvalidValueError
 from holdfast.hosts._shared.hooks import parse_hook, render_nested
-from holdfast.hosts._shared.toolcalls import call_files, fields_of, text_of
+from holdfast.hosts._shared.payloads import call_files, fields_of, text_of
 from holdfast.lean.records import replace
 
 TYPE_CHECKING = False

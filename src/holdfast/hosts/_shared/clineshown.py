@@ -13,8 +13,8 @@ import os
 
 from holdfast.hosts._shared.clinetasks import WORKING_FOLDER, error_of, folder_of
 from holdfast.hosts._shared.files import instant, parse_object, read_json, written_at
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling
-from holdfast.hosts._shared.toolcalls import fields_of, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from functools import lru_cache
 from holdfast.hosts._shared.files import instant, read_json, try_json, written_at
 from holdfast.hosts._shared.folders import settings_folder
 from holdfast.hosts._shared.messages import blocks_of, tell_message
+from holdfast.hosts._shared.payloads import fields_of, shorten, text_of
 from holdfast.hosts._shared.retelling import Retelling, failure
-from holdfast.hosts._shared.toolcalls import fields_of, shorten, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

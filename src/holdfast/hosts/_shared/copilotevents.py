@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from holdfast.hosts._shared.files import instant, parse_line
 from holdfast.hosts._shared.messages import arguments_of
-from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of
+from holdfast.hosts._shared.payloads import fields_of, text_of
+from holdfast.hosts._shared.toolcalls import response_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

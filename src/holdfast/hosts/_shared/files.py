@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from urllib.parse import unquote
 
 from holdfast.errors import HostConfigError, InvalidValueError
-from holdfast.hosts._shared.toolcalls import fields_of
+from holdfast.hosts._shared.payloads import fields_of
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.texts import loads
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import InvalidValueError
-from holdfast.hosts._shared.toolcalls import (
+from holdfast.hosts._shared.payloads import (
     EDIT_TOOLS,
     PATCH_TOOL,
     Source,
-    call_failed,
     call_files,
-    call_finished,
     clean,
     fields_of,
     minute_of,
@@ -166,11 +164,15 @@ def _lines_read(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _after_tool(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+    from holdfast.hosts._shared.toolcalls import call_finished
+
     tool, arguments, use = _call(fields)
     return {"events": tuple(call_finished(source, tool, arguments, fields.get("tool_response"), use))}
 
 
 def _after_failure(source: Source, fields: Mapping[str, Any]) -> dict[str, Any]:
+    from holdfast.hosts._shared.toolcalls import call_failed, call_finished
+
     tool, arguments, use = _call(fields)
     if fields.get("is_interrupt") is True:
         # The user stopped it: a command ran for a while, and neither worked nor failed; an edit was not made.

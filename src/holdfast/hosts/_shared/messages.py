@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from holdfast.errors import InvalidValueError
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.retelling import failure
-from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of
+from holdfast.hosts._shared.toolcalls import response_text
 from holdfast.lean.texts import loads
 
 TYPE_CHECKING = False

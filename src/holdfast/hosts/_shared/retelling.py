@@ -9,16 +9,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from holdfast.hosts._shared.hooks import PARSERS, compaction_key, start_key
-from holdfast.hosts._shared.toolcalls import (
-    UNKNOWN_EXIT,
-    Source,
-    clean,
-    fields_of,
-    said,
-    shorten,
-    summed_up,
-    text_of,
-)  # fmt: skip
+from holdfast.hosts._shared.payloads import Source, clean, fields_of, said, shorten, text_of
+from holdfast.hosts._shared.toolcalls import UNKNOWN_EXIT, summed_up
 from holdfast.hosts._shared.wrapping import persons_words
 from holdfast.text.speech import is_spoken
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.plugin import render_context
-from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of, with_usual_fields
+from holdfast.hosts._shared.toolcalls import response_text, with_usual_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ import os
 
 from holdfast.hosts._shared.files import find_files, instant, path_of_uri, read_json, written_at
 from holdfast.hosts._shared.messages import blocks_of, tell_message
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, failure
-from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of
+from holdfast.hosts._shared.toolcalls import response_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import re
 
 from holdfast.errors import InvalidValueError
 from holdfast.hosts._shared.files import find_files, instant, path_of_uri, read_lines, try_json, written_at
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, failure
-from holdfast.hosts._shared.toolcalls import fields_of, text_of
 from holdfast.lean.texts import loads
 
 TYPE_CHECKING = False

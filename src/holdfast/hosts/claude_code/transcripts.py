@@ -16,20 +16,8 @@ from holdfast.hosts._shared.hooks import (
     compaction_key,
     start_key,
 )
-from holdfast.hosts._shared.toolcalls import (
-    REFUSAL,
-    Source,
-    call_failed,
-    call_finished,
-    clean,
-    fields_of,
-    refusal,
-    response_text,
-    said,
-    shorten,
-    summed_up,
-    text_of,
-)
+from holdfast.hosts._shared.payloads import Source, clean, fields_of, said, shorten, text_of
+from holdfast.hosts._shared.toolcalls import REFUSAL, call_failed, call_finished, refusal, response_text, summed_up
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.texts import loads
 from holdfast.text.speech import is_spoken

@@ -12,8 +12,9 @@ from __future__ import annotations
 import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.payloads import PATCH_TOOL, fields_of, text_of
 from holdfast.hosts._shared.plugin import render_context
-from holdfast.hosts._shared.toolcalls import PATCH_TOOL, exited, fields_of, response_text, text_of, with_usual_fields
+from holdfast.hosts._shared.toolcalls import exited, response_text, with_usual_fields
 from holdfast.hosts._shared.wrapping import persons_words
 
 TYPE_CHECKING = False

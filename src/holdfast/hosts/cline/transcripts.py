@@ -11,8 +11,8 @@ from holdfast.hosts._shared.clineshown import SHOWN, read_shown
 from holdfast.hosts._shared.clinetasks import HISTORY, read_task, task_folders
 from holdfast.hosts._shared.files import find_files, instant, oldest_first, read_json, try_json, written_at
 from holdfast.hosts._shared.messages import blocks_of, tell_message
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.retelling import Retelling
-from holdfast.hosts._shared.toolcalls import fields_of, text_of
 from holdfast.hosts.cline import outcome
 
 TYPE_CHECKING = False

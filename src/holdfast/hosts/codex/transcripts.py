@@ -15,8 +15,9 @@ import re
 from holdfast.errors import InvalidValueError
 from holdfast.hosts._shared.compressed import unpacked_lines
 from holdfast.hosts._shared.files import find_files, instant, oldest_first, parse_line
+from holdfast.hosts._shared.payloads import PATCH_TOOL, fields_of, text_of
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, as_it_is, failure
-from holdfast.hosts._shared.toolcalls import PATCH_TOOL, fields_of, response_text, text_of
+from holdfast.hosts._shared.toolcalls import response_text
 from holdfast.lean.texts import loads
 
 TYPE_CHECKING = False

@@ -9,8 +9,9 @@ import os
 
 from holdfast.hosts._shared.files import find_files, path_of_uri, read_json, written_at
 from holdfast.hosts._shared.messages import open_calls
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.retelling import Retelling
-from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of, with_usual_fields
+from holdfast.hosts._shared.toolcalls import response_text, with_usual_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

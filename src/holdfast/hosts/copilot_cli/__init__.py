@@ -13,15 +13,8 @@ import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
 from holdfast.hosts._shared.hooks import render_nested, within_limit
-from holdfast.hosts._shared.toolcalls import (
-    PATCH_TOOL,
-    UNKNOWN_EXIT,
-    exited,
-    fields_of,
-    text_of,
-    with_usual_fields,
-    without_exit_line,
-)
+from holdfast.hosts._shared.payloads import PATCH_TOOL, fields_of, text_of
+from holdfast.hosts._shared.toolcalls import UNKNOWN_EXIT, exited, with_usual_fields, without_exit_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
 from holdfast.hosts._shared.hooks import within_limit
-from holdfast.hosts._shared.toolcalls import fields_of, text_of
+from holdfast.hosts._shared.payloads import fields_of, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,8 +24,9 @@ from holdfast.hosts._shared.files import (
 )
 from holdfast.hosts._shared.folders import settings_folder
 from holdfast.hosts._shared.messages import arguments_of, blocks_of
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, failure
-from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of, with_usual_fields
+from holdfast.hosts._shared.toolcalls import response_text, with_usual_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

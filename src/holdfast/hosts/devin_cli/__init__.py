@@ -13,7 +13,8 @@ import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
 from holdfast.hosts._shared.hooks import render_nested
-from holdfast.hosts._shared.toolcalls import fields_of, text_of, with_usual_fields
+from holdfast.hosts._shared.payloads import fields_of, text_of
+from holdfast.hosts._shared.toolcalls import with_usual_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

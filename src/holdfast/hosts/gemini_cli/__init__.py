@@ -12,7 +12,8 @@ import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
 from holdfast.hosts._shared.hooks import render_nested
-from holdfast.hosts._shared.toolcalls import exited, fields_of, response_text, text_of
+from holdfast.hosts._shared.payloads import fields_of, text_of
+from holdfast.hosts._shared.toolcalls import exited, response_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

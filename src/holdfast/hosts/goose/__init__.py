@@ -14,7 +14,8 @@ import sys
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
 from holdfast.hosts._shared.folders import settings_folder
-from holdfast.hosts._shared.toolcalls import fields_of, text_of, with_usual_fields
+from holdfast.hosts._shared.payloads import fields_of, text_of
+from holdfast.hosts._shared.toolcalls import with_usual_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ import sys
 from holdfast.hosts._shared.database import VALUE_LIMIT, open_foreign
 from holdfast.hosts._shared.files import instant
 from holdfast.hosts._shared.folders import settings_folder
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling
-from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of
+from holdfast.hosts._shared.toolcalls import response_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.payloads import fields_of
 from holdfast.hosts._shared.plain import render_plain
-from holdfast.hosts._shared.toolcalls import fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

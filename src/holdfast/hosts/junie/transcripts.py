@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 
 from holdfast.hosts._shared.files import find_files, instant, read_lines, written_at
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, failure
-from holdfast.hosts._shared.toolcalls import fields_of, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

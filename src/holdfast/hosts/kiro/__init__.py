@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.plain import render_plain
-from holdfast.hosts._shared.toolcalls import fields_of, text_of, with_usual_fields
+from holdfast.hosts._shared.toolcalls import with_usual_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

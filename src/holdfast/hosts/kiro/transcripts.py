@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 
 from holdfast.hosts._shared.files import find_files, instant, read_lines, try_json, written_at
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.retelling import Retelling
-from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of
+from holdfast.hosts._shared.toolcalls import response_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

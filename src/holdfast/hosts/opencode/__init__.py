@@ -11,8 +11,9 @@ from __future__ import annotations
 import os
 
 from holdfast.hosts._shared.adapter import Adapter, check_scope
+from holdfast.hosts._shared.payloads import PATCH_TOOL, fields_of, text_of
 from holdfast.hosts._shared.plugin import render_context
-from holdfast.hosts._shared.toolcalls import PATCH_TOOL, UNKNOWN_EXIT, exited, fields_of, text_of
+from holdfast.hosts._shared.toolcalls import UNKNOWN_EXIT, exited
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

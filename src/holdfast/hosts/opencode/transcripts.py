@@ -9,8 +9,8 @@ import os
 
 from holdfast.hosts._shared.database import VALUE_LIMIT, open_foreign
 from holdfast.hosts._shared.files import find_files, instant, parse_object, read_json, try_json
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling
-from holdfast.hosts._shared.toolcalls import fields_of, text_of
 from holdfast.hosts.opencode import without_quotes
 
 TYPE_CHECKING = False

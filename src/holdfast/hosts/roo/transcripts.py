@@ -9,7 +9,8 @@ import re
 
 from holdfast.hosts._shared.clinetasks import HISTORY, read_task, task_folders
 from holdfast.hosts._shared.files import find_files, oldest_first
-from holdfast.hosts._shared.toolcalls import fields_of, text_of, with_usual_fields
+from holdfast.hosts._shared.payloads import fields_of, text_of
+from holdfast.hosts._shared.toolcalls import with_usual_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import os
 import re
 
 from holdfast.hosts._shared.files import find_files, instant, read_text, written_at
+from holdfast.hosts._shared.payloads import shorten
 from holdfast.hosts._shared.recorded import Recorded
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling
-from holdfast.hosts._shared.toolcalls import shorten
 from holdfast.hosts.specstory.olderform import OlderTurns, change
 from holdfast.ports.host import HostProfile
 

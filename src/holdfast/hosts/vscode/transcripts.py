@@ -22,8 +22,9 @@ from holdfast.hosts._shared.files import (
     written_at,
 )
 from holdfast.hosts._shared.folders import settings_folder
+from holdfast.hosts._shared.payloads import PATCH_TOOL, fields_of, text_of
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, as_it_is, failure
-from holdfast.hosts._shared.toolcalls import PATCH_TOOL, fields_of, text_of, with_usual_fields
+from holdfast.hosts._shared.toolcalls import with_usual_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

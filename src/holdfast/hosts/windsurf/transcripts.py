@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 
 from holdfast.hosts._shared.files import find_files, instant, path_of_uri, read_lines, written_at
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.retelling import UNANSWERED, Retelling, as_it_is, failure
-from holdfast.hosts._shared.toolcalls import fields_of, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from holdfast.hosts._shared.compressed import unpack
 from holdfast.hosts._shared.database import VALUE_LIMIT, open_foreign
 from holdfast.hosts._shared.files import instant, parse_object
 from holdfast.hosts._shared.folders import state_folder
+from holdfast.hosts._shared.payloads import fields_of, text_of
 from holdfast.hosts._shared.retelling import Retelling
-from holdfast.hosts._shared.toolcalls import fields_of, response_text, text_of, with_usual_fields
+from holdfast.hosts._shared.toolcalls import response_text, with_usual_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
