@@ -29,7 +29,7 @@ from benchmarks.recall.unrelated import EVERYDAY_PROMPTS
 from holdfast.lean.records import replace
 from holdfast.ranking.bar import ASKED, PUSHED, Bar, passes
 from holdfast.recall import retrieve as recall
-from holdfast.recall.retrieve import Found
+from holdfast.recall.score import Found
 
 SETS = ("transcripts", "locomo", "project_history")
 VARIANTS = ("gist", "gist + quote + files", "turn", "session whole", "title", "task", "changelog")

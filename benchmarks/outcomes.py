@@ -27,7 +27,7 @@ from holdfast.domain.vocabulary import LessonId, ProjectId, SessionId
 from holdfast.outcomes import estimate
 from holdfast.outcomes.holdout import is_withheld
 from holdfast.outcomes.standing import standing_of
-from holdfast.outcomes.weights import weights_of
+from holdfast.outcomes.weighing import weights_of
 
 BEGAN = datetime(2026, 1, 5, tzinfo=UTC)
 PROJECT = ProjectId("simulated")

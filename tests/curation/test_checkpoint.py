@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast import Memory
-from holdfast.curation.checkpoint import capture, current, render, save
+from holdfast.curation.checkpoint import capture, save
+from holdfast.curation.taskstate import current, render
 from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import replace

@@ -20,16 +20,8 @@ from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.outcomes.advice import advice_of
 from holdfast.outcomes.holdout import is_withheld
 from holdfast.outcomes.standing import standing_of
-from holdfast.outcomes.weights import (
-    NO_WEIGHTS,
-    Weights,
-    factor_of,
-    factors_of,
-    load_weights,
-    render_weights,
-    shift_of,
-    weights_of,
-)
+from holdfast.outcomes.weighing import factor_of, factors_of, render_weights, shift_of, weights_of
+from holdfast.outcomes.weights import NO_WEIGHTS, Weights, load_weights
 from holdfast.ports.store import LogFilter
 from holdfast.testing.builders import START, make_lesson, make_outcome
 

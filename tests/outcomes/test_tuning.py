@@ -13,7 +13,8 @@ from holdfast.outcomes.estimate import difference_of, share_of
 from holdfast.outcomes.missed import Library
 from holdfast.outcomes.standing import standing_of
 from holdfast.outcomes.story import clipped
-from holdfast.outcomes.weights import Weights, factor_of, factors_of, shift_of, weights_of
+from holdfast.outcomes.weighing import factor_of, factors_of, shift_of, weights_of
+from holdfast.outcomes.weights import Weights
 from holdfast.testing.builders import make_lesson
 from tests.outcomes.test_outcome_rules import made
 

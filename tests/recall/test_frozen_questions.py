@@ -20,7 +20,9 @@ from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.lean.records import replace
 from holdfast.recall import ask as asking
 from holdfast.recall.embed import embed_pending
-from holdfast.recall.retrieve import PARTICULAR, question, weigh_up, with_vector
+from holdfast.recall.question import question, with_vector
+from holdfast.recall.retrieve import PARTICULAR
+from holdfast.recall.score import weigh_up
 from holdfast.settings import load_settings
 from holdfast.testing.builders import make_lesson
 

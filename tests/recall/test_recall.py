@@ -14,7 +14,8 @@ from holdfast.errors import EmbedderError, InvalidValueError, StoreLockedError
 from holdfast.lean.records import replace
 from holdfast.ports.store import Store
 from holdfast.recall.ask import ask
-from holdfast.recall.retrieve import draw, question
+from holdfast.recall.question import question
+from holdfast.recall.retrieve import draw
 from holdfast.rendering.budget import count_tokens
 from holdfast.testing.builders import SESSION, make_lesson
 from holdfast.text.clues import clues_in

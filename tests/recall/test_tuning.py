@@ -22,13 +22,16 @@ from holdfast.lean.records import replace
 from holdfast.lean.texts import short_id
 from holdfast.ranking.relevance import Fit
 from holdfast.recall.ask import ask
+from holdfast.recall.assemble import is_visible, says_something
 from holdfast.recall.embed import embed_pending, embed_question
 from holdfast.recall.inject import _ends_of
 from holdfast.recall.moments.prompt import own_words
 from holdfast.recall.moments.saying import shares_subject
 from holdfast.recall.moments.turn import telling
+from holdfast.recall.question import question, shorten
 from holdfast.recall.quotation import quote_lesson
-from holdfast.recall.retrieve import Found, asked_words, is_visible, question, reason, says_something, shorten
+from holdfast.recall.retrieve import asked_words
+from holdfast.recall.score import Found, reason
 from holdfast.recall.surroundings import linked_files, way_to
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import PROJECT, START, FixedClock, make_checkpoint, make_lesson

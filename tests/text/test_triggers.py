@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from holdfast.domain.lesson import Triggers
-from holdfast.text.triggers import beginning_of, begins, derive_triggers, key_of, restated, stands_in, united
+from holdfast.text.triggermatch import begins, key_of, stands_in
+from holdfast.text.triggers import beginning_of, derive_triggers, restated, united
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 What is known of lessons that are not fresh is kept as one state for each work tree: the state, since when, and who saw
 it come about. Hooks add what they find out when a file is edited or a lesson is read; a watcher adds what it sees. At
-its next call a session is told of a change that makes something it was shown untrue, twice at most. Lean: every
-delivery reads that state, which is empty for most.
+its next call a session is told of a change that makes something it was shown untrue, twice at most. What
+every delivery reads of it is in `states`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from holdfast.domain.briefing import Ranked, Why
-from holdfast.domain.moments import PARTICULAR_MOMENTS
 from holdfast.domain.statefamilies import LESSON_STATES
 from holdfast.domain.vocabulary import FRESHNESSES, Freshness, LessonId
 from holdfast.errors import LessonNotFoundError
+from holdfast.freshness.states import SOUND, load_plain, owner_of, parse_plain
 from holdfast.freshness.tuning import (
     JUDGED_S,
     LESSONS_A_FILE,
@@ -25,7 +25,7 @@ from holdfast.freshness.tuning import (
 )
 from holdfast.lean.plain import from_plain, to_plain
 from holdfast.lean.records import Frozen, replace
-from holdfast.lean.texts import dumps, loads
+from holdfast.lean.texts import dumps
 from holdfast.ports.filters import LessonFilter
 
 TYPE_CHECKING = False
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     States = dict[LessonId, "KnownState"]
 
-SOUND = ("unanchored", "fresh", "moved")
-"""States not worth keeping: what is not kept is one of these."""
 WORSE = ("drifted", "changed", "orphaned")
 """States that an agent is told of."""
 
@@ -75,20 +73,8 @@ _BECAME: dict[Freshness, str] = {"orphaned": "gone"}
 
 def load_states(parts: Parts, place: Place) -> States:
     """What is known of this work tree's lessons; without what cannot be read."""
-    read = {lesson: _read(plain) for lesson, plain in _load_plain(parts, place).items()}
+    read = {lesson: _read(plain) for lesson, plain in load_plain(parts, place).items()}
     return {lesson: known for lesson, known in read.items() if known is not None}
-
-
-def _load_plain(parts: Parts, place: Place) -> dict[LessonId, dict[str, Any]]:
-    """The kept states as they are written: most hooks only ask whether there is one."""
-    return _parse_plain(parts.store.get_state(LESSON_STATES, _owner(place)))
-
-
-def _parse_plain(text: str) -> dict[LessonId, dict[str, Any]]:
-    try:
-        return {plain["lesson"]: plain for plain in loads(text or "[]")}
-    except (KeyError, TypeError, ValueError):
-        return {}
 
 
 def keep_states(
@@ -104,9 +90,9 @@ def keep_states(
     def edit(text: str) -> str:
         return _with_news(text, news)
 
-    text = parts.store.get_state(LESSON_STATES, _owner(place))
+    text = parts.store.get_state(LESSON_STATES, owner_of(place))
     if edit(text) != text:
-        parts.store.edit_state(LESSON_STATES, _owner(place), edit)
+        parts.store.edit_state(LESSON_STATES, owner_of(place), edit)
 
 
 def _with_news(text: str, news: Iterable[KnownState]) -> str:
@@ -114,7 +100,7 @@ def _with_news(text: str, news: Iterable[KnownState]) -> str:
 
     A store may keep hundreds of states and every delivery comes here: only those judged become records.
     """
-    known = _parse_plain(text)
+    known = parse_plain(text)
     differs = False
     for state in news:
         if state.freshness in SOUND:
@@ -128,20 +114,6 @@ def _with_news(text: str, news: Iterable[KnownState]) -> str:
         return text
     newest = sorted(known.values(), key=lambda plain: str(plain.get("at")))[-STATES_KEPT:]
     return dumps(newest) if newest else ""
-
-
-def keep_found(parts: Parts, place: Place, read: Iterable[Ranked]) -> None:
-    """Keep the states of lessons that were read for a delivery: what was so before the session's next edit.
-
-    Where a host waits not every lesson is looked at closely; `unverified` then says no more than is known already.
-    """
-    judged = {ranked.lesson.id: ranked.freshness for ranked in read}
-    if not judged:
-        return
-    known = _load_plain(parts, place)
-    judged = {lesson: state for lesson, state in judged.items() if state != "unverified" or lesson not in known}
-    if any(lesson in known or state not in SOUND for lesson, state in judged.items()):
-        keep_states(parts, place, judged)
 
 
 def note_edits(parts: Parts, place: Place, call: HookCall) -> None:
@@ -159,24 +131,17 @@ def note_edits(parts: Parts, place: Place, call: HookCall) -> None:
 def find_news(parts: Parts, place: Place, call: HookCall, deliveries: Sequence[Delivery]) -> Ranked | None:
     """The one lesson to tell this agent of because its code got worse in this session; None for no news.
 
+    Asked only where there may be some: see `states.may_have_news`.
+
     Before a file, lessons about it that the agent was shown are judged again: they are not shown twice.
     """
-    if call.moment not in PARTICULAR_MOMENTS:
-        return None
-    if call.moment == "before_file" and deliveries:
-        states = _look_again(parts, place, call, deliveries, load_states(parts, place))
-    elif any(plain.get("by") for plain in _load_plain(parts, place).values()):
-        states = load_states(parts, place)
-    else:
-        return None  # what nobody saw come about is no news
+    states = load_states(parts, place)
+    if call.moment == "before_file":
+        states = _look_again(parts, place, call, deliveries, states)
     if sum(delivery.reason.startswith(NEWS) for delivery in deliveries) >= SESSION_NOTICES:
         return None
     due = [known for known in states.values() if _is_news(known, call, deliveries)]
     return _first_true(parts, place, sorted(due, key=lambda known: known.at, reverse=True)[:NOTICES_TRIED])
-
-
-def _owner(place: Place) -> str:
-    return f"{place.project.id}:{place.root}"
 
 
 def _follow(known: KnownState | None, state: KnownState) -> KnownState:

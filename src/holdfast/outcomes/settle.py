@@ -29,7 +29,7 @@ from holdfast.outcomes.tuning import (
     OPEN_MOST,
     SETTLED_MOST,
 )
-from holdfast.outcomes.weights import render_weights, weights_of
+from holdfast.outcomes.weighing import render_weights, weights_of
 from holdfast.ports.filters import EventFilter, LessonFilter, LogFilter
 
 TYPE_CHECKING = False

@@ -19,23 +19,10 @@ from holdfast.ranking.diversify import Rival, diversify
 from holdfast.ranking.fuse import is_exact, total
 from holdfast.ranking.ranker import applies, features, judge, last_part
 from holdfast.ranking.relevance import weigh
-from holdfast.recall.retrieve import (
-    PARTICULAR,
-    RETRIEVERS,
-    TIMED,
-    Draw,
-    Found,
-    admissible,
-    asked_words,
-    brief,
-    draw,
-    found_of,
-    is_visible,
-    render,
-    says_something,
-    weigh_up,
-    with_vector,
-)
+from holdfast.recall.assemble import admissible, brief, is_visible, render, says_something
+from holdfast.recall.question import with_vector
+from holdfast.recall.retrieve import PARTICULAR, RETRIEVERS, TIMED, Draw, asked_words, draw, found_of
+from holdfast.recall.score import Found, weigh_up
 from holdfast.recall.surroundings import linked_files
 from holdfast.recall.tuning import (
     ASKED_POOL,

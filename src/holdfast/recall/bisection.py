@@ -13,7 +13,7 @@ from holdfast.errors import HoldfastError, InvalidValueError, LessonNotFoundErro
 from holdfast.lean.records import Frozen
 from holdfast.lessons.lookup import resolve
 from holdfast.recall.ask import ask
-from holdfast.recall.retrieve import question
+from holdfast.recall.question import question
 from holdfast.recall.tuning import BISECTION_TOKENS
 
 TYPE_CHECKING = False

@@ -11,9 +11,8 @@ from holdfast.domain.event import TEXT_LIMIT
 from holdfast.domain.records import Delivery
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import HoldfastError, StoreError
-from holdfast.freshness.notice import keep_found
+from holdfast.freshness.states import keep_found
 from holdfast.lean.records import replace
-from holdfast.outcomes.holdout import withheld_outcomes
 from holdfast.recall.moments.turn import Turn
 from holdfast.recall.tuning import HEAD_CHARACTERS, TAIL_CHARACTERS, TRIGGER_LIMIT
 from holdfast.text.redaction import fold, redact_to
@@ -98,6 +97,8 @@ class Handover:
         keep_found(turn.parts, turn.place, turn.read)
         if turn.withheld:
             trigger = _trigger(turn.parts, turn.place, turn.call)
+            from holdfast.outcomes.holdout import withheld_outcomes
+
             outcomes = withheld_outcomes(turn.parts, turn.place, turn.call, turn.moment, turn.withheld, trigger)
             turn.parts.store.record(outcomes)
 

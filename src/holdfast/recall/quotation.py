@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.curation import checkpoint as _checkpoint
+from holdfast.curation import taskstate
 from holdfast.lean.plain import render_instant
 from holdfast.lean.texts import short_id
 from holdfast.recall.tuning import CHECKPOINT_TOKENS, FIELD_LIMIT, PLACES_SHOWN
@@ -41,7 +41,7 @@ def quote_lesson(lesson: Lesson, judged: tuple[Freshness, str]) -> str:
 
 def quote_checkpoint(checkpoint: Checkpoint) -> str:
     """A checkpoint's whole state."""
-    return render_block([], checkpoint=_checkpoint.render(checkpoint, CHECKPOINT_TOKENS))
+    return render_block([], checkpoint=taskstate.render(checkpoint, CHECKPOINT_TOKENS))
 
 
 def quote_near(near: Sequence[Ranked]) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from holdfast.errors import HoldfastError
 from holdfast.lean.records import replace
 from holdfast.recall.tuning import FILES_LIMIT, LINKED_LIMIT, SYMBOLS_LIMIT
-from holdfast.text.enclosing import TEXT_LIMIT, definitions_at, lines_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +32,8 @@ def symbols_at(parts: Parts, place: Place, path: str, call: HookCall) -> tuple[s
     """
     if not call.excerpts and not call.lines[0]:
         return ()
+    from holdfast.text.enclosing import TEXT_LIMIT, definitions_at, lines_of
+
     content = parts.workspace.read(place, path)
     if not content or len(content) > TEXT_LIMIT:
         return ()

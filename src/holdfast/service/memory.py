@@ -171,7 +171,7 @@ class Memory(PlaceMemory):
         `across`: lessons of sibling projects follow the project's own, each with its project's name as the caveat.
         """
         from holdfast.recall.ask import ask
-        from holdfast.recall.retrieve import question
+        from holdfast.recall.question import question
 
         question_text = error if text == "" else text
         query = question(
@@ -583,13 +583,13 @@ class Memory(PlaceMemory):
 
     def checkpoint(self, task: str = "") -> Checkpoint | None:
         """The current checkpoint of a task (default: the latest of this branch), or None."""
-        from holdfast.curation.checkpoint import current
+        from holdfast.curation.taskstate import current
 
         return current(self.parts, self.place, task)
 
     def checkpoints(self, limit: int = 50) -> list[Checkpoint]:
         """Every saved state of this project's tasks, newest first, closed ones too."""
-        from holdfast.curation.checkpoint import saved
+        from holdfast.curation.taskstate import saved
 
         return saved(self.parts, self.place, limit)
 

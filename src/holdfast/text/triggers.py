@@ -85,11 +85,6 @@ def triggers_of(lesson: Lesson) -> Triggers:
     return derive_triggers(lesson.kind, lesson.trust, lesson.insight, lesson.how)
 
 
-def last_part(symbol: str) -> str:
-    """`put` of `Store.put`, `Store::Put` and `Store#put`: what a symbol's trigger is looked up by."""
-    return symbol.replace("::", ".").replace("#", ".").rpartition(".")[2].casefold()
-
-
 def united(triggers: Triggers, other: Triggers) -> Triggers:
     """The triggers of both, each once: what somebody stated and what the words give, or of two statements."""
     return Triggers(
@@ -136,40 +131,6 @@ def beginning_of(piece: str) -> str:
             break
         beginning.append(word)
     return " ".join(beginning) if len(beginning) > 1 else ""
-
-
-def begins(command: str, beginning: str) -> bool:
-    """Whether a command, as words joined by single blanks, begins with those words."""
-    return command == beginning or command.startswith(beginning + " ")
-
-
-def stands_in(literal: str, text: str) -> bool:
-    """Whether the text holds the literal, not as a part of a longer word."""
-    at = text.find(literal)
-    while at >= 0:
-        end = at + len(literal)
-        before, after = text[at - 1 : at], text[end : end + 1]
-        if not (_goes_on(before, literal[0]) or _goes_on(after, literal[-1])):
-            return True
-        at = text.find(literal, at + 1)
-    return False
-
-
-def key_of(literal: str) -> str:
-    """The longest word of a literal, by which it is looked up; empty without one of three letters."""
-    runs = words_of(literal)
-    longest = max(runs, key=len, default="")
-    return longest if len(longest) > 2 else ""
-
-
-def words_of(text: str) -> list[str]:
-    """The runs of letters, digits and underscores in a text, in lower case, each once."""
-    spread = "".join(c if c.isalnum() or c == "_" else " " for c in text.lower())
-    return list(dict.fromkeys(spread.split()))
-
-
-def _goes_on(neighbour: str, edge: str) -> bool:
-    return (neighbour.isalnum() or neighbour == "_") and (edge.isalnum() or edge == "_")
 
 
 def _clauses(text: str) -> Iterator[str]:

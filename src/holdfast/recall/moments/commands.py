@@ -14,13 +14,13 @@ from holdfast.recall.tuning import COMMAND_LINES, EDITS_READ, SESSION_COMMAND_LI
 from holdfast.text.occasions import CARDS, command_kinds, group_keys, habit_of, how_to_commands, language_of
 from holdfast.text.shell import simple_commands
 from holdfast.text.signature import command_target
-from holdfast.text.triggers import begins
+from holdfast.text.triggermatch import begins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.domain.lesson import Lesson
     from holdfast.recall.moments.turn import Turn
-    from holdfast.recall.retrieve import Found
+    from holdfast.recall.score import Found
 
 ENDINGS = ("commit", "pr")
 """Kinds of commands by which work is handed in."""

@@ -15,7 +15,7 @@ from holdfast.text.failure import answers_failure, read_failure
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.recall.moments.turn import Turn
-    from holdfast.recall.retrieve import Found
+    from holdfast.recall.score import Found
 
 ANSWERS = "answers this failure"
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from holdfast.domain.query import Query
     from holdfast.domain.vocabulary import LessonId
     from holdfast.recall.moments.turn import Turn
-    from holdfast.recall.retrieve import Found
+    from holdfast.recall.score import Found
 
 FILE, TRIGGER, CARD, BAIT = "about this file", "trigger", "lint card", "a linter looks at"
 
@@ -73,7 +73,7 @@ def matched(lesson: Lesson, query: Query, old: str = "") -> str:
     """Which trigger of the lesson fits for itself, in words; empty where it stands in the replaced text as well."""
     from holdfast.text.globs import glob_matches, names_only_an_ending
     from holdfast.text.shell import simple_commands
-    from holdfast.text.triggers import begins, stands_in
+    from holdfast.text.triggermatch import begins, stands_in
 
     for literal in lesson.when.literals:
         if stands_in(literal, query.code) and not stands_in(literal, old):

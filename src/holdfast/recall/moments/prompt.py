@@ -8,7 +8,8 @@ from holdfast.domain.moments import RESTORING_MOMENTS
 from holdfast.ranking.names import TELLING
 from holdfast.ranking.pushing import is_about, is_plainly_about, relevance_of
 from holdfast.recall.moments.turn import Pick
-from holdfast.recall.retrieve import draw, question, with_vector
+from holdfast.recall.question import question, with_vector
+from holdfast.recall.retrieve import draw
 from holdfast.recall.tuning import (
     FIRST_LINES,
     LONG_PROMPT,
@@ -20,7 +21,7 @@ from holdfast.text.speech import MACHINE_OPENINGS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.recall.moments.turn import Turn
-    from holdfast.recall.retrieve import Found
+    from holdfast.recall.score import Found
 
 WRITTEN_WHOLE = (*MACHINE_OPENINGS, "Implement the following plan:", "[SYSTEM NOTIFICATION")
 """How prompts begin that a program wrote."""

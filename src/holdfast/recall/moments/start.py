@@ -9,7 +9,6 @@ from holdfast.ports.filters import LogFilter
 from holdfast.ports.lessonstore import get_readable
 from holdfast.ranking.bar import is_decisive
 from holdfast.recall.moments.turn import Pick, as_found
-from holdfast.recall.retrieve import draw
 from holdfast.recall.tuning import (
     COUNTED,
     OUTCOMES_READ,
@@ -48,6 +47,8 @@ def _of_task(turn: Turn) -> list[Pick]:
     """Lessons about the files of the task that is restored, those that fit its goal first."""
     if turn.checkpoint is None or not turn.checkpoint.files:
         return []
+    from holdfast.recall.retrieve import draw
+
     query = turn.query(text=turn.checkpoint.goal, paths=turn.checkpoint.files)
     drawn = draw(turn.parts, query, ("path", "text"))
     turn.degraded = drawn.degraded

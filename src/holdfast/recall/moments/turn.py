@@ -16,7 +16,7 @@ from holdfast.domain.query import Query
 from holdfast.domain.records import Delivery
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import StoreError
-from holdfast.freshness.notice import find_news
+from holdfast.freshness.states import may_have_news
 from holdfast.lean.records import Frozen, replace
 from holdfast.lessons.staged import seen_here
 from holdfast.outcomes.holdout import is_withheld, may_withhold
@@ -28,7 +28,7 @@ from holdfast.ranking.bar import is_decisive
 from holdfast.ranking.names import TELLING
 from holdfast.ranking.relevance import EVERYDAY, Fit, stem
 from holdfast.ranking.tuning import SURE_EXACT
-from holdfast.recall.retrieve import Found, weigh_up
+from holdfast.recall.score import Found, weigh_up
 from holdfast.recall.tuning import (
     CHECKPOINT_DAYS,
     FRAME_TOKENS,
@@ -197,6 +197,10 @@ class Turn:
         if not self.room:
             return
         try:
+            if not may_have_news(self.parts, self.place, self.call, self.told):
+                return
+            from holdfast.freshness.notice import find_news
+
             self.news = find_news(self.parts, self.place, self.call, self.told)
         except StoreError:
             return  # it writes down what it sees; without that, the others are delivered all the same
@@ -306,13 +310,13 @@ class Turn:
         """The checkpoint to restore, compiled; within half of the budget when lessons share it."""
         if self.checkpoint is None:
             return ""
-        from holdfast.curation.checkpoint import render
+        from holdfast.curation.taskstate import render
 
         return render(self.checkpoint, self.budget // 2 if shared else self.budget - FRAME_TOKENS)
 
     def restorable(self, own: bool) -> Checkpoint | None:
         """The current checkpoint when it is recent and its task goes on; `own`: also one of this very session."""
-        from holdfast.curation.checkpoint import current  # before a file or a command nothing is restored
+        from holdfast.curation.taskstate import current  # before a file or a command nothing is restored
 
         checkpoint = current(self.parts, self.place)
         if checkpoint is None or checkpoint.id in self.shown or (checkpoint.session == self.call.session and not own):

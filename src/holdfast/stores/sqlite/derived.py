@@ -10,7 +10,8 @@ from holdfast.domain.lesson import Lesson
 from holdfast.stores.sqlite.rows import SESSION_PREFIX, SOURCE_CODES, clean, scope_token
 from holdfast.text.occasions import occasions
 from holdfast.text.searchkeys import TOKEN_LIMIT, anchored_files, lesson_tokens, text_columns
-from holdfast.text.triggers import key_of, last_part, triggers_of
+from holdfast.text.triggermatch import key_of, last_part
+from holdfast.text.triggers import triggers_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

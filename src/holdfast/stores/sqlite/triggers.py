@@ -11,7 +11,7 @@ from holdfast.stores.sqlite.rows import clean, clean_all, slots
 from holdfast.stores.sqlite.visible import first_visible, owners, visible
 from holdfast.text.globs import glob_matches
 from holdfast.text.shell import simple_commands
-from holdfast.text.triggers import begins, last_part, stands_in, words_of
+from holdfast.text.triggermatch import begins, last_part, stands_in, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

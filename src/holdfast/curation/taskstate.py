@@ -1,0 +1,80 @@
+"""Checkpoints as they are read: the current one of a task, and its lines. They are written in `checkpoint`."""
+
+from __future__ import annotations
+
+from holdfast.domain.records import Checkpoint
+from holdfast.ports.filters import LogFilter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.domain.project import Place
+    from holdfast.ports.parts import Parts
+
+LEFT_OUT = "[left out: "
+"""How a note begins that stands for words which look like an attack."""
+CHECKPOINTS_READ = 200
+"""Checkpoints read back to find the current one."""
+
+
+def current(parts: Parts, place: Place, task: str = "") -> Checkpoint | None:
+    """The newest open checkpoint of the task; without a task the latest of this branch. None when all are closed."""
+    seen: set[str] = set()
+    for checkpoint in saved(parts, place, CHECKPOINTS_READ):
+        here = checkpoint.task == task if task else checkpoint.branch == place.branch
+        if not here or checkpoint.task in seen:
+            continue
+        seen.add(checkpoint.task)
+        if not checkpoint.closed:
+            return checkpoint
+    return None
+
+
+def saved(parts: Parts, place: Place, limit: int) -> list[Checkpoint]:
+    """The project's checkpoints, newest first, closed ones too."""
+    return parts.store.find_records(Checkpoint, LogFilter(project=place.project.id, limit=limit))
+
+
+def render(checkpoint: Checkpoint, budget_tokens: int) -> str:
+    """The checkpoint as a few lines of at most that many tokens; what matters least gives way first.
+
+    Files give way before what is done, that before open questions, those before next steps; the goal is cut last.
+    """
+    from holdfast.rendering.budget import count_tokens
+    from holdfast.rendering.lines import clean
+
+    shows_branch = checkpoint.branch and not checkpoint.task.startswith(LEFT_OUT)
+    branch = f", branch {clean(checkpoint.branch)}" if shows_branch else ""
+    head = f"State of task {clean(checkpoint.task)}, saved {checkpoint.at:%Y-%m-%d %H:%M} UTC{branch}:"
+    rows = [
+        ("goal", [clean(checkpoint.goal)]),
+        ("next", [clean(item) for item in checkpoint.next]),
+        ("open", [clean(item) for item in checkpoint.open_questions]),
+        ("done", [clean(item) for item in checkpoint.done][::-1]),
+        ("files", [clean(item) for item in checkpoint.files][::-1]),
+    ]
+    lines = [head]
+    left = budget_tokens - count_tokens(head)
+    for name, items in rows:
+        line = _row(name, items, left)
+        lines += [line] if line else []
+        left -= count_tokens(line)
+    return "\n".join(lines)
+
+
+def _row(name: str, items: Sequence[str], budget: int) -> str:
+    """`name: item; item` with as many items as fit; the first is cut at a word when it alone does not."""
+    from holdfast.rendering.budget import count_tokens
+
+    fitting: list[str] = []
+    for item in items:
+        if count_tokens(f"{name}: {'; '.join([*fitting, item])}") > budget:
+            break
+        fitting.append(item)
+    if not fitting and items and name in ("goal", "next"):
+        words = items[0].split(" ")
+        while words and count_tokens(f"{name}: {' '.join(words)}…") > budget:
+            words = words[: len(words) * 3 // 4]
+        fitting = [" ".join(words) + "…"] if words else []
+    return f"{name}: {'; '.join(fitting)}" if fitting else ""

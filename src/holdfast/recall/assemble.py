@@ -1,0 +1,136 @@
+"""An answer out of what was found: what may be delivered, how much of it, in which order, as which lines."""
+
+from __future__ import annotations
+
+from holdfast.domain.briefing import Briefing, LaneShare
+from holdfast.errors import LessonNotFoundError
+from holdfast.lean.records import replace
+from holdfast.ranking.bar import Bar, is_sure, passes_by_meaning, passes_by_words
+from holdfast.ranking.diversify import Rival, diversify
+from holdfast.ranking.fuse import is_exact
+from holdfast.ranking.fuse import total as fuse_total
+from holdfast.ranking.names import TELLING, UNNAMED
+from holdfast.ranking.relevance import fit_of, lesson_stems, weigh
+from holdfast.recall.retrieve import asked_words
+from holdfast.recall.score import SETTLING, Found
+from holdfast.recall.tuning import LINKS_FOLLOWED, NEAR_MEANING, ON_DEMAND_LINE_TOKENS
+from holdfast.rendering.budget import count_tokens, fit
+from holdfast.rendering.lines import LINE_TOKENS, Line, compile_line, frame_tokens, more_line, render_block
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.domain.briefing import Ranked
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.query import Query
+    from holdfast.domain.vocabulary import Moment
+    from holdfast.ports.parts import Parts
+
+FOLLOWED = ("relates_to", "refines", "caused_by")
+"""Kinds of links that are followed from a lesson that the question names."""
+
+
+def admissible(parts: Parts, query: Query, matches: Sequence[Found], bar: Bar) -> list[Found]:
+    """Return the matches that may be delivered because of a name, a place, their meaning or their words, and the
+    lessons that the named ones are linked to.
+
+    A question that names a lesson is about that lesson: all others then need strong words.
+    """
+
+    def has_words(match: Found) -> bool:
+        return passes_by_words(match.fit, bar, match.shares, match.chance)
+
+    def is_named(match: Found) -> bool:
+        return match.named == TELLING or (match.named != UNNAMED and has_words(match))
+
+    def is_fit(match: Found) -> bool:
+        if some_named:
+            return match.fit.strength >= bar.strong
+        return has_words(match) or passes_by_meaning(match.shares, bar, match.chance)
+
+    some_named = any(map(is_named, matches))
+    good = [match for match in matches if is_named(match) or is_sure(match.shares, match.chance) or is_fit(match)]
+    return good + _linked_by(parts, query, good)
+
+
+def _linked_by(parts: Parts, query: Query, good: Sequence[Found]) -> list[Found]:
+    """Return the first lessons linked to those the question names, each with half the score of the named one."""
+    taken = {*query.exclude, *(match.lesson.id for match in good)}
+    followed: list[Found] = []
+    for match in good if query.as_of is None else ():
+        for link in match.lesson.links if match.named == TELLING else ():
+            if link.kind not in FOLLOWED or link.target in taken or len(followed) == LINKS_FOLLOWED:
+                continue
+            taken.add(link.target)
+            try:
+                (lesson,) = parts.store.get([link.target])
+            except LessonNotFoundError:
+                continue  # purged since
+            if is_visible(lesson, query):
+                share = LaneShare(lane="link", rank=len(followed) + 1, raw=1.0, share=fuse_total(match.shares) / 2)
+                stems = lesson_stems(lesson)
+                fit = fit_of(weigh(asked_words(query)), stems)
+                via = "linked to one that is named"
+                followed.append(Found(lesson=lesson, shares=(share,), fit=fit, stems=stems, aim=match.aim, via=via))
+    return followed
+
+
+def is_visible(lesson: Lesson, query: Query) -> bool:
+    """Whether the query allows a lesson that no retriever found."""
+    scope, ends = lesson.scope, lesson.validity.valid_to
+    mine = query.all_projects or scope.level == "user" or scope.project == query.project
+    holds = query.at is None or ends is None or ends > query.at
+    here = not scope.branch or query.staged is None or scope.project != query.project or lesson.id in query.staged
+    return mine and holds and here and lesson.state in query.states and lesson.kind in (query.kinds or (lesson.kind,))
+
+
+def brief(
+    ranked: Sequence[tuple[Ranked, Found]],
+    *,
+    moment: Moment,
+    limit: int,
+    budget_tokens: int,
+    checkpoint_text: str = "",
+    extra: int = 0,
+    hint: str = "holdfast recall",
+    degraded: str = "",
+) -> Briefing:
+    """Choose, order and compile: at most `limit` lessons within the budget, the frame and checkpoint included.
+
+    `extra` counts lessons that fit but were not read; `hint` is what reaches those left out.
+    """
+    rivals = [
+        Rival(score=r.score, terms=f.stems, session=f.lesson.provenance.session, exact=is_exact(f.shares))
+        for r, f in ranked
+    ]
+    chosen = diversify(rivals, 2 * limit)
+    order = [at for at, _ in chosen]
+    line_budget = ON_DEMAND_LINE_TOKENS if moment == "on_demand" else LINE_TOKENS
+    lines = [compile_line(ranked[i][0].lesson, ranked[i][0].caveat, line_budget) for i in order]
+    total = len(ranked) + extra
+    room = budget_tokens - frame_tokens(more_line(max(total, 1), hint), checkpoint_text)
+    taken = fit([line.tokens for line in lines], [worth for _, worth in chosen], room, limit)
+    items = tuple(replace(ranked[order[at]][0], rank=n) for n, at in enumerate(taken, start=1))
+    text = render([lines[at] for at in taken], total - len(items), hint, checkpoint_text)
+    return Briefing(
+        moment=moment,
+        items=items,
+        more=total - len(items),
+        tokens=count_tokens(text),
+        checkpoint_text=checkpoint_text,
+        text=text,
+        degraded=degraded,
+    )
+
+
+def says_something(share: LaneShare) -> bool:
+    """Whether that retriever's answer is about the question: not a settling one, nor the nearest of nothing near."""
+    return share.lane not in (*SETTLING, "ranker") and (share.lane != "vector" or share.raw >= NEAR_MEANING)
+
+
+def render(lines: Sequence[Line], more: int, hint: str, checkpoint_text: str) -> str:
+    """The fenced text of a briefing; empty when there is nothing to say."""
+    if not lines and not checkpoint_text:
+        return ""
+    return render_block([line.text for line in lines], more_line(more, hint), checkpoint_text)

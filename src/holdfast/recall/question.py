@@ -1,0 +1,100 @@
+"""A question as the retrievers are asked it: its words, the places and names in them, the time it is about."""
+
+from __future__ import annotations
+
+from holdfast.domain.query import Query
+from holdfast.errors import EmbedderError, InvalidValueError, PluginNotFoundError
+from holdfast.lean.records import replace
+from holdfast.lessons.staged import seen_here
+from holdfast.recall.tuning import TEXT_LIMIT
+from holdfast.text.clues import clues_in
+from holdfast.text.signature import error_signature
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import LessonId, LessonKind, State
+    from holdfast.ports.parts import Parts
+
+
+def question(
+    parts: Parts,
+    place: Place,
+    text: str = "",
+    paths: Sequence[str] = (),
+    symbols: Sequence[str] = (),
+    command: str = "",
+    error: str = "",
+    as_of: datetime | None = None,
+    states: Sequence[State] = ("active",),
+    kinds: Sequence[LessonKind] = (),
+    all_projects: bool = False,
+) -> Query:
+    """The query for a question asked at a place. Paths, identifiers and an error in the text inform it like given ones.
+
+    Raises InvalidValueError for what is no text and when there is an `as_of` without a time zone.
+    """
+    for name, value in (("text", text), ("command", command), ("error", error)):
+        if not isinstance(value, str):
+            raise InvalidValueError(f"{name} must be a text, not {type(value).__name__}")
+    if as_of is not None and as_of.tzinfo is None:
+        raise InvalidValueError("as_of must be an aware time", hint="add a zone, e.g. 2026-11-21T08:45:29Z")
+    from holdfast.text.timespan import span_in  # before a file or a command nothing is asked in words
+
+    question_text = shorten(text)
+    now = parts.clock.now()
+    since, until = span_in(question_text, as_of or now) or (None, None)
+    clues = clues_in(question_text)
+    named = [*paths, *clues.paths]
+    relative = [parts.workspace.relative(place, path) for path in named]
+    return Query(
+        project=place.project.id,
+        text=question_text,
+        paths=tuple(dict.fromkeys(path for path in relative if path)),
+        symbols=tuple(dict.fromkeys([*symbols, *clues.symbols])),
+        command=command,
+        error=error or (question_text if error_signature(question_text) else ""),
+        staged=seen_here(parts, place),
+        prefix=place.prefix,
+        as_of=as_of,
+        at=None if as_of else now,
+        since=since,
+        until=until,
+        states=tuple(states),
+        kinds=tuple(kinds),
+        all_projects=all_projects,
+    )
+
+
+def shorten(text: str) -> str:
+    """The head and the tail of a long text; a pasted log says what matters at its ends."""
+    if len(text) <= TEXT_LIMIT:
+        return text
+    return text[: TEXT_LIMIT // 2] + "\n" + text[-TEXT_LIMIT // 2 :]
+
+
+def with_vector(parts: Parts, query: Query, local: bool = False) -> tuple[Query, str]:
+    """The query with its text's vector when an embedder is there; without, and why, when it fails.
+
+    `local`: only from one that waits for no endpoint.
+    """
+    if not query.text.strip() or query.vector:
+        return query, ""
+    try:
+        embedder = parts.embedder()
+        if embedder is None or (local and not getattr(embedder, "is_local", False)):
+            return query, ""
+        from holdfast.recall.embed import embed_question  # redacted first: the endpoint may be somebody else's
+
+        placed = embed_question(parts, query.text)
+    except (EmbedderError, InvalidValueError, PluginNotFoundError) as exc:
+        return query, f"without vectors: {exc}"
+    return replace(query, vector=placed.vector, embedder_id=placed.embedder_id), placed.missing
+
+
+def without(ids: Iterable[LessonId], query: Query) -> Query:
+    """The query, never answering with these."""
+    return replace(query, exclude=tuple(dict.fromkeys([*query.exclude, *ids])))

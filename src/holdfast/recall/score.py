@@ -1,0 +1,111 @@
+"""What was found for a question, with its score, its reason, and its freshness as of now."""
+
+from __future__ import annotations
+
+from holdfast.domain.briefing import Ranked, Why
+from holdfast.freshness.check import FreshnessCheck
+from holdfast.lean.records import Frozen
+from holdfast.ranking.bar import UNKNOWN, is_decisive
+from holdfast.ranking.fuse import score_of
+from holdfast.ranking.multipliers import NO_AIM, multipliers
+from holdfast.ranking.names import UNNAMED
+from holdfast.recall.tuning import LOOKED_AT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from holdfast.domain.briefing import LaneShare
+    from holdfast.domain.lesson import Lesson
+    from holdfast.domain.project import Place
+    from holdfast.domain.vocabulary import Freshness
+    from holdfast.ports.parts import Parts
+    from holdfast.ranking.aim import Aim
+    from holdfast.ranking.bar import Chance
+    from holdfast.ranking.relevance import Fit
+
+SETTLING = ("pinned", "recent")
+"""Retrievers that settle ties; what only they bring answers no particular question."""
+
+
+class Found(Frozen):
+    """A lesson that retrievers answered with, and how its words fit the question."""
+
+    lesson: Lesson
+    shares: tuple[LaneShare, ...]
+    fit: Fit
+    stems: frozenset[str]
+    aim: Aim = NO_AIM
+    via: str = ""
+    """For one that is not about the files in play: how the file it is about is linked to them."""
+    named: int = UNNAMED
+    """Whether the question has a name of it: see `ranking.names`."""
+    chance: Chance = UNKNOWN
+    """How much there was for the question to meet by chance."""
+    weight: float = 0.0
+    """The lesson's own BM25, without what stands near it."""
+
+
+def weigh_up(
+    parts: Parts,
+    place: Place,
+    matches: Sequence[Found],
+    because: str = "",
+    offer: Callable[[list[tuple[Ranked, Found]]], None] | None = None,
+) -> list[tuple[Ranked, Found]]:
+    """Each with its score, reason and freshness as of now, best first. Ranks are set when they are chosen.
+
+    `because` is the moment's own reason; otherwise retrievers and words give it. `offer` is given the list as it is
+    before the first close look, which can take longer than a host waits; it is not called where none is needed.
+    """
+    check = FreshnessCheck(parts, place)
+    now = parts.clock.now()
+    glanced = ((match, check.glance(match.lesson)) for match in matches)
+    weighed = sorted(
+        (_weigh(match, judged, because, now, check.share(match.lesson)) for match, judged in glanced), key=_best_first
+    )
+    while lesson := check.next_look([ranked.lesson for ranked, _ in weighed[:LOOKED_AT]]):
+        if offer is not None:
+            offer(weighed)
+            offer = None
+        judged, share = check.judge(lesson), check.share(lesson)
+        again = (
+            _weigh(match, judged, because, now, share) if match.lesson is lesson else (r, match) for r, match in weighed
+        )
+        weighed = sorted(again, key=_best_first)
+    return weighed
+
+
+def _weigh(
+    match: Found, judged: tuple[Freshness, str], because: str, now: datetime, share: float
+) -> tuple[Ranked, Found]:
+    freshness, caveat = judged
+    why = Why(
+        shares=match.shares,
+        multipliers=multipliers(match.lesson, freshness, now, match.aim, share),
+        words=(match.via and reason(match)) or because or reason(match),
+    )
+    ranked = Ranked(lesson=match.lesson, rank=1, score=score_of(why), why=why, freshness=freshness, caveat=caveat)
+    return ranked, match
+
+
+def _best_first(pair: tuple[Ranked, Found]) -> tuple[float, str]:
+    return -pair[0].score, pair[0].lesson.id
+
+
+def reason(match: Found) -> str:
+    """Why it was chosen, in a few words."""
+    reasons = [match.via] if match.via else []
+    for share in match.shares:
+        if share.lane in SETTLING or (share.lane in _REASONS and is_decisive(share)):
+            reasons.append(_REASONS[share.lane])
+    if match.fit.matched:
+        reasons.append("shares " + ", ".join(match.fit.matched[:4]))
+    return "; ".join(reasons) or "nearest"
+
+
+_REASONS = {
+    "exact": "names the same thing", "path": "about this file", "symbol": "about this symbol",
+    "vector": "alike in meaning", "pinned": "pinned", "recent": "recent",
+}  # fmt: skip
