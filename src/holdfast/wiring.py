@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from holdfast.workspace.claims import Claims
     from holdfast.workspace.local import LocalWorkspace
 
-LONG_LOG = 4_000_000
+LONG_LOG = 1_000_000
 """Bytes of a write-ahead log from which on a hook closes the store, which empties it."""
 
 HOOK_SEARCH_S = 0.1

@@ -10,7 +10,7 @@ from holdfast.ranking.aim import Aim, kinds_asked, says_only_when, task_of
 from holdfast.ranking.multipliers import multipliers
 from holdfast.ranking.tuning import RANGES
 from holdfast.testing.builders import START, make_lesson
-from holdfast.text.timespan import span_in
+from holdfast.text.timespan import LOOKED_AT, span_in
 
 NOW = datetime(2026, 11, 21, 12, 7, tzinfo=UTC)
 """A Saturday."""
@@ -56,6 +56,12 @@ def test_what_is_no_time_or_cannot_be_resolved_is_none(text: str) -> None:
 
 
 WORDS = ["last", "3", "days", "week", "ago", "since", "before", "May", "march", "31", "2024-02-30", "a", "in", "monday"]
+
+
+@pytest.mark.parametrize(("end", "is_seen"), [(LOOKED_AT, True), (LOOKED_AT + 1, False)])
+def test_a_time_is_looked_for_at_the_beginning_of_a_long_question(end: int, is_seen: bool) -> None:
+    text = "yesterday".rjust(end, "-").replace("-yes", " yes")
+    assert (span_in(text, NOW) is not None) is is_seen
 
 
 @given(st.lists(st.sampled_from(WORDS) | st.text(max_size=6), max_size=8))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib.util
 import os
 import py_compile
 import sys
@@ -35,6 +36,17 @@ def test_a_compiled_module_is_found_and_run(folder: Path) -> None:
     module.__spec__ = spec
     finder.Finder.exec_module(module)
     assert module.kept == OURS
+
+
+def test_a_module_larger_than_one_read_is_found_whole(folder: Path) -> None:
+    text = "long = " + repr("x" * (2 * finder.PART)) + "\nkept = 1\n"
+    source = compiled(folder, text, py_compile.PycInvalidationMode.TIMESTAMP)
+    spec = finder.Finder.find_spec(OURS, [str(folder)])
+    assert spec.cached == importlib.util.cache_from_source(str(source))
+    module = type(sys)(OURS)
+    module.__spec__ = spec
+    finder.Finder.exec_module(module)
+    assert (len(module.long), module.kept) == (2 * finder.PART, 1)
 
 
 def test_a_package_is_found_with_its_folder(folder: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from holdfast.capture.sessionevents import with_outcomes
 from holdfast.curation.taskstate import LEFT_OUT, current
+from holdfast.curation.tuning import CHECKPOINT_FILES, CHECKPOINT_ITEMS, CHECKPOINT_TEXT, SUBSTANTIAL_WORDS
 from holdfast.domain.records import Checkpoint
 from holdfast.errors import InvalidValueError
 from holdfast.lean.records import replace
@@ -26,15 +27,6 @@ if TYPE_CHECKING:
 
 SIGNS = {"[x] ": "done", "[>] ": "next", "[ ] ": "next"}
 """How hosts write to-do lists into events, and what each item is to a checkpoint."""
-
-CHECKPOINT_TEXT = 600
-"""Characters kept of the goal and of each item."""
-CHECKPOINT_FILES = 12
-"""Most files in a captured checkpoint."""
-CHECKPOINT_ITEMS = 12
-"""Most items of one list in a captured checkpoint."""
-SUBSTANTIAL_WORDS = 4
-"""Words from which a prompt states a goal; `yes`, `go on` and `/compact` do not."""
 
 
 def save(

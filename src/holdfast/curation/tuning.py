@@ -72,3 +72,14 @@ LESSONS_A_WRITE = 500
 """Lessons written in one transaction."""
 LINE_LIMIT = 1_000_000
 """Characters of a line of an export; a longer one is not a lesson."""
+
+# A checkpoint
+
+CHECKPOINT_TEXT = 600
+"""Characters kept of the goal and of each item."""
+CHECKPOINT_FILES = 12
+"""Most files in a captured checkpoint."""
+CHECKPOINT_ITEMS = 12
+"""Most items of one list in a captured checkpoint."""
+SUBSTANTIAL_WORDS = 4
+"""Words from which a prompt states a goal; `yes`, `go on` and `/compact` do not."""

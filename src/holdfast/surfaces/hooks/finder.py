@@ -1,4 +1,4 @@
-"""A shorter way to our own compiled modules: a hook imports 70 of them, and the usual search costs 2 of its 20 ms.
+"""A shorter way to our own compiled modules: a hook imports some 70 to 120 of them.
 
 What the usual finder would take is taken: the `.pyc` beside the source, when it was made from the source as it is now
 (time and size, PEP 552 flags 0). Anything else is left to it.
@@ -6,9 +6,9 @@ What the usual finder would take is taken: the `.pyc` beside the source, when it
 
 from __future__ import annotations
 
+import os
 import sys
 from marshal import loads
-from os import stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 OURS = "holdfast."
+FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", os.O_RDONLY)
+PART = 65_536
+"""Bytes read at once: more than nearly every compiled module has."""
 HEAD = 16
 """Bytes before the code: magic number, flags, the source's time and size."""
 
@@ -81,18 +84,30 @@ _tag = ""
 
 
 def _spec(name: str, folder: str, last: str, package: str) -> Any:
-    source = f"{folder}/{last}.py"
+    source, cached = f"{folder}/{last}.py", f"{folder}/__pycache__/{last}{_tag}"
     try:
-        made = stat(source)
-        with open(f"{folder}/__pycache__/{last}{_tag}", "rb", buffering=0) as stream:
-            compiled = stream.read()
+        made = os.stat(source)
+        compiled = _contents(cached)
     except OSError:
         return None
     stamp = int(made.st_mtime).to_bytes(4, "little") + (made.st_size & 0xFFFFFFFF).to_bytes(4, "little")
     if compiled[:HEAD] != _magic + stamp:
         return None
     spec = _module_spec(name, Finder, origin=source, loader_state=memoryview(compiled)[HEAD:], is_package=bool(package))
-    spec.has_location = True
+    spec.has_location, spec.cached = True, cached  # else importlib works out where it is cached: a tenth of an import
     if package:
         spec.submodule_search_locations.append(package)
     return spec
+
+
+def _contents(path: str) -> bytes:
+    """The whole file, with the system calls it needs and no more. Raises OSError."""
+    descriptor = os.open(path, FLAGS)
+    try:
+        contents = part = os.read(descriptor, PART)
+        while len(part) == PART:
+            part = os.read(descriptor, PART)
+            contents += part
+    finally:
+        os.close(descriptor)
+    return contents
