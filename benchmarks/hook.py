@@ -4,9 +4,10 @@
 
 The lessons are those of `recall_speed`. Every kind of hook, both ways: answered alone, and through the socket of a
 running server; with `--host` the recorded payloads of that host, or of every host, answered alone. Within a round the
-bare interpreter and the hooks take turns, so that a busy machine slows them alike. Aims: median at most 2.5, 95th
-percentile at most 4 (both over the median of the bare interpreter). Nothing is asserted; also listed are modules a hook
-loaded that it should not have, and how often the answer held a lesson.
+bare interpreter and the hooks take turns, so that a busy machine slows them alike. Aims: median at most 2.2 at a
+start, a prompt and a failure, 1.8 elsewhere, 95th percentile at most 4, all over the median of the bare interpreter,
+whose own 95th percentile is told beside it. Nothing is asserted; also listed are modules a hook loaded that it should
+not have, and how often the answer held a lesson.
 """
 
 from __future__ import annotations
@@ -266,7 +267,8 @@ def table_rows(way: str, measured: Measured) -> list[dict[str, Any]]:
             "way": way, "hook": kind, "rounds": len(values), "bare_ms": round(unit, 2),
             "median_ms": round(statistics.median(values), 2),
             "median_ratio": round(statistics.median(values) / unit, 2),
-            "p95_ratio": round(percentile(values, 0.95) / unit, 2), "max_ms": round(max(values), 1),
+            "p95_ratio": round(percentile(values, 0.95) / unit, 2),
+            "bare_p95_ratio": round(percentile(bare, 0.95) / unit, 2), "max_ms": round(max(values), 1),
             "answers_with_lessons": spoke[kind],
         }
         for kind, values in took.items()
@@ -287,8 +289,10 @@ def main() -> None:
     for row in result["rows"]:
         print("{way:12} {hook:24} median {median_ms:6.1f} ms {median_ratio:5.2f}x   p95 {p95_ratio:5.2f}x   "
               "max {max_ms:6.1f} ms   with lessons {answers_with_lessons}/{rounds}".format(**row))  # fmt: skip
+    first = result["rows"][0]
     print(
-        f"bare interpreter: {result['rows'][0]['bare_ms']} ms; not allowed but loaded: {result['forbidden'] or 'none'}"
+        f"bare interpreter: {first['bare_ms']} ms, p95 {first['bare_p95_ratio']}x; "
+        f"not allowed but loaded: {result['forbidden'] or 'none'}"
     )
     if result["log"]:
         print("the hooks' log:", *result["log"][-5:], sep="\n  ")
@@ -321,7 +325,8 @@ def result_of(bench: Bench, rows: list[dict[str, Any]], forbidden: dict[str, lis
     log = Path(load_settings(bench.env).log_path)
     return {
         "name": "hook", "lessons": bench.lessons, "python": sys.version.split()[0], "rows": rows,
-        "aims": {"median_ratio": 2.5, "p95_ratio": 4.0}, "forbidden": forbidden,
+        "aims": {"median_ratio": {"start, prompt, failure": 2.2, "elsewhere": 1.8}, "p95_ratio": 4.0},
+        "forbidden": forbidden,
         "log": log.read_text().splitlines() if log.exists() else [],
     }  # fmt: skip
 
