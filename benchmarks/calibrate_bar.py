@@ -28,8 +28,9 @@ from benchmarks.recall.unrelated import EVERYDAY_PROMPTS
 
 from holdfast.lean.records import replace
 from holdfast.ranking.bar import ASKED, PUSHED, Bar, passes
-from holdfast.recall import retrieve as recall
-from holdfast.recall.score import Found
+from holdfast.recall.question import question, with_vector
+from holdfast.recall.retrieve import PARTICULAR, draw
+from holdfast.recall.score import Found, weigh_up
 
 SETS = ("transcripts", "locomo", "project_history")
 VARIANTS = ("gist", "gist + quote + files", "turn", "session whole", "title", "task", "changelog")
@@ -75,9 +76,9 @@ def holds(found: Found, bar: Bar) -> bool:
 
 def answer(arena: Arena, ask: Ask) -> Answer:
     """What recall finds before the bar."""
-    query, _ = recall.with_vector(arena.parts, recall.question(arena.parts, arena.place, ask.text))
-    drawn = recall.draw(arena.parts, query, recall.PARTICULAR)
-    weighed = recall.weigh_up(arena.parts, arena.place, drawn.found)
+    query, _ = with_vector(arena.parts, question(arena.parts, arena.place, ask.text))
+    drawn = draw(arena.parts, query, PARTICULAR)
+    weighed = weigh_up(arena.parts, arena.place, drawn.found)
     return [(found, arena.names[found.lesson.id] in ask.gold) for _, found in weighed]
 
 

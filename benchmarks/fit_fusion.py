@@ -29,7 +29,8 @@ from holdfast.lean.records import replace
 from holdfast.ranking import fuse as fusion
 from holdfast.ranking.retrievers import Hit
 from holdfast.ranking.tuning import RETRIEVER_WEIGHTS
-from holdfast.recall import retrieve as recall
+from holdfast.recall.question import with_vector
+from holdfast.recall.retrieve import PARTICULAR, RETRIEVERS
 from holdfast.recall.surroundings import linked_files
 
 SETS = {"locomo": locomo, "transcripts": transcripts, "project_history": project_history}
@@ -88,11 +89,11 @@ def worth(asked: Asked, choice: Choice) -> float:
 
 def answers(arena: Arena, ask: Ask) -> dict[str, list[Hit]]:
     """What every retriever says, by names of items."""
-    query, _ = recall.with_vector(arena.parts, arena.query(ask))
+    query, _ = with_vector(arena.parts, arena.query(ask))
     if query.paths:
         query = replace(query, linked=linked_files(arena.parts, arena.place, query.paths))
-    retrievers = [retriever for retriever in recall.PARTICULAR if retriever != "vector" or query.vector]
-    found = {retriever: recall.RETRIEVERS[retriever](arena.parts.store, query, DEPTH) for retriever in retrievers}
+    retrievers = [retriever for retriever in PARTICULAR if retriever != "vector" or query.vector]
+    found = {retriever: RETRIEVERS[retriever](arena.parts.store, query, DEPTH) for retriever in retrievers}
     return {
         retriever: [Hit(id=arena.names[hit.id], score=hit.score) for hit in hits]  # type: ignore[arg-type]
         for retriever, hits in found.items()

@@ -28,7 +28,8 @@ from holdfast.lean.records import replace
 from holdfast.ranking.fuse import total
 from holdfast.ranking.ranker import FEATURES
 from holdfast.recall import ask as asking
-from holdfast.recall import retrieve as recall
+from holdfast.recall.question import with_vector
+from holdfast.recall.retrieve import PARTICULAR, draw
 from holdfast.recall.surroundings import linked_files
 from holdfast.recall.tuning import ASKED_POOL
 
@@ -57,9 +58,9 @@ def examples(corpus: Corpus, limit: int, embedder: str) -> list[Example]:
         for ask in sorted(asks, key=lambda ask: ask.known or 0):
             arena.learn(ask.known)
             arena.stand_at(ask)
-            query, _ = recall.with_vector(arena.parts, arena.query(ask))
+            query, _ = with_vector(arena.parts, arena.query(ask))
             query = replace(query, linked=linked_files(arena.parts, arena.place, query.paths)) if query.paths else query
-            drawn = recall.draw(arena.parts, query, recall.PARTICULAR, pool=ASKED_POOL).found
+            drawn = draw(arena.parts, query, PARTICULAR, pool=ASKED_POOL).found
             if drawn:
                 rows = asking.rows_of(arena.parts, query, drawn)
                 right = [float(arena.names[one.lesson.id] in ask.gold) for one in drawn]

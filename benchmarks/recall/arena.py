@@ -22,8 +22,10 @@ from holdfast.domain.vocabulary import LessonId, Moment
 from holdfast.lean.records import replace
 from holdfast.lean.texts import uuid7
 from holdfast.recall import ask as asking
-from holdfast.recall import retrieve as recall
 from holdfast.recall.embed import embed_pending
+from holdfast.recall.question import question, with_vector
+from holdfast.recall.retrieve import PARTICULAR
+from holdfast.recall.score import weigh_up
 from holdfast.recall.surroundings import linked_files
 from holdfast.recall.tuning import ASKED_POOL, POOL_LIMIT
 from holdfast.rendering.budget import count_tokens
@@ -110,13 +112,13 @@ class Arena:
 
     def rank(self, ask: Ask, depth: int, without: str = "") -> list[str]:
         """The names recall puts first, before anything is held to the bar; `without` leaves one retriever out."""
-        retrievers = [name for name in recall.PARTICULAR if name != without]
+        retrievers = [name for name in PARTICULAR if name != without]
         self.stand_at(ask)
-        query, _ = recall.with_vector(self.parts, self.query(ask)) if "vector" in retrievers else (self.query(ask), "")
+        query, _ = with_vector(self.parts, self.query(ask)) if "vector" in retrievers else (self.query(ask), "")
         if query.paths:
             query = replace(query, linked=linked_files(self.parts, self.place, query.paths))
         drawn = asking.find(self.parts, query, retrievers, pool=max(ASKED_POOL, min(2 * depth, POOL_LIMIT)))
-        weighed = recall.weigh_up(self.parts, self.place, drawn.found)
+        weighed = weigh_up(self.parts, self.place, drawn.found)
         return [self.names[ranked.lesson.id] for ranked, _ in weighed[:depth]]
 
     def deliver(self, ask: Ask, limit: int, moment: Moment = "on_demand", budget: int = 0) -> Briefing:
@@ -145,7 +147,7 @@ class Arena:
 
     def query(self, ask: Ask) -> Query:
         """The question as the shipped path reads it."""
-        return recall.question(self.parts, self.place, ask.text, paths=ask.paths, symbols=ask.symbols)
+        return question(self.parts, self.place, ask.text, paths=ask.paths, symbols=ask.symbols)
 
     def _lesson(self, item: Item) -> Lesson:
         project = "" if item.level == "user" else self.place.project.id

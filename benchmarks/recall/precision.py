@@ -33,7 +33,7 @@ from holdfast.domain.vocabulary import LessonId
 from holdfast.lean.records import replace
 from holdfast.ports.parts import Parts
 from holdfast.recall import ask as asking
-from holdfast.recall import retrieve as recall
+from holdfast.recall.question import question
 from holdfast.settings import load_settings
 
 UNIVERSAL = "user:universal"
@@ -127,7 +127,7 @@ class Users:
         found: dict[str, None] = {}
         for scope in case["scope"]:
             parts, place = self._asked_at(case, scope)
-            query = recall.question(parts, place, case["query"])
+            query = question(parts, place, case["query"])
             told = asking.ask(parts, place, query, limit=LIMIT, budget_tokens=NO_BUDGET, moment="prompt")
             found.update(dict.fromkeys(self.names[item.lesson.id] for item in told.items))
         return self.routed(case, standing, found)
@@ -146,7 +146,7 @@ class Users:
         prelude, facts, questions = "", set(), set()
         for scope in case["scope"]:
             parts, place = self._asked_at(case, scope)
-            told = asking.ask(parts, place, recall.question(parts, place), limit=STANDING, budget_tokens=NO_BUDGET)
+            told = asking.ask(parts, place, question(parts, place), limit=STANDING, budget_tokens=NO_BUDGET)
             for lesson in (item.lesson for item in told.items):
                 if lesson.scope.level == "user":
                     prelude += lesson.insight + "\n"
