@@ -44,7 +44,7 @@ class Player:
             yield from self.step(step)
 
     def step(self, step: Step) -> Iterator[Payload]:
-        """Yield the hooks of one step: a prompt, words in a turn, a reply that ends it, a read, an edit or a command."""
+        """Yield the hooks of one step: a prompt, words in a turn, a final reply, a read, an edit or a command."""
         if "prompt" in step:
             self._line("user", content=step["prompt"])
             yield self._hook("UserPromptSubmit", prompt=step["prompt"])
