@@ -122,10 +122,13 @@ def search(
         # what chooses nothing still counts for what is chosen: left out, it costs a tenth of recall
         counting = _rarest(lessons, [term for term in (*rare, *common) if term not in choosing], COUNTED, least=0)
         chosen = f"{_scope(sql, query, lessons, choosing)}({_any(choosing)})"
-        bm25 = _scored(sql, chosen)
         if counting:
-            # FTS5 counts a word once for each time that it stands in the expression, so `(a) AND (a OR b)` will not do
+            # Each lesson is scored once, by all words that it has. FTS5 counts a word once for each time that it stands
+            # in the expression, so that `(a) AND (a OR b)` will not do.
+            bm25 = _scored(sql, f"{chosen} NOT ({_any(counting)})")
             bm25 |= _scored(sql, f"{chosen} AND ({_any(counting)})")
+        else:
+            bm25 = _scored(sql, chosen)
         scores = _best_seen(sql, bm25, seen, depth)
     elif common:
         together = _rarest(lessons, common, COUNTED)
@@ -181,7 +184,8 @@ def _scored(sql: sqlite3.Connection, match: str, newest: int = -1) -> dict[int, 
 
 def _best_seen(sql: sqlite3.Connection, scores: Mapping[int, float], seen: Clause, limit: int) -> dict[Numbered, float]:
     """The best that are seen, looked up only as far as needed: in a large store a look-up costs more than a score."""
-    rows = sorted(scores, key=lambda row: (-scores[row], -row))
+    newest_first = sorted(scores, reverse=True)
+    rows = sorted(newest_first, key=scores.__getitem__, reverse=True)
     return {numbered: scores[numbered[0]] for numbered in first_visible(sql, rows, seen, limit)}
 
 
