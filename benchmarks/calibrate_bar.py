@@ -20,6 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from benchmarks.recall.arena import Arena
 from benchmarks.recall.cases import Ask, Corpus, Trial
@@ -129,13 +130,18 @@ def choose(groups: Sequence[Group], bars: Sequence[Bar]) -> Bar:
     return max(bars, key=worth)
 
 
-def leave_one_out(groups: Sequence[Group], bars: Sequence[Bar]) -> list[dict[str, object]]:
+def leave_one_out(groups: Sequence[Group], bars: Sequence[Bar]) -> list[dict[str, Any]]:
     """What each group gets by the bar that the others choose."""
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, Any]] = []
     for group in groups:
         chosen = choose([other for other in groups if other.name != group.name], bars)
         false, kept = figures([group], chosen)
-        row = {"trial": group.trial, "group": group.name, "told": chosen.told, "meaning": chosen.meaning}
+        row: dict[str, Any] = {
+            "trial": group.trial,
+            "group": group.name,
+            "told": chosen.told,
+            "meaning": chosen.meaning,
+        }
         rows.append(row | {"false": false, "kept": kept, "unrelated": len(group.unrelated), "own": len(group.own)})
     return rows
 
@@ -163,8 +169,8 @@ def main() -> None:
     meanings = (PUSHED.meaning,) if options.embedder == "none" else MEANING
     bars = [replace(PUSHED, told=told, meaning=meaning) for told in TOLD for meaning in meanings]
     left_out = leave_one_out(groups, bars)
-    for row in left_out:
-        print("{trial:22} {group:34} told {told} meaning {meaning}: false {false:.3f}, kept {kept:.2f}".format(**row))
+    for fit in left_out:
+        print("{trial:22} {group:34} told {told} meaning {meaning}: false {false:.3f}, kept {kept:.2f}".format(**fit))
     if options.json:
         options.json.write_text(json.dumps({"curve": curve, "left_out": left_out}, indent=1) + "\n", "utf-8")
 

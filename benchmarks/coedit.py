@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -29,12 +28,17 @@ Ranker = Callable[[str], list[str]]
 
 def by_pairs(commits: Sequence[Commit]) -> Ranker:
     """What Holdfast learns: the heaviest pairs of the file."""
-    partners: dict[str, Counter[str]] = {}
+    partners: dict[str, dict[str, float]] = {}
     for (one, other), weight in weigh(commits).items():
         if one != other:
-            partners.setdefault(one, Counter())[other] = weight
-            partners.setdefault(other, Counter())[one] = weight
-    return lambda path: [other for other, _ in partners.get(path, Counter()).most_common(DEPTH)]
+            partners.setdefault(one, {})[other] = weight
+            partners.setdefault(other, {})[one] = weight
+
+    def rank(path: str) -> list[str]:
+        weights = partners.get(path, {})
+        return sorted(weights, key=weights.__getitem__, reverse=True)[:DEPTH]
+
+    return rank
 
 
 def by_pairs_then_frequency(commits: Sequence[Commit]) -> Ranker:
@@ -47,26 +51,26 @@ def by_pairs_then_frequency(commits: Sequence[Commit]) -> Ranker:
     return rank
 
 
-def edits(commits: Sequence[Commit], recent: bool) -> Counter[str]:
-    """How often each file was edited; with `recent`, each edit counts by its age."""
-    found: Counter[str] = Counter()
+def most_edited(commits: Sequence[Commit], recent: bool) -> list[str]:
+    """The files, most edited first; with `recent`, each edit counts by its age."""
+    counts: dict[str, float] = {}
     for commit in commits:
         if len(commit.files) <= MOST_FILES:
             for path in commit.files:
-                found[path] += age_weight(commit.at_s) if recent else 1  # type: ignore[assignment]
-    return found
+                counts[path] = counts.get(path, 0) + (age_weight(commit.at_s) if recent else 1)
+    return sorted(counts, key=counts.__getitem__, reverse=True)
 
 
 def by_frequency(commits: Sequence[Commit], recent: bool = False) -> Ranker:
     """The same files for everyone: those edited most."""
-    best = [path for path, _ in edits(commits, recent).most_common(DEPTH + 1)]
+    best = most_edited(commits, recent)[: DEPTH + 1]
     return lambda path: [other for other in best if other != path][:DEPTH]
 
 
 def by_folder(commits: Sequence[Commit]) -> Ranker:
     """Files of the same folder, most edited first."""
     folders: dict[str, list[str]] = {}
-    for path, _ in edits(commits, False).most_common():
+    for path in most_edited(commits, False):
         folders.setdefault(path.rpartition("/")[0], []).append(path)
     return lambda path: [other for other in folders.get(path.rpartition("/")[0], ()) if other != path][:DEPTH]
 

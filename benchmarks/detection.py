@@ -117,7 +117,7 @@ def judge_by_words(corpus: training.Corpus, folds: Sequence[Sequence[str]]) -> l
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    pending = []
+    pending: list[tuple[int, training.Judged]] = []
     for number, held_out in enumerate(folds):
         known = [row for row in corpus.rows() if row.repository not in held_out]
         unseen = [row for row in corpus.rows() if row.repository in held_out]

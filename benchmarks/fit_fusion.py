@@ -105,7 +105,7 @@ def gather(set_name: str, corpus: Corpus, options: argparse.Namespace) -> Iterat
     pairs = [tuple(pair.partition("=")[::2]) for pair in options.embedder_option]
     with (
         tempfile.TemporaryDirectory() as folder,
-        Arena(Path(folder) / "arena", corpus, options.embedder, pairs) as arena,  # type: ignore[arg-type]
+        Arena(Path(folder) / "arena", corpus, options.embedder, pairs) as arena,
     ):
         asks = [ask for ask in _sample(corpus, Options(limit=options.limit)) if not ask.by_group]
         for ask in sorted(asks, key=lambda ask: ask.known or len(corpus.items)):
@@ -135,11 +135,13 @@ def left_out(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[str
         for by_corpus in variants.values():
             for corpus, value in by_corpus.items():
                 means[name][corpus].append(value)
-    by_corpus = {name: {corpus: sum(held) / len(held) for corpus, held in rows.items()} for name, rows in means.items()}
+    worths = {
+        name: {corpus: sum(values) / len(values) for corpus, values in rows.items()} for name, rows in means.items()
+    }
     answer = {}
-    for corpus in by_corpus["shipped"]:
-        best = max(found, key=lambda name: sum(v for other, v in by_corpus[name].items() if other != corpus))
-        answer[corpus] = best, by_corpus[best][corpus], by_corpus["shipped"][corpus]
+    for corpus in worths["shipped"]:
+        best = max(found, key=lambda name: sum(v for other, v in worths[name].items() if other != corpus))
+        answer[corpus] = best, worths[best][corpus], worths["shipped"][corpus]
     return answer
 
 

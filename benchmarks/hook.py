@@ -27,6 +27,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+if not __package__:  # started as `python benchmarks/hook.py`
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.hook_hosts import Recordings, arguments_of, recorded_hosts
+from benchmarks.recall_speed import Words, make_lesson
+
 import holdfast
 from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
@@ -34,8 +40,6 @@ from holdfast.domain.statefamilies import LEARNED_POSITION
 from holdfast.lean.records import replace
 from holdfast.settings import load_settings, socket_folder
 from holdfast.text.words import duplicate_key
-from hook_hosts import Recordings, arguments_of, recorded_hosts
-from recall_speed import Words, make_lesson
 
 PACKAGE = Path(holdfast.__file__).parent
 ENTRY = PACKAGE / "surfaces" / "hooks" / "entry.py"

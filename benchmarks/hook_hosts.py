@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.wiring import load_host
 
 if TYPE_CHECKING:
-    from hook import Bench
+    from benchmarks.hook import Bench
 
 RECORDED = Path(__file__).resolve().parents[1] / "tests" / "golden" / "hosts"
 FILE = re.compile(r"(?<![\w/])(?:src|ledger)/[a-z_]+\.py")

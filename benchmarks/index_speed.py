@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from holdfast.bootstrap import Memory
@@ -145,7 +146,8 @@ class Bench:
         with self.new_index() as index:
             Refresh(index, str(self.root)).run()
             unchanged = [spent(Refresh(index, str(self.root)).run)[0] for _ in range(rounds)]
-            whole, single = [], []
+            whole: list[float] = []
+            single: list[float] = []
             for number, path in enumerate(self.pick(2 * rounds)):
                 self.edit(path)
                 begun = time.perf_counter()
@@ -172,9 +174,9 @@ class Bench:
                 memory.remember(f"Mind the order of calls in {path}", files=[path], symbols=[symbol] if symbol else [])
             for path in (paths * rounds)[: max(LESSONS, rounds)]:
                 memory.recall("order of calls", paths=[path])
-                before.append(spent(lambda path=path: memory.recall("order of calls", paths=[path]))[0])
+                before.append(spent(partial(memory.recall, "order of calls", paths=[path]))[0])
                 self.edit(path)
-                after.append(spent(lambda path=path: memory.recall("order of calls", paths=[path]))[0])
+                after.append(spent(partial(memory.recall, "order of calls", paths=[path]))[0])
         told = {
             "recall_ms": statistics.median(before) * 1000,
             "recall_after_an_edit_ms": statistics.median(after) * 1000,

@@ -29,7 +29,7 @@ server.run(transport="stdio")
 """
 HOOKED = "holdfast mcp, with hooks"
 START = str(Path(__file__).resolve().parent.parent / "src" / "holdfast" / "surfaces" / "start.py")
-OPENING = [
+OPENING: list[dict[str, object]] = [
     {
         "id": 0,
         "method": "initialize",

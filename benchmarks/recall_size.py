@@ -36,6 +36,13 @@ from typing import Any
 
 import numpy as np
 
+if not __package__:  # started as `python benchmarks/recall_size.py`
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.hook import Bench as HookBench
+from benchmarks.hook import content_of
+from benchmarks.size_lessons import Project, Question, TestEmbedder, Words
+
 from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.statefamilies import LEARNED_POSITION
@@ -43,9 +50,6 @@ from holdfast.lean.records import replace
 from holdfast.recall.embed import embedding_text
 from holdfast.settings import load_settings
 from holdfast.text.words import terms
-from hook import Bench as HookBench
-from hook import content_of
-from size_lessons import Project, Question, TestEmbedder, Words
 
 SEED = 7
 OTHERS = 49

@@ -26,6 +26,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 
+if not __package__:  # started as `python benchmarks/redaction.py`
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks import rulevalues
 from holdfast.testing import credentials
 from holdfast.text.redaction import redact, redact_to
 
@@ -116,8 +120,6 @@ def forms(seed: int, each: int) -> dict[str, object]:
 
 def rules(path: Path, seed: int) -> dict[str, object]:
     """Share found of values drawn from a scanner's rules, of each five, and how often each rule's were missed."""
-    import rulevalues
-
     usable, unusable = rulevalues.load_rules(path)
     random = Random(seed)
     total: Counter[str] = Counter()

@@ -16,14 +16,14 @@ from datetime import timedelta
 from typing import NamedTuple
 
 import numpy as np
+from benchmarks.hook import blob_of, content_of
+from benchmarks.recall_speed import AREAS, BEGIN, KINDS, PARTS, VERBS
 
 from holdfast.domain.lesson import Anchor, Lesson, Scope, Validity, title_of
 from holdfast.domain.vocabulary import LessonId, ProjectId
 from holdfast.lean.texts import uuid7
 from holdfast.text.signature import command_target, error_signature
 from holdfast.text.words import word_set
-from hook import blob_of, content_of
-from recall_speed import AREAS, BEGIN, KINDS, PARTS, VERBS
 
 VOCABULARY = 60_000
 STOP_WORDS = sorted(
@@ -163,4 +163,5 @@ class TestEmbedder:
     def _one(self, text: str) -> np.ndarray:
         rows = [zlib.crc32(word.encode()) % 4_096 for word in text.lower().split()] or [0]
         added = self._table[rows].sum(axis=0)
-        return added / np.linalg.norm(added)
+        unit: np.ndarray = added / np.linalg.norm(added)
+        return unit

@@ -102,10 +102,10 @@ class Teacher:
             padded = torch.nn.utils.rnn.pad_sequence([torch.tensor(rows[n]) for n in chosen], batch_first=True)
             lengths = torch.tensor([len(rows[n]) for n in chosen])
             mask = (torch.arange(padded.shape[1])[None] < lengths[:, None]).float()
-            vectors[chosen] = self._forward(padded, mask).numpy()
+            with torch.inference_mode():
+                vectors[chosen] = self._forward(padded, mask).numpy()
         return vectors
 
-    @torch.inference_mode()
     def _forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """BERT's encoder, then the mean over the tokens, then length 1."""
         batch, length = ids.shape
@@ -238,7 +238,8 @@ def first_rows(
     rows /= np.sqrt((rows**2).mean(axis=0)) ** WHITENING
     counts = np.bincount(bags.rows, minlength=len(rows)) + 1
     weights = SIF / (SIF + counts / counts.sum())
-    return (rows / np.linalg.norm(rows, axis=1).mean() * weights[:, None]).astype(np.float32)
+    scaled: NDArray[np.float32] = (rows / np.linalg.norm(rows, axis=1).mean() * weights[:, None]).astype(np.float32)
+    return scaled
 
 
 @dataclass

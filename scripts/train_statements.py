@@ -113,7 +113,8 @@ def load_corpus(folder: Path) -> Corpus:
     about = _read_lines(dev / "sessions.jsonl", digest)
     labels = _read_lines(dev / "labels.jsonl", digest)
     added = json.loads(ADDED_LABELS.read_text("utf-8"))
-    sessions, extra = [], []
+    sessions: list[Session] = []
+    extra: list[Session] = []
     for one in sorted(about, key=lambda one: one["session"]):
         name = one["session"]
         if one["labelled"] or name in added:
@@ -227,7 +228,8 @@ def fit_weights(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _sentence_rows(rows: Iterable[Row]) -> tuple[list[dict[str, float]], list[bool]]:
-    described, chosen = [], []
+    described: list[dict[str, float]] = []
+    chosen: list[bool] = []
     for row in rows:
         if not row.quotes:
             continue

@@ -107,7 +107,7 @@ def gather(mirror: Path, replay: Path | None) -> list[Row]:
 def _fits(events: list[Event], label: dict[str, Any]) -> bool:
     """Whether the span still holds the text that was labelled."""
     text = events[label["event"]].text if label["event"] < len(events) else ""
-    return digest_of(text[label["start"] : label["end"]]) == label["digest"]
+    return bool(digest_of(text[label["start"] : label["end"]]) == label["digest"])
 
 
 def gather_gold(mirror: Path, replay: Path) -> list[Row]:

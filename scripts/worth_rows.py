@@ -100,11 +100,11 @@ def rows_of(
         said, turn_features = place
         for at, sentence in enumerate(said.reading.sentences):
             text = event.text[sentence.start : sentence.end]
-            label = _best(text, (sentence.start, sentence.end), spans.get(number, ()), event.text)
+            best = _best(text, (sentence.start, sentence.end), spans.get(number, ()), event.text)
             yield Row(
                 repository, session, "user" if event.kind == "prompt" else "agent", text, sentence.words,
-                describe(said, turn_features, at, event.text), label["grade"] if label else 0,
-                label["kind"] if label else "", label["id"] if label else "",
+                describe(said, turn_features, at, event.text), best["grade"] if best else 0,
+                best["kind"] if best else "", best["id"] if best else "",
             )  # fmt: skip
 
 

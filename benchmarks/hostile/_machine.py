@@ -260,7 +260,7 @@ class Server:
     def call(self, tool: str, **arguments: Any) -> bool:
         """Whether the tool acknowledged."""
         answer = self.ask("tools/call", name=tool, arguments=arguments)
-        return bool(answer) and "result" in answer and not answer["result"].get("isError")
+        return answer is not None and "result" in answer and not answer["result"].get("isError")
 
     def ask(self, method: str, **params: Any) -> dict[str, Any] | None:
         """The answer; None when the server has gone or hangs."""

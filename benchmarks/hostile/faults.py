@@ -252,13 +252,18 @@ def side_files(ground: Ground) -> list[Row]:
     return rows
 
 
+def replace_by_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
 def lost_file(ground: Ground) -> list[Row]:
     changes: dict[str, Callable[[Path], object]] = {
         "file deleted": lambda path: path.unlink(),
         "file emptied": lambda path: path.write_bytes(b""),
         "file replaced by noise": lambda path: path.write_bytes(random.Random(SEED).randbytes(60_000)),
         "file replaced by text": lambda path: path.write_text("not a database\n" * 4_000),
-        "file replaced by a folder": lambda path: (path.unlink(), path.mkdir()),
+        "file replaced by a folder": replace_by_folder,
     }
     rows = []
     for fault, change in changes.items():

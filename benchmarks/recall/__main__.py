@@ -30,7 +30,7 @@ def main() -> int:
     given = parser.parse_args()
     options = Options(
         embedder=given.embedder,
-        embedder_options=tuple(tuple(pair.split("=", 1)) for pair in given.embedder_option),  # type: ignore[misc]
+        embedder_options=tuple(tuple(pair.split("=", 1)) for pair in given.embedder_option),
         ablate=given.ablate,
         baselines=not given.no_baselines,
         controls=not given.no_controls,

@@ -14,7 +14,7 @@ RESAMPLES = 1_000
 
 def recall_at(ranked: Sequence[str], gold: AbstractSet[str], k: int) -> float:
     """Share of the gold among the first k."""
-    return len(gold.intersection(ranked[:k])) / len(gold)
+    return len(gold & set(ranked[:k])) / len(gold)
 
 
 def hit_at(ranked: Sequence[str], gold: AbstractSet[str], k: int) -> float:

@@ -143,7 +143,9 @@ class Users:
 
     def standing(self, case: Case) -> Answer:
         """What is pinned in the case's scopes, by section."""
-        prelude, facts, questions = "", set(), set()
+        prelude = ""
+        facts: set[str] = set()
+        questions: set[str] = set()
         for scope in case["scope"]:
             parts, place = self._asked_at(case, scope)
             told = asking.ask(parts, place, question(parts, place), limit=STANDING, budget_tokens=NO_BUDGET)

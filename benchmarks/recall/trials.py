@@ -149,7 +149,7 @@ def _put_unrelated(arena: Arena, trial: Trial, options: Options, outcome: Outcom
         for text in rng.sample(texts, min(FOREIGN, len(texts))):
             ask = Ask("unrelated", text, frozenset(), kind)
             for moment in ("prompt", "on_demand"):
-                given = arena.deliver(ask, SHOWN, moment).items  # type: ignore[arg-type]
+                given = arena.deliver(ask, SHOWN, moment).items
                 outcome.false.setdefault((kind, moment), []).append(float(bool(given)))
 
 

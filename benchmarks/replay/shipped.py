@@ -122,7 +122,8 @@ class Shipped:
         kind: Any = KIND_OF_GOLD.get(gold.kind, gold.kind)
         here = self._memory.at(self._folder)
         trust = TRUST_OF_ROLE.get(gold.role, "agent")
-        when = Triggers(**{key: tuple(v) if isinstance(v, list) else v for key, v in triggers.items()})
+        fields: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in triggers.items()}
+        when = Triggers(**fields)
         lesson = here.remember(gold.lesson, kind=kind, why=gold.why, files=files, trust=trust, when=when)
         return str((lesson if lesson.state == "active" else here.accept(lesson.id)).id)
 
