@@ -136,8 +136,8 @@ class Project:
 
     def _question(self, insight: str) -> str:
         """A prompt about a lesson: a third of its words among twice as many others."""
-        told = insight.rstrip(".").split()
-        words = self.rng.sample(told, max(3, len(told) // 3))
+        insight_words = insight.rstrip(".").split()
+        words = self.rng.sample(insight_words, max(3, len(insight_words) // 3))
         words = [word for word in words if "_" not in word] + self._words.draw(self.rng, 2 * len(words))
         self.rng.shuffle(words)
         return " ".join(words) + "?"

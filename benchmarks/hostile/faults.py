@@ -456,9 +456,9 @@ def older_schema(ground: Ground) -> list[Row]:
         for _ in range(6):
             trial.prompt()
         version = machine.query("PRAGMA user_version")[0][0]
-        kept = len(counted(trial.words, machine.event_texts()))
+        event_count = len(counted(trial.words, machine.event_texts()))
         row = trial.row(f"schema 1 with {lessons} lessons", "")
-        what = f"after 6 hooks schema {version} and {kept} events, in the end schema "
+        what = f"after 6 hooks schema {version} and {event_count} events, in the end schema "
         what += f"{machine.query('PRAGMA user_version')[0][0]}, lessons {len(machine.lessons())} of {lessons}"
         rows.append({**row, "what": what + f", integrity {machine.integrity()}"})
     return rows

@@ -111,9 +111,9 @@ class Shipped:
     def lines_told(self, session: str, since: datetime) -> list[list[str]]:
         """The lessons that were logged as told in that session from then on: of each line, the one it names first."""
         lines: dict[int, list[str]] = {}
-        for told in reversed(self._memory.at(self._folder).log(session=SessionId(session), limit=MOST_TOLD)):
-            if told.at >= since and told.rank:
-                lines.setdefault(told.rank, []).append(told.lesson)
+        for delivery in reversed(self._memory.at(self._folder).log(session=SessionId(session), limit=MOST_TOLD)):
+            if delivery.at >= since and delivery.rank:
+                lines.setdefault(delivery.rank, []).append(delivery.lesson)
         return [lines[rank] for rank in sorted(lines)]
 
     def teach(self, gold: GoldLesson, triggers: Mapping[str, Any]) -> str:
