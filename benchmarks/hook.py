@@ -27,6 +27,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+if not __package__:  # started as `python benchmarks/hook.py`
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.hook_hosts import Recordings, arguments_of, recorded_hosts
+from benchmarks.recall_speed import Words, make_lesson
+
 import holdfast
 from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
@@ -34,8 +40,6 @@ from holdfast.domain.statefamilies import LEARNED_POSITION
 from holdfast.lean.records import replace
 from holdfast.settings import load_settings, socket_folder
 from holdfast.text.words import duplicate_key
-from hook_hosts import Recordings, arguments_of, recorded_hosts
-from recall_speed import Words, make_lesson
 
 PACKAGE = Path(holdfast.__file__).parent
 ENTRY = PACKAGE / "surfaces" / "hooks" / "entry.py"
@@ -81,7 +85,9 @@ class Bench:
         self.rng = random.Random(7)
         self.turn = 0
         self.lessons = lessons
-        self.env = {key: held for key, held in os.environ.items() if not key.startswith(("PYTHON", "HOLDFAST", "GIT"))}
+        self.env = {
+            key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "HOLDFAST", "GIT"))
+        }
         self.env |= {"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home"), "HOLDFAST_HOLDOUT": "0"}
         self.words: list[Words] = []
         self.failing_commands: set[str] = set()
@@ -151,7 +157,7 @@ class Bench:
         edit = {"file_path": path, "old_string": "work", "new_string": f"work_{self.turn}"}
         use = {"tool_use_id": f"toolu_{self.turn}"}
         error = f'Exit code 1\nTraceback (most recent call last):\n  File "{path}", line 3\n{w.error}'
-        told: dict[str, dict[str, Any]] = {
+        fields: dict[str, dict[str, Any]] = {
             "SessionStart": {"source": "startup"},
             "UserPromptSubmit": {"prompt": prompt},
             "PreToolUse Edit": {"tool_name": "Edit", "tool_input": edit, **use},
@@ -171,7 +177,7 @@ class Bench:
         }  # fmt: skip
         return {
             name: {**shared, "session_id": f"{self.turn}-{name}", "hook_event_name": name.split()[0], **more}
-            for name, more in told.items()
+            for name, more in fields.items()
         }
 
     def hook_ms(self, payload: dict[str, Any], arguments: Sequence[str] = ("claude-code",)) -> tuple[float, str]:
@@ -182,10 +188,10 @@ class Bench:
         """Wall milliseconds of an interpreter that does nothing."""
         return self._run_ms([sys.executable, "-c", "pass"], b"")[0]
 
-    def _run_ms(self, command: list[str], given: bytes) -> tuple[float, str]:
+    def _run_ms(self, command: list[str], payload: bytes) -> tuple[float, str]:
         """Started without `subprocess`, whose own work would be counted on both sides of the ratio."""
         stdin, stdout = self.folder / "stdin", self.folder / "stdout"
-        stdin.write_bytes(given)
+        stdin.write_bytes(payload)
         actions = [
             (os.POSIX_SPAWN_OPEN, 0, str(stdin), os.O_RDONLY, 0),
             (os.POSIX_SPAWN_OPEN, 1, str(stdout), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
@@ -276,16 +282,16 @@ def table_rows(way: str, measured: Measured) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description="Measure one hook call.")
-    options.add_argument("--rounds", type=int, default=60)
-    options.add_argument("--lessons", type=int, default=10_000)
-    options.add_argument("--host", choices=["all", "claude-code", *recorded_hosts()])
-    options.add_argument("--json", default="")
-    given = options.parse_args()
+    parser = argparse.ArgumentParser(description="Measure one hook call.")
+    parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--lessons", type=int, default=10_000)
+    parser.add_argument("--host", choices=["all", "claude-code", *recorded_hosts()])
+    parser.add_argument("--json", default="")
+    options = parser.parse_args()
     compileall.compile_dir(PACKAGE, quiet=2)
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(Path(folder), given.lessons)
-        result = run_hosts(bench, given.rounds, given.host) if given.host else run(bench, given.rounds)
+        bench = Bench(Path(folder), options.lessons)
+        result = run_hosts(bench, options.rounds, options.host) if options.host else run(bench, options.rounds)
     for row in result["rows"]:
         print("{way:12} {hook:24} median {median_ms:6.1f} ms {median_ratio:5.2f}x   p95 {p95_ratio:5.2f}x   "
               "max {max_ms:6.1f} ms   with lessons {answers_with_lessons}/{rounds}".format(**row))  # fmt: skip
@@ -296,8 +302,8 @@ def main() -> None:
     )
     if result["log"]:
         print("the hooks' log:", *result["log"][-5:], sep="\n  ")
-    if given.json:
-        Path(given.json).write_text(json.dumps(result, indent=2) + "\n")
+    if options.json:
+        Path(options.json).write_text(json.dumps(result, indent=2) + "\n")
 
 
 def run_hosts(bench: Bench, rounds: int, host: str) -> dict[str, Any]:
