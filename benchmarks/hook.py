@@ -18,6 +18,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -204,6 +205,10 @@ class Bench:
             raise RuntimeError(f"{command} ended with {status}")
         return took_ms, stdout.read_text()
 
+    def drop_errands(self) -> None:
+        """Forget the transcripts that ended turns left to be read: the next start would start a learner for them."""
+        shutil.rmtree(Path(load_settings(self.env).run_path) / "errands", ignore_errors=True)
+
     def serve(self) -> subprocess.Popen[bytes]:
         """A running server, whose socket is there."""
         command = [sys.executable, "-m", "holdfast.surfaces.mcp"]
@@ -246,6 +251,7 @@ def measure(bench: Bench, rounds: int, host: str = "claude-code") -> Measured:
     spoke: dict[str, int] = {}
     for turn in range(-WARM_UP, rounds):
         for kind, payload in (recordings.payloads(bench) if recordings else bench.payloads()).items():
+            bench.drop_errands()
             bare.append(bench.bare_ms())
             took_ms, printed = bench.hook_ms(payload, arguments)
             took.setdefault(kind, []).append(took_ms)
@@ -263,6 +269,20 @@ def measure_ends(bench: Bench, rounds: int) -> Measured:
         took.append(bench.hook_ms(payload)[0])
         time.sleep(1)
     return bare, {"SessionEnd": took}, {"SessionEnd": 0}
+
+
+def measure_beside_learner(bench: Bench, rounds: int) -> Measured:
+    """As `measure`, for a prompt right after a start that started a learner, which then runs beside it."""
+    bare: list[float] = []
+    took: list[float] = []
+    for _ in range(rounds):
+        payloads = bench.payloads()
+        bare.append(bench.bare_ms())
+        bench.hook_ms(payloads["Stop"])
+        bench.hook_ms(payloads["SessionStart"])
+        took.append(bench.hook_ms(payloads["UserPromptSubmit"])[0])
+        time.sleep(3)
+    return bare, {"UserPromptSubmit beside a learner": took}, {"UserPromptSubmit beside a learner": 0}
 
 
 def table_rows(way: str, measured: Measured) -> list[dict[str, Any]]:
@@ -293,7 +313,7 @@ def main() -> None:
         bench = Bench(Path(folder), options.lessons)
         result = run_hosts(bench, options.rounds, options.host) if options.host else run(bench, options.rounds)
     for row in result["rows"]:
-        print("{way:12} {hook:24} median {median_ms:6.1f} ms {median_ratio:5.2f}x   p95 {p95_ratio:5.2f}x   "
+        print("{way:12} {hook:33} median {median_ms:6.1f} ms {median_ratio:5.2f}x   p95 {p95_ratio:5.2f}x   "
               "max {max_ms:6.1f} ms   with lessons {answers_with_lessons}/{rounds}".format(**row))  # fmt: skip
     first = result["rows"][0]
     print(
@@ -316,7 +336,9 @@ def run_hosts(bench: Bench, rounds: int, host: str) -> dict[str, Any]:
 
 
 def run(bench: Bench, rounds: int) -> dict[str, Any]:
-    rows = table_rows("alone", measure(bench, rounds)) + table_rows("alone", measure_ends(bench, max(5, rounds // 5)))
+    few = max(5, rounds // 5)
+    rows = table_rows("alone", measure(bench, rounds)) + table_rows("alone", measure_ends(bench, few))
+    rows += table_rows("alone", measure_beside_learner(bench, few))
     forbidden = {kind: loaded for kind, payload in bench.payloads().items() if (loaded := bench.loaded(payload))}
     server = bench.serve()
     try:
