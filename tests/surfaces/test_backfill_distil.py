@@ -67,7 +67,7 @@ def test_the_cost_is_told_and_nothing_is_sent_where_nobody_can_be_asked(folder: 
     result = run(folder)
     assert "3 sessions would go to stand-in: at most 25,500 tokens in and 4,500 out" in result.stderr
     assert "this model has not told what a call costs" in result.stderr
-    assert "nothing was sent: nobody can be asked here" in result.stderr
+    assert "nothing was sent: there is no terminal to ask on" in result.stderr
     assert (result.exit_code, rows(home)) == (1, [])
 
 

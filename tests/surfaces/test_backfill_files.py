@@ -216,7 +216,7 @@ def test_a_transcript_that_neither_name_nor_beginning_tells_finds_its_reader(clo
     file = write(home.parent, "bag/moved.jsonl", unsigned)
     plain = told(str(file), "--project", str(clone))
     assert [(row["host"], row["events"] > 0) for row in plain["hosts"]] == [("copilot-cli", True)]
-    note = f"read as copilot-cli's, for no other reader finds anything in it: {file}"
+    note = f"read as a transcript of copilot-cli, whose reader alone finds events in it: {file}"
     assert note in backfill(str(file), "--project", str(clone)).stderr
 
 
@@ -235,7 +235,7 @@ def test_a_folder_without_a_transcript_is_said(clone: Path, home: Path) -> None:
     result = backfill(str(home.parent / "bag"))
     assert result.exit_code == 1
     assert "nothing in it is a transcript" in result.stderr
-    assert "passed over: 1 file" in result.stderr
+    assert "skipped: 1 file" in result.stderr
 
 
 def test_a_turn_whose_transcript_is_a_pipe_ends(clone: Path, home: Path) -> None:

@@ -296,7 +296,7 @@ def test_files_of_no_known_form_beside_a_transcript_are_counted(machine: Machine
     shutil.copy(machine.codex("from codex"), machine.write("bag/notes.jsonl", {"note": "nobody's"}).parent)
     result = machine.run(str(machine.home / "bag"))
     assert result.exit_code == 0
-    assert "passed over: 1 file not known as transcripts" in result.stderr
+    assert "skipped: 1 file not recognised as transcripts" in result.stderr
     assert machine.prompts() == ["from codex"]
 
 

@@ -214,7 +214,7 @@ def test_lines_that_nobody_vouches_for_wait_and_it_is_said(tmp_path: Path, monke
     result = run("import", "-", typed=exported)
     assert result.exit_code == 0
     assert "1 line exported by another home" in result.stderr
-    assert "1 lesson waits in the inbox, for anybody can write a file" in result.stderr
+    assert "1 lesson waits in the inbox, since anyone can write such a file" in result.stderr
     assert told_json("list")["lessons"] == []
     assert told_json("import", "-", "--accept", typed=exported)["revised"] == 1
     assert len(told_json("list")["lessons"]) == 1

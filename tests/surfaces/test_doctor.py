@@ -70,7 +70,7 @@ def test_what_hooks_could_not_do_in_time_is_told_by_host(home: Path) -> None:
     lines = run("doctor", "--no-proof").stdout
     assert "note  answers      codex: 2 late, 1 spooled, 0 dropped in 7 days" in lines
     assert "bad   answers      kiro: 0 late, 0 spooled, 1 dropped in 7 days: events were lost" in lines
-    assert "1 call of hooks waiting to be kept" in lines
+    assert "1 call of hooks waiting to be stored" in lines
     assert "cannot be read and was set aside" in lines
 
 

@@ -279,7 +279,7 @@ def test_a_purge_writes_rules_files_anew_and_adds_none() -> None:
     assert "whole cents" in Path("AGENTS.md").read_text()
     short = told_json("list", "--kind", "constraint")["lessons"][0]["short_id"]
     result = run("forget", short, "--purge")
-    assert "written anew without it: " in result.stderr
+    assert "written again without it: " in result.stderr
     assert "still in" not in result.stderr
     assert "whole cents" not in Path("AGENTS.md").read_text()
     assert "Rows are shared" in Path("AGENTS.md").read_text()

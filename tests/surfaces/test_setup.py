@@ -314,7 +314,7 @@ def test_a_home_with_blanks_and_quotes_is_quoted(machine: Machine) -> None:
 
 
 def test_setup_says_what_to_do_before_holdfast_is_removed(machine: Machine) -> None:
-    assert "before removing Holdfast: `holdfast uninstall`" in machine.run("setup", "claude-code").stderr
+    assert "before you remove Holdfast, run holdfast uninstall" in machine.run("setup", "claude-code").stderr
     assert "before removing" not in machine.run("setup", "claude-code", "--dry-run").stderr
 
 
