@@ -58,7 +58,7 @@ def rows(home: Path) -> list[dict[str, Any]]:
 
 def test_without_a_chosen_model_nothing_is_sent(folder: Path, home: Path) -> None:
     result = run(folder, "--yes")
-    assert (result.exit_code, "no model is chosen: nothing was sent" in result.stderr) == (1, True)
+    assert (result.exit_code, "no model is chosen, so nothing was sent" in result.stderr) == (1, True)
     assert rows(home) == []
 
 

@@ -66,7 +66,7 @@ def use(folder: Path, code: str, *more: str) -> None:
 
 def test_nothing_is_sent_before_a_model_was_chosen(folder: Path) -> None:
     done = run(folder, code=1)
-    assert "no model is chosen: nothing was sent" in done.output
+    assert "no model is chosen, so nothing was sent" in done.output
 
 
 def test_choosing_a_model_asks_first_and_says_what_is_sent(folder: Path, home: Path) -> None:

@@ -344,7 +344,7 @@ def test_a_strangers_file_in_the_launchers_place_is_not_written_over(machine: Ma
     machine.write(machine.home / ".holdfast" / "bin" / "holdfast-launch", b"mine")
     result = machine.run("setup", "claude-code")
     assert result.exit_code == 1
-    assert "is there already and is not ours" in result.stderr
+    assert "already exists and is not Holdfast's" in result.stderr
     assert not machine.settings.exists()
 
 

@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] = ()) -> None:
             if ours:
                 learn_all(settings, parse_errand(arguments[0] if arguments else ""))
         embed_all(settings)
-    except Exception as exc:  # nobody waits for us: the log is the only one to tell
+    except Exception as exc:  # nobody waits for this process, so the log is the only place to report it
         note(settings.log_path, "learner", exc)
     finally:
         stop.cancel()
