@@ -239,7 +239,8 @@ def test_a_file_that_several_readers_take_for_theirs_is_asked_about(machine: Mac
     shutil.move(machine.gemini("from gemini"), file)
     result = machine.run(str(file), "--project", str(machine.shop))
     assert result.exit_code == 1
-    assert f"not read: {file}: the readers of gemini-cli, kiro all find events in it: choose one with --host NAME" in result.stderr
+    reason = "the readers of gemini-cli, kiro all find events in it: choose one with --host NAME"
+    assert f"not read: {file}: {reason}" in result.stderr
     result = machine.run(str(file), "--host", "continue-dev", "--project", str(machine.shop))
     assert result.exit_code == 1
     assert f"not read: {file}: continue-dev's reader finds no event in it" in result.stderr

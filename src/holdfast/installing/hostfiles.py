@@ -281,7 +281,8 @@ def _decode(file: str, content: bytes) -> tuple[bytes, str]:
 def followed_inside(root: str, name: str) -> str:
     """Return the file's real name in a project, with links followed and forward slashes.
 
-    A last part with `*` or `{` is a pattern and is not followed. Raises HostConfigError for a link out of the project: a clone may bring a link to any file of the user.
+    A last part with `*` or `{` is a pattern and is not followed. Raises HostConfigError for a link out of the project:
+    a clone may bring a link to any file of the user.
     """
     folder, last = os.path.split(os.path.join(root, name))
     whole = os.path.join(os.path.realpath(folder), last)

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> None:
         hook.serve()
     except BaseException as exc:  # no error may reach the host
         desk.say(desk.nothing)
-        hook.give_last_words(exc)
+        hook.log_fatal(exc)
     finally:
         try:
             desk.say(desk.nothing)
