@@ -74,6 +74,6 @@ def test_bad_bytes_and_an_empty_file_are_no_error(tmp_path: Path, file: str) -> 
     (tmp_path / "bad.md").write_bytes(b"# A\n\ncaf\xe9\n")
     result = run("compile", "bad.md", "--json")
     assert json.loads(result.stdout)["units"][0]["address"] == "a"
-    assert "not all UTF-8" in result.stderr
+    assert "not valid UTF-8" in result.stderr
     (tmp_path / "empty.md").write_bytes(b"")
     assert "is empty" in run("compile", "empty.md").stderr

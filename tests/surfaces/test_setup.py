@@ -212,7 +212,7 @@ def test_a_file_the_user_deleted_is_not_brought_back(machine: Machine) -> None:
     machine.settings.unlink()
     machine.ok("uninstall")
     assert machine.files() == {}
-    assert "nothing to take back" in machine.run("uninstall").stderr
+    assert "nothing to undo" in machine.run("uninstall").stderr
 
 
 def test_json_tells_what_happened(machine: Machine) -> None:
@@ -387,7 +387,7 @@ def test_project_scope_keeps_its_file_out_of_git_and_takes_that_back(machine: Ma
     machine.ok("setup", "claude-code", "--project", "-C", str(shop))
     assert (shop / ".claude" / "settings.local.json").exists()
     assert subprocess.run(status, capture_output=True, check=True).stdout == b""
-    assert "nothing to take back" not in machine.ok("uninstall")
+    assert "nothing to undo" not in machine.ok("uninstall")
     assert (exclude.read_bytes() if exclude.exists() else None) == before
 
 
