@@ -35,7 +35,7 @@ def hook(name: str, text: str, mode: int = 0o755) -> Path:
 
 def test_nothing_is_added_unless_asked_for() -> None:
     assert list(Path(".git/hooks").iterdir()) == []
-    assert "none of Holdfast" in run("rules", "status").stderr
+    assert "none set up" in run("rules", "status").stderr
 
 
 def test_git_syncs_after_a_commit_and_a_checkout(code: Codebase) -> None:

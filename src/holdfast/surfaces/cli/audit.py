@@ -62,7 +62,9 @@ VERDICTS = ("kept", "revised", "forgotten", "promoted", "later")
 @click.option("--keep", "kept", metavar="ID", multiple=True, shell_complete=lesson_ids, help="Keep it; repeatable.")
 @click.option("--forget", "forgotten", metavar="ID", multiple=True, shell_complete=lesson_ids, help="Forget it.")
 @click.option("--later", "later", metavar="ID", multiple=True, shell_complete=lesson_ids, help="Put it off 7 days.")
-@click.option("--promote", "promoted", metavar="ID", multiple=True, shell_complete=lesson_ids, help="For all projects.")
+@click.option(
+    "--promote", "promoted", metavar="ID", multiple=True, shell_complete=lesson_ids, help="Promote it to all projects."
+)
 @json_option
 @folder_option
 @pass_call

@@ -77,8 +77,8 @@ def command(
     A second run does not store anything twice. You can stop it with Ctrl-C at any time and run it again to go on.
     Sessions in folders that no longer exist are skipped, unless --project says where they belong.
 
-    A transcript may be someone else's if git tracks it or if it lies in a project folder without git: SpecStory and
-    Aider keep transcripts inside projects, and a clone brings them along. Such transcripts are skipped. If you name
+    A transcript inside a project may be someone else's if git tracks it or if the folder is not in git: SpecStory and
+    Aider keep transcripts there, and a clone brings them along. Such transcripts are skipped. If you name
     one in PATHS, it is read, and its lessons wait in the inbox. With --accept they count as your own words.
 
     The file's name or --host decides which host's reader is used. If that reader finds nothing, the readers of all

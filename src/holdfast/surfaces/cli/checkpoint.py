@@ -65,7 +65,7 @@ def save(call: Call, /, goal: str, next_: tuple[str, ...], **state: Any) -> None
 
 
 @command.command("show", epilog=examples("holdfast checkpoint show", "holdfast checkpoint show --task login --json"))
-@click.option("--task", default="", help="The task's name; else the latest of this branch.")
+@click.option("--task", default="", help="The task's name.  [default: the latest of this branch]")
 @json_option
 @folder_option
 @pass_call
@@ -105,7 +105,7 @@ def _cells(checkpoint: Checkpoint, newest: str) -> list[str]:
 
 
 @command.command("done", epilog=examples("holdfast checkpoint done", "holdfast checkpoint done --task login"))
-@click.option("--task", default="", help="The task's name; else the latest of this branch.")
+@click.option("--task", default="", help="The task's name.  [default: the latest of this branch]")
 @json_option
 @folder_option
 @pass_call

@@ -72,7 +72,7 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
         yield failure("database", exc, _mend_store(exc, shlex.quote(path)))
         return
     if not heard:
-        yield Finding(NOTE, "heartbeat", "no hook was received yet: restart running sessions of the host")
+        yield Finding(NOTE, "heartbeat", "no hook event was received yet; restart running sessions of the host")
     else:
         ago = datetime.now(UTC) - heard[0].at
         line = f"{WORDS.get(heard[0].kind, heard[0].kind)} from {heard[0].host}, {ago_words(ago)} ago"

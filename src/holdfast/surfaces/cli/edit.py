@@ -44,9 +44,10 @@ NAMES = {"paths": "file", "symbols": "symbol", "literals": "code", "commands": "
 def command(call: Call, /, ref: str, *, never: bool, revive_when: str | None, retire: bool, **options: Any) -> None:
     """Change when a lesson is shown, or when a retired lesson is revived. ID is the end of its id.
 
-    An option replaces all conditions of its kind; --when options may be repeated. Without an option, the conditions are
-    printed. To change what the lesson says, use `holdfast revise`. A retired lesson is revived, on probation, when the
-    version of the dependency in a lock file changes. `holdfast verify` and the end of each session check this.
+    An option replaces all conditions of its kind; the --when-... options may be repeated. Without an option, the
+    conditions are printed. To change what the lesson says, use `holdfast revise`. A retired lesson is revived, on
+    probation, when the version of the dependency in a lock file changes. `holdfast verify` and the end of each session
+    check this.
     """
     changes = {name: value for name, value in options.items() if value is not None and value != ()}
     if never:

@@ -28,7 +28,14 @@ MOST_READABLE = 100_000
         "holdfast export --all-projects | ssh other-machine holdfast import - --accept",
     )
 )
-@click.option("--format", "form", default="jsonl", show_default=True, type=click.Choice(["jsonl", "markdown"]))
+@click.option(
+    "--format",
+    "form",
+    default="jsonl",
+    show_default=True,
+    type=click.Choice(["jsonl", "markdown"]),
+    help="The format.",
+)
 @click.option(
     "--state",
     "states",

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 @click.option("--path", "--file", "path", default="", help="Only lessons about this file.")
 @click.option("--tag", default="", help="Only lessons with this tag.")
 @click.option("--host", default="", shell_complete=host_names, help="Only lessons learnt in this host's sessions.")
-@click.option("--trust", type=click.Choice(TRUSTS), help="Only lessons with this trust: who is behind them.")
+@click.option("--trust", type=click.Choice(TRUSTS), help="Only lessons with this trust, which says who is behind them.")
 @click.option("--since", default="", help="Only lessons since this time, e.g. 2026-03-01, yesterday, '2 weeks ago'.")
 @click.option("--all-projects", is_flag=True, help="List lessons of every project on this machine.")
 @click.option("--as-of", default="", help="List what memory held then: 2026-03-01T12:00:00Z, yesterday, or a commit.")

@@ -127,7 +127,7 @@ def _print(call: Call, place: Place, *, is_closed: bool = False) -> None:
         answer_json(plain(place) | {"closed": is_closed})
         return
     project = place.project
-    rows = [["project", project.id], ["name", project.name], ["folder", place.root], ["known by", identity(place)]]
+    rows = [["project", project.id], ["name", project.name], ["folder", place.root], ["identity", identity(place)]]
     rows += [["closed", "other projects do not see its lessons"]] if is_closed else []
     for line in pairs([*rows, *([["declares", claim_line(place)]] if place.claim else [])]):
         say(line)

@@ -66,7 +66,7 @@ class _Story:
         self.hook("doctor-1", "SessionStart", source="startup")
         self.hook("doctor-1", "UserPromptSubmit", prompt=f"Remember that {RULE}.")
         self.hook("doctor-1", "SessionEnd", reason="other")
-        return "hooks answered a session's start, a prompt and the session's end"
+        return "hooks answered the start, a prompt and the end"
 
     def wait_for_learner(self) -> str:
         """Wait until the learner that the session's end started has stored the lesson and exited."""

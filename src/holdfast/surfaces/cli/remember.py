@@ -30,7 +30,13 @@ from holdfast.surfaces.cli.written import print_written
 @click.option("--symbol", "symbols", multiple=True, help="A function or class, e.g. Store.put; may be repeated.")
 @click.option("--tag", "tags", multiple=True, help="A word to find it by; may be repeated.")
 @click.option("--topic", "topic_key", default="", help="A stable key; saving with the same key revises the lesson.")
-@click.option("--scope", default="project", show_default=True, type=click.Choice(["project", "user", "team"]))
+@click.option(
+    "--scope",
+    default="project",
+    show_default=True,
+    type=click.Choice(["project", "user", "team"]),
+    help="Who may see it.",
+)
 @click.option("--pin", "pinned", is_flag=True, help="Always show it among the first at a session's start.")
 @click.option("--private", is_flag=True, help="Never export it.")
 @click.option(

@@ -147,7 +147,7 @@ def status(call: Call, request: RulesRequest) -> None:
     for line in table(rows, ("file", "state", "hosts", "lessons", "tokens")):
         say(line)
     _talk(plan)
-    note("git hooks: " + (", ".join(hooks) or "none of Holdfast; holdfast rules sync --install-git-hooks adds them"))
+    note("git hooks: " + (", ".join(hooks) or "none set up; holdfast rules sync --install-git-hooks adds them"))
 
 
 @command.command(epilog=examples("holdfast rules remove --dry-run", "holdfast rules remove --host zed"))

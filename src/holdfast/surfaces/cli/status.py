@@ -155,10 +155,10 @@ def _heartbeat(events: list[dict[str, str]], set_up_hosts: list[str]) -> Iterato
         by_host.setdefault(event["host"], []).append(event)
     for host, heard in by_host.items():
         kinds = ", ".join(event["event"] for event in heard)
-        yield ["heard", f"{heard[0]['at'][:19].replace('T', ' ')} UTC  {host}  {kinds}"]
+        yield ["events", f"{heard[0]['at'][:19].replace('T', ' ')} UTC  {host}  {kinds}"]
     if not events:
-        following = "start a session, or restart one that runs" if set_up_hosts else "holdfast setup"
-        yield ["heard", f"nothing from any hook yet: {following}"]
+        following = "start a session, or restart a running one" if set_up_hosts else "holdfast setup"
+        yield ["events", f"none from any hook yet: {following}"]
 
 
 def _counts(counts: dict[str, int]) -> str:
