@@ -5,6 +5,10 @@ Those are the user's globs and the files that exist to hold secrets. No regular 
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
 
 def glob_matches(glob: str, path: str) -> bool:
     """Whether a path fits a glob: `*` and `?` stay within a folder, `**` is any number of folders.
@@ -12,22 +16,13 @@ def glob_matches(glob: str, path: str) -> bool:
     A glob without a slash fits the file's name in any folder.
     """
     wanted = glob.split("/") if "/" in glob else ["**", glob]
-    return _segments_match(wanted, path.split("/"))
+    *_, reached = _reach(path.split("/"), wanted)
+    return any(wanted[at:] in ([], ["**"], ["**", ""]) for at in reached)
 
 
 def names_only_an_ending(glob: str) -> bool:
     """Whether a glob fits every file of a language: `*.go`, `**/*.go`."""
     return glob.removeprefix("**/").startswith("*.") and not any(sign in glob.rpartition("*.")[2] for sign in "/.*?")
-
-
-def _segments_match(wanted: list[str], parts: list[str]) -> bool:
-    if not wanted:
-        return not parts
-    if wanted[0] == "**":
-        if wanted[1:] in ([], [""]):
-            return True
-        return any(_segments_match(wanted[1:], parts[skip:]) for skip in range(len(parts)))
-    return bool(parts) and fits_part(parts[0], wanted[0]) and _segments_match(wanted[1:], parts[1:])
 
 
 SECRET_FILES = (
@@ -91,19 +86,21 @@ def fits(path: str, glob: str) -> bool:
     if not wanted:
         return False
     starts = range(1) if tied or (len(wanted) > 1 and wanted[0] != "**") else range(len(parts))
-    return any(_fits_parts(parts[start:], wanted) for start in starts)
+    return any(len(wanted) in reached for start in starts for reached in _reach(parts[start:], wanted))
 
 
-def _fits_parts(parts: list[str], wanted: list[str]) -> bool:
-    """Whether the parts, or the folders they begin with, fit; positions reached are followed side by side."""
+def _reach(parts: Iterable[str], wanted: list[str]) -> Iterator[set[int]]:
+    """The positions in the glob that are reached before the first part and after each: all are followed side by side.
+
+    So the work grows with parts times positions, however many `**` there are.
+    """
     reached = _past_stars({0}, wanted)
+    yield reached
     for part in parts:
-        stays = {at for at in reached if wanted[at] == "**"}
-        steps = {at + 1 for at in reached if fits_part(part, wanted[at])}
+        stays = {at for at in reached if at < len(wanted) and wanted[at] == "**"}
+        steps = {at + 1 for at in reached if at < len(wanted) and _fits_part(part, wanted[at])}
         reached = _past_stars(stays | steps, wanted)
-        if len(wanted) in reached:
-            return True
-    return False
+        yield reached
 
 
 def _past_stars(reached: set[int], wanted: list[str]) -> set[int]:
@@ -115,7 +112,7 @@ def _past_stars(reached: set[int], wanted: list[str]) -> set[int]:
     return more
 
 
-def fits_part(part: str, glob: str) -> bool:
+def _fits_part(part: str, glob: str) -> bool:
     """Whether one path part fits `*` and `?`. Linear but for stars: each star is tried once more a character."""
     at = here = 0
     star, mark = -1, 0
