@@ -24,15 +24,17 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import LessonKind, Trust
 
 PROMPT_LIMIT = 2_500
-"""Longer prompts are pasted text or a task's whole description."""
+"""Characters of a prompt; longer ones are pasted text or a task's whole description."""
 STANDING_LIMIT = 400
-"""In a longer prompt "always ..." is a line of the task, unless it says where it always holds."""
+"""Characters of a prompt. In a longer one "always ..." is a line of the task, unless it says where it always holds."""
 RULE_LIMIT = 500
+"""Characters of a rule with its exceptions."""
 CASUAL = 0.2
 """What a form is worth by itself that is also used for the task at hand."""
 LEAST_TERMS = 2
 """Telling words a rule needs."""
 TURN_FILES = 3
+"""Files edited last that a rule may be about."""
 
 _LEAD = r"(?:(?:ok(?:ay)?|also|and|so|but|please|hey|btw|note|great|thanks|yes|no|claude)[\s,.!:;-]+)*"
 _ASKED = re.compile(
