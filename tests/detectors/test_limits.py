@@ -19,11 +19,7 @@ from holdfast.detectors import (
     decision_record,
     explicit,
     exploration,
-    fail_fix,
     host_memory,
-    lint_rules,
-    red_green,
-    reverted_work,
     rules_edit,
 )
 from holdfast.domain.candidate import Candidate
@@ -124,7 +120,8 @@ def test_a_text_of_usual_length_has_the_worth_of_its_source(source: str, worth: 
 
 
 @pytest.mark.parametrize(
-    ("length", "worth"), [(49, 0.476), (50, 0.476), (51, 0.478), (100, 0.539), (200, 0.658), (249, 0.711), (250, 0.712), (251, 0.712)]
+    ("length", "worth"),
+    [(49, 0.476), (50, 0.476), (51, 0.478), (100, 0.539), (200, 0.658), (249, 0.711), (250, 0.712), (251, 0.712)],
 )
 def test_a_longer_text_is_worth_more_up_to_a_hundred_characters_more(length: int, worth: float) -> None:
     assert (_writing.SLOPE, _writing.USUAL_LENGTH, _writing.SPAN) == (0.5, 150, 1.0)
@@ -166,8 +163,10 @@ def committed(*texts: str, subject: str = "Light the beacon", before: tuple[Even
 
 def committed_in_session(count: int) -> int:
     texts = statements(count)
-    commits = [ran(f"git commit -F - <<'EOF'\nLight it\n\n{chr(10).join((a, '', b))}\nEOF") for a, b in zip(
-        texts[::2], [*texts[1::2], ""], strict=False)]
+    commits = [
+        ran(f"git commit -F - <<'EOF'\nLight it\n\n{chr(10).join((a, '', b))}\nEOF")
+        for a, b in zip(texts[::2], [*texts[1::2], ""], strict=False)
+    ]
     return len(find("commit_text", *commits))
 
 

@@ -204,7 +204,7 @@ def _rule(sentence: str, forms: Sequence[re.Pattern[str]]) -> Rule | None:
         match = form.match(sentence)
         if match and not _STATE.search(sentence) and (form is not _ASKED or _is_request(match)):
             rule = (match["rule"] or match.groupdict().get("last", "")).strip().rstrip("?").strip()
-            fits = len(terms(rule)) >= LEAST_TERMS and len(rule) <= RULE_LIMIT
+            fits = len(terms(rule)) >= LEAST_TERMS
             casual = _is_plan(match) if form is _IN_FUTURE else form is _ASKED and _is_casual(match)
             return Rule(rule, form is _STANDING, casual) if fits else None
     return None
