@@ -57,7 +57,8 @@ def idle(count: int) -> list[Event]:
 def statement(number: int) -> str:
     """A statement with a reason that shares few words with those of other numbers."""
     first, *rest = STEMS[number * 9 : number * 9 + 9]
-    return f"{first.capitalize()} {' '.join(rest[:5])} must never {rest[5]} because {rest[6]} {rest[7]} breaks at {rest[7]}{rest[6]}."
+    last = f"{rest[6]} {rest[7]} breaks at {rest[7]}{rest[6]}"
+    return f"{first.capitalize()} {' '.join(rest[:5])} must never {rest[5]} because {last}."
 
 
 def statements(count: int, first: int = 0) -> list[str]:

@@ -31,8 +31,8 @@ BASES = {"summary": 0.48, "commit": 0.6, "comment": 0.6, "rules": 0.65, "record"
 """Probability of worth of a text of usual length. No labelled session writes a host's memory: it counts as a rules file
 does, and so does a record, of which there is one."""
 SLOPE, USUAL_LENGTH, SPAN = 0.5, 150, 1.0
-"""Log-odds by which 100 characters more change the worth, the length of a text that changes nothing, and the hundreds of
-characters beyond which length counts no more."""
+"""Log-odds by which 100 characters more change the worth, the characters of a text of usual length, and the hundreds of
+characters from there beyond which length counts no more."""
 LEAST_WORTH = 0.4
 """Probability below which a detector of written texts keeps a find to itself."""
 ALIKE = 0.7

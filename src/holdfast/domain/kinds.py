@@ -83,7 +83,8 @@ KIND_PROFILES: dict[LessonKind, KindProfile] = {
         ),
         KindProfile(
             kind="bug_cause", memory_type="semantic", half_life_days=360, rediscovery_minutes=6, family="cause",
-            tasks=("fix",), questions=("failures", "causes"), names_failure=True, tells_failure_class=True, rules_order=7,
+            tasks=("fix",), questions=("failures", "causes"), names_failure=True, tells_failure_class=True,
+            rules_order=7,
         ),
         KindProfile(
             kind="preference", memory_type="semantic", half_life_days=720, rediscovery_minutes=1, family="rule",
