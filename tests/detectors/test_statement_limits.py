@@ -34,7 +34,7 @@ def sentences_read(count: int, on_one_line: bool = False) -> bool:
 
 
 def is_sentence(size: int) -> bool:
-    return len(_reading.read("x " * (size // 2) + "x" * (size % 2)).sentences) == 1
+    return len(_reading.read(("x " * size)[: size - 1] + "x").sentences) == 1
 
 
 def added(deviations: float) -> float:
@@ -119,3 +119,12 @@ def test_a_turn_without_words_is_muted_and_takes_no_part_in_the_mean() -> None:
     assert verdict is not None
     assert verdict.weight == _model.MUTED == -9.0
     assert _model.session_shift([1.0, -9.0]) == _model.session_shift([1.0])
+    spoken = Turn("assistant", "The root cause is that the timer stops before the queue is empty.")
+    beside = judge([spoken, Turn("assistant", "```\nmake\n```")])[1]
+    assert beside is not None
+    assert beside.weight == -9.0, "nothing is taken off it"
+
+
+@pytest.mark.parametrize(("value", "counted"), [(-5.0, -4.0), (-3.9, -3.9), (0.0, 0.0), (3.9, 3.9), (5.0, 4.0)])
+def test_a_feature_counts_up_to_four_deviations(value: float, counted: float) -> None:
+    assert added(value) == pytest.approx(counted)
