@@ -314,8 +314,8 @@ def searched_in_vain(patterns: int, between: int = 0, size: int = 0) -> list[Can
 
 def set_aside(between: int) -> list[Candidate]:
     read = event("tool_result", "", tool="Read", files=("mail/queue.py",))
-    said = event("reply", "`queue.py` is not where mails are held back.")
-    return find("exploration", event("prompt", "fix it"), read, said, *idle(between), edited("mail/sluice.py"))
+    reply = event("reply", "`queue.py` is not where mails are held back.")
+    return find("exploration", event("prompt", "fix it"), read, reply, *idle(between), edited("mail/sluice.py"))
 
 
 SEARCHES = [

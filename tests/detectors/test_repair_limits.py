@@ -180,14 +180,14 @@ def taken_back(*new: str, reason: str = REASON, between: int = 0, apart: int = 0
     )  # fmt: skip
 
 
-def taken_back_by_agent(behind: int, *said: str) -> list[Candidate]:
+def taken_back_by_agent(behind: int, *after: str) -> list[Candidate]:
     """What is found of an edit that an agent takes back, and says why that many events behind it."""
     why = "`pool.map` breaks the header, because the rows must be written in order."
-    replies = [event("reply", text, trust="agent") for text in (said or (why,))]
+    replies = [event("reply", text, trust="agent") for text in (after or (why,))]
     return find(
         "reverted_work", event("prompt", "make the export quicker"),
         edited("src/export.py", old="for row in rows: write(row)", new="pool.map(write, rows)"),
-        *([event("reply", why, trust="agent")] if said else []),
+        *([event("reply", why, trust="agent")] if after else []),
         edited("src/export.py", old="pool.map(write, rows)", new="for row in rows: write(row)"),
         *idle(behind - 1), *replies,
     )  # fmt: skip

@@ -55,8 +55,8 @@ def snippet_of(size: int) -> int:
 
 def boilerplate_of(size: int) -> list[str]:
     opening = "This file provides guidance to Claude. "
-    found = list(passages.read_markdown((opening + "x" * size)[:size] + "\n", passages.Voice()))
-    return [some.reason.partition(":")[0] if isinstance(some, Skipped) else "" for some in found]
+    read = list(passages.read_markdown((opening + "x" * size)[:size] + "\n", passages.Voice()))
+    return [some.reason.partition(":")[0] if isinstance(some, Skipped) else "" for some in read]
 
 
 def paths_mentioned(count: int) -> bool:

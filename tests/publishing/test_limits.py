@@ -212,12 +212,12 @@ def test_a_subject_recurs_in_two_sessions_and_a_single_lesson_in_three(
     assert len(skills_of(memory)) == count
 
 
-@pytest.mark.parametrize(("lessons", "told"), [(20, 20), (21, 20)])
-def test_a_skill_has_twenty_lessons(memory: Memory, lessons: int, told: int) -> None:
+@pytest.mark.parametrize(("lessons", "count"), [(20, 20), (21, 20)])
+def test_a_skill_has_twenty_lessons(memory: Memory, lessons: int, count: int) -> None:
     assert skills.LESSONS_MOST == 20
     for number in range(lessons):
         keep(memory, f"Build part {number}", "s1", "s2", command="make")
-    assert len(skills_of(memory)[0].lessons) == told
+    assert len(skills_of(memory)[0].lessons) == count
 
 
 @pytest.mark.parametrize(("size", "name"), [(53, "running-" + "x" * 53), (54, "running-" + "x" * 44 + "-DIGEST")])

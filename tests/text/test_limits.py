@@ -119,8 +119,8 @@ def is_remembered(texts: int) -> bool:
 
 
 def are_all_clues(number: int, form: str) -> bool:
-    found = clues.clues_in(" ".join(form.format(i) for i in range(number)))
-    return len(found.paths) + len(found.symbols) == number
+    named = clues.clues_in(" ".join(form.format(i) for i in range(number)))
+    return len(named.paths) + len(named.symbols) == number
 
 
 MENTIONS = [
