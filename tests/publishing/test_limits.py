@@ -335,6 +335,11 @@ def test_a_match_of_words_is_as_much_as_what_is_over_a_neighbours_share(alike: f
     assert chosen([0, 0.8 / 0.6 + (0.001 if first == "two" else -0.001), 0, 0], 1) == [first]
 
 
+def test_a_long_first_sentence_is_cut_to_a_hundred_characters() -> None:
+    (unit,) = units.parse_units("x" * 150)
+    assert unit.contract == "x" * 99 + "\u2026"
+
+
 def test_fifteen_hundred_characters_are_placed_by_meaning() -> None:
     embedder = Meaning(0.5)
     every = units.parse_units("wharf " * 300)
