@@ -423,6 +423,11 @@ SEARCHES = [
 ]  # fmt: skip
 
 
+def test_of_a_long_text_both_ends_are_looked_at() -> None:
+    text = "x" * 5_000 + "y" * 5_000
+    assert searchkeys.shorten(text) == f"{'x' * 4_000} {'y' * 4_000}"
+
+
 def test_an_output_is_read_whole_up_to_head_and_tail_together() -> None:
     size = signature.HEAD_LIMIT + signature.TAIL_LIMIT
     assert size == 32_000
