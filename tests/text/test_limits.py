@@ -570,7 +570,8 @@ def test_vowel_signs_and_stretching_make_no_other_word(code: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "code", [0x0590, 0x05BE, 0x05C0, 0x05C3, 0x05C6, 0x05C8, 0x063F, 0x0641, 0x064A, 0x066F, 0x0671]
+    "code",
+    [0x0590, 0x05BE, 0x05C0, 0x05C3, 0x05C6, 0x05C8, 0x063F, 0x0641, 0x064A, 0x0653, 0x066F, 0x0671, 0xFDFF, 0xFE10],
 )
 def test_what_stands_beside_the_signs_is_no_sign(code: int) -> None:
     assert words.terms(f"\u05e9\u05dc{chr(code)}\u05d5\u05dd") != words.terms("\u05e9\u05dc\u05d5\u05dd")
