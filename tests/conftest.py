@@ -26,7 +26,7 @@ settings.load_profile("holdfast")
 
 STORE = os.environ.get("HOLDFAST_TEST_STORE", "")
 """What the tests run on: `memory://` (`make unit-memory`), or the URL of another backend, in which `{name}` stands for
-what tells a test's store from the others'. Empty: SQLite. Tests marked as needing what the store has not are skipped."""
+what tells a test's store from the others'. Empty: SQLite. Tests that need what the store has not are skipped."""
 IN_MEMORY = STORE == "memory://"
 
 

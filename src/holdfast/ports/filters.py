@@ -16,7 +16,7 @@ class EventFilter(Frozen):
     project: ProjectId = ""  # type: ignore[assignment]
     session: SessionId = ""  # type: ignore[assignment]
     kind: EventKind | None = None
-    """Only events of that kind that said something: a prompt or a reply. Asked of one session."""
+    """Only prompts, or only replies: what `domain.event.spoken_prefix` begins the key of. Asked of one session."""
     last: int = 0
     """Only the last so many; 0: from the first on."""
     after: int = 0

@@ -72,6 +72,25 @@ class EventContract:
         assert keys(EventFilter(after=numbered[1][0], limit=1)) == [events[2]]
         assert keys(EventFilter(limit=0)) == []
 
+    def test_what_was_said_is_found_by_its_kind_and_the_last_come_in_order(self, store: Store) -> None:
+        prompts = [make_event(key=f"prompt:{i}") for i in range(3)]
+        others = [
+            make_event(kind="reply", key="reply:0"),
+            make_event(key="promptly:0"),
+            make_event(key="other prompt:"),
+        ]
+        store.append_events([prompts[0], *others, *prompts[1:]])
+
+        def events(**conditions: Any) -> list[Event]:
+            return [event for _, event in store.find_events(EventFilter(session=SESSION, **conditions))]
+
+        assert events(kind="prompt") == prompts
+        assert events(kind="reply") == others[:1]
+        assert events(kind="prompt", last=2) == prompts[1:]
+        assert events(last=2) == prompts[1:]
+        assert events(last=3, limit=1) == others[2:]
+        assert events(kind="prompt", last=9, after=store.find_events(EventFilter(kind="prompt"))[0][0]) == prompts[1:]
+
     def test_what_text_cannot_hold_is_replaced_in_an_event(self, store: Store) -> None:
         store.append_events([make_event(key="k\0", text="a\0b\ud800c 😀", files=("x\udfff.py",))])
         ((_, event),) = store.find_events(EventFilter())
