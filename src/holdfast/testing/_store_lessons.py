@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.domain.event import Event
-from holdfast.domain.lesson import Link, in_state
+from holdfast.domain.lesson import Anchor, Link, in_state
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
@@ -330,6 +330,20 @@ class LessonContract:
             conditions = {"id_suffix": wanted.id[-8:]}
         assert store.find(LessonFilter(project=PROJECT, **conditions)) == [wanted]
         assert store.find(LessonFilter(project=PROJECT, as_of=minutes(1), **conditions)) == [wanted]
+
+    def test_find_knows_the_places_that_an_anchor_was_seen_at_before(self, store: Store) -> None:
+        anchor = Anchor(path="src/app.py", also=("lib/app.py", "old/app.py::run"))
+        lesson = replace(make_lesson(), anchors=(anchor,))
+        gone = in_state(lesson, "forgotten", at=minutes(5))
+        store.put([lesson], {})
+        for path in ("src/app.py", "lib/app.py", "old/app.py"):
+            assert store.find(LessonFilter(project=PROJECT, path=path)) == [lesson]
+            assert store.find(LessonFilter(project=PROJECT, path=path, as_of=minutes(1))) == [lesson]
+        for path in ("app.py", "old/app", "old/app.py::run"):
+            assert store.find(LessonFilter(project=PROJECT, path=path)) == []
+            assert store.find(LessonFilter(project=PROJECT, path=path, as_of=minutes(1))) == []
+        store.put([gone], {lesson.id: lesson.recorded_at})
+        assert store.find(LessonFilter(project=PROJECT, states=("forgotten",), path="old/app.py")) == [gone]
 
     def test_filters_take_hostile_text_as_text(self, store: Store) -> None:
         store.put([make_lesson()], {})

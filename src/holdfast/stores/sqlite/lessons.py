@@ -151,11 +151,12 @@ def _conditions(where: LessonFilter) -> tuple[list[str], list[Any]]:
     return clauses, args
 
 
-def _anchored(where: LessonFilter) -> tuple[str, str]:
+def _anchored(where: LessonFilter) -> tuple[str, ...]:
     if where.as_of is None and "forgotten" not in where.states:
         return "l.row IN (SELECT lesson FROM anchors WHERE path = ? AND is_glob = 0)", where.path
     return (
         "EXISTS (SELECT 1 FROM json_each(iif(json_valid(l.doc), l.doc, '{}'), '$.anchors') a"
-        " WHERE json_extract(a.value, '$.path') = ?)",
-        where.path,
-    )
+        " WHERE json_extract(a.value, '$.path') = ? OR EXISTS (SELECT 1 FROM json_each(a.value, '$.also') place"
+        " WHERE substr(place.value, 1, instr(place.value || '::', '::') - 1) = ?))",
+        where.path, where.path,
+    )  # fmt: skip
