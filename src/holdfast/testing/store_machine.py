@@ -167,8 +167,8 @@ class StoreMachine(RuleBasedStateMachine):
             query = Query(project=PROJECT, text="apple", as_of=at)
             active = {v.id for v in known if v.state == "active" and _true(v, at)}
             assert {match.id for match in self.store.list_recent(query, 99)} == active
-            naming = {v.id for v in known if v.id in active and "apple" in _text(v)}
-            assert _found(self.store, query) == naming
+            matching = {v.id for v in known if v.id in active and "apple" in _text(v)}
+            assert _found(self.store, query) == matching
 
 
 def _found(store: Store, query: Query) -> set[LessonId]:
