@@ -121,10 +121,10 @@ def test_a_declared_id_has_at_most_a_hundred_characters(tmp_path: Path, length: 
     assert (declared(tmp_path, f'id = "{"a" * length}"\n') == "a" * length) is counts
 
 
-@pytest.mark.parametrize(("blanks", "counts"), [(0, True), (1, False)])
+@pytest.mark.parametrize(("blanks", "counts"), [(1, True), (2, False)])
 def test_an_id_is_looked_for_in_the_first_64_kilobytes(tmp_path: Path, blanks: int, counts: bool) -> None:
-    """`gitfiles.DECLARED_BYTES`: of one that ends behind that the last letter is cut off."""
-    line = "\nid = tides"
+    """`gitfiles.DECLARED_BYTES`: of one that ends behind that the last letters are cut off."""
+    line = '\nid = "tides"'
     assert (declared(tmp_path, "#" * (65_536 - len(line) + blanks) + line) == "tides") is counts
 
 
