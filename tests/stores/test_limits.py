@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.stores import test_sqlite_vectors as toys
+from tests.stores.test_sqlite_fulltext import found, keep, scores
 
 from holdfast.domain.lesson import Triggers
 from holdfast.domain.query import Query
@@ -31,8 +33,6 @@ from holdfast.stores.sqlite.vectors import Vectors, erase_others
 from holdfast.testing.builders import PROJECT, START, make_lesson
 from holdfast.testing.index_contract import ROOT, make_outline, state_of
 from holdfast.testing.index_contract import keep as keep_outlines
-from tests.stores import test_sqlite_vectors as toys
-from tests.stores.test_sqlite_fulltext import found, keep, scores
 
 
 @pytest.fixture
@@ -292,10 +292,11 @@ def test_a_lock_is_asked_for_every_four_milliseconds(tmp_path: Path, monkeypatch
     with closing(Connection(path, 1.0)) as connection, closing(FileLock(path + ".lock")) as other:
         connection.open()
         assert other.take(0.0, 0.0)
-        with monkeypatch.context() as patched, pytest.raises(StoreLockedError):
+        with monkeypatch.context() as patched:
             patched.setattr("time.monotonic", lambda: now[0])
             patched.setattr("time.sleep", sleep)
-            connection.lock()
+            with pytest.raises(StoreLockedError):
+                connection.lock()
     assert max(naps) == 0.004
 
 
