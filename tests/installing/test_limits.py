@@ -8,7 +8,7 @@ import stat
 import subprocess
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -173,10 +173,10 @@ class LongHub(Hub):
 
 
 @pytest.fixture
-def long_list(hub: Hub) -> Iterator[LongHub]:
+def long_list(hub: Hub) -> LongHub:
     hub.__class__ = LongHub
     assert isinstance(hub, LongHub)
-    yield hub
+    return hub
 
 
 @pytest.mark.parametrize(("length", "code"), [(5_000_000, 0), (5_000_001, 1)])
