@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from holdfast.backfill import sources, transcriptfiles, transcripts
+from holdfast.backfill import sources
 from holdfast.backfill.distilling import distil_waiting, is_settled, spent, usual, waiting
 from holdfast.backfill.estimating import estimate_cost
 from holdfast.backfill.importing import TextLines
@@ -192,13 +192,11 @@ def test_a_reader_fits_that_finds_fifty_events(tmp_path: Path, events: int, fits
     assert read_by(tmp_path / "file.txt", Reader(events)) == (["reader"] if fits else [])
 
 
-@pytest.mark.parametrize(("size", "fits"), [(10, True), (11, False)])
-def test_every_reader_tries_a_file_that_is_small_enough(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, fits: bool
-) -> None:
+@pytest.mark.parametrize(("size", "fits"), [(64_000_000, True), (64_000_001, False)])
+def test_every_reader_tries_a_file_of_64_megabytes(tmp_path: Path, size: int, fits: bool) -> None:
     """`transcriptfiles.TRIED_SIZE`."""
-    monkeypatch.setattr(transcriptfiles, "TRIED_SIZE", 10)
-    (tmp_path / "file.txt").write_text("x" * size)
+    with (tmp_path / "file.txt").open("wb") as stream:
+        stream.truncate(size)
     assert read_by(tmp_path / "file.txt", Reader(99)) == (["reader"] if fits else [])
 
 
@@ -231,12 +229,15 @@ def test_the_head_of_a_transcript_tells_whose_it_is(settings: Settings, tmp_path
     assert host_by_content(str(tmp_path / "file.jsonl"), load_hosts(settings)) == name
 
 
-@pytest.mark.parametrize(("less", "is_read"), [(0, True), (1, False)])
-def test_a_small_transcript_is_read_whole_after_a_turn(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, less: int, is_read: bool
+@pytest.mark.parametrize(("size", "is_read"), [(8 * 2**20, True), (8 * 2**20 + 1, False)])
+def test_a_transcript_of_eight_megabytes_is_read_whole_after_a_turn(
+    memory: Memory, tmp_path: Path, size: int, is_read: bool
 ) -> None:
     """`transcripts.WHOLE_LIMIT`."""
-    file = GOLDEN / "gemini_cli" / "transcript_of_the_older_form" / "transcript.json"
-    monkeypatch.setattr(transcripts, "WHOLE_LIMIT", file.stat().st_size - less)
-    call = HookCall(host="gemini-cli", name="AfterAgent", session="g0", cwd=memory.folder, transcript=str(file))
+    file = tmp_path / "session-1.json"
+    golden = GOLDEN / "gemini_cli" / "transcript_of_the_older_form" / "transcript.json"
+    file.write_bytes(golden.read_bytes().ljust(size))
+    call = HookCall(
+        host="gemini-cli", name="AfterAgent", session=SessionId("g0"), cwd=memory.folder, transcript=str(file)
+    )
     assert (keep_turn(memory, call) > 0) is is_read

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.codeindex import gitstream, history, parsing, views, workers
+from holdfast.codeindex import gitstream, history, parsing, workers
 from holdfast.codeindex import refresh as refreshing
 from holdfast.codeindex.anchoring import innermost
 from holdfast.codeindex.change import change_of
@@ -224,16 +224,15 @@ def test_a_byte_that_is_no_utf_8_counts_as_a_letter(byte: int) -> None:
     assert [definition.own_name for definition in source.definitions] == [f"f{chr(ord('a') + byte % 26)}g"]
 
 
-def test_the_oldest_parsed_file_goes_when_the_kept_ones_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`views.KEPT_BYTES`."""
-    monkeypatch.setattr(views, "KEPT_BYTES", 40)
+def test_three_megabytes_of_parsed_files_are_kept() -> None:
+    """`views.KEPT_BYTES`: the file that was used longest ago goes first."""
     kept = ParsedFiles()
-    first = kept.read("a.py", b"#" * 20)
-    kept.read("b.py", b"#" * 20)
-    assert kept.read("a.py", b"#" * 20) is first
-    kept.read("b.py", b"#" * 20)
+    first = kept.read("a.py", b"#" * 1_500_000)
+    kept.read("b.py", b"#" * 1_500_000)
+    assert kept.read("a.py", b"#" * 1_500_000) is first
+    kept.read("b.py", b"#" * 1_500_000)
     kept.read("c.py", b"#")
-    assert kept.read("a.py", b"#" * 20) is not first
+    assert kept.read("a.py", b"#" * 1_500_000) is not first
 
 
 # Links between files
@@ -342,14 +341,14 @@ def test_the_head_of_a_file_says_that_it_is_binary_or_generated(content: bytes, 
     assert outline_for_index("a.txt", content, "git1:1").note == note
 
 
-def test_a_refresh_can_be_stopped_after_so_many_bytes(
-    index: SqliteIndex, tree: WorkTree, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("less", "parsed"), [(0, 2), (1, 3)])
+def test_a_refresh_can_be_stopped_after_two_megabytes(
+    index: SqliteIndex, tree: WorkTree, less: int, parsed: int
 ) -> None:
     """`refresh.BATCH_BYTES`."""
-    tree.write({"a.py": "a = 1\n", "b.py": "b = 1\n", "c.py": "c = 1\n"})
-    monkeypatch.setattr(refreshing, "BATCH_BYTES", 12)
+    tree.write({"a.txt": "a" * 1_000_000, "b.txt": "b" * (1_000_000 - less), "c.txt": "c"})
     report = Refresh(index, str(tree.root), stop=lambda: True).run()
-    assert (report.files, report.parsed, report.complete) == (3, 2, False)
+    assert (report.files, report.parsed) == (3, parsed)
 
 
 def test_a_refresh_can_be_stopped_after_linking_so_many_files(
