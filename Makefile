@@ -29,7 +29,7 @@ format: $(DEV) ## Rewrite the code in the house's format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-types: $(DEV) ## mypy --strict
+types: $(DEV) ## mypy --strict, over src, benchmarks and scripts
 	$(BIN)/mypy
 
 contracts: $(DEV) ## Who may import whom

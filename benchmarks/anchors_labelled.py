@@ -133,9 +133,9 @@ def _replay(repository: Path, before: str, after: str, labels: list[Label]) -> I
             git(tree, "checkout", "-q", "--detach", after)
             place = workspace.locate(str(tree))
             code.refresh(place)
-            for label, found in zip(labels, anchors, strict=True):
-                is_meant = bool(found) and unnumbered(found[0].symbol) == label.symbol
-                yield Answer(label, code.verdict(place, found[0]) if is_meant else None)
+            for label, label_anchors in zip(labels, anchors, strict=True):
+                is_meant = bool(label_anchors) and unnumbered(label_anchors[0].symbol) == label.symbol
+                yield Answer(label, code.verdict(place, label_anchors[0]) if is_meant else None)
 
 
 def _report(answers: list[Answer]) -> dict[str, dict[str, dict[str, int]]]:
@@ -164,8 +164,8 @@ def _measure(kind: str, answers: list[Answer]) -> dict[str, Any]:
 def _print_miss(answer: Answer) -> None:
     label, verdict = answer.label, answer.verdict
     print(f"{label.language}  {label.kind}  {label.path}::{label.symbol}  {label.before[:9]}..{label.after[:9]}")
-    said = f"{verdict.freshness} {answer.place} ({verdict.words})" if verdict else "it cannot be anchored"
-    print(f"      now {label.now or 'gone'}; told: {said}")
+    verdict_text = f"{verdict.freshness} {answer.place} ({verdict.words})" if verdict else "it cannot be anchored"
+    print(f"      now {label.now or 'gone'}; told: {verdict_text}")
 
 
 if __name__ == "__main__":

@@ -106,11 +106,14 @@ def _texts(tree: Path) -> Iterator[tuple[tuple[str, str], bytes]]:
         source = read_source(path, file.read_bytes()) if file.is_file() and not file.is_symlink() else None
         if source is None or source.obstacle:
             continue
-        names = {one.name.partition("#")[0] for one in source.definitions}
+        names = {definition.name.partition("#")[0] for definition in source.definitions}
         for name in sorted(names):
             group = source.by_name[name]
             if not any(map(source.is_broken, group)):
-                yield (path, name), b"\n".join(source.content[one.start : one.end] for one in group)
+                yield (
+                    (path, name),
+                    b"\n".join(source.content[definition.start : definition.end] for definition in group),
+                )
 
 
 def _renames(tree: Path, older: str, newer: str) -> Iterator[tuple[str, str]]:

@@ -67,9 +67,9 @@ def main() -> None:
 
 
 def transcripts(folder: Path) -> list[Path]:
-    found = sorted(folder.rglob("*.jsonl"))
-    own = [path for path in found if path.parent.name == "claude-code"]
-    return own or found
+    files = sorted(folder.rglob("*.jsonl"))
+    own = [path for path in files if path.parent.name == "claude-code"]
+    return own or files
 
 
 def measure(folder: Path, files: list[Path]) -> dict[str, Any]:
@@ -105,29 +105,29 @@ def backfill(folder: Path, repository: Path, files: list[Path]) -> dict[str, Any
 
 def summarise(rounds: list[dict[str, Any]], files: list[Path], source: str) -> dict[str, Any]:
     megabytes = sum(path.stat().st_size for path in files) / 1e6
-    wall_s = statistics.median(one["first"]["wall_s"] for one in rounds)
-    told = rounds[0]["first"]
+    wall_s = statistics.median(run["first"]["wall_s"] for run in rounds)
+    first_run = rounds[0]["first"]
     return {
         "transcripts": source,
         "files": len(files),
         "megabytes": round(megabytes, 1),
-        "events": told["events"],
-        "lessons": told["lessons"],
-        "failed_detectors": told["failed"],
+        "events": first_run["events"],
+        "lessons": first_run["lessons"],
+        "failed_detectors": first_run["failed"],
         "wall_s": round(wall_s, 2),
-        "cpu_s": round(statistics.median(one["first"]["cpu_s"] for one in rounds), 2),
+        "cpu_s": round(statistics.median(run["first"]["cpu_s"] for run in rounds), 2),
         "mb_per_minute": round(60 * megabytes / wall_s, 1),
         "aim_mb_per_minute": AIM_MB_PER_MINUTE,
-        "again_wall_s": round(statistics.median(one["again"]["wall_s"] for one in rounds), 2),
+        "again_wall_s": round(statistics.median(run["again"]["wall_s"] for run in rounds), 2),
         "again_events": rounds[0]["again"]["events"],
-        "peak_rss_mb": round(max(one["first"]["peak_rss_mb"] for one in rounds), 1),
+        "peak_rss_mb": round(max(run["first"]["peak_rss_mb"] for run in rounds), 1),
         "rounds": len(rounds),
     }
 
 
 def show(figures: dict[str, Any]) -> None:
-    for name, held in figures.items():
-        print(f"{name:20} {held}")
+    for name, value in figures.items():
+        print(f"{name:20} {value}")
 
 
 def invent(folder: Path, megabytes: float) -> list[Path]:
@@ -176,8 +176,8 @@ def exchange(dice: random.Random, turn: int) -> Iterator[dict[str, Any]]:
 def call(dice: random.Random, use: str, path: str) -> Iterator[dict[str, Any]]:
     kind = dice.choice(["Bash", "Bash", "Bash", "Read", "Edit", "fails"])
     if kind == "Edit":
-        given = {"file_path": path, "old_string": prose(dice, 60), "new_string": prose(dice, 60)}
-        yield said(use, {"type": "tool_use", "id": use, "name": "Edit", "input": given})
+        tool_input = {"file_path": path, "old_string": prose(dice, 60), "new_string": prose(dice, 60)}
+        yield said(use, {"type": "tool_use", "id": use, "name": "Edit", "input": tool_input})
         yield result(use, "updated", {"filePath": path, "originalFile": prose(dice, 2500), "oldString": ""})
         return
     if kind == "Read":
@@ -198,9 +198,9 @@ def said(message: str, block: dict[str, Any]) -> dict[str, Any]:
     return {"type": "assistant", "message": {"id": message, "role": "assistant", "content": [block]}}
 
 
-def result(use: str, content: str, told: object, error: bool = False) -> dict[str, Any]:
+def result(use: str, content: str, use_result: object, error: bool = False) -> dict[str, Any]:
     block = {"type": "tool_result", "tool_use_id": use, "content": content, "is_error": error}
-    return {"type": "user", "message": {"role": "user", "content": [block]}, "toolUseResult": told}
+    return {"type": "user", "message": {"role": "user", "content": [block]}, "toolUseResult": use_result}
 
 
 def prose(dice: random.Random, words: int) -> str:

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from benchmarks.recall.arena import Arena
 from benchmarks.recall.cases import Ask, Corpus, Trial
@@ -61,17 +62,17 @@ class Group:
     def tally(self, bar: Bar) -> Tally:
         """What passes that bar."""
         if bar not in self.tallies:
-            given = [any(holds(found, bar) for found, _ in answer) for answer in self.unrelated]
-            passed = [[wanted for found, wanted in answer if holds(found, bar)] for answer in self.own]
+            answered = [any(holds(candidate, bar) for candidate, _ in answer) for answer in self.unrelated]
+            passed = [[wanted for candidate, wanted in answer if holds(candidate, bar)] for answer in self.own]
             ranked = [[wanted for _, wanted in answer] for answer in self.own]
-            kept, hits = (sum(any(row[:SHOWN]) for row in rows) for rows in (passed, ranked))
-            self.tallies[bar] = sum(given), len(given), kept, hits
+            passing_hits, hits = (sum(any(row[:SHOWN]) for row in rows) for rows in (passed, ranked))
+            self.tallies[bar] = sum(answered), len(answered), passing_hits, hits
         return self.tallies[bar]
 
 
-def holds(found: Found, bar: Bar) -> bool:
+def holds(candidate: Found, bar: Bar) -> bool:
     """Whether it clears the bar."""
-    return passes(found.shares, found.fit, bar, found.chance)
+    return passes(candidate.shares, candidate.fit, bar, candidate.chance)
 
 
 def answer(arena: Arena, ask: Ask) -> Answer:
@@ -79,7 +80,7 @@ def answer(arena: Arena, ask: Ask) -> Answer:
     query, _ = with_vector(arena.parts, question(arena.parts, arena.place, ask.text))
     drawn = draw(arena.parts, query, PARTICULAR)
     weighed = weigh_up(arena.parts, arena.place, drawn.found)
-    return [(found, arena.names[found.lesson.id] in ask.gold) for _, found in weighed]
+    return [(candidate, arena.names[candidate.lesson.id] in ask.gold) for _, candidate in weighed]
 
 
 def gather(trial: Trial, corpus: Corpus, embedder: str, questions: int) -> Group:
@@ -108,15 +109,15 @@ def _some(rng: random.Random, texts: Sequence[str]) -> list[str]:
 
 def figures(groups: Iterable[Group], bar: Bar) -> tuple[float, float]:
     """The share of unrelated questions that get something, and of the ranked recall@3 that is kept."""
-    given, asked, kept, hits = map(sum, zip(*(group.tally(bar) for group in groups), strict=True))
-    return given / asked, kept / max(1, hits)
+    answered, questions, passing_hits, hits = map(sum, zip(*(group.tally(bar) for group in groups), strict=True))
+    return answered / questions, passing_hits / max(1, hits)
 
 
 def by_trial(groups: Iterable[Group], bar: Bar) -> dict[str, tuple[float, float]]:
     """The figures of each set."""
-    held = list(groups)
-    names = dict.fromkeys(group.trial for group in held)
-    return {name: figures([group for group in held if group.trial == name], bar) for name in names}
+    all_groups = list(groups)
+    names = dict.fromkeys(group.trial for group in all_groups)
+    return {name: figures([group for group in all_groups if group.trial == name], bar) for name in names}
 
 
 def choose(groups: Sequence[Group], bars: Sequence[Bar]) -> Bar:
@@ -124,19 +125,26 @@ def choose(groups: Sequence[Group], bars: Sequence[Bar]) -> Bar:
 
     def worth(bar: Bar) -> tuple[float, float]:
         rows = by_trial(groups, bar).values()
-        return -max(0.0, *(false - AIM for false, _ in rows)), fmean(kept for _, kept in rows)
+        return -max(0.0, *(false - AIM for false, _ in rows)), fmean(recall_share for _, recall_share in rows)
 
     return max(bars, key=worth)
 
 
-def leave_one_out(groups: Sequence[Group], bars: Sequence[Bar]) -> list[dict[str, object]]:
+def leave_one_out(groups: Sequence[Group], bars: Sequence[Bar]) -> list[dict[str, Any]]:
     """What each group gets by the bar that the others choose."""
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, Any]] = []
     for group in groups:
         chosen = choose([other for other in groups if other.name != group.name], bars)
-        false, kept = figures([group], chosen)
-        row = {"trial": group.trial, "group": group.name, "told": chosen.told, "meaning": chosen.meaning}
-        rows.append(row | {"false": false, "kept": kept, "unrelated": len(group.unrelated), "own": len(group.own)})
+        false, recall_share = figures([group], chosen)
+        row: dict[str, Any] = {
+            "trial": group.trial,
+            "group": group.name,
+            "told": chosen.told,
+            "meaning": chosen.meaning,
+        }
+        rows.append(
+            row | {"false": false, "kept": recall_share, "unrelated": len(group.unrelated), "own": len(group.own)}
+        )
     return rows
 
 
@@ -155,16 +163,16 @@ def main() -> None:
     groups = [
         gather(trial, corpus, options.embedder, options.questions) for trial in trials for corpus in trial.corpora
     ]
-    curve = {f"told {told}": by_trial(groups, replace(PUSHED, told=told)) for told in TOLD}
+    curve = {f"told {told_share}": by_trial(groups, replace(PUSHED, told=told_share)) for told_share in TOLD}
     curve |= {"PUSHED": by_trial(groups, PUSHED), "ASKED": by_trial(groups, ASKED)}
     print(f"{'false, kept':14}" + "".join(f"{name:>24}" for name in curve["PUSHED"]))
     for name, row in curve.items():
-        print(f"{name:14}" + "".join(f"{false:17.3f}{kept:7.2f}" for false, kept in row.values()))
+        print(f"{name:14}" + "".join(f"{false:17.3f}{recall_share:7.2f}" for false, recall_share in row.values()))
     meanings = (PUSHED.meaning,) if options.embedder == "none" else MEANING
-    bars = [replace(PUSHED, told=told, meaning=meaning) for told in TOLD for meaning in meanings]
+    bars = [replace(PUSHED, told=told_share, meaning=meaning) for told_share in TOLD for meaning in meanings]
     left_out = leave_one_out(groups, bars)
-    for row in left_out:
-        print("{trial:22} {group:34} told {told} meaning {meaning}: false {false:.3f}, kept {kept:.2f}".format(**row))
+    for fit in left_out:
+        print("{trial:22} {group:34} told {told} meaning {meaning}: false {false:.3f}, kept {kept:.2f}".format(**fit))
     if options.json:
         options.json.write_text(json.dumps({"curve": curve, "left_out": left_out}, indent=1) + "\n", "utf-8")
 

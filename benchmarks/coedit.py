@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -29,12 +28,17 @@ Ranker = Callable[[str], list[str]]
 
 def by_pairs(commits: Sequence[Commit]) -> Ranker:
     """What Holdfast learns: the heaviest pairs of the file."""
-    partners: dict[str, Counter[str]] = {}
-    for (one, other), weight in weigh(commits).items():
-        if one != other:
-            partners.setdefault(one, Counter())[other] = weight
-            partners.setdefault(other, Counter())[one] = weight
-    return lambda path: [other for other, _ in partners.get(path, Counter()).most_common(DEPTH)]
+    partners: dict[str, dict[str, float]] = {}
+    for (file, other), weight in weigh(commits).items():
+        if file != other:
+            partners.setdefault(file, {})[other] = weight
+            partners.setdefault(other, {})[file] = weight
+
+    def rank(path: str) -> list[str]:
+        weights = partners.get(path, {})
+        return sorted(weights, key=weights.__getitem__, reverse=True)[:DEPTH]
+
+    return rank
 
 
 def by_pairs_then_frequency(commits: Sequence[Commit]) -> Ranker:
@@ -47,26 +51,26 @@ def by_pairs_then_frequency(commits: Sequence[Commit]) -> Ranker:
     return rank
 
 
-def edits(commits: Sequence[Commit], recent: bool) -> Counter[str]:
-    """How often each file was edited; with `recent`, each edit counts by its age."""
-    found: Counter[str] = Counter()
+def most_edited(commits: Sequence[Commit], recent: bool) -> list[str]:
+    """The files, most edited first; with `recent`, each edit counts by its age."""
+    counts: dict[str, float] = {}
     for commit in commits:
         if len(commit.files) <= MOST_FILES:
             for path in commit.files:
-                found[path] += age_weight(commit.at_s) if recent else 1  # type: ignore[assignment]
-    return found
+                counts[path] = counts.get(path, 0) + (age_weight(commit.at_s) if recent else 1)
+    return sorted(counts, key=counts.__getitem__, reverse=True)
 
 
 def by_frequency(commits: Sequence[Commit], recent: bool = False) -> Ranker:
     """The same files for everyone: those edited most."""
-    best = [path for path, _ in edits(commits, recent).most_common(DEPTH + 1)]
+    best = most_edited(commits, recent)[: DEPTH + 1]
     return lambda path: [other for other in best if other != path][:DEPTH]
 
 
 def by_folder(commits: Sequence[Commit]) -> Ranker:
     """Files of the same folder, most edited first."""
     folders: dict[str, list[str]] = {}
-    for path, _ in edits(commits, False).most_common():
+    for path in most_edited(commits, False):
         folders.setdefault(path.rpartition("/")[0], []).append(path)
     return lambda path: [other for other in folders.get(path.rpartition("/")[0], ()) if other != path][:DEPTH]
 
@@ -83,18 +87,18 @@ METHODS: dict[str, Callable[[Sequence[Commit]], Ranker]] = {
 def judge(rank: Ranker, held_out: Sequence[Commit]) -> dict[str, float]:
     """MRR and recall@5 over every file given of every held-out commit."""
     reciprocal = recall = 0.0
-    asked = 0
+    questions = 0
     for commit in held_out:
         if not 2 <= len(commit.files) <= LARGEST:
             continue
-        for given in commit.files:
-            wanted = set(commit.files) - {given}
-            ranked = rank(given)
+        for file in commit.files:
+            wanted = set(commit.files) - {file}
+            ranked = rank(file)
             first = next((place for place, path in enumerate(ranked, 1) if path in wanted), 0)
             reciprocal += 1 / first if first else 0.0
             recall += len(wanted.intersection(ranked[:5])) / min(5, len(wanted))
-            asked += 1
-    return {"mrr": reciprocal / max(1, asked), "recall_at_5": recall / max(1, asked), "asked": asked}
+            questions += 1
+    return {"mrr": reciprocal / max(1, questions), "recall_at_5": recall / max(1, questions), "asked": questions}
 
 
 def split(commits: Sequence[Commit], inner: bool) -> tuple[list[Commit], list[Commit]]:
@@ -122,10 +126,13 @@ def main() -> None:
     results = {}
     for repository in options.repo:
         name = "/".join(repository.resolve().parts[-2:])
-        results[name] = told = measure(repository, options.inner)
-        print(f"\n{name}: {told['commits']} commits, {told['learnt_from']} learnt from, {told['held_out']} held out")
+        results[name] = measured = measure(repository, options.inner)
+        print(
+            f"\n{name}: {measured['commits']} commits, {measured['learnt_from']} learnt from, "
+            f"{measured['held_out']} held out"
+        )
         print(f"{'':34}{'MRR':>8}{'recall@5':>10}{'asked':>8}")
-        for method, row in told["methods"].items():  # type: ignore[attr-defined]
+        for method, row in measured["methods"].items():  # type: ignore[attr-defined]
             print(f"{method:34}{row['mrr']:8.3f}{row['recall_at_5']:10.3f}{row['asked']:8}")
     if options.json:
         options.json.write_text(json.dumps({"inner": options.inner, "repositories": results}, indent=2) + "\n")

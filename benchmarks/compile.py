@@ -107,7 +107,8 @@ def main() -> None:
         "held out": [file for file in files if file.repository not in DEVELOPMENT],
     }
     result = {
-        name: measure(held, load_tasks(options.tasks, held), options.each, options.seed) for name, held in parts.items()
+        name: measure(part_files, load_tasks(options.tasks, part_files), options.each, options.seed)
+        for name, part_files in parts.items()
     }
     show(result)
     if options.json:
@@ -116,15 +117,15 @@ def main() -> None:
 
 def load_files(folder: Path) -> list[File]:
     seen: set[str] = set()
-    found = []
+    files = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         text = path.read_bytes().decode("utf-8", "replace")
         tokens, units = count_tokens(text), parse_units(text)
         if text not in seen and tokens >= LEAST_TOKENS and len(units) >= LEAST_UNITS:
             repository, *names = path.relative_to(folder).parts
-            found.append(File(repository, "/".join(names), tokens, units))
+            files.append(File(repository, "/".join(names), tokens, units))
         seen.add(text)
-    return found
+    return files
 
 
 def load_tasks(path: Path, files: Sequence[File]) -> list[tuple[File, Question]]:
@@ -142,19 +143,19 @@ def load_tasks(path: Path, files: Sequence[File]) -> list[tuple[File, Question]]
 
 
 def measure(files: Sequence[File], tasks: Sequence[tuple[File, Question]], each: int, seed: int) -> dict[str, object]:
-    asked = [*tasks, *((file, question) for file in files for question in questions(file, each, seed))]
-    answers = answer(asked, by_default, seed)
+    pairs = [*tasks, *((file, question) for file in files for question in questions(file, each, seed))]
+    answers = answer(pairs, by_default, seed)
     return {
         "files": len(files),
         "repositories": sorted({file.repository for file in files}),
         "median_file_tokens": median(file.tokens for file in files),
         "kinds": {kind: summary([a for a in answers if a.kind == kind], seed) for kind in KINDS},
         "sizes": {name: by_size(answers, *span, seed) for name, span in SIZES.items()},
-        "shares": {str(share): recalls(answer(asked, within(share), seed)) for share in SHARES},
+        "shares": {str(share): recalls(answer(pairs, within(share), seed)) for share in SHARES},
         "baselines": {
-            "words alone": recalls(answer(asked, by_words, seed)),
-            "head of the file": recalls(answer(asked, head, seed)),
-            "sections at random": recalls(answer(asked, at_random, seed)),
+            "words alone": recalls(answer(pairs, by_words, seed)),
+            "head of the file": recalls(answer(pairs, head, seed)),
+            "sections at random": recalls(answer(pairs, at_random, seed)),
         },
     }
 
@@ -196,8 +197,8 @@ def headings(units: tuple[Unit, ...], random: Random) -> Iterator[Question]:
             held_out = {at: replace(units[at], headings=units[at].headings[:-1]) for at in places}
             without = first.text.split("\n", 1)[-1]
             held_out[places[0]] = replace(held_out[places[0]], text=without)
-            told = tuple(held_out.get(at, unit) for at, unit in enumerate(units))
-            yield Question("heading", first.headings[-1], told, frozenset(places))
+            shown_units = tuple(held_out.get(at, unit) for at, unit in enumerate(units))
+            yield Question("heading", first.headings[-1], shown_units, frozenset(places))
 
 
 def by_default(question: Question, file: File, random: Random) -> set[int]:
@@ -235,10 +236,10 @@ def fill(file: File, order: Sequence[int]) -> set[int]:
     return taken
 
 
-def answer(asked: Sequence[tuple[File, Question]], choose: Chooser, seed: int) -> list[Answer]:
+def answer(pairs: Sequence[tuple[File, Question]], choose: Chooser, seed: int) -> list[Answer]:
     random = Random(seed)
     answers = []
-    for file, question in asked:
+    for file, question in pairs:
         taken = choose(question, file, random)
         recall = len(question.needed & taken) / len(question.needed)
         cost = sum(file.units[at].tokens + label_tokens(file, file.units[at]) for at in taken)
@@ -261,8 +262,8 @@ def has(answers: Sequence[Answer], kind: str) -> bool:
 
 
 def by_size(answers: Sequence[Answer], least: int, below: int, seed: int) -> dict[str, object]:
-    held = [a for a in answers if least <= a.file.tokens < below]
-    return {kind: summary([a for a in held if a.kind == kind], seed) for kind in KINDS}
+    answers_of_size = [a for a in answers if least <= a.file.tokens < below]
+    return {kind: summary([a for a in answers_of_size if a.kind == kind], seed) for kind in KINDS}
 
 
 def summary(answers: Sequence[Answer], seed: int) -> dict[str, object]:
@@ -285,22 +286,22 @@ def interval(answers: Sequence[Answer], seed: int, draws: int = 1000) -> list[fl
     by_file: dict[tuple[str, str], list[float]] = {}
     for a in answers:
         by_file.setdefault((a.file.repository, a.file.path), []).append(a.recall)
-    held = [(sum(found), len(found)) for found in by_file.values()]
+    sums = [(sum(values), len(values)) for values in by_file.values()]
     means = []
     for _ in range(draws):
-        drawn = random.choices(held, k=len(held))
-        means.append(sum(found for found, _ in drawn) / sum(count for _, count in drawn))
+        drawn = random.choices(sums, k=len(sums))
+        means.append(sum(total for total, _ in drawn) / sum(count for _, count in drawn))
     means.sort()
     return [round(means[int(draws * at)], 3) for at in (0.025, 0.975)]
 
 
 def show(result: dict[str, dict[str, object]]) -> None:
-    for part, told in result.items():
-        print(f"\n{part}: {told['files']} files, median {told['median_file_tokens']:,} tokens")
-        for kind, row in told["kinds"].items():  # type: ignore[attr-defined]
+    for part, figures in result.items():
+        print(f"\n{part}: {figures['files']} files, median {figures['median_file_tokens']:,} tokens")
+        for kind, row in figures["kinds"].items():  # type: ignore[attr-defined]
             print(f"  {kind:12}", row)
         for name in ("sizes", "shares", "baselines"):
-            for label, row in told[name].items():  # type: ignore[attr-defined]
+            for label, row in figures[name].items():  # type: ignore[attr-defined]
                 print(f"  {label:20}", row)
 
 

@@ -88,15 +88,15 @@ def score(pairs: Sequence[Pair]) -> dict[str, object]:
 
 def list_items(repository: Path) -> list[str]:
     """The list items of the guides at the repository's HEAD, each once."""
-    found: dict[str, None] = {}
+    items: dict[str, None] = {}
     for name in GUIDES:
         command = ["git", "-C", str(repository), "show", f"HEAD:{name}"]
         text = subprocess.run(command, capture_output=True, check=False).stdout.decode("utf-8", "replace")
         for line in re.sub(r"```.*?```", "", text, flags=re.DOTALL).splitlines():
             if match := ITEM.match(line):
                 item = MARKS.sub(lambda mark: mark.group(1) or "", match.group(1)).strip()
-                found |= {item: None} if len(item) in LENGTHS else {}
-    return list(found)[:ITEMS]
+                items |= {item: None} if len(item) in LENGTHS else {}
+    return list(items)[:ITEMS]
 
 
 def found_in(repository: Path) -> Iterator[tuple[str, str, bool]]:
@@ -116,9 +116,9 @@ def score_repositories(folder: Path) -> dict[str, int]:
     for repository in sorted(path.parent for path in folder.glob("*/*/HEAD")):
         count = len(list_items(repository))
         totals.update(repositories=bool(count), items=count, pairs=count * (count - 1) // 2)
-        for one, other, sure in found_in(repository):
+        for item, other, sure in found_in(repository):
             totals.update(taken_for_contradiction=1, sure=sure)
-            print(f"{'sure' if sure else '    '} {repository.parent.name}\n    {one}\n    {other}")
+            print(f"{'sure' if sure else '    '} {repository.parent.name}\n    {item}\n    {other}")
     return dict(totals)
 
 

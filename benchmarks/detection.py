@@ -102,7 +102,7 @@ def run(folder: Path) -> dict[str, Any]:
 
 
 def judge_shipped(corpus: training.Corpus) -> list[training.Judged]:
-    return [one for session in corpus.sessions for one in training.judge_session(session, shipped())]
+    return [judgement for session in corpus.sessions for judgement in training.judge_session(session, shipped())]
 
 
 def judge_by_triggers(corpus: training.Corpus) -> list[training.Judged]:
@@ -117,7 +117,7 @@ def judge_by_words(corpus: training.Corpus, folds: Sequence[Sequence[str]]) -> l
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    pending = []
+    pending: list[tuple[int, training.Judged]] = []
     for number, held_out in enumerate(folds):
         known = [row for row in corpus.rows() if row.repository not in held_out]
         unseen = [row for row in corpus.rows() if row.repository in held_out]
@@ -135,29 +135,29 @@ def judge_by_words(corpus: training.Corpus, folds: Sequence[Sequence[str]]) -> l
 def by_kind(judged: Sequence[training.Judged]) -> dict[str, dict[str, float]]:
     """Precision, recall and F1 of finding a statement *and* naming its kind."""
     figures = {}
-    for kind in sorted({kind for one in judged for kind in one.row.kinds}):
-        hits = sum(one.found and one.kind == kind and kind in one.row.kinds for one in judged)
-        said = sum(one.found and one.kind == kind for one in judged)
-        true = sum(kind in one.row.kinds for one in judged)
+    for kind in sorted({kind for judgement in judged for kind in judgement.row.kinds}):
+        hits = sum(judgement.found and judgement.kind == kind and kind in judgement.row.kinds for judgement in judged)
+        predicted = sum(judgement.found and judgement.kind == kind for judgement in judged)
+        true = sum(kind in judgement.row.kinds for judgement in judged)
         figures[kind] = {
-            "precision": hits / max(1, said),
+            "precision": hits / max(1, predicted),
             "recall": hits / max(1, true),
-            "f1": 2 * hits / max(1, said + true),
+            "f1": 2 * hits / max(1, predicted + true),
         }
-        figures[kind]["found_under_any_kind"] = sum(one.found and kind in one.row.kinds for one in judged) / max(
-            1, true
-        )
+        figures[kind]["found_under_any_kind"] = sum(
+            judgement.found and kind in judgement.row.kinds for judgement in judged
+        ) / max(1, true)
     return figures
 
 
 def by_group(judged: Sequence[training.Judged], field: str) -> dict[str, dict[str, float]]:
     figures = {}
-    for name in sorted({getattr(one.row, field) for one in judged}):
-        own = [one for one in judged if getattr(one.row, field) == name]
-        lenient = training.precision_recall([one for one in own if not one.row.near])
+    for name in sorted({getattr(judgement.row, field) for judgement in judged}):
+        own = [judgement for judgement in judged if getattr(judgement.row, field) == name]
+        lenient = training.precision_recall([judgement for judgement in own if not judgement.row.near])
         strict = training.precision_recall(own)
         figures[name] = {
-            "turns": len(own), "statements": sum(one.row.positive for one in own),
+            "turns": len(own), "statements": sum(judgement.row.positive for judgement in own),
             "precision": strict[0], "recall": strict[1], "f1": strict[2], "lenient_f1": lenient[2],
         }  # fmt: skip
     return figures

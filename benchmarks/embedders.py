@@ -58,22 +58,22 @@ def main() -> int:
     parser.add_argument("--wordllama", type=Path)
     parser.add_argument("--shipped", action="store_true")
     parser.add_argument("--json", type=Path)
-    given = parser.parse_args()
+    options = parser.parse_args()
     embedders: dict[str, Embed] = {"static": plugins.load("embedders", "static").embed_documents}
-    if given.wordllama:
-        embedders["wordllama"] = load_wordllama(given.wordllama)
-    if given.teacher:
-        embedders["teacher"] = load_teacher(given.teacher)
+    if options.wordllama:
+        embedders["wordllama"] = load_wordllama(options.wordllama)
+    if options.teacher:
+        embedders["teacher"] = load_teacher(options.teacher)
     scores = Scores()
     for name in dict.fromkeys(name for name, _, _ in SETS):
-        for corpus in importlib.import_module(f"benchmarks.recall.{name}").load(given.data, SEED)[0].corpora:
+        for corpus in importlib.import_module(f"benchmarks.recall.{name}").load(options.data, SEED)[0].corpora:
             compare(name, corpus, embedders, scores)
-            if given.shipped:
+            if options.shipped:
                 ask_shipped(name, corpus, embedders, scores)
-    told = scores.told()
-    print_tables(told)
-    if given.json:
-        given.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    summary = scores.told()
+    print_tables(summary)
+    if options.json:
+        options.json.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
@@ -91,16 +91,16 @@ class Scores:
 
     def told(self) -> dict[str, dict[str, dict[str, float]]]:
         """Mean and interval by column of SETS and system."""
-        told: dict[str, dict[str, dict[str, float]]] = {}
+        summary: dict[str, dict[str, dict[str, float]]] = {}
         for name, variant, measure in SETS:
-            column = told.setdefault(f"{name}, {variant}, {measure}", {})
+            column = summary.setdefault(f"{name}, {variant}, {measure}", {})
             for (named, varied, system), rows in self.rows.items():
                 if (named, varied) == (name, variant):
                     values = [row[measure] for row in rows]
                     low, high = interval(values, SEED)
                     mean = sum(values) / len(values)
                     column[system] = {"mean": round(mean, 4), "low": round(low, 4), "high": round(high, 4)}
-        return told
+        return summary
 
 
 class ScoredText(FullText):
@@ -108,13 +108,13 @@ class ScoredText(FullText):
 
     def scores(self, text: str, count: int) -> NDArray[np.float32]:
         """BM25 of the first `count` items, as a share of the best; 0 without a word in common."""
-        found = np.zeros(count, np.float32)
+        shares = np.zeros(count, np.float32)
         match = " OR ".join(f'"{word}"' for word in dict.fromkeys(WORD.findall(text)))
         if match:
             sql = "SELECT rowid, -rank FROM items WHERE items MATCH ? AND rowid <= ?"
             for row, score in self._sql.execute(sql, (match, count)):
-                found[row - 1] = score
-        return found / (found.max(initial=0.0) or 1.0)
+                shares[row - 1] = score
+        return shares / (shares.max(initial=0.0) or 1.0)
 
 
 def compare(name: str, corpus: Corpus, embedders: dict[str, Embed], scores: Scores) -> None:
@@ -186,29 +186,29 @@ def load_wordllama(folder: Path) -> Embed:
     """Mean of the token vectors, as wordllama does; its own loader wants the network."""
     from tokenizers import Tokenizer
 
-    held = (folder / "weights" / "l2_supercat_256.safetensors").read_bytes()
-    (size,) = struct.unpack("<Q", held[:8])
-    shape = json.loads(held[8 : 8 + size])["embedding.weight"]["shape"]
-    table = np.frombuffer(held, "<f2", offset=8 + size).reshape(shape).astype(np.float32)
+    content = (folder / "weights" / "l2_supercat_256.safetensors").read_bytes()
+    (size,) = struct.unpack("<Q", content[:8])
+    shape = json.loads(content[8 : 8 + size])["embedding.weight"]["shape"]
+    table = np.frombuffer(content, "<f2", offset=8 + size).reshape(shape).astype(np.float32)
     tokenizer = Tokenizer.from_file(str(folder / "tokenizers" / "l2_supercat_tokenizer_config.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
 
     def embed(texts: Sequence[str]) -> Any:
-        found = tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        rows = np.stack([table[one.ids or [0]].mean(axis=0) for one in found])
+        encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        rows = np.stack([table[encoding.ids or [0]].mean(axis=0) for encoding in encodings])
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
     return embed
 
 
-def print_tables(told: dict[str, dict[str, dict[str, float]]]) -> None:
+def print_tables(summary: dict[str, dict[str, dict[str, float]]]) -> None:
     """One table: a row a system, a column a measure."""
-    for n, column in enumerate(told, start=1):
+    for n, column in enumerate(summary, start=1):
         print(f"{n}: {column}")
-    print(f"{'':28}" + "".join(f"{n:>8}" for n in range(1, len(told) + 1)))
-    for system in next(iter(told.values())):
-        print(f"{system:28}" + "".join(f"{column[system]['mean']:8.3f}" for column in told.values()))
+    print(f"{'':28}" + "".join(f"{n:>8}" for n in range(1, len(summary) + 1)))
+    for system in next(iter(summary.values())):
+        print(f"{system:28}" + "".join(f"{column[system]['mean']:8.3f}" for column in summary.values()))
 
 
 if __name__ == "__main__":

@@ -68,23 +68,23 @@ class Asked:
 @contextmanager
 def chosen(choice: Choice) -> Iterator[None]:
     """The fusion with these constants instead of its own."""
-    kept = dict(RETRIEVER_WEIGHTS), fusion.TEXT_POWER, fusion.SURE_EXACT
+    shipped = dict(RETRIEVER_WEIGHTS), fusion.TEXT_POWER, fusion.SURE_EXACT
     try:
-        RETRIEVER_WEIGHTS.update({retriever: weight for retriever, weight in choice.items() if retriever in kept[0]})
+        RETRIEVER_WEIGHTS.update({retriever: weight for retriever, weight in choice.items() if retriever in shipped[0]})
         fusion.TEXT_POWER, fusion.SURE_EXACT = choice["power"], choice["sure"]
         yield
     finally:
-        RETRIEVER_WEIGHTS.update(kept[0])
-        fusion.TEXT_POWER, fusion.SURE_EXACT = kept[1:]
+        RETRIEVER_WEIGHTS.update(shipped[0])
+        fusion.TEXT_POWER, fusion.SURE_EXACT = shipped[1:]
 
 
-def worth(asked: Asked, choice: Choice) -> float:
+def worth(question: Asked, choice: Choice) -> float:
     """recall@5 of the fused retrievers; hit@3 for transcripts, where several lessons answer as well."""
-    retrievers = {retriever: hits for retriever, hits in asked.retrievers.items() if choice.get(retriever, 1.0) >= 0}
+    retrievers = {retriever: hits for retriever, hits in question.retrievers.items() if choice.get(retriever, 1.0) >= 0}
     best = list(fusion.fuse(retrievers, 5))
-    if asked.set_name == "transcripts":
-        return float(any(id_ in asked.gold for id_ in best[:3]))
-    return sum(id_ in asked.gold for id_ in best) / len(asked.gold)
+    if question.set_name == "transcripts":
+        return float(any(id_ in question.gold for id_ in best[:3]))
+    return sum(id_ in question.gold for id_ in best) / len(question.gold)
 
 
 def answers(arena: Arena, ask: Ask) -> dict[str, list[Hit]]:
@@ -93,10 +93,10 @@ def answers(arena: Arena, ask: Ask) -> dict[str, list[Hit]]:
     if query.paths:
         query = replace(query, linked=linked_files(arena.parts, arena.place, query.paths))
     retrievers = [retriever for retriever in PARTICULAR if retriever != "vector" or query.vector]
-    found = {retriever: RETRIEVERS[retriever](arena.parts.store, query, DEPTH) for retriever in retrievers}
+    hits_by_retriever = {retriever: RETRIEVERS[retriever](arena.parts.store, query, DEPTH) for retriever in retrievers}
     return {
         retriever: [Hit(id=arena.names[hit.id], score=hit.score) for hit in hits]  # type: ignore[arg-type]
-        for retriever, hits in found.items()
+        for retriever, hits in hits_by_retriever.items()
     }
 
 
@@ -105,7 +105,7 @@ def gather(set_name: str, corpus: Corpus, options: argparse.Namespace) -> Iterat
     pairs = [tuple(pair.partition("=")[::2]) for pair in options.embedder_option]
     with (
         tempfile.TemporaryDirectory() as folder,
-        Arena(Path(folder) / "arena", corpus, options.embedder, pairs) as arena,  # type: ignore[arg-type]
+        Arena(Path(folder) / "arena", corpus, options.embedder, pairs) as arena,
     ):
         asks = [ask for ask in _sample(corpus, Options(limit=options.limit)) if not ask.by_group]
         for ask in sorted(asks, key=lambda ask: ask.known or len(corpus.items)):
@@ -113,33 +113,35 @@ def gather(set_name: str, corpus: Corpus, options: argparse.Namespace) -> Iterat
             yield Asked(set_name, corpus.name, ask.variant, ask.gold, answers(arena, ask))
 
 
-def table(asked: list[Asked], tried: Mapping[str, Choice]) -> dict[str, dict[str, dict[str, float]]]:
+def table(questions: list[Asked], tried: Mapping[str, Choice]) -> dict[str, dict[str, dict[str, float]]]:
     """Choice, variant, corpus: the mean worth."""
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    results: dict[str, dict[str, dict[str, float]]] = {}
     for name, choice in tried.items():
         worths: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         with chosen(choice):
-            for one in asked:
-                worths[one.variant][one.corpus].append(worth(one, choice))
-        found[name] = {
-            variant: {corpus: sum(held) / len(held) for corpus, held in by_corpus.items()}
+            for question in questions:
+                worths[question.variant][question.corpus].append(worth(question, choice))
+        results[name] = {
+            variant: {corpus: sum(values) / len(values) for corpus, values in by_corpus.items()}
             for variant, by_corpus in worths.items()
         }
-    return found
+    return results
 
 
-def left_out(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[str, tuple[str, float, float]]:
+def left_out(results: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[str, tuple[str, float, float]]:
     """For each corpus: the choice best for the others, what it reaches there and what the shipped one does."""
-    means: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in found}
-    for name, variants in found.items():
+    means: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in results}
+    for name, variants in results.items():
         for by_corpus in variants.values():
             for corpus, value in by_corpus.items():
                 means[name][corpus].append(value)
-    by_corpus = {name: {corpus: sum(held) / len(held) for corpus, held in rows.items()} for name, rows in means.items()}
+    worths = {
+        name: {corpus: sum(values) / len(values) for corpus, values in rows.items()} for name, rows in means.items()
+    }
     answer = {}
-    for corpus in by_corpus["shipped"]:
-        best = max(found, key=lambda name: sum(v for other, v in by_corpus[name].items() if other != corpus))
-        answer[corpus] = best, by_corpus[best][corpus], by_corpus["shipped"][corpus]
+    for corpus in worths["shipped"]:
+        best = max(results, key=lambda name: sum(v for other, v in worths[name].items() if other != corpus))
+        answer[corpus] = best, worths[best][corpus], worths["shipped"][corpus]
     return answer
 
 
@@ -152,24 +154,24 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=0, help="most questions of each corpus")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    asked = [
-        one
+    questions = [
+        question
         for name in options.sets
         for trial in SETS[name].load(options.data, 11)
         for corpus in trial.corpora
-        for one in gather(name, corpus, options)
+        for question in gather(name, corpus, options)
     ]
-    found = table(asked, choices())
-    variants = list(found["shipped"])
+    results = table(questions, choices())
+    variants = list(results["shipped"])
     print("\n".join(f"{n}: {variant}" for n, variant in enumerate(variants, start=1)))
     print(f"{'':20}" + "".join(f"{n:>8}" for n in range(1, len(variants) + 1)))
-    for name, rows in found.items():
+    for name, rows in results.items():
         means = [sum(rows[variant].values()) / len(rows[variant]) for variant in variants]
         print(f"{name:20}" + "".join(f"{mean:8.3f}" for mean in means))
-    for corpus, (name, value, shipped) in left_out(found).items():
+    for corpus, (name, value, shipped) in left_out(results).items():
         print(f"left out: {corpus:40} {name:20} {value:.3f}  shipped {shipped:.3f}")
     if options.json:
-        options.json.write_text(json.dumps(found, indent=2) + "\n")
+        options.json.write_text(json.dumps(results, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def examples(corpus: Corpus, limit: int, embedder: str) -> list[Example]:
     names = sorted({ask.name for ask in corpus.asks if ask.variant == "title"})
     chosen = set(random.Random(SEED).sample(names, min(limit or len(names), len(names))))
     asks = [ask for ask in corpus.asks if ask.name in chosen and ask.variant != "changelog"]
-    found = []
+    collected = []
     with tempfile.TemporaryDirectory() as scratch, Arena(Path(scratch) / "arena", corpus, embedder) as arena:
         for ask in sorted(asks, key=lambda ask: ask.known or 0):
             arena.learn(ask.known)
@@ -63,23 +63,25 @@ def examples(corpus: Corpus, limit: int, embedder: str) -> list[Example]:
             drawn = draw(arena.parts, query, PARTICULAR, pool=ASKED_POOL).found
             if drawn:
                 rows = asking.rows_of(arena.parts, query, drawn)
-                right = [float(arena.names[one.lesson.id] in ask.gold) for one in drawn]
-                fused = [total(one.shares) for one in drawn]
-                found.append(Example(ask.variant, np.array(rows), np.array(fused), np.array(right), len(ask.gold)))
-    return found
+                right = [float(arena.names[candidate.lesson.id] in ask.gold) for candidate in drawn]
+                fused = [total(candidate.shares) for candidate in drawn]
+                collected.append(Example(ask.variant, np.array(rows), np.array(fused), np.array(right), len(ask.gold)))
+    return collected
 
 
 def fit(training: Sequence[Example]) -> Array:
     """Weights of the least softmax loss, by Adam, with a penalty on their squares after scaling."""
-    usable = [one for one in training if one.right.any()]
-    scale = np.concatenate([one.features for one in usable]).std(axis=0) + 1e-6
+    usable = [example for example in training if example.right.any()]
+    scale = np.concatenate([example.features for example in usable]).std(axis=0) + 1e-6
     weights, first, second = (np.zeros(len(FEATURES)) for _ in range(3))
     for step in range(1, STEPS + 1):
         gradient = L2 * weights
-        for one in usable:
-            scores = (one.features / scale) @ weights
+        for example in usable:
+            scores = (example.features / scale) @ weights
             share = np.exp(scores - scores.max())
-            gradient = gradient + (one.features / scale).T @ (share / share.sum() - one.right / one.right.sum())
+            gradient = gradient + (example.features / scale).T @ (
+                share / share.sum() - example.right / example.right.sum()
+            )
         gradient /= len(usable)
         first, second = 0.9 * first + 0.1 * gradient, 0.999 * second + 0.001 * gradient**2
         weights = weights - RATE * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
@@ -90,9 +92,9 @@ def fit(training: Sequence[Example]) -> Array:
 def recall_at_5(asked_of: Sequence[Example], weights: Array | None) -> dict[str, float]:
     """Mean by variant; without weights of the fused order."""
     sums: dict[str, list[float]] = {}
-    for one in asked_of:
-        order = np.argsort(-(one.fused if weights is None else one.features @ weights), kind="stable")[:5]
-        sums.setdefault(one.variant, []).append(float(one.right[order].sum()) / one.gold)
+    for example in asked_of:
+        order = np.argsort(-(example.fused if weights is None else example.features @ weights), kind="stable")[:5]
+        sums.setdefault(example.variant, []).append(float(example.right[order].sum()) / example.gold)
     return {variant: round(float(np.mean(values)), 3) for variant, values in sorted(sums.items())}
 
 
@@ -101,19 +103,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--limit", type=int, default=0, help="most questions of a project")
-    given = parser.parse_args()
+    options = parser.parse_args()
     for embedder in ("", "none"):
         projects = {}
-        for file in sorted((given.data / "project_history").glob("*.json")):
+        for file in sorted((options.data / "project_history").glob("*.json")):
             corpus = project_history.corpus_of(json.loads(file.read_text("utf-8")), file.stem, SEED)
-            projects[file.stem] = examples(corpus, given.limit, embedder)
+            projects[file.stem] = examples(corpus, options.limit, embedder)
         print("without vectors" if embedder else "with vectors")
         for name, own in projects.items():
-            others = [one for other, held in projects.items() if other != name for one in held]
+            others = [
+                example for other, project_examples in projects.items() if other != name for example in project_examples
+            ]
             print(f"  {name}: fused {recall_at_5(own, None)}")
             if others:
                 print(f"  {name}: fitted elsewhere {recall_at_5(own, fit(others))}", flush=True)
-        weights = fit([one for held in projects.values() for one in held])
+        weights = fit([example for project_examples in projects.values() for example in project_examples])
         print("  weights", tuple(round(float(weight), 2) for weight in weights), flush=True)
 
 

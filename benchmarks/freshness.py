@@ -111,10 +111,10 @@ def _code(workspace: LocalWorkspace, scratch: str) -> LocalCodeIndex:
 
 def _anchor(code: LocalCodeIndex, place: Place, row: Row) -> Anchor:
     path, _, name = row["id"].partition("::")
-    found = code.anchors(place, path, [name], None)
-    if not found or found[0].symbol != name:
-        found = code.anchors(place, path, [f"{name}#2"], None)  # redefined: the last one is what the name means
-    return found[0]
+    anchors = code.anchors(place, path, [name], None)
+    if not anchors or anchors[0].symbol != name:
+        anchors = code.anchors(place, path, [f"{name}#2"], None)  # redefined: the last one is what the name means
+    return anchors[0]
 
 
 def _timed(code: LocalCodeIndex, place: Place, anchor: Anchor, speed: dict[str, list[float]]) -> Verdict:
@@ -168,9 +168,16 @@ def _text(tree: Path, name: str) -> bytes | None:
 
 def _report(results: dict[str, Any], speed: dict[str, list[float]]) -> Row:
     methods = next(iter(results.values())).keys()
-    pairs = {pair: {method: _measure(held[method]) for method in methods} for pair, held in results.items()}
-    pooled = {method: _measure([one for held in results.values() for one in held[method]]) for method in methods}
-    times = {name: {"p50_ms": _at(held, 0.5), "p95_ms": _at(held, 0.95)} for name, held in speed.items() if held}
+    pairs = {pair: {method: _measure(by_method[method]) for method in methods} for pair, by_method in results.items()}
+    pooled = {
+        method: _measure([answer for by_method in results.values() for answer in by_method[method]])
+        for method in methods
+    }
+    times = {
+        name: {"p50_ms": _at(times_ms, 0.5), "p95_ms": _at(times_ms, 0.95)}
+        for name, times_ms in speed.items()
+        if times_ms
+    }
     return {"pooled": pooled, "pairs": pairs, "verdict_speed": times}
 
 
@@ -178,37 +185,39 @@ def _measure(answers: list[tuple[Row, Answer]]) -> dict[str, float | None]:
     """The shares of `data/README`'s table; None where there is nothing to be right about."""
     scored = [(OF_CONTENT[row["content"]], row, answer) for row, answer in answers]
     stale = [(truth != FRESH, answer[0] in (CHANGED, DELETED)) for truth, _, answer in scored]
-    kept = [(row, answer) for truth, row, answer in scored if truth != DELETED]
+    undeleted = [(row, answer) for truth, row, answer in scored if truth != DELETED]
     in_place = [(truth, answer) for truth, row, answer in scored if row["loc"] == "same"]
     return {
         "symbols": len(scored),
         "stale_f1": _f1(stale),
         "stale_in_place_f1": _f1([(truth != FRESH, answer[0] == CHANGED) for truth, answer in in_place]),
         "changes_flagged": _share(answer[0] in (CHANGED, DELETED) for truth, _, answer in scored if truth == CHANGED),
-        "untouched_flagged": _flagged(kept, "same"),
-        "cosmetic_flagged": _flagged(kept, "cosmetic"),
-        "annotation_flagged": _flagged(kept, "annot"),
-        "annotation_told": _share("annotations only" in answer[2] for row, answer in kept if row["content"] == "annot"),
-        "moved_followed": _share(answer[1] == row["t1"] for row, answer in kept if row["loc"] == "moved"),
-        "renamed_followed": _share(answer[1] == row["t1"] for row, answer in kept if "renamed" in row["loc"]),
+        "untouched_flagged": _flagged(undeleted, "same"),
+        "cosmetic_flagged": _flagged(undeleted, "cosmetic"),
+        "annotation_flagged": _flagged(undeleted, "annot"),
+        "annotation_told": _share(
+            "annotations only" in answer[2] for row, answer in undeleted if row["content"] == "annot"
+        ),
+        "moved_followed": _share(answer[1] == row["t1"] for row, answer in undeleted if row["loc"] == "moved"),
+        "renamed_followed": _share(answer[1] == row["t1"] for row, answer in undeleted if "renamed" in row["loc"]),
         "deleted_followed": _share(bool(answer[1]) for truth, _, answer in scored if truth == DELETED),
         "unverified": _share(answer[0] == UNSURE for _, _, answer in scored),
     }
 
 
-def _flagged(kept: list[tuple[Row, Answer]], content: str) -> float | None:
-    return _share(answer[0] in (CHANGED, DELETED) for row, answer in kept if row["content"] == content)
+def _flagged(answers: list[tuple[Row, Answer]], content: str) -> float | None:
+    return _share(answer[0] in (CHANGED, DELETED) for row, answer in answers if row["content"] == content)
 
 
 def _f1(pairs: list[tuple[bool, bool]]) -> float | None:
-    hits = sum(truth and told for truth, told in pairs)
-    total = sum(truth for truth, _ in pairs) + sum(told for _, told in pairs)
+    hits = sum(truth and flagged for truth, flagged in pairs)
+    total = sum(truth for truth, _ in pairs) + sum(flagged for _, flagged in pairs)
     return 2 * hits / total if total else None
 
 
-def _share(found: Iterator[bool]) -> float | None:
-    held = list(found)
-    return sum(held) / len(held) if held else None
+def _share(flags: Iterator[bool]) -> float | None:
+    values = list(flags)
+    return sum(values) / len(values) if values else None
 
 
 def _at(values: list[float], share: float) -> float:
@@ -222,7 +231,7 @@ def _print(report: Row) -> None:
         print(f"\n{pair}: {next(iter(methods.values()))['symbols']} symbols")
         print(" " * 20 + "".join(f"{method:>14}" for method in methods))
         for column in columns[1:]:
-            print(f"{column:<20}" + "".join(f"{_shown(held[column]):>14}" for held in methods.values()))
+            print(f"{column:<20}" + "".join(f"{_shown(figures[column]):>14}" for figures in methods.values()))
     print("\nverdict of one anchor: " + json.dumps(report["verdict_speed"]))
 
 
@@ -231,8 +240,8 @@ def _shown(value: float | None) -> str:
 
 
 def _print_misses(results: dict[str, Any]) -> None:
-    for pair, held in results.items():
-        for row, (state, at, words) in held["holdfast"]:
+    for pair, by_method in results.items():
+        for row, (state, at, words) in by_method["holdfast"]:
             truth = OF_CONTENT[row["content"]]
             right_place = at == row["t1"] if truth != DELETED else not at
             if (state == FRESH) != (truth == FRESH) or not right_place:

@@ -18,6 +18,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -27,6 +28,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+if not __package__:  # started as `python benchmarks/hook.py`
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.hook_hosts import Recordings, arguments_of, recorded_hosts
+from benchmarks.recall_speed import Words, make_lesson
+
 import holdfast
 from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
@@ -34,8 +41,6 @@ from holdfast.domain.statefamilies import LEARNED_POSITION
 from holdfast.lean.records import replace
 from holdfast.settings import load_settings, socket_folder
 from holdfast.text.words import duplicate_key
-from hook_hosts import Recordings, arguments_of, recorded_hosts
-from recall_speed import Words, make_lesson
 
 PACKAGE = Path(holdfast.__file__).parent
 ENTRY = PACKAGE / "surfaces" / "hooks" / "entry.py"
@@ -81,7 +86,9 @@ class Bench:
         self.rng = random.Random(7)
         self.turn = 0
         self.lessons = lessons
-        self.env = {key: held for key, held in os.environ.items() if not key.startswith(("PYTHON", "HOLDFAST", "GIT"))}
+        self.env = {
+            key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "HOLDFAST", "GIT"))
+        }
         self.env |= {"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home"), "HOLDFAST_HOLDOUT": "0"}
         self.words: list[Words] = []
         self.failing_commands: set[str] = set()
@@ -151,7 +158,7 @@ class Bench:
         edit = {"file_path": path, "old_string": "work", "new_string": f"work_{self.turn}"}
         use = {"tool_use_id": f"toolu_{self.turn}"}
         error = f'Exit code 1\nTraceback (most recent call last):\n  File "{path}", line 3\n{w.error}'
-        told: dict[str, dict[str, Any]] = {
+        fields: dict[str, dict[str, Any]] = {
             "SessionStart": {"source": "startup"},
             "UserPromptSubmit": {"prompt": prompt},
             "PreToolUse Edit": {"tool_name": "Edit", "tool_input": edit, **use},
@@ -171,7 +178,7 @@ class Bench:
         }  # fmt: skip
         return {
             name: {**shared, "session_id": f"{self.turn}-{name}", "hook_event_name": name.split()[0], **more}
-            for name, more in told.items()
+            for name, more in fields.items()
         }
 
     def hook_ms(self, payload: dict[str, Any], arguments: Sequence[str] = ("claude-code",)) -> tuple[float, str]:
@@ -182,10 +189,10 @@ class Bench:
         """Wall milliseconds of an interpreter that does nothing."""
         return self._run_ms([sys.executable, "-c", "pass"], b"")[0]
 
-    def _run_ms(self, command: list[str], given: bytes) -> tuple[float, str]:
+    def _run_ms(self, command: list[str], payload: bytes) -> tuple[float, str]:
         """Started without `subprocess`, whose own work would be counted on both sides of the ratio."""
         stdin, stdout = self.folder / "stdin", self.folder / "stdout"
-        stdin.write_bytes(given)
+        stdin.write_bytes(payload)
         actions = [
             (os.POSIX_SPAWN_OPEN, 0, str(stdin), os.O_RDONLY, 0),
             (os.POSIX_SPAWN_OPEN, 1, str(stdout), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
@@ -197,6 +204,10 @@ class Bench:
         if status:
             raise RuntimeError(f"{command} ended with {status}")
         return took_ms, stdout.read_text()
+
+    def drop_errands(self) -> None:
+        """Forget the transcripts that ended turns left to be read: the next start would start a learner for them."""
+        shutil.rmtree(Path(load_settings(self.env).run_path) / "errands", ignore_errors=True)
 
     def serve(self) -> subprocess.Popen[bytes]:
         """A running server, whose socket is there."""
@@ -240,6 +251,7 @@ def measure(bench: Bench, rounds: int, host: str = "claude-code") -> Measured:
     spoke: dict[str, int] = {}
     for turn in range(-WARM_UP, rounds):
         for kind, payload in (recordings.payloads(bench) if recordings else bench.payloads()).items():
+            bench.drop_errands()
             bare.append(bench.bare_ms())
             took_ms, printed = bench.hook_ms(payload, arguments)
             took.setdefault(kind, []).append(took_ms)
@@ -259,6 +271,20 @@ def measure_ends(bench: Bench, rounds: int) -> Measured:
     return bare, {"SessionEnd": took}, {"SessionEnd": 0}
 
 
+def measure_beside_learner(bench: Bench, rounds: int) -> Measured:
+    """As `measure`, for a prompt right after a start that started a learner, which then runs beside it."""
+    bare: list[float] = []
+    took: list[float] = []
+    for _ in range(rounds):
+        payloads = bench.payloads()
+        bare.append(bench.bare_ms())
+        bench.hook_ms(payloads["Stop"])
+        bench.hook_ms(payloads["SessionStart"])
+        took.append(bench.hook_ms(payloads["UserPromptSubmit"])[0])
+        time.sleep(3)
+    return bare, {"UserPromptSubmit beside a learner": took}, {"UserPromptSubmit beside a learner": 0}
+
+
 def table_rows(way: str, measured: Measured) -> list[dict[str, Any]]:
     bare, took, spoke = measured
     unit = statistics.median(bare)
@@ -276,18 +302,18 @@ def table_rows(way: str, measured: Measured) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description="Measure one hook call.")
-    options.add_argument("--rounds", type=int, default=60)
-    options.add_argument("--lessons", type=int, default=10_000)
-    options.add_argument("--host", choices=["all", "claude-code", *recorded_hosts()])
-    options.add_argument("--json", default="")
-    given = options.parse_args()
+    parser = argparse.ArgumentParser(description="Measure one hook call.")
+    parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--lessons", type=int, default=10_000)
+    parser.add_argument("--host", choices=["all", "claude-code", *recorded_hosts()])
+    parser.add_argument("--json", default="")
+    options = parser.parse_args()
     compileall.compile_dir(PACKAGE, quiet=2)
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(Path(folder), given.lessons)
-        result = run_hosts(bench, given.rounds, given.host) if given.host else run(bench, given.rounds)
+        bench = Bench(Path(folder), options.lessons)
+        result = run_hosts(bench, options.rounds, options.host) if options.host else run(bench, options.rounds)
     for row in result["rows"]:
-        print("{way:12} {hook:24} median {median_ms:6.1f} ms {median_ratio:5.2f}x   p95 {p95_ratio:5.2f}x   "
+        print("{way:12} {hook:33} median {median_ms:6.1f} ms {median_ratio:5.2f}x   p95 {p95_ratio:5.2f}x   "
               "max {max_ms:6.1f} ms   with lessons {answers_with_lessons}/{rounds}".format(**row))  # fmt: skip
     first = result["rows"][0]
     print(
@@ -296,8 +322,8 @@ def main() -> None:
     )
     if result["log"]:
         print("the hooks' log:", *result["log"][-5:], sep="\n  ")
-    if given.json:
-        Path(given.json).write_text(json.dumps(result, indent=2) + "\n")
+    if options.json:
+        Path(options.json).write_text(json.dumps(result, indent=2) + "\n")
 
 
 def run_hosts(bench: Bench, rounds: int, host: str) -> dict[str, Any]:
@@ -310,7 +336,9 @@ def run_hosts(bench: Bench, rounds: int, host: str) -> dict[str, Any]:
 
 
 def run(bench: Bench, rounds: int) -> dict[str, Any]:
-    rows = table_rows("alone", measure(bench, rounds)) + table_rows("alone", measure_ends(bench, max(5, rounds // 5)))
+    few = max(5, rounds // 5)
+    rows = table_rows("alone", measure(bench, rounds)) + table_rows("alone", measure_ends(bench, few))
+    rows += table_rows("alone", measure_beside_learner(bench, few))
     forbidden = {kind: loaded for kind, payload in bench.payloads().items() if (loaded := bench.loaded(payload))}
     server = bench.serve()
     try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.wiring import load_host
 
 if TYPE_CHECKING:
-    from hook import Bench
+    from benchmarks.hook import Bench
 
 RECORDED = Path(__file__).resolve().parents[1] / "tests" / "golden" / "hosts"
 FILE = re.compile(r"(?<![\w/])(?:src|ledger)/[a-z_]+\.py")
@@ -22,8 +22,8 @@ SESSIONS = ("session_id", "conversation_id", "conversationId", "trajectory_id")
 
 def recorded_hosts() -> list[str]:
     """Hosts with recorded payloads, but for Claude Code, of which the benchmark has payloads of its own."""
-    found = {case.parents[1].name.replace("_", "-") for case in RECORDED.glob("*/*/payload.json")}
-    return sorted(found - {"claude-code"})
+    hosts = {case.parents[1].name.replace("_", "-") for case in RECORDED.glob("*/*/payload.json")}
+    return sorted(hosts - {"claude-code"})
 
 
 def arguments_of(host: str) -> list[str]:
@@ -44,15 +44,15 @@ class Recordings:
         """One of each case, each in a session of its own, about a file, a command and words that lessons are about."""
         words = bench.next_words()
         prompt = f"The {words.noun} of {words.area} looks wrong, see {words.symbol}. Fix it."
-        asked = json.dumps({"type": "USER_INPUT", "content": prompt})
-        (bench.repository / "transcript.jsonl").write_text(asked + "\n")
+        transcript_line = json.dumps({"type": "USER_INPUT", "content": prompt})
+        (bench.repository / "transcript.jsonl").write_text(transcript_line + "\n")
         swaps = {PROMPT: prompt, COMMAND: words.command, ERROR: words.error}
         made = {}
         for case, text in self.texts.items():
-            told = PROJECT.sub(str(bench.repository), text).replace(f"{bench.repository}/", "@/")
-            told = FILE.sub(words.path, told.replace("@/", "@")).replace("@", f"{bench.repository}/")
+            adapted = PROJECT.sub(str(bench.repository), text).replace(f"{bench.repository}/", "@/")
+            adapted = FILE.sub(words.path, adapted.replace("@/", "@")).replace("@", f"{bench.repository}/")
             for old, new in swaps.items():
-                told = told.replace(old, json.dumps(new)[1:-1])
-            payload = json.loads(told)
+                adapted = adapted.replace(old, json.dumps(new)[1:-1])
+            payload = json.loads(adapted)
             made[case] = payload | {key: f"{bench.turn}-{case}" for key in SESSIONS if key in payload}
         return made

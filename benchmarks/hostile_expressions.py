@@ -34,19 +34,19 @@ class StoppedError(Exception):
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--size", type=int, default=8_000)
-    options.add_argument("--limit", type=float, default=0.15)
-    options.add_argument("--only", default="")
-    given = options.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", type=int, default=8_000)
+    parser.add_argument("--limit", type=float, default=0.15)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
     signal.signal(signal.SIGALRM, _stop)
     for name, expression in expressions():
-        if given.only not in name:
+        if options.only not in name:
             continue
         for unit in (*UNITS, *own_words(expression)):
-            taken = seconds(expression, unit, given.size, given.limit)
-            if taken > given.limit:
-                half = max(seconds(expression, unit, given.size // 2, given.limit), 1e-6)
+            taken = seconds(expression, unit, options.size, options.limit)
+            if taken > options.limit:
+                half = max(seconds(expression, unit, options.size // 2, options.limit), 1e-6)
                 print(f"{taken:6.2f} s  x{taken / half:4.1f}  {name}  {unit!r}", flush=True)
                 break
 

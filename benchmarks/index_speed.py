@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from holdfast.bootstrap import Memory
@@ -52,7 +53,7 @@ def spent(work: Callable[[], object]) -> tuple[float, float]:
 
     def cpu() -> float:
         both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-        return sum(one.ru_utime + one.ru_stime for one in both)
+        return sum(usage.ru_utime + usage.ru_stime for usage in both)
 
     begun, cpu_begun = time.perf_counter(), cpu()
     work()
@@ -89,7 +90,7 @@ class Bench:
         contents = [(self.root / path).read_bytes() for path in self.files]
         return {
             "files": len(contents),
-            "lines": sum(one.count(b"\n") for one in contents),
+            "lines": sum(content.count(b"\n") for content in contents),
             "bytes": sum(map(len, contents)),
         }
 
@@ -134,18 +135,19 @@ class Bench:
         for _ in range(rounds):
             for name, case in cases.items():
                 taken.setdefault(name, []).append(spent(case))
-        told: dict[str, object] = {
+        figures: dict[str, object] = {
             name: {"wall_s": min(wall for wall, _ in times), "cpu_s": min(cpu for _, cpu in times)}
             for name, times in taken.items()
         }
-        return told
+        return figures
 
     def again(self, rounds: int) -> dict[str, float]:
         """Milliseconds of a second run, and of one after an edit: of the whole tree, and of the one file."""
         with self.new_index() as index:
             Refresh(index, str(self.root)).run()
             unchanged = [spent(Refresh(index, str(self.root)).run)[0] for _ in range(rounds)]
-            whole, single = [], []
+            whole: list[float] = []
+            single: list[float] = []
             for number, path in enumerate(self.pick(2 * rounds)):
                 self.edit(path)
                 begun = time.perf_counter()
@@ -168,19 +170,21 @@ class Bench:
             index.refresh(memory.place)
             paths = self.pick(LESSONS)
             for path in paths:
-                symbol = next((one.name for one in index.outline(path, (self.root / path).read_bytes()).symbols), "")
+                symbol = next(
+                    (definition.name for definition in index.outline(path, (self.root / path).read_bytes()).symbols), ""
+                )
                 memory.remember(f"Mind the order of calls in {path}", files=[path], symbols=[symbol] if symbol else [])
             for path in (paths * rounds)[: max(LESSONS, rounds)]:
                 memory.recall("order of calls", paths=[path])
-                before.append(spent(lambda path=path: memory.recall("order of calls", paths=[path]))[0])
+                before.append(spent(partial(memory.recall, "order of calls", paths=[path]))[0])
                 self.edit(path)
-                after.append(spent(lambda path=path: memory.recall("order of calls", paths=[path]))[0])
-        told = {
+                after.append(spent(partial(memory.recall, "order of calls", paths=[path]))[0])
+        figures = {
             "recall_ms": statistics.median(before) * 1000,
             "recall_after_an_edit_ms": statistics.median(after) * 1000,
         }
         extra = [late - early for early, late in zip(before, after, strict=True)]
-        return told | {
+        return figures | {
             "extra_ms": statistics.median(extra) * 1000,
             "extra_p95_ms": sorted(extra)[int(len(extra) * 0.95)] * 1000,
         }
@@ -223,8 +227,8 @@ def main() -> None:
         rest = {} if options.before else bench.again(options.rounds) | bench.recalls(options.rounds)
     print("\n".join(table(size, compared, rest)))  # type: ignore[arg-type]
     if options.json:
-        told = {"size": size, "first_index": compared, "then": rest, "cores": os.cpu_count()}
-        options.json.write_text(json.dumps(told, indent=2) + "\n")
+        report = {"size": size, "first_index": compared, "then": rest, "cores": os.cpu_count()}
+        options.json.write_text(json.dumps(report, indent=2) + "\n")
 
 
 if __name__ == "__main__":

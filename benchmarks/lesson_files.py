@@ -52,8 +52,8 @@ def measure(scratch: Path, lessons: int, changed: int) -> dict[str, float]:
     ]  # fmt: skip
     lines = "\n".join(json.dumps(line) for line in stated)
     holdfast = [sys.executable, "-I", "-m", "holdfast"]
-    told = {"input": lines.encode(), "check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run([*holdfast, "import", "-", "--accept", "-C", str(root)], **told)  # type: ignore[call-overload]
+    run_options = {"input": lines.encode(), "check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([*holdfast, "import", "-", "--accept", "-C", str(root)], **run_options)  # type: ignore[call-overload]
     figures: dict[str, float] = {"lessons": lessons, "changed": changed, "processors": os.cpu_count() or 1}
     _note(figures, "share_all", [_timed([*holdfast, "share", "--all", "-C", str(root)])])
     subprocess.run([*git, "add", "."], check=True)

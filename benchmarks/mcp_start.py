@@ -29,7 +29,7 @@ server.run(transport="stdio")
 """
 HOOKED = "holdfast mcp, with hooks"
 START = str(Path(__file__).resolve().parent.parent / "src" / "holdfast" / "surfaces" / "start.py")
-OPENING = [
+OPENING: list[dict[str, object]] = [
     {
         "id": 0,
         "method": "initialize",
@@ -49,7 +49,7 @@ class Server:
     """A server process spoken to line by line."""
 
     def __init__(self, arguments: list[str], home: str) -> None:
-        environment = {key: held for key, held in os.environ.items() if not key.startswith("PYTHON")}
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
         environment |= {"HOLDFAST_HOME": home, "HOME": home}
         self._running = subprocess.Popen(
             [sys.executable, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

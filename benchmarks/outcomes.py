@@ -82,7 +82,7 @@ def simulate_estimates(worlds: int, sessions: int = 60, lessons: int = 4) -> dic
         "heeded, withheld": SORTS["helpful"][True]["heeded"],
         "effect on failures": SORTS["helpful"][False]["failed"] - SORTS["helpful"][True]["failed"],
     }
-    found: dict[str, list[tuple[float, bool]]] = defaultdict(list)
+    estimates: dict[str, list[tuple[float, bool]]] = defaultdict(list)
     for world in range(worlds):
         dice = random.Random(world)
         entries = [
@@ -90,15 +90,15 @@ def simulate_estimates(worlds: int, sessions: int = 60, lessons: int = 4) -> dic
             for session in range(sessions)
             for number in range(lessons)
         ]
-        told = [one for one in entries if not one.withheld]
-        without = [one for one in entries if one.withheld]
-        shares = {"heeded, told": _pairs(told, "heeded"), "heeded, withheld": _pairs(without, "heeded")}
+        delivered = [entry for entry in entries if not entry.withheld]
+        without = [entry for entry in entries if entry.withheld]
+        shares = {"heeded, told": _pairs(delivered, "heeded"), "heeded, withheld": _pairs(without, "heeded")}
         for name, pairs in shares.items():
             share = estimate.share_of(pairs)
-            found[name].append((share.share, share.low <= truth[name] <= share.high))
-        effect = estimate.difference_of(_pairs(told, "failed"), _pairs(without, "failed"))
+            estimates[name].append((share.share, share.low <= truth[name] <= share.high))
+        effect = estimate.difference_of(_pairs(delivered, "failed"), _pairs(without, "failed"))
         name = "effect on failures"
-        found[name].append((effect.difference, effect.low <= truth[name] <= effect.high))
+        estimates[name].append((effect.difference, effect.low <= truth[name] <= effect.high))
     return {
         name: {
             "truth": round(truth[name], 3),
@@ -106,7 +106,7 @@ def simulate_estimates(worlds: int, sessions: int = 60, lessons: int = 4) -> dic
             "covered": round(mean(covered for _, covered in entries), 3),
             "worlds": len(entries),
         }
-        for name, entries in found.items()
+        for name, entries in estimates.items()
     }
 
 
@@ -148,7 +148,7 @@ def make_outcome(lesson: LessonId, session: int, sort: str, dice: random.Random)
 
 
 def _pairs(outcomes: list[Outcome], verdict: str) -> list[tuple[int, int]]:
-    return estimate.pairs_by_session((one.session, one.verdict == verdict) for one in outcomes)
+    return estimate.pairs_by_session((outcome.session, outcome.verdict == verdict) for outcome in outcomes)
 
 
 if __name__ == "__main__":

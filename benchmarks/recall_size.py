@@ -36,6 +36,13 @@ from typing import Any
 
 import numpy as np
 
+if not __package__:  # started as `python benchmarks/recall_size.py`
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.hook import Bench as HookBench
+from benchmarks.hook import content_of
+from benchmarks.size_lessons import Project, Question, TestEmbedder, Words
+
 from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.statefamilies import LEARNED_POSITION
@@ -43,9 +50,6 @@ from holdfast.lean.records import replace
 from holdfast.recall.embed import embedding_text
 from holdfast.settings import load_settings
 from holdfast.text.words import terms
-from hook import Bench as HookBench
-from hook import content_of
-from size_lessons import Project, Question, TestEmbedder, Words
 
 SEED = 7
 OTHERS = 49
@@ -68,15 +72,17 @@ class Home:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.repository = folder / "shop"
-        self.env = {key: held for key, held in os.environ.items() if not key.startswith(("PYTHON", "HOLDFAST", "GIT"))}
+        self.env = {
+            key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "HOLDFAST", "GIT"))
+        }
         self.env |= {"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home")}
         self.database = Path(load_settings(self.env).database_path)
 
     @property
     def told(self) -> dict[str, Any]:
         """What is known of the building; empty when the home was not finished."""
-        kept = self.folder / "built.json"
-        return json.loads(kept.read_text()) if kept.exists() else {}
+        file = self.folder / "built.json"
+        return json.loads(file.read_text()) if file.exists() else {}
 
     def memory(self, *, vectors: bool = False, cold: bool = False) -> Memory:
         """The shipped Memory, its embedder the benchmark's own when there are to be vectors, and none otherwise."""
@@ -100,32 +106,32 @@ class Home:
             (self.repository / path).parent.mkdir(parents=True, exist_ok=True)
             (self.repository / path).write_text(content_of(path))
         self._commit()
-        asked: list[Question] = []
+        questions: list[Question] = []
         every = max(1, lessons // QUESTIONS)
 
         def noted() -> Iterator[Lesson]:
             for n, (lesson, question) in enumerate(project.lessons()):
                 if n % every == every // 2:
-                    asked.append(question)
+                    questions.append(question)
                 yield lesson
 
         built = self._save(noted())
-        self._finish({"lessons": lessons, "own": lessons, "questions": asked[:QUESTIONS], **built})
+        self._finish({"lessons": lessons, "own": lessons, "questions": questions[:QUESTIONS], **built})
 
     def extend(self, other: Home, beside: int, words: Words) -> None:
         """A copy of another home, filled up with that many lessons of other projects."""
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(other.folder, self.folder, symlinks=True)
         (self.folder / "built.json").unlink()
-        held = other.told
-        more = beside - (held["lessons"] - held["own"])
+        record = other.told
+        more = beside - (record["lessons"] - record["own"])
         sizes = [more // OTHERS + (n < more % OTHERS) for n in range(OTHERS)]
         built = self._save(
             lesson
             for n, size in enumerate(sizes)
             for lesson, _ in Project(f"{SEED} other {n} {beside}", f"other-{n}", size, words).lessons()  # type: ignore[arg-type]
         )
-        self._finish({**held, "lessons": held["own"] + beside, **built})
+        self._finish({**record, "lessons": record["own"] + beside, **built})
 
     def _save(self, lessons: Iterator[Lesson]) -> dict[str, Any]:
         """Put the lessons and their vectors; seconds that took and lessons a second, their making not counted."""
@@ -148,9 +154,9 @@ class Home:
             memory.embed_pending()  # nothing waits: from now on the embedder is known to have seen every lesson
         return {"saved_per_s": round(saved / put_s), "build_s": round(put_s, 1), "vectors_s": round(vectors_s, 1)}
 
-    def _finish(self, told: dict[str, Any]) -> None:
-        told["database_mb"] = round(self.database.stat().st_size / 1e6, 1)
-        (self.folder / "built.json").write_text(json.dumps(told))
+    def _finish(self, record: dict[str, Any]) -> None:
+        record["database_mb"] = round(self.database.stat().st_size / 1e6, 1)
+        (self.folder / "built.json").write_text(json.dumps(record))
 
     def _commit(self) -> None:
         self._git("add", "-A")
@@ -173,14 +179,14 @@ def cases(memory: Memory, near: Memory) -> dict[str, Callable[[Question], object
 
 def plain_cases(sql: sqlite3.Connection) -> dict[str, Callable[[Question], object]]:
     """What recall is compared with: one index over all lessons of the store, no filter."""
-    held = [np.frombuffer(codes, dtype=np.int8) * np.float32(scale) for scale, codes in sql.execute(VECTORS)]
-    vectors, embedder = np.stack(held), TestEmbedder()
+    rows = [np.frombuffer(codes, dtype=np.int8) * np.float32(scale) for scale, codes in sql.execute(VECTORS)]
+    vectors, embedder = np.stack(rows), TestEmbedder()
 
-    def words(asked: Question) -> object:
-        return sql.execute(PLAIN, (" OR ".join(f'"{term}"' for term in terms(asked.text)),)).fetchall()
+    def words(question: Question) -> object:
+        return sql.execute(PLAIN, (" OR ".join(f'"{term}"' for term in terms(question.text)),)).fetchall()
 
-    def cosine(asked: Question) -> object:
-        scores = vectors @ np.asarray(embedder.embed_query(asked.text), dtype=np.float32)
+    def cosine(question: Question) -> object:
+        scores = vectors @ np.asarray(embedder.embed_query(question.text), dtype=np.float32)
         return np.argpartition(-scores, WANTED)[:WANTED].tolist()
 
     return {"plain FTS5": words, "brute-force cosine": cosine}
@@ -188,16 +194,16 @@ def plain_cases(sql: sqlite3.Connection) -> dict[str, Callable[[Question], objec
 
 def measure(home: Home, rounds: int, *, plain: bool) -> dict[str, Any]:
     """p50 and p95 in ms of each case, over questions that differ, and how often it answered."""
-    asked = home.told["questions"]
+    questions = home.told["questions"]
     taken: dict[str, list[tuple[float, float]]] = {}
     answered: dict[str, int] = {}
     with home.memory() as memory, home.memory(vectors=True) as near, closing(sqlite3.connect(home.database)) as sql:
         # one after the other: what is compared with leaves nothing of ours in the processor's caches
         turns = [(rounds, cases(memory, near)), (min(rounds, PLAIN_ROUNDS), plain_cases(sql) if plain else {})]
         for turn, name, case in (
-            (n, *named) for many, held in turns for n in range(-3, many) for named in held.items()
+            (n, *named) for many, group in turns for n in range(-3, many) for named in group.items()
         ):
-            question = Question(*asked[(turn * 7 + len(name) * 31) % len(asked)])
+            question = Question(*questions[(turn * 7 + len(name) * 31) % len(questions)])
             begun, busy = time.perf_counter(), time.thread_time()
             answer = case(question)
             spent_ms = (time.perf_counter() - begun) * 1000, (time.thread_time() - busy) * 1000
@@ -209,7 +215,7 @@ def measure(home: Home, rounds: int, *, plain: bool) -> dict[str, Any]:
 
 def first_three(home: Home, rounds: int) -> dict[str, dict[str, float]]:
     """How often a question by words finds its lesson among the first three, and processor time: ours and plain FTS5."""
-    asked = [Question(*one) for one in home.told["questions"][:rounds]]
+    questions = [Question(*fields) for fields in home.told["questions"][:rounds]]
     with home.memory() as memory, closing(sqlite3.connect(home.database)) as sql:
 
         def plain(words: list[str]) -> list[str]:
@@ -224,30 +230,33 @@ def first_three(home: Home, rounds: int) -> dict[str, dict[str, float]]:
         results = {}
         for name, rank in systems.items():
             hits, spent = 0, 0.0
-            for question in asked:
+            for question in questions:
                 begun = time.thread_time()
                 hits += question.lesson in rank(question.text)
                 spent += time.thread_time() - begun
-            results[name] = {"hit@3": round(hits / len(asked), 3), "cpu_mean_ms": round(spent * 1000 / len(asked), 1)}
+            results[name] = {
+                "hit@3": round(hits / len(questions), 3),
+                "cpu_mean_ms": round(spent * 1000 / len(questions), 1),
+            }
     return results
 
 
 def spread(times: list[tuple[float, float]]) -> dict[str, float]:
     """Of pairs of ms by the clock and of ms of this thread's processor time: the latter leaves other programs out."""
-    found = {}
+    figures = {}
     for name, values in zip(("", "cpu_"), map(sorted, zip(*times, strict=True)), strict=True):
-        found[f"{name}p50_ms"] = round(statistics.median(values), 2)
-        found[f"{name}p95_ms"] = round(values[int(len(values) * 0.95)], 2)
-    return found
+        figures[f"{name}p50_ms"] = round(statistics.median(values), 2)
+        figures[f"{name}p95_ms"] = round(values[int(len(values) * 0.95)], 2)
+    return figures
 
 
 def cold(home: Home, *, vectors: bool) -> dict[str, float]:
     """In this process, which just began: ms to open the store, of the first recall and the second; peak memory."""
-    asked = [Question(*one) for one in home.told["questions"][::7]]
+    questions = [Question(*fields) for fields in home.told["questions"][::7]]
     begun = time.perf_counter()
     with home.memory(vectors=vectors) as memory:
         marks = [begun, time.perf_counter()]
-        for question in asked[:20]:
+        for question in questions[:20]:
             memory.recall(question.text)
             marks.append(time.perf_counter())
     first, second, third = ((after - before) * 1000 for before, after in pairwise(marks[:4]))
@@ -271,8 +280,8 @@ def peak_mb() -> float:
 def cold_medians(home: Home, *, vectors: bool, times: int = 5) -> dict[str, float]:
     """Medians over fresh processes."""
     command = [sys.executable, __file__, "--cold", str(home.folder), *(["--vectors"] if vectors else [])]
-    told = [json.loads(subprocess.run(command, check=True, capture_output=True).stdout) for _ in range(times)]
-    return {name: statistics.median(one[name] for one in told) for name in told[0]}
+    runs = [json.loads(subprocess.run(command, check=True, capture_output=True).stdout) for _ in range(times)]
+    return {name: statistics.median(figures[name] for figures in runs) for name in runs[0]}
 
 
 class Hooks(HookBench):
@@ -280,23 +289,23 @@ class Hooks(HookBench):
 
     def __init__(self, home: Home) -> None:
         self.folder, self.env, self.repository = home.folder, home.env, home.repository
-        self.asked = [Question(*one) for one in home.told["questions"]]
+        self.asked = [Question(*fields) for fields in home.told["questions"]]
         self.turn = 0
 
     def payloads(self) -> dict[str, dict[str, Any]]:
         """A prompt, and a file about to be edited, each in a session of its own."""
         self.turn += 1
-        asked = self.asked[self.turn % len(self.asked)]
-        edit = {"file_path": str(self.repository / asked.path), "old_string": "work", "new_string": "works"}
-        told: dict[str, dict[str, Any]] = {
-            "UserPromptSubmit": {"prompt": asked.text},
+        question = self.asked[self.turn % len(self.asked)]
+        edit = {"file_path": str(self.repository / question.path), "old_string": "work", "new_string": "works"}
+        fields: dict[str, dict[str, Any]] = {
+            "UserPromptSubmit": {"prompt": question.text},
             "PreToolUse": {"tool_name": "Edit", "tool_input": edit, "tool_use_id": f"toolu_{self.turn}"},
         }
         shared = {"transcript_path": "/nowhere.jsonl", "cwd": str(self.repository), "permission_mode": "default"}
         unique = f"{time.time_ns()}"
         return {
             name: {**shared, "session_id": f"{unique}-{name}", "hook_event_name": name, **more}
-            for name, more in told.items()
+            for name, more in fields.items()
         }
 
 
@@ -310,30 +319,30 @@ def measure_hooks(small: Home, large: Home, rounds: int) -> dict[str, Any]:
                 took_ms, _ = bench.hook_ms(payload)
                 if turn >= 0:
                     taken.setdefault(name, {}).setdefault(size, []).append(took_ms)
-    found = {name: {size: statistics.median(times) for size, times in sizes.items()} for name, sizes in taken.items()}
+    medians = {name: {size: statistics.median(times) for size, times in sizes.items()} for name, sizes in taken.items()}
     return {
         name: {
             **{f"{size}_ms": round(ms, 1) for size, ms in sizes.items()},
             "ratio": round(sizes["large"] / sizes["small"], 2),
         }
-        for name, sizes in found.items()
+        for name, sizes in medians.items()
     }
 
 
 def run(size: int, rounds: int, folder: Path, words: Words, others: bool) -> dict[str, Any]:
     """Everything that is measured at one size."""
-    one = Home(folder / f"one-{size}")
-    if not one.told:
-        one.begin(f"one {size}", size, words)
-    homes = {"one project": one, **(among_others(size, folder, words) if others else {})}
+    project_home = Home(folder / f"one-{size}")
+    if not project_home.told:
+        project_home.begin(f"one {size}", size, words)
+    homes = {"one project": project_home, **(among_others(size, folder, words) if others else {})}
     result: dict[str, Any] = {"lessons": size}
     for name, home in homes.items():
         built = {key: value for key, value in home.told.items() if key != "questions"}
-        result[name] = {"built": built, "recall": measure(home, rounds, plain=home is one)}
+        result[name] = {"built": built, "recall": measure(home, rounds, plain=home is project_home)}
         print_table(f"{size} lessons: {name}", result[name])
-    result["first_three"] = first_three(one, rounds)
+    result["first_three"] = first_three(project_home, rounds)
     print(f"  among the first three {result['first_three']}", flush=True)
-    result["cold"] = {way: cold_medians(one, vectors=way == "vectors") for way in ("words", "vectors")}
+    result["cold"] = {way: cold_medians(project_home, vectors=way == "vectors") for way in ("words", "vectors")}
     print(f"  cold {result['cold']}", flush=True)
     return result
 
@@ -360,12 +369,12 @@ def run_hooks(size: int, rounds: int, folder: Path, words: Words) -> dict[str, A
     return hooks
 
 
-def print_table(title: str, told: dict[str, Any]) -> None:
-    built = told["built"]
+def print_table(title: str, result: dict[str, Any]) -> None:
+    built = result["built"]
     print(
         f"{title}: {built['database_mb']:.0f} MB, {built['saved_per_s']} saved a second, vectors {built['vectors_s']} s"
     )
-    for name, row in told["recall"].items():
+    for name, row in result["recall"].items():
         cells = "".join(f"{row[key]:9.2f}" for key in ("p50_ms", "p95_ms", "cpu_p50_ms", "cpu_p95_ms", "answered"))
         print(f"  {name:20}{cells}", flush=True)
 
@@ -389,8 +398,8 @@ def main() -> None:
         results = [run(size, options.rounds, folder, words, not options.one) for size in options.sizes]
         hooks = [run_hooks(size, options.rounds // 4, folder, words) for size in options.sizes if size <= 100_000]
     if options.json:
-        told = {"name": "recall_size", "rounds": options.rounds, "sizes": results, "hooks": hooks}
-        options.json.write_text(json.dumps(told, indent=2) + "\n")
+        report = {"name": "recall_size", "rounds": options.rounds, "sizes": results, "hooks": hooks}
+        options.json.write_text(json.dumps(report, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -190,8 +190,8 @@ def main() -> None:
         cells = f"{row['p50_ms']:9.2f}{row['p95_ms']:9.2f}{row['ratio_to_fts5']:9.2f}{row['answered']:10.2f}"
         print(f"{name:28}{cells}")
     if options.json:
-        told = {"lessons": options.lessons, "rounds": options.rounds, "cases": results}
-        options.json.write_text(json.dumps(told, indent=2) + "\n")
+        report = {"lessons": options.lessons, "rounds": options.rounds, "cases": results}
+        options.json.write_text(json.dumps(report, indent=2) + "\n")
 
 
 if __name__ == "__main__":

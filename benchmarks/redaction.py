@@ -26,6 +26,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 
+if not __package__:  # started as `python benchmarks/redaction.py`
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks import rulevalues
 from holdfast.testing import credentials
 from holdfast.text.redaction import redact, redact_to
 
@@ -83,18 +87,18 @@ def main() -> None:
 
 
 def recall(seed: int, each: int) -> dict[str, object]:
-    found: Counter[str] = Counter()
+    hits: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for name, text, secret in [*credentials.iter_keys(seed, each), *credentials.iter_assigned(seed, each)]:
         left = redact(text)
         total[name] += 1
-        found[name] += secret not in left and secret[-12:] not in left
-    missed = {name: count - found[name] for name, count in total.items() if found[name] < count}
+        hits[name] += secret not in left and secret[-12:] not in left
+    missed = {name: count - hits[name] for name, count in total.items() if hits[name] < count}
     return {
         "formats": len(total),
         "secrets": total.total(),
-        "found": found.total(),
-        "share": round(found.total() / total.total(), 5),
+        "found": hits.total(),
+        "share": round(hits.total() / total.total(), 5),
         "missed": missed,
     }
 
@@ -102,26 +106,24 @@ def recall(seed: int, each: int) -> dict[str, object]:
 def forms(seed: int, each: int) -> dict[str, object]:
     """Share found by kind of our own forms, and the forms that were missed."""
     total: Counter[str] = Counter()
-    found: Counter[str] = Counter()
+    hits: Counter[str] = Counter()
     missed: Counter[str] = Counter()
     for kind, form, text, gone in credentials.iter_forms(seed, each):
         left = redact(text)
         good = not any(part in left for part in gone)
         total[kind] += 1
-        found[kind] += good
+        hits[kind] += good
         missed[form] += not good
-    shares = {kind: round(found[kind] / total[kind], 4) for kind in total}
+    shares = {kind: round(hits[kind] / total[kind], 4) for kind in total}
     return {"forms": len(credentials.FORMS), "shares": shares, "missed": [form for form, n in missed.items() if n]}
 
 
 def rules(path: Path, seed: int) -> dict[str, object]:
     """Share found of values drawn from a scanner's rules, of each five, and how often each rule's were missed."""
-    import rulevalues
-
     usable, unusable = rulevalues.load_rules(path)
     random = Random(seed)
     total: Counter[str] = Counter()
-    found: Counter[str] = Counter()
+    hits: Counter[str] = Counter()
     missed: Counter[str] = Counter()
     for rule in usable:
         if rule.name in MALFORMED:
@@ -132,10 +134,10 @@ def rules(path: Path, seed: int) -> dict[str, object]:
             left = redact(text if rule.announced else carrier.format(text.strip()))
             good = secret not in left and (len(secret) < 16 or secret[-12:] not in left)
             total[kind] += 1
-            found[kind] += good
+            hits[kind] += good
             missed[rule.name] += not good
     return {
-        "shares": {kind: round(found[kind] / total[kind], 4) for kind in total},
+        "shares": {kind: round(hits[kind] / total[kind], 4) for kind in total},
         "values": dict(total),
         "left_out": sorted([*unusable, *MALFORMED]),
         "missed": {name: count for name, count in missed.items() if count},
@@ -215,9 +217,13 @@ def ms_per_kib(texts: list[str], rounds: int, work: object = redact) -> float:
 
 
 def show(result: dict[str, dict[str, object]]) -> None:
-    found, alike, corpus, fast = result["recall"], result["look_alikes"], result["corpus"], result["speed"]
+    recalled, alike, corpus, fast = result["recall"], result["look_alikes"], result["corpus"], result["speed"]
     rows = [
-        ("recall", f"{found['found']}/{found['secrets']} in {found['formats']} formats", f"missed {found['missed']}"),
+        (
+            "recall",
+            f"{recalled['found']}/{recalled['secrets']} in {recalled['formats']} formats",
+            f"missed {recalled['missed']}",
+        ),
         ("forms", " ".join(f"{kind} {share:.0%}" for kind, share in result["forms"]["shares"].items()), ""),  # type: ignore[attr-defined]
         ("look-alikes", f"{len(alike['false_alarms'])}/{alike['texts']} redacted", ""),  # type: ignore[arg-type]
         ("sources", f"{corpus['spans_per_MB']} spans a MB", f"{corpus['spans']}"),

@@ -74,7 +74,7 @@ def run(name: str, data_folder: Path | None, repository: Path | None, results: P
         command += ["--data", str(data_folder)]
     if repository is not None and name in REPLAYS:
         command += ["--repository", str(repository)]
-    environment = {key: held for key, held in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     return subprocess.run(command, cwd=HERE.parent, env=environment, check=False).returncode
 
 

@@ -35,8 +35,12 @@ class User:
         self.home = home
         for host in hosts:
             shutil.copytree(GOLDEN / host.replace("-", "_") / "home", home, dirs_exist_ok=True)
-        kept = {name: held for name, held in os.environ.items() if not name.startswith(("PYTHON", "HOLDFAST"))}
-        self.env = kept | {"HOME": str(home), "HOLDFAST_HOME": str(home / ".holdfast"), "PYTHONPATH": str(package)}
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "HOLDFAST"))}
+        self.env = environment | {
+            "HOME": str(home),
+            "HOLDFAST_HOME": str(home / ".holdfast"),
+            "PYTHONPATH": str(package),
+        }
 
     def run_s(self, *arguments: str) -> float:
         """Seconds until the command has ended."""
@@ -50,14 +54,14 @@ def hosts_with_files() -> list[str]:
     return [name for name in names if (GOLDEN / name.replace("-", "_") / "home").is_dir()]
 
 
-def measure(hosts: Sequence[str], asked: Sequence[str], rounds: int) -> dict[str, float]:
-    """Median seconds of setting up and of taking back; `asked`: the hosts that are named."""
+def measure(hosts: Sequence[str], named: Sequence[str], rounds: int) -> dict[str, float]:
+    """Median seconds of setting up and of taking back; `named`: the hosts that are named on the command line."""
     took: dict[str, list[float]] = {"setup_s": [], "uninstall_s": []}
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
             user = User(Path(folder), hosts)
-            took["setup_s"].append(user.run_s("setup", "--yes", *asked))
-            took["uninstall_s"].append(user.run_s("uninstall", *asked))
+            took["setup_s"].append(user.run_s("setup", "--yes", *named))
+            took["uninstall_s"].append(user.run_s("uninstall", *named))
     return {name: round(statistics.median(values), 3) for name, values in took.items()}
 
 
@@ -70,20 +74,20 @@ def first_setup_s(host: str) -> float:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description="Time set-up.")
-    options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--json", default="")
-    given = options.parse_args()
+    parser = argparse.ArgumentParser(description="Time set-up.")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", default="")
+    options = parser.parse_args()
     hosts = hosts_with_files()
-    rows = {host: measure([host], [host], given.rounds) for host in hosts}
-    rows["all"] = measure(hosts, [], given.rounds)
+    rows = {host: measure([host], [host], options.rounds) for host in hosts}
+    rows["all"] = measure(hosts, [], options.rounds)
     for name, row in rows.items():
         print(f"{name:15} setup {row['setup_s']:.2f} s   uninstall {row['uninstall_s']:.2f} s")
     first = first_setup_s("codex")
     print(f"first set-up of a package that is not compiled: {first:.2f} s")
-    if given.json:
-        told = {"name": "setup", "hosts": len(hosts), "aim_s": 1.0, "rows": rows, "first_setup_s": first}
-        Path(given.json).write_text(json.dumps(told, indent=2) + "\n")
+    if options.json:
+        report = {"name": "setup", "hosts": len(hosts), "aim_s": 1.0, "rows": rows, "first_setup_s": first}
+        Path(options.json).write_text(json.dumps(report, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -16,14 +16,14 @@ from datetime import timedelta
 from typing import NamedTuple
 
 import numpy as np
+from benchmarks.hook import blob_of, content_of
+from benchmarks.recall_speed import AREAS, BEGIN, KINDS, PARTS, VERBS
 
 from holdfast.domain.lesson import Anchor, Lesson, Scope, Validity, title_of
 from holdfast.domain.vocabulary import LessonId, ProjectId
 from holdfast.lean.texts import uuid7
 from holdfast.text.signature import command_target, error_signature
 from holdfast.text.words import word_set
-from hook import blob_of, content_of
-from recall_speed import AREAS, BEGIN, KINDS, PARTS, VERBS
 
 VOCABULARY = 60_000
 STOP_WORDS = sorted(
@@ -136,8 +136,8 @@ class Project:
 
     def _question(self, insight: str) -> str:
         """A prompt about a lesson: a third of its words among twice as many others."""
-        told = insight.rstrip(".").split()
-        words = self.rng.sample(told, max(3, len(told) // 3))
+        insight_words = insight.rstrip(".").split()
+        words = self.rng.sample(insight_words, max(3, len(insight_words) // 3))
         words = [word for word in words if "_" not in word] + self._words.draw(self.rng, 2 * len(words))
         self.rng.shuffle(words)
         return " ".join(words) + "?"
@@ -163,4 +163,5 @@ class TestEmbedder:
     def _one(self, text: str) -> np.ndarray:
         rows = [zlib.crc32(word.encode()) % 4_096 for word in text.lower().split()] or [0]
         added = self._table[rows].sum(axis=0)
-        return added / np.linalg.norm(added)
+        unit: np.ndarray = added / np.linalg.norm(added)
+        return unit

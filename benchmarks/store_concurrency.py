@@ -48,14 +48,14 @@ def measure(what: str, processes: int, writes: int) -> dict[str, float | str]:
         longest = max(float(writer.communicate()[0]) for writer in writers)
         took = time.perf_counter() - begun
         with make({"url": url}) as store:
-            kept = len(store.find_events(EventFilter(limit=10**6))) or len(
+            stored = len(store.find_events(EventFilter(limit=10**6))) or len(
                 store.find(LessonFilter(all_projects=True, limit=10**6))
             )
             sound = "sound" if store.check() == [] else "NOT SOUND"
     return {
         "what": what,
         "writes": processes * writes,
-        "missing": processes * writes - kept,
+        "missing": processes * writes - stored,
         "writes_per_s": round(processes * writes / took),
         "longest_wait_ms": round(longest * 1000),
         "file": sound,
@@ -69,17 +69,17 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     for name in ("--url", "--name", "--what"):
         parser.add_argument(name, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.url:
-        write(asked.url, asked.name, asked.what, asked.writes)
+    options = parser.parse_args()
+    if options.url:
+        write(options.url, options.name, options.what, options.writes)
         return
     kinds = ("events", "lessons", "lessons of a person")
-    found = [measure(what, asked.processes, asked.writes) for what in kinds]
+    rows = [measure(what, options.processes, options.writes) for what in kinds]
     print("| what | writes | missing | writes/s | longest wait ms | file |\n|---|---|---|---|---|---|")
-    for row in found:
+    for row in rows:
         print("| " + " | ".join(str(value) for value in row.values()) + " |")
-    if asked.json:
-        asked.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,9 @@ class Ground:
             os.makedirs(room)
             for name in range(FILES):
                 self.write(number, name, "held")
-        self.env = {key: held for key, held in os.environ.items() if not key.startswith(("PYTHON", "GIT", "HOLDFAST"))}
+        self.env = {
+            key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "GIT", "HOLDFAST"))
+        }
         self.env |= {"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home"), "GIT_CONFIG_GLOBAL": os.devnull}
         for step in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
             who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
@@ -105,8 +107,8 @@ def measure(ground: Ground, edits: int, idle_s: float) -> dict[str, object]:
         assert running.stderr is not None
         running.stderr.readline()
         ready_s = time.perf_counter() - begun
-        told = watched(ground, running, edits, idle_s, told_json)
-        result[f"holdfast watch, {lessons} lessons"] = show(f"holdfast watch, {lessons:,} lessons", ready_s, told)
+        figures = watched(ground, running, edits, idle_s, told_json)
+        result[f"holdfast watch, {lessons} lessons"] = show(f"holdfast watch, {lessons:,} lessons", ready_s, figures)
         end(running)
         if lessons == 300:
             result["server"] = serve(ground, idle_s)
@@ -137,8 +139,8 @@ def subscribe(ground: Ground, edits: int, idle_s: float) -> dict[str, float]:
     running.stdout.readline()
     ready_s = time.perf_counter() - begun
     time.sleep(3 * ready_s)  # it subscribes a second time
-    told = watched(ground, running, edits, idle_s, str.strip)
-    result = show("the whole tree subscribed to", ready_s, told)
+    figures = watched(ground, running, edits, idle_s, str.strip)
+    result = show("the whole tree subscribed to", ready_s, figures)
     end(running)
     return result
 
@@ -172,15 +174,16 @@ def told_json(line: str) -> str:
     return str(change["lesson"]["files"][0]) if change["freshness"] == "drifted" else ""
 
 
-def show(name: str, ready_s: float, told: dict[str, float]) -> dict[str, float]:
-    told = {"ready_s": ready_s, **told}
+def show(name: str, ready_s: float, figures: dict[str, float]) -> dict[str, float]:
+    figures = {"ready_s": ready_s, **figures}
     print(
-        f"{name:30} ready {ready_s:5.1f} s, told after p50 {told['p50_ms']:.0f} ms, at most {told['max_ms']:.0f} ms; "
-        f"idle {told['idle_cpu_percent']:.2f} % of a processor, {told['resident_mb']:.0f} MB, "
-        f"{told['inotify_watches']:.0f} watches",
+        f"{name:30} ready {ready_s:5.1f} s, told after p50 {figures['p50_ms']:.0f} ms, "
+        f"at most {figures['max_ms']:.0f} ms; "
+        f"idle {figures['idle_cpu_percent']:.2f} % of a processor, {figures['resident_mb']:.0f} MB, "
+        f"{figures['inotify_watches']:.0f} watches",
         flush=True,
     )
-    return {key: round(value, 3) for key, value in told.items()}
+    return {key: round(value, 3) for key, value in figures.items()}
 
 
 def end(running: subprocess.Popen[str]) -> None:

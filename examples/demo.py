@@ -1,8 +1,8 @@
-"""The main job, shown: what an example session taught, and what the next session is given.
+"""Show what Holdfast learns from an example session, and what later sessions receive.
 
     make demo
 
-Everything happens in a scratch home and a scratch copy of the example repository; nothing of yours is touched.
+Everything happens in a scratch home and a scratch copy of the example repository. Your own files are not touched.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Deadline.answer_by = Deadline.late_by = property(lambda deadline: deadline.began
 sys.argv[:] = sys.argv[2:]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
-"""Starts a hook whose host waits until it has ended, so that a busy machine shows the same."""
+"""Start a hook whose host waits until it has ended, so that a busy machine shows the same output."""
 
 
 class Demo:
-    """A scratch home with the example repository in it."""
+    """A scratch home that contains the example repository."""
 
     def __init__(self, scratch: Path) -> None:
         self.folder = scratch / "ledger"
@@ -48,16 +48,16 @@ class Demo:
             subprocess.run(["git", *author, *command], cwd=self.folder, env=self._env, check=True)
 
     def say(self, title: str) -> None:
-        """A heading."""
+        """Print a heading."""
         print(f"\n\033[1m{title}\033[0m" if sys.stdout.isatty() else f"\n== {title}")
 
     def run(self, *arguments: str) -> None:
-        """One holdfast command, shown with its output."""
+        """Run one holdfast command and show its output."""
         print(f"$ holdfast {' '.join(arguments)}", flush=True)
         subprocess.run([sys.executable, "-m", "holdfast", *arguments], cwd=self.folder, env=self._env, check=True)
 
     def hook(self, what: str, payload: dict[str, object]) -> None:
-        """One hook as the host would call it, and what it hands to the agent."""
+        """Call one hook as the host would, and show what the agent receives."""
         entry = PACKAGE / "surfaces" / "hooks" / "entry.py"
         called = [sys.executable, "-I", "-S", "-c", WAITING, str(PACKAGE.parent), str(entry), "claude-code"]
         ran = subprocess.run(
@@ -80,21 +80,21 @@ def main() -> None:
 
 
 def play(demo: Demo) -> None:
-    """Capture, lessons, review, and what later sessions are given."""
-    demo.say("1. A session that is already on the disk is read; no model is called")
+    """Show capture, lessons, review, and what later sessions receive."""
+    demo.say("1. Holdfast reads a session that is already on disk; it calls no model")
     demo.run("backfill", str(EXAMPLE / "session.jsonl"), "--project", str(demo.folder), "--accept")
-    demo.say("2. What it taught: active lessons, and candidates that wait for a person")
+    demo.say("2. What the session taught: active lessons, and lessons that wait for a person")
     demo.run("list")
     demo.run("review", "--list")
-    demo.say("3. Later sessions are given what matters, when it matters")
+    demo.say("3. Later sessions receive the lessons that matter, when they matter")
     for what, payload in later_sessions(demo.folder):
         demo.hook(what, payload)
-    demo.say("4. What was shown, when and why")
+    demo.say("4. The log: what was shown, when and why")
     demo.run("log")
 
 
 def later_sessions(folder: Path) -> Iterator[tuple[str, dict[str, object]]]:
-    """One hook of each kind with a name for it, each in a session of its own: within one, nothing is shown twice."""
+    """Yield one hook of each kind, with a name. Each has its own session: a session receives no lesson twice."""
     plan = load_story(str(EXAMPLE))["second"]
     sessions = (Player(f"9a4e1b52-0000-4000-8000-{number:012d}", str(folder)) for number in count(2))
     yield "the session starts", next(next(sessions).start())

@@ -1,7 +1,8 @@
-"""Plays a story for real: runs its commands, makes its edits, and tells it as Claude Code would.
+"""Play a story: run its commands, make its edits, and report them as Claude Code would.
 
-Every step yields the hook payloads the host would send and the transcript lines it would write. Exit codes and
-outputs are what the commands really gave; only the words of the person and of the model come from the story.
+Every step yields the hook payloads that the host would send, and writes the transcript lines that the host would
+write. Exit codes and outputs come from real runs of the commands. Only the words of the person and of the model come
+from the story.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 LIBRARY = os.path.dirname(os.__file__)
-"""This machine's standard library: its path in a traceback says nothing about the story."""
+"""The folder of this machine's standard library, which is replaced in tracebacks."""
 
 Payload = dict[str, Any]
 Step = dict[str, Any]
 
 
 class Player:
-    """One session of a story in one folder. `transcript` grows as the steps are played, and so does the file."""
+    """One session of a story in one folder. `transcript` and the file grow as the steps are played."""
 
     def __init__(self, session: str, folder: str, file: str = "", started: datetime | None = None) -> None:
         self.session = session
@@ -34,20 +35,20 @@ class Player:
         self._tools = 0
 
     def start(self, source: str = "startup") -> Iterator[Payload]:
-        """The session begins."""
+        """Begin the session."""
         yield self._hook("SessionStart", source=source)
 
     def play(self, steps: list[Step]) -> Iterator[Payload]:
-        """The hooks of all steps, in order."""
+        """Yield the hooks of all steps, in order."""
         for step in steps:
             yield from self.step(step)
 
     def step(self, step: Step) -> Iterator[Payload]:
-        """The hooks of one step: a prompt, words in mid-turn, a reply that ends it, a read, an edit or a command."""
+        """Yield the hooks of one step: a prompt, words in a turn, a final reply, a read, an edit or a command."""
         if "prompt" in step:
             self._line("user", content=step["prompt"])
             yield self._hook("UserPromptSubmit", prompt=step["prompt"])
-        elif "says" in step:  # no hook tells of it
+        elif "says" in step:  # no hook reports it
             self._line("assistant", content=[{"type": "text", "text": step["says"]}])
         elif "reply" in step:
             self._line("assistant", content=[{"type": "text", "text": step["reply"]}])
@@ -60,7 +61,7 @@ class Player:
             yield from self._bash(step["bash"])
 
     def end(self, reason: str = "prompt_input_exit") -> Iterator[Payload]:
-        """The session ends."""
+        """End the session."""
         yield self._hook("SessionEnd", reason=reason)
 
     def _read(self, name: str) -> Iterator[Payload]:
@@ -150,7 +151,7 @@ def _tool(use: Payload) -> Payload:
 
 
 def load_story(folder: str) -> Payload:
-    """The story beside an example repository."""
+    """Return the story beside an example repository."""
     with open(os.path.join(folder, "story.json"), encoding="utf-8") as stream:
         story: Payload = json.load(stream)
     return story

@@ -22,8 +22,6 @@ NEVER_PART = frozenset({"manager", "helper", "helpers", "utils", "util", "smart"
 NEVER_BARE = frozenset({"told", "held", "given", "found", "kept", "said", "asked", "one"})
 """Refused as the name of a variable or a parameter: they say neither its type nor its role. Fields of records may have
 them: `bill.told` says what `told` alone does not."""
-NAMED_BY_ROLE = ("src/", "examples/")
-"""Where these are refused by now; tests, benchmarks and scripts still have some."""
 NEVER_FILE = NEVER_PART | NEVER_BARE | {"base", "common", "data", "info", "misc", "stuff"}
 SPLIT = re.compile(r"_|(?<=[a-z0-9])(?=[A-Z])")
 
@@ -36,8 +34,8 @@ def main() -> int:
 
 
 def _files() -> list[Path]:
-    found = (file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py"))
-    return sorted(file for file in found if not file.relative_to(ROOT).as_posix().startswith(SKIPPED))
+    files = (file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py"))
+    return sorted(file for file in files if not file.relative_to(ROOT).as_posix().startswith(SKIPPED))
 
 
 def _check(file: Path) -> Iterator[str]:
@@ -51,8 +49,7 @@ def _check(file: Path) -> Iterator[str]:
     for name, line in (*_callables(tree), *_variables(tree)):
         if NEVER_PART.intersection(part.lower() for part in SPLIT.split(name)):
             yield f"{where}:{line}: {name}"
-    if where.startswith(NAMED_BY_ROLE):
-        yield from (f"{where}:{line}: {name}" for name, line in _variables(tree) if name in NEVER_BARE)
+    yield from (f"{where}:{line}: {name}" for name, line in _variables(tree) if name in NEVER_BARE)
 
 
 def _callables(tree: ast.AST) -> Iterator[tuple[str, int]]:

@@ -64,14 +64,14 @@ def main() -> int:
     parser.add_argument("--teacher", type=Path)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--out", type=Path)
-    given = parser.parse_args()
+    options = parser.parse_args()
     torch.set_num_threads(1)
-    if given.step == "teach":
-        teach(Teacher(given.teacher), given.work)
-    elif given.step == "train":
-        train(read_vocabulary(given.teacher), given.work)
+    if options.step == "teach":
+        teach(Teacher(options.teacher), options.work)
+    elif options.step == "train":
+        train(read_vocabulary(options.teacher), options.work)
     else:
-        pack(given.work, given.out)
+        pack(options.work, options.out)
     return 0
 
 
@@ -81,17 +81,17 @@ class Teacher:
     def __init__(self, folder: Path, tokens: int = TOKENS) -> None:
         from tokenizers import Tokenizer
 
-        held = (folder / "model.safetensors").read_bytes()
-        if sha256(held).hexdigest() != TEACHER_SHA256:
+        content = (folder / "model.safetensors").read_bytes()
+        if sha256(content).hexdigest() != TEACHER_SHA256:
             raise SystemExit(f"{folder}: model.safetensors is not the teacher")
-        self._weights = {name: weight.to(torch.bfloat16) for name, weight in read_safetensors(held).items()}
+        self._weights = {name: weight.to(torch.bfloat16) for name, weight in read_safetensors(content).items()}
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(tokens)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """A row a text; texts of like length go together."""
-        return self.embed_ids([found.ids for found in self._tokenizer.encode_batch(list(texts))])
+        return self.embed_ids([encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))])
 
     def embed_ids(self, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """A row for each list of piece ids."""
@@ -102,10 +102,10 @@ class Teacher:
             padded = torch.nn.utils.rnn.pad_sequence([torch.tensor(rows[n]) for n in chosen], batch_first=True)
             lengths = torch.tensor([len(rows[n]) for n in chosen])
             mask = (torch.arange(padded.shape[1])[None] < lengths[:, None]).float()
-            vectors[chosen] = self._forward(padded, mask).numpy()
+            with torch.inference_mode():
+                vectors[chosen] = self._forward(padded, mask).numpy()
         return vectors
 
-    @torch.inference_mode()
     def _forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """BERT's encoder, then the mean over the tokens, then length 1."""
         batch, length = ids.shape
@@ -133,15 +133,15 @@ class Teacher:
         return functional.layer_norm(state, (HIDDEN,), weight, bias, 1e-12)
 
 
-def read_safetensors(held: bytes) -> dict[str, torch.Tensor]:
+def read_safetensors(content: bytes) -> dict[str, torch.Tensor]:
     """The single-precision tensors of a safetensors file."""
-    (size,) = struct.unpack("<Q", held[:8])
+    (size,) = struct.unpack("<Q", content[:8])
     tensors = {}
-    for name, told in json.loads(held[8 : 8 + size]).items():
-        if told.get("dtype") == "F32":
-            start, end = told["data_offsets"]
-            numbers = np.frombuffer(held, "<f4", (end - start) // 4, 8 + size + start)
-            tensors[name] = torch.from_numpy(numbers.reshape(told["shape"]).copy())
+    for name, entry in json.loads(content[8 : 8 + size]).items():
+        if entry.get("dtype") == "F32":
+            start, end = entry["data_offsets"]
+            numbers = np.frombuffer(content, "<f4", (end - start) // 4, 8 + size + start)
+            tensors[name] = torch.from_numpy(numbers.reshape(entry["shape"]).copy())
     return tensors
 
 
@@ -209,8 +209,8 @@ def choose_vocabulary(teacher: Sequence[str], strings: Sequence[str]) -> dict[st
     added = [word for word in frequent if not word[0].isdigit() and len(pieces.cut(word)[0]) > 1]
     rare = (p for p in reversed(plain) if places[p] > COMMON and p not in counts and not p.startswith("##"))
     left_out = {piece for piece, _ in zip(rare, range(len(plain) + len(added) - ROWS), strict=False)}
-    kept = {piece: [places[piece]] for piece in plain if piece not in left_out}
-    return kept | {word: [places[plain[row]] for row in pieces.cut(word)[0]] for word in added}
+    vocabulary = {piece: [places[piece]] for piece in plain if piece not in left_out}
+    return vocabulary | {word: [places[plain[row]] for row in pieces.cut(word)[0]] for word in added}
 
 
 def train(teacher: Sequence[str], work: Path) -> None:
@@ -238,7 +238,8 @@ def first_rows(
     rows /= np.sqrt((rows**2).mean(axis=0)) ** WHITENING
     counts = np.bincount(bags.rows, minlength=len(rows)) + 1
     weights = SIF / (SIF + counts / counts.sum())
-    return (rows / np.linalg.norm(rows, axis=1).mean() * weights[:, None]).astype(np.float32)
+    scaled: NDArray[np.float32] = (rows / np.linalg.norm(rows, axis=1).mean() * weights[:, None]).astype(np.float32)
+    return scaled
 
 
 @dataclass
@@ -298,9 +299,9 @@ def pack(work: Path, out: Path) -> None:
     scales = (np.abs(rows).max(axis=1) / 127).astype("<f2")
     codes = np.rint(rows / scales[:, None].astype(np.float32)).clip(-127, 127).astype(np.int8)
     vocabulary = (work / "vocabulary.txt").read_bytes()
-    held = b"%d %d\n" % rows.shape + scales.tobytes() + codes.tobytes() + vocabulary
-    out.write_bytes(held)
-    print(f"{len(held)} bytes, SHA-256 {sha256(held).hexdigest()}")
+    content = b"%d %d\n" % rows.shape + scales.tobytes() + codes.tobytes() + vocabulary
+    out.write_bytes(content)
+    print(f"{len(content)} bytes, SHA-256 {sha256(content).hexdigest()}")
 
 
 if __name__ == "__main__":

@@ -70,12 +70,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clones", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    given = parser.parse_args()
+    options = parser.parse_args()
     missing = 0
     seen: set[str] = set()
-    with given.out.open("w", encoding="utf-8") as stream:
+    with options.out.open("w", encoding="utf-8") as stream:
         for source in json.loads(SOURCES.read_text(encoding="utf-8"))["repositories"]:
-            clone = find_clone(given.clones, source["repository"])
+            clone = find_clone(options.clones, source["repository"])
             if clone is None:
                 print(f"{source['repository']}: no clone", file=sys.stderr)
                 missing += 1
@@ -93,17 +93,17 @@ def main() -> int:
 
 def find_clone(folder: Path, repository: str) -> Path | None:
     """Where the repository's git directory or checkout is below the folder."""
-    held = folder / repository.replace("/", "+")
-    return next((place for place in (held / "repo", held) if place.is_dir()), None)
+    checkout = folder / repository.replace("/", "+")
+    return next((place for place in (checkout / "repo", checkout) if place.is_dir()), None)
 
 
 def collect(clone: Path, commit: str) -> list[Text]:
     """The chosen texts of one repository, at most MOST of a kind."""
     chosen: list[Text] = []
-    found = [*commits(clone, commit), *documents(clone, commit)]
+    texts = [*commits(clone, commit), *documents(clone, commit)]
     for kind, most in MOST.items():
-        held = {text.text: text for text in found if text.kind == kind}
-        chosen += sorted(held.values(), key=lambda text: _draw(text.text))[:most]
+        by_text = {text.text: text for text in texts if text.kind == kind}
+        chosen += sorted(by_text.values(), key=lambda text: _draw(text.text))[:most]
     return chosen
 
 
@@ -145,9 +145,9 @@ def of_document(text: str) -> Iterator[Text]:
     """Paragraphs, the first after a heading paired with it."""
     heading = ""
     for block in re.split(r"\n\s*\n", re.sub(r"```.*?```", "", text, flags=re.S)):
-        if found := re.match(r"\s*(?:[#=]{1,4} (.+)|([^\n]+)\n[=~^\"'*-]{4,})\s*\n?", block):
-            heading = tidy(found[1] or found[2] or "")
-            block = block[found.end() :]
+        if match := re.match(r"\s*(?:[#=]{1,4} (.+)|([^\n]+)\n[=~^\"'*-]{4,})\s*\n?", block):
+            heading = tidy(match[1] or match[2] or "")
+            block = block[match.end() :]
         line = tidy(block)
         if fits(line) and len(line) >= 40 and not line.startswith(("..", "|", "import ")):
             yield Text("doc", line, heading if 8 <= len(heading) <= 120 else "")
@@ -170,11 +170,11 @@ def of_python(text: str) -> Iterator[Text]:
 def of_code(text: str) -> Iterator[Text]:
     """Comments, those above a definition with its name."""
     for pattern, marks in ((LINE_COMMENT, r"^\s*(//[/!]?|#!?)"), (BLOCK_COMMENT, r"^\s*\*")):
-        for found in pattern.finditer(text[:200_000]):
-            line = tidy(re.split(r"\n\s*\n|\n\s*@", re.sub(marks, "", found[1], flags=re.M))[0])
+        for match in pattern.finditer(text[:200_000]):
+            line = tidy(re.split(r"\n\s*\n|\n\s*@", re.sub(marks, "", match[1], flags=re.M))[0])
             if not fits(line) or "license" in line.lower() or "copyright" in line.lower():
                 continue
-            name = NAMED.search(found[2]) or METHOD.search(found[2])
+            name = NAMED.search(match[2]) or METHOD.search(match[2])
             words = split_name(name[1]) if name else ""
             yield Text("name", line, words) if words else Text("comment", line)
 
@@ -187,7 +187,7 @@ def split_name(name: str) -> str:
 
 def tidy(text: str) -> str:
     """One line without markup, cut at a word."""
-    line = " ".join(MARKUP.sub(lambda found: found[1] or "", text).split())
+    line = " ".join(MARKUP.sub(lambda match: match[1] or "", text).split())
     return line if len(line) <= LONGEST else line[:LONGEST].rpartition(" ")[0]
 
 

@@ -40,10 +40,10 @@ def _load(path: Path) -> dict[str, np.ndarray[Any, Any]]:
     (length,) = struct.unpack_from("<Q", content)
     table = json.loads(content[8 : 8 + length])
     tensors = {}
-    for name, told in table.items():
-        if name != "__metadata__" and told["dtype"] == "F32":
-            start, end = (8 + length + at for at in told["data_offsets"])
-            tensors[name.removeprefix("bert.")] = np.frombuffer(content[start:end], "<f4").reshape(told["shape"])
+    for name, entry in table.items():
+        if name != "__metadata__" and entry["dtype"] == "F32":
+            start, end = (8 + length + at for at in entry["data_offsets"])
+            tensors[name.removeprefix("bert.")] = np.frombuffer(content[start:end], "<f4").reshape(entry["shape"])
     return tensors
 
 
@@ -81,8 +81,8 @@ class _Graph:
         length = self._add("Gather", self._add("Shape", "input_ids"), self._kept(np.array([1])))
         places = self._tensors["embeddings.position_embeddings.weight"]
         places = places + self._tensors["embeddings.token_type_embeddings.weight"][0]  # one text: all of the first kind
-        held = self._add("Slice", self._kept(places), self._kept(np.array([0])), length, self._kept(np.array([0])))
-        return self._norm("embeddings.LayerNorm.", self._add("Add", words, held))
+        positions = self._add("Slice", self._kept(places), self._kept(np.array([0])), length, self._kept(np.array([0])))
+        return self._norm("embeddings.LayerNorm.", self._add("Add", words, positions))
 
     def _layer(self, name: str, hidden: str, bias: str) -> str:
         heads = self._config["num_attention_heads"]
@@ -104,21 +104,21 @@ class _Graph:
         wide = self._gelu(self._dense(f"{name}intermediate.dense.", seen))
         return self._norm(f"{name}output.LayerNorm.", self._add("Add", self._dense(f"{name}output.dense.", wide), seen))
 
-    def _gelu(self, given: str) -> str:
-        curve = self._add("Erf", self._add("Mul", given, self._kept(np.float32(0.5**0.5))))
-        half = self._add("Mul", given, self._kept(np.float32(0.5)))
+    def _gelu(self, input_name: str) -> str:
+        curve = self._add("Erf", self._add("Mul", input_name, self._kept(np.float32(0.5**0.5))))
+        half = self._add("Mul", input_name, self._kept(np.float32(0.5)))
         return self._add("Mul", half, self._add("Add", curve, self._kept(np.float32(1))))
 
-    def _dense(self, name: str, given: str) -> str:
+    def _dense(self, name: str, input_name: str) -> str:
         weight = np.ascontiguousarray(self._tensors[name + "weight"].T)
-        return self._add("Add", self._add("MatMul", given, self._kept(weight)), self._weight(name + "bias"))
+        return self._add("Add", self._add("MatMul", input_name, self._kept(weight)), self._weight(name + "bias"))
 
-    def _norm(self, name: str, given: str) -> str:
+    def _norm(self, name: str, input_name: str) -> str:
         scale, bias = self._weight(name + "weight"), self._weight(name + "bias")
-        return self._add("LayerNormalization", given, scale, bias, epsilon=self._config["layer_norm_eps"])
+        return self._add("LayerNormalization", input_name, scale, bias, epsilon=self._config["layer_norm_eps"])
 
-    def _reshape(self, given: str, *sizes: int) -> str:
-        return self._add("Reshape", given, self._kept(np.array([0, 0, *sizes])))
+    def _reshape(self, input_name: str, *sizes: int) -> str:
+        return self._add("Reshape", input_name, self._kept(np.array([0, 0, *sizes])))
 
     def _weight(self, name: str) -> str:
         return self._kept(self._tensors[name])
@@ -128,9 +128,9 @@ class _Graph:
         self._weights[name] = numpy_helper.from_array(np.asarray(value), name)
         return name
 
-    def _add(self, kind: str, *given: str, **attributes: Any) -> str:
+    def _add(self, kind: str, *inputs: str, **attributes: Any) -> str:
         name = f"n{len(self._nodes)}"
-        self._nodes.append(helper.make_node(kind, list(given), [name], **attributes))
+        self._nodes.append(helper.make_node(kind, list(inputs), [name], **attributes))
         return name
 
 

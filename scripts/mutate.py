@@ -299,8 +299,8 @@ class Tree:
             return None
         if running.returncode > 2:
             raise SystemExit(f"the tests cannot be run; after a change of tests: --measure\n{output[-2000:]}")
-        told = [line.partition(" ")[2] for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-        named = [nodeid for nodeid in tests if told and told[0].startswith(nodeid)]
+        failed = [line.partition(" ")[2] for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+        named = [nodeid for nodeid in tests if failed and failed[0].startswith(nodeid)]
         return max(named, key=len) if named else f"pytest ended with {running.returncode}"
 
 

@@ -118,8 +118,8 @@ def _section(host: Host, played: dict[str, str]) -> Iterator[str]:
     profile = host.profile
     yield f"## {profile.title}\n"
     yield f"- name: `{host.name}`"
-    told = (("MCP server", profile.mcp), ("hooks", profile.hooks), ("transcripts", profile.transcripts))
-    yield from (f"- {name}: {_code(where)}" for name, where in told if where)
+    files = (("MCP server", profile.mcp), ("hooks", profile.hooks), ("transcripts", profile.transcripts))
+    yield from (f"- {name}: {_code(where)}" for name, where in files if where)
     if profile.rules:
         yield "- rules: " + ", ".join(map(_rules, profile.rules))
     yield from (f"- {text}" for text in profile.notes)
@@ -138,8 +138,8 @@ def _rules(target: RulesTarget) -> str:
     return f"`{target.file}`" + (f" (or the first there is of {', '.join(others)})" if others else "")
 
 
-def _mark(held: object) -> str:
-    return "yes" if held else "-"
+def _mark(flag: object) -> str:
+    return "yes" if flag else "-"
 
 
 if __name__ == "__main__":

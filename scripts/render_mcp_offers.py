@@ -47,7 +47,9 @@ def render() -> str:
     discover = ask({"method": "server/discover", "params": {"_meta": ENVELOPE}})
     initialize = ask({"method": "initialize", "params": HANDSHAKE})
     offers = {
-        "initialize": {key: held for key, held in initialize.items() if key not in ("instructions", "protocolVersion")},
+        "initialize": {
+            key: value for key, value in initialize.items() if key not in ("instructions", "protocolVersion")
+        },
         "tools/list": ask({"method": "tools/list"}, greeted=True),
         "modern tools/list": ask({"method": "tools/list", "params": {"_meta": ENVELOPE}}),
         "modern server/discover": without_instructions(discover),
@@ -57,7 +59,7 @@ def render() -> str:
 
 def without_instructions(answer: dict[str, Any]) -> dict[str, Any]:
     """The answer without the text that `greeting` holds."""
-    return {key: held for key, held in answer.items() if key != "instructions"}
+    return {key: value for key, value in answer.items() if key != "instructions"}
 
 
 def ask(request: dict[str, Any], greeted: bool = False) -> dict[str, Any]:

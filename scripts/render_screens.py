@@ -103,7 +103,7 @@ class Stage:
         """Later sessions, told to the hook program that setup registered; it has all the time it needs."""
         assert what == "sessions", what
         sys.path.insert(0, str(ROOT / "examples"))
-        from demo import PACKAGE, WAITING, later_sessions  # type: ignore[import-not-found]
+        from demo import PACKAGE, WAITING, later_sessions
 
         entry = PACKAGE / "surfaces" / "hooks" / "entry.py"
         command = [sys.executable, "-I", "-S", "-c", WAITING, str(PACKAGE.parent), str(entry), "claude-code"]
@@ -113,7 +113,7 @@ class Stage:
 
     def _edit_as_the_earlier_session_did(self) -> None:
         sys.path.insert(0, str(ROOT / "examples"))
-        from player import Player, load_story  # type: ignore[import-not-found]
+        from player import Player, load_story
 
         edits = [step for step in load_story(str(EXAMPLE))["first"] if "edit" in step]
         list(Player("", str(self.folder)).play(edits))

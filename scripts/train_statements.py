@@ -113,13 +113,14 @@ def load_corpus(folder: Path) -> Corpus:
     about = _read_lines(dev / "sessions.jsonl", digest)
     labels = _read_lines(dev / "labels.jsonl", digest)
     added = json.loads(ADDED_LABELS.read_text("utf-8"))
-    sessions, extra = [], []
-    for one in sorted(about, key=lambda one: one["session"]):
-        name = one["session"]
-        if one["labelled"] or name in added:
+    sessions: list[Session] = []
+    extra: list[Session] = []
+    for session in sorted(about, key=lambda session: session["session"]):
+        name = session["session"]
+        if session["labelled"] or name in added:
             turns = _read_lines(dev / "sessions" / f"{name}.jsonl", digest)
             own = [label for label in labels if label["session"] == name]
-            (sessions if one["labelled"] else extra).append(_session(one, turns, own, added.get(name)))
+            (sessions if session["labelled"] else extra).append(_session(session, turns, own, added.get(name)))
     lessons = [Lesson(label["session"], (label["turn"], *label["also_turns"])) for label in labels]
     return Corpus(sessions, extra, lessons, digest.hexdigest()[:16])
 
@@ -133,15 +134,15 @@ def _read_lines(path: Path, digest: Any) -> list[dict[str, Any]]:
 def _session(
     about: dict[str, Any], recorded: list[dict[str, Any]], labels: list[dict[str, Any]], added: dict[str, Any] | None
 ) -> Session:
-    kept = [turn for turn in recorded if turn["kind"] in ("text", "tool")]
-    turns = [_turn(turn) for turn in kept]
+    chosen = [turn for turn in recorded if turn["kind"] in ("text", "tool")]
+    turns = [_turn(turn) for turn in chosen]
     positive, near = set(about["positive_turns"]), set(about["near_turns"])
     skipped: set[int] = set()
     if added:
         positive, near = set(added["pos"]), set(added["near"])
         skipped = {number for first, last in added["skip"] for number in range(first, last + 1)}
     rows = {}
-    for at, (turn, described) in enumerate(zip(kept, describe_session(turns), strict=True)):
+    for at, (turn, described) in enumerate(zip(chosen, describe_session(turns), strict=True)):
         if described is None or turn["turn"] in skipped:
             continue
         utterance, features = described
@@ -175,13 +176,13 @@ def fit_logistic(
 
     `balance` is the power of negatives over positives by which a positive weighs more: 0 not at all, 1 in full.
     """
-    names = sorted({name for one in described for name in one})
-    values = np.array([[one.get(name, 0.0) for name in names] for one in described])
+    names = sorted({name for features in described for name in features})
+    values = np.array([[features.get(name, 0.0) for name in names] for features in described])
     mean, deviation = values.mean(axis=0), values.std(axis=0)
-    kept = deviation > 1e-9
-    names = [name for name, keep in zip(names, kept, strict=True) if keep]
-    mean, deviation = mean[kept], deviation[kept]
-    z = np.clip((values[:, kept] - mean) / deviation, -CLIP, CLIP)
+    varying = deviation > 1e-9
+    names = [name for name, keep in zip(names, varying, strict=True) if keep]
+    mean, deviation = mean[varying], deviation[varying]
+    z = np.clip((values[:, varying] - mean) / deviation, -CLIP, CLIP)
     x = np.hstack([z, np.ones((len(z), 1))])
     y = np.array(labels, float)
     weight = np.where(y == 1, ((len(y) - y.sum()) / max(1.0, y.sum())) ** balance, 1.0)
@@ -227,7 +228,8 @@ def fit_weights(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _sentence_rows(rows: Iterable[Row]) -> tuple[list[dict[str, float]], list[bool]]:
-    described, chosen = [], []
+    described: list[dict[str, float]] = []
+    chosen: list[bool] = []
     for row in rows:
         if not row.quotes:
             continue
@@ -324,9 +326,11 @@ def with_thresholds(pending: Sequence[tuple[int, Judged]]) -> list[Judged]:
     """The judged rows of numbered folds, each found or not by the threshold that suits the other folds."""
     thresholds = {}
     for number in {number for number, _ in pending}:
-        others = [one for fold, one in pending if fold != number]
-        thresholds[number] = pick_threshold([one.weight for one in others], [one.row.positive for one in others])
-    return [one._replace(found=one.weight >= thresholds[number]) for number, one in pending]
+        others = [judgement for fold, judgement in pending if fold != number]
+        thresholds[number] = pick_threshold(
+            [judgement.weight for judgement in others], [judgement.row.positive for judgement in others]
+        )
+    return [judgement._replace(found=judgement.weight >= thresholds[number]) for number, judgement in pending]
 
 
 def judge_session(session: Session, weights: Weights) -> list[Judged]:
@@ -351,13 +355,16 @@ def judge_session(session: Session, weights: Weights) -> list[Judged]:
 def measure(judged: Sequence[Judged], corpus: Corpus) -> dict[str, float]:
     """Precision, recall, F1, AP (strict and lenient), lessons caught, kind accuracy, macro F1 by repository."""
     strict = precision_recall(judged)
-    lenient_rows = [one for one in judged if not one.row.near]
+    lenient_rows = [judgement for judgement in judged if not judgement.row.near]
     lenient = precision_recall(lenient_rows)
-    stating = [one for one in judged if one.row.positive and one.row.kinds]
-    quoting = [one for one in stating if one.row.quotes]
-    quoted = [one for one in judged if one.picked]
-    repositories = sorted({one.row.repository for one in judged if one.row.positive})
-    macro = [precision_recall([one for one in judged if one.row.repository == name])[2] for name in repositories]
+    stating = [judgement for judgement in judged if judgement.row.positive and judgement.row.kinds]
+    quoting = [judgement for judgement in stating if judgement.row.quotes]
+    quoted = [judgement for judgement in judged if judgement.picked]
+    repositories = sorted({judgement.row.repository for judgement in judged if judgement.row.positive})
+    macro = [
+        precision_recall([judgement for judgement in judged if judgement.row.repository == name])[2]
+        for name in repositories
+    ]
     return {
         "precision": strict[0],
         "recall": strict[1],
@@ -368,27 +375,31 @@ def measure(judged: Sequence[Judged], corpus: Corpus) -> dict[str, float]:
         "lenient_f1": lenient[2],
         "lenient_ap": average_precision(lenient_rows),
         "macro_f1": sum(macro) / len(macro),
-        "kind_accuracy": sum(one.kind == one.row.kinds[0] for one in stating) / len(stating),
-        "kind_accuracy_main_turns": sum(one.kind == one.row.kinds[0] for one in quoting) / len(quoting),
-        "kind_accuracy_any": sum(one.kind in one.row.kinds for one in stating) / len(stating),
-        "sentence_in_first": sum(one.picked == 1 for one in quoted) / len(quoted),
-        "sentence_in_first_two": sum(one.picked <= 2 for one in quoted) / len(quoted),
+        "kind_accuracy": sum(judgement.kind == judgement.row.kinds[0] for judgement in stating) / len(stating),
+        "kind_accuracy_main_turns": sum(judgement.kind == judgement.row.kinds[0] for judgement in quoting)
+        / len(quoting),
+        "kind_accuracy_any": sum(judgement.kind in judgement.row.kinds for judgement in stating) / len(stating),
+        "sentence_in_first": sum(judgement.picked == 1 for judgement in quoted) / len(quoted),
+        "sentence_in_first_two": sum(judgement.picked <= 2 for judgement in quoted) / len(quoted),
     }
 
 
 def precision_recall(judged: Sequence[Judged]) -> tuple[float, float, float]:
     """Precision, recall and F1 of `found`."""
-    hits = sum(one.found and one.row.positive for one in judged)
-    found, positive = sum(one.found for one in judged), sum(one.row.positive for one in judged)
-    precision, recall = hits / max(1, found), hits / max(1, positive)
-    return precision, recall, 2 * hits / max(1, found + positive)
+    hits = sum(judgement.found and judgement.row.positive for judgement in judged)
+    predicted, positive = (
+        sum(judgement.found for judgement in judged),
+        sum(judgement.row.positive for judgement in judged),
+    )
+    precision, recall = hits / max(1, predicted), hits / max(1, positive)
+    return precision, recall, 2 * hits / max(1, predicted + positive)
 
 
 def average_precision(judged: Sequence[Judged]) -> float:
     """Mean precision at every positive, best weight first; ties keep their order."""
     hits, total = 0, 0.0
-    for rank, one in enumerate(sorted(judged, key=lambda one: -one.weight), 1):
-        if one.row.positive:
+    for rank, judgement in enumerate(sorted(judged, key=lambda judgement: -judgement.weight), 1):
+        if judgement.row.positive:
             hits += 1
             total += hits / rank
     return total / max(1, hits)
@@ -396,10 +407,10 @@ def average_precision(judged: Sequence[Judged]) -> float:
 
 def lessons_caught(judged: Sequence[Judged], corpus: Corpus) -> float:
     """Share of lessons, of those that a text turn states, with a stating turn found."""
-    found = {(one.row.session, one.row.number): one.found for one in judged}
+    is_found = {(judgement.row.session, judgement.row.number): judgement.found for judgement in judged}
     verdicts = []
     for lesson in corpus.lessons:
-        stated = [found[lesson.session, turn] for turn in lesson.turns if (lesson.session, turn) in found]
+        stated = [is_found[lesson.session, turn] for turn in lesson.turns if (lesson.session, turn) in is_found]
         if stated:
             verdicts.append(any(stated))
     return sum(verdicts) / len(verdicts)
@@ -408,7 +419,7 @@ def lessons_caught(judged: Sequence[Judged], corpus: Corpus) -> float:
 def train(corpus: Corpus) -> dict[str, Any]:
     """The weights to ship: fitted on everything, threshold and calibration from unseen turns."""
     unseen = cross_validate(corpus, by_repository(corpus))
-    weighed, positive = [one.weight for one in unseen], [one.row.positive for one in unseen]
+    weighed, positive = [judgement.weight for judgement in unseen], [judgement.row.positive for judgement in unseen]
     stored = fit_weights(corpus.all_rows())
     stored["threshold"] = _rounded(pick_threshold(weighed, positive))
     stored["slope"], stored["offset"] = calibrate(weighed, positive)

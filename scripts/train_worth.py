@@ -51,9 +51,9 @@ class Model:
         self.names = sorted({name for row in rows for name in row.features})
         dense = self._dense(rows)
         self.mean, self.deviation = dense.mean(axis=0), dense.std(axis=0)
-        kept = self.deviation > 1e-6
-        self.names = [name for name, keep in zip(self.names, kept, strict=True) if keep]
-        self.mean, self.deviation = self.mean[kept], self.deviation[kept]
+        varying = self.deviation > 1e-6
+        self.names = [name for name, keep in zip(self.names, varying, strict=True) if keep]
+        self.mean, self.deviation = self.mean[varying], self.deviation[varying]
         x = sparse.hstack([self.words.fit_transform([row.words for row in rows]), self._scaled(rows)]).tocsr()
         y = np.array([row.grade >= GOOD for row in rows])
         self.regression = LogisticRegression(C=PENALTY, max_iter=500).fit(x, y)
@@ -107,7 +107,7 @@ def gather(mirror: Path, replay: Path | None) -> list[Row]:
 def _fits(events: list[Event], label: dict[str, Any]) -> bool:
     """Whether the span still holds the text that was labelled."""
     text = events[label["event"]].text if label["event"] < len(events) else ""
-    return digest_of(text[label["start"] : label["end"]]) == label["digest"]
+    return bool(digest_of(text[label["start"] : label["end"]]) == label["digest"])
 
 
 def gather_gold(mirror: Path, replay: Path) -> list[Row]:
@@ -187,10 +187,10 @@ def main() -> None:
     if options.curve:
         names = sorted(set(sessions))
         for share in (4, 2, 1.333):
-            kept = set(names[:: int(share)] if share >= 2 else [n for i, n in enumerate(names) if i % 4])
-            part = [row for row, s in zip(rows, sessions, strict=True) if s in kept]
-            groups = [s for s in sessions if s in kept]
-            report(f"{len(kept)} sessions", part, cross_validate(part, groups, FOLDS))
+            chosen = set(names[:: int(share)] if share >= 2 else [n for i, n in enumerate(names) if i % 4])
+            part = [row for row, s in zip(rows, sessions, strict=True) if s in chosen]
+            groups = [s for s in sessions if s in chosen]
+            report(f"{len(chosen)} sessions", part, cross_validate(part, groups, FOLDS))
     if not options.evaluate:
         stored = Model([row for row in rows if row.grade != 1]).stored(calibrate(rows, weighed))
         WEIGHTS.write_text(json.dumps(stored, ensure_ascii=False) + "\n", "utf-8")

@@ -70,8 +70,8 @@ def find_span(events: list[Event], quote: str) -> tuple[int, int, int] | None:
         return None
     pattern = re.compile(r"\s+".join(map(re.escape, words)))
     for number, event in enumerate(events):
-        if event.kind in ("prompt", "reply") and (found := pattern.search(event.text)):
-            return number, found.start(), found.end()
+        if event.kind in ("prompt", "reply") and (match := pattern.search(event.text)):
+            return number, match.start(), match.end()
     return None
 
 
@@ -97,14 +97,14 @@ def rows_of(
     for number, event, place in zip(numbers, own, described, strict=True):
         if place is None or (shown is not None and number not in shown):
             continue
-        said, turn_features = place
-        for at, sentence in enumerate(said.reading.sentences):
+        utterance, turn_features = place
+        for at, sentence in enumerate(utterance.reading.sentences):
             text = event.text[sentence.start : sentence.end]
-            label = _best(text, (sentence.start, sentence.end), spans.get(number, ()), event.text)
+            best = _best(text, (sentence.start, sentence.end), spans.get(number, ()), event.text)
             yield Row(
                 repository, session, "user" if event.kind == "prompt" else "agent", text, sentence.words,
-                describe(said, turn_features, at, event.text), label["grade"] if label else 0,
-                label["kind"] if label else "", label["id"] if label else "",
+                describe(utterance, turn_features, at, event.text), best["grade"] if best else 0,
+                best["kind"] if best else "", best["id"] if best else "",
             )  # fmt: skip
 
 

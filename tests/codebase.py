@@ -44,7 +44,7 @@ class Codebase:
 
     def git(self, *arguments: str) -> str:
         """What git prints."""
-        env = {name: held for name, held in os.environ.items() if not name.startswith("GIT_")}
+        env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
         who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
         ran = subprocess.run(

@@ -22,8 +22,8 @@ FILES = ("README.md", "ARCHITECTURE.md", "Makefile", "pyproject.toml")
 
 
 def texts() -> list[Path]:
-    found = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".yml")]
-    return [*found, *(ROOT / name for name in FILES)]
+    files = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".yml")]
+    return [*files, *(ROOT / name for name in FILES)]
 
 
 def test_nothing_tells_a_user_to_install_the_other_product() -> None:

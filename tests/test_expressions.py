@@ -30,8 +30,8 @@ def expressions() -> list[tuple[str, re.Pattern[str]]]:
     for module in pkgutil.walk_packages(holdfast.__path__, "holdfast."):
         if "__main__" in module.name or module.name.endswith("hooks.entry"):
             continue
-        kept = vars(importlib.import_module(module.name))
-        named += [(f"{module.name}.{name}", value) for name, value in kept.items() if isinstance(value, re.Pattern)]
+        members = vars(importlib.import_module(module.name))
+        named += [(f"{module.name}.{name}", value) for name, value in members.items() if isinstance(value, re.Pattern)]
     return named
 
 

@@ -90,11 +90,11 @@ become([sys.executable, "-c", "print('here'); raise SystemExit(3)"])
 """
 
 
-def poorly(hooks: Hooks, code: str, *arguments: str, given: str = "", ends: int = 0) -> str:
+def poorly(hooks: Hooks, code: str, *arguments: str, stdin: str = "", ends: int = 0) -> str:
     """What that prints on a system that has only what Windows has."""
     ran = subprocess.run(
         [sys.executable, "-c", POOR + code, *arguments],
-        cwd=hooks.project, env=hooks.env, input=given, capture_output=True, text=True, check=False,
+        cwd=hooks.project, env=hooks.env, input=stdin, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ran.returncode == ends, ran.stderr
     return ran.stdout
@@ -108,9 +108,9 @@ def test_a_hook_captures_and_delivers_without_what_windows_lacks(tmp_path: Path)
     hooks = Hooks(tmp_path)
     subprocess.run(["git", "init", "-q"], cwd=hooks.project, env=hooks.env, check=True)
     poorly(hooks, COMMAND, "remember", "Round ledger amounts half to even.", "--file", "ledger.py")
-    told = poorly(hooks, HOOK, ENTRY, "claude-code", given=json.dumps(hooks.payload("PreToolUse")))
-    assert "half to even" in told
-    assert poorly(hooks, HOOK, ENTRY, "claude-code", given=json.dumps(hooks.payload("PostToolUse"))) == "{}"
+    context = poorly(hooks, HOOK, ENTRY, "claude-code", stdin=json.dumps(hooks.payload("PreToolUse")))
+    assert "half to even" in context
+    assert poorly(hooks, HOOK, ENTRY, "claude-code", stdin=json.dumps(hooks.payload("PostToolUse"))) == "{}"
     assert hooks.log == ""
     with hooks.memory() as memory:
         assert [event.kind for _, event in memory.parts.store.find_events(EventFilter())] == ["tool_result"]

@@ -46,8 +46,8 @@ def test_the_linter_finds_nothing(packages: Path) -> None:
 @pytest.mark.parametrize("host", ["claude-code", "codex", "cursor", "gemini-cli"])
 def test_every_package_starts_our_hook_and_our_server_by_name(packages: Path, host: str) -> None:
     hooks = json.loads((packages / host / "hooks" / "hooks.json").read_text())["hooks"]
-    told = json.dumps(hooks)
-    assert len(re.findall(r'"command": "(?:sh -c \')?holdfast hook ', told)) == sum(map(len, hooks.values()))
+    text = json.dumps(hooks)
+    assert len(re.findall(r'"command": "(?:sh -c \')?holdfast hook ', text)) == sum(map(len, hooks.values()))
     manifest = "gemini-extension.json" if host == "gemini-cli" else ".mcp.json"
     server = json.loads((packages / host / manifest).read_text())["mcpServers"]["holdfast"]
     assert server == {"command": "holdfast", "args": ["mcp", "--hooked"]}
@@ -79,10 +79,10 @@ def test_commands_are_the_same_in_every_form(packages: Path) -> None:
 
 def test_building_twice_gives_the_same(script: ModuleType, packages: Path, tmp_path: Path) -> None:
     script.build(tmp_path / "again")
-    one, two = (
+    first, second = (
         {p.relative_to(r): p.read_bytes() for p in r.rglob("*") if p.is_file()} for r in (packages, tmp_path / "again")
     )
-    assert one == two
+    assert first == second
 
 
 def test_the_readme_names_the_registry_entry(script: ModuleType) -> None:

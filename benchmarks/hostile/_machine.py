@@ -96,13 +96,13 @@ class Machine:
         )
 
     def run(
-        self, command: Sequence[str], given: str = "", kill_after_s: float | None = None, folder: Path | None = None
+        self, command: Sequence[str], stdin: str = "", kill_after_s: float | None = None, folder: Path | None = None
     ) -> Run:
         """Run to the end, or to a SIGKILL after that time."""
         began = time.perf_counter()
         with self.start(command, folder) as running:
             try:
-                out, err = running.communicate(given.encode(), LIMIT_S if kill_after_s is None else kill_after_s)
+                out, err = running.communicate(stdin.encode(), LIMIT_S if kill_after_s is None else kill_after_s)
                 code = running.returncode
             except subprocess.TimeoutExpired:
                 running.kill()
@@ -111,9 +111,9 @@ class Machine:
         took_s = time.perf_counter() - began
         return Run(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"), took_s)
 
-    def cli(self, *arguments: str, given: str = "", kill_after_s: float | None = None) -> Run:
+    def cli(self, *arguments: str, stdin: str = "", kill_after_s: float | None = None) -> Run:
         """A command typed in the repository."""
-        return self.run([self.python, "-m", "holdfast", *arguments], given, kill_after_s)
+        return self.run([self.python, "-m", "holdfast", *arguments], stdin, kill_after_s)
 
     def hook(self, payload: Mapping[str, Any], kill_after_s: float | None = None) -> Run:
         """A hook with that payload."""
@@ -260,7 +260,7 @@ class Server:
     def call(self, tool: str, **arguments: Any) -> bool:
         """Whether the tool acknowledged."""
         answer = self.ask("tools/call", name=tool, arguments=arguments)
-        return bool(answer) and "result" in answer and not answer["result"].get("isError")
+        return answer is not None and "result" in answer and not answer["result"].get("isError")
 
     def ask(self, method: str, **params: Any) -> dict[str, Any] | None:
         """The answer; None when the server has gone or hangs."""

@@ -252,13 +252,18 @@ def side_files(ground: Ground) -> list[Row]:
     return rows
 
 
+def replace_by_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
 def lost_file(ground: Ground) -> list[Row]:
     changes: dict[str, Callable[[Path], object]] = {
         "file deleted": lambda path: path.unlink(),
         "file emptied": lambda path: path.write_bytes(b""),
         "file replaced by noise": lambda path: path.write_bytes(random.Random(SEED).randbytes(60_000)),
         "file replaced by text": lambda path: path.write_text("not a database\n" * 4_000),
-        "file replaced by a folder": lambda path: (path.unlink(), path.mkdir()),
+        "file replaced by a folder": replace_by_folder,
     }
     rows = []
     for fault, change in changes.items():
@@ -451,9 +456,9 @@ def older_schema(ground: Ground) -> list[Row]:
         for _ in range(6):
             trial.prompt()
         version = machine.query("PRAGMA user_version")[0][0]
-        kept = len(counted(trial.words, machine.event_texts()))
+        event_count = len(counted(trial.words, machine.event_texts()))
         row = trial.row(f"schema 1 with {lessons} lessons", "")
-        what = f"after 6 hooks schema {version} and {kept} events, in the end schema "
+        what = f"after 6 hooks schema {version} and {event_count} events, in the end schema "
         what += f"{machine.query('PRAGMA user_version')[0][0]}, lessons {len(machine.lessons())} of {lessons}"
         rows.append({**row, "what": what + f", integrity {machine.integrity()}"})
     return rows

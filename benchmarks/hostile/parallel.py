@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from benchmarks.hostile._machine import Machine, Run, counted, wait_until
@@ -26,10 +27,13 @@ def run(folder: Path, quick: bool, python: str) -> Tables:
         with ExitStack() as stack:
             if way == "server":
                 stack.enter_context(machine.serve()).open()
-                run_folder = machine.memory_home / "run"
-                wait_until(lambda folder=run_folder: any(folder.glob("*.sock")), 20)
+                wait_until(partial(has_socket, machine.memory_home / "run"), 20)
             rows += [measure(machine, way, at_once, quick) for at_once in AT_ONCE]
     return {"Hooks at once": rows}
+
+
+def has_socket(folder: Path) -> bool:
+    return any(folder.glob("*.sock"))
 
 
 def measure(machine: Machine, way: str, at_once: int, quick: bool) -> Row:

@@ -45,9 +45,9 @@ def soak_hooks(machine: Machine, count: int) -> list[Row]:
                          "unreadable": unreadable, "processes left": len(machine.processes())})  # fmt: skip
             taken = []
     machine.settle()
-    kept = sum('"session": "long"' in text or '"session":"long"' in text for text in machine.event_texts())
+    event_count = sum('"session": "long"' in text or '"session":"long"' in text for text in machine.event_texts())
     settled = {"hooks": "settled", **sizes(machine), "processes left": len(machine.processes())}
-    rows.append({**settled, "events lost": count // 2 - kept})  # one event for each edit that was made
+    rows.append({**settled, "events lost": count // 2 - event_count})  # one event for each edit that was made
     return rows
 
 

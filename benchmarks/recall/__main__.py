@@ -27,28 +27,28 @@ OPTIONAL = ("longmemeval",)
 
 def main() -> int:
     parser = _parser()
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     options = Options(
-        embedder=given.embedder,
-        embedder_options=tuple(tuple(pair.split("=", 1)) for pair in given.embedder_option),  # type: ignore[misc]
-        ablate=given.ablate,
-        baselines=not given.no_baselines,
-        controls=not given.no_controls,
-        seed=given.seed,
-        limit=given.limit,
+        embedder=arguments.embedder,
+        embedder_options=tuple(tuple(pair.split("=", 1)) for pair in arguments.embedder_option),
+        ablate=arguments.ablate,
+        baselines=not arguments.no_baselines,
+        controls=not arguments.no_controls,
+        seed=arguments.seed,
+        limit=arguments.limit,
     )
     results: dict[str, Any] = {}
-    for name in given.set:
+    for name in arguments.set:
         try:
-            results |= measure(name, given.data, options)
+            results |= measure(name, arguments.data, options)
         except MissingSetError as exc:
-            if name not in OPTIONAL or given.set != list(SETS):
+            if name not in OPTIONAL or arguments.set != list(SETS):
                 print(exc, file=sys.stderr)
                 return 1
             print(f"{name}: left out, {exc}", file=sys.stderr)
-    if given.json:
-        kept = {"seed": given.seed, "embedder": given.embedder, "limit": given.limit, "sets": results}
-        given.json.write_text(json.dumps(_rounded(kept), indent=1) + "\n", encoding="utf-8")
+    if arguments.json:
+        document = {"seed": arguments.seed, "embedder": arguments.embedder, "limit": arguments.limit, "sets": results}
+        arguments.json.write_text(json.dumps(_rounded(document), indent=1) + "\n", encoding="utf-8")
     return 0
 
 
@@ -71,7 +71,7 @@ def measure(name: str, folder: Path, options: Options) -> dict[str, Any]:
 
 def _rounded(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _rounded(held) for key, held in value.items()}
+        return {key: _rounded(item) for key, item in value.items()}
     return round(value, 4) if isinstance(value, float) else value
 
 

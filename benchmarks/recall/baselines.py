@@ -37,12 +37,12 @@ class FullText:
 
     def rank(self, text: str, depth: int) -> list[str]:
         words = list(dict.fromkeys(WORD.findall(text)))
-        told = [word for word in words if word.lower() not in self._stops] or words
-        match = " OR ".join(f'"{word}"' for word in told)
+        searched = [word for word in words if word.lower() not in self._stops] or words
+        match = " OR ".join(f'"{word}"' for word in searched)
         if not match:
             return []
-        found = self._sql.execute("SELECT name FROM items WHERE items MATCH ? ORDER BY rank LIMIT ?", (match, depth))
-        return [name for (name,) in found]
+        rows = self._sql.execute("SELECT name FROM items WHERE items MATCH ? ORDER BY rank LIMIT ?", (match, depth))
+        return [name for (name,) in rows]
 
 
 class Bm25:

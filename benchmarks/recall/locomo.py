@@ -51,11 +51,11 @@ def corpus_of(conversation: dict[str, Any]) -> Corpus:
 
 def by_session(corpus: Corpus) -> Corpus:
     """One lesson a session, its turns as lines; the first characters are the insight, the rest snippets."""
-    said: dict[str, list[Item]] = {}
+    turns_by_session: dict[str, list[Item]] = {}
     for item in corpus.items:
-        said.setdefault(item.session, []).append(item)
+        turns_by_session.setdefault(item.session, []).append(item)
     items = []
-    for session, turns in said.items():
+    for session, turns in turns_by_session.items():
         head, rest = split_long("\n".join(turn.insight.rpartition(" (")[0] for turn in turns))
         title = f"Conversation of {turns[0].at:%d %B %Y}"
         items.append(Item(session, head, title=title, snippets=rest, at=turns[0].at, session=session))
@@ -64,13 +64,13 @@ def by_session(corpus: Corpus) -> Corpus:
 
 
 def _turns(conversation: dict[str, Any]) -> Iterator[Item]:
-    numbers = sorted(int(found[1]) for key in conversation if (found := SESSION.fullmatch(key)))
+    numbers = sorted(int(match[1]) for key in conversation if (match := SESSION.fullmatch(key)))
     for number in numbers:
         at = _time(conversation[f"session_{number}_date_time"])
         for n, turn in enumerate(conversation[f"session_{number}"]):
             shared = f" [shares {turn['blip_caption']}]" if turn.get("blip_caption") else ""
-            said = f"{turn['speaker']}: {turn['text']}{shared}"
-            yield Item(turn["dia_id"], f"{said} ({at:%d %B %Y})", at=at + timedelta(seconds=n), session=f"D{number}")
+            text = f"{turn['speaker']}: {turn['text']}{shared}"
+            yield Item(turn["dia_id"], f"{text} ({at:%d %B %Y})", at=at + timedelta(seconds=n), session=f"D{number}")
 
 
 def _time(text: str) -> datetime:

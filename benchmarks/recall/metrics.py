@@ -14,7 +14,7 @@ RESAMPLES = 1_000
 
 def recall_at(ranked: Sequence[str], gold: AbstractSet[str], k: int) -> float:
     """Share of the gold among the first k."""
-    return len(gold.intersection(ranked[:k])) / len(gold)
+    return len(gold & set(ranked[:k])) / len(gold)
 
 
 def hit_at(ranked: Sequence[str], gold: AbstractSet[str], k: int) -> float:
@@ -42,9 +42,9 @@ def scores_of(ranked: Sequence[str], gold: AbstractSet[str]) -> dict[str, float]
 
 def interval(values: Sequence[float], seed: int, resamples: int = RESAMPLES) -> tuple[float, float]:
     """The 95 % percentile bootstrap interval of the mean; the same for the same seed."""
-    held = np.asarray(values, dtype=np.float64)
-    picks = np.random.default_rng(seed).integers(0, len(held), size=(resamples, len(held)))
-    low, high = np.percentile(held[picks].mean(axis=1), [2.5, 97.5])
+    sample = np.asarray(values, dtype=np.float64)
+    picks = np.random.default_rng(seed).integers(0, len(sample), size=(resamples, len(sample)))
+    low, high = np.percentile(sample[picks].mean(axis=1), [2.5, 97.5])
     return float(low), float(high)
 
 

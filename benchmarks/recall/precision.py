@@ -74,7 +74,7 @@ def measure(folder: Path, scratch: Path) -> dict[str, Any]:
             "FTS5 porter, names and aliases": lambda case: by_words(users, beliefs, case, _names),
         }
         failures = {name: failures_of(cases, system) for name, system in systems.items()}
-    return {"sha256": hashes_of(files), "systems": {name: _summary(cases, held) for name, held in failures.items()}}
+    return {"sha256": hashes_of(files), "systems": {name: _summary(cases, failed) for name, failed in failures.items()}}
 
 
 def failures_of(cases: Iterable[Case], system: Callable[[Case], Answer]) -> dict[str, list[str]]:
@@ -87,14 +87,14 @@ def judge(expect: Mapping[str, Any], answer: Answer) -> Iterator[str]:
     sections = {
         "pinnedFacts": answer.facts, "openQuestions": answer.open_questions, "relevantBeliefs": answer.relevant,
     }  # fmt: skip
-    for name, given in sections.items():
+    for name, answered in sections.items():
         wanted = expect.get(name, {})
-        if not given.issuperset(wanted.get("mustInclude", ())):
-            yield f"{name} lack {sorted(set(wanted['mustInclude']) - given)}"
-        if given.intersection(wanted.get("mustExclude", ())):
-            yield f"{name} hold {sorted(given.intersection(wanted['mustExclude']))}"
-        if "shouldOnlyInclude" in wanted and given != set(wanted["shouldOnlyInclude"]):
-            yield f"{name} are {sorted(given)}, not {sorted(wanted['shouldOnlyInclude'])}"
+        if not answered.issuperset(wanted.get("mustInclude", ())):
+            yield f"{name} lack {sorted(set(wanted['mustInclude']) - answered)}"
+        if answered.intersection(wanted.get("mustExclude", ())):
+            yield f"{name} hold {sorted(answered.intersection(wanted['mustExclude']))}"
+        if "shouldOnlyInclude" in wanted and answered != set(wanted["shouldOnlyInclude"]):
+            yield f"{name} are {sorted(answered)}, not {sorted(wanted['shouldOnlyInclude'])}"
     yield from _judge_prelude(expect.get("personaPrelude", {}), answer.prelude)
 
 
@@ -124,30 +124,32 @@ class Users:
         standing = self.standing(case)
         if not case["query"].strip():
             return standing
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         for scope in case["scope"]:
             parts, place = self._asked_at(case, scope)
             query = question(parts, place, case["query"])
-            told = asking.ask(parts, place, query, limit=LIMIT, budget_tokens=NO_BUDGET, moment="prompt")
-            found.update(dict.fromkeys(self.names[item.lesson.id] for item in told.items))
-        return self.routed(case, standing, found)
+            briefing = asking.ask(parts, place, query, limit=LIMIT, budget_tokens=NO_BUDGET, moment="prompt")
+            names.update(dict.fromkeys(self.names[item.lesson.id] for item in briefing.items))
+        return self.routed(case, standing, names)
 
-    def routed(self, case: Case, standing: Answer, found: Iterable[str]) -> Answer:
+    def routed(self, case: Case, standing: Answer, names: Iterable[str]) -> Answer:
         """The standing answer with what was found and is in none of its sections, within the case's budget."""
         most = case.get("budget", {}).get("maxBeliefs", LIMIT + len(standing.facts))
-        kept = [
-            name for name in found if not self.beliefs[name]["pinned"] and self.beliefs[name]["scope"] != [UNIVERSAL]
+        candidates = [
+            name for name in names if not self.beliefs[name]["pinned"] and self.beliefs[name]["scope"] != [UNIVERSAL]
         ]
-        relevant = frozenset(kept[: max(0, most - len(standing.facts))])
+        relevant = frozenset(candidates[: max(0, most - len(standing.facts))])
         return Answer(standing.prelude, standing.facts, standing.open_questions, relevant)
 
     def standing(self, case: Case) -> Answer:
         """What is pinned in the case's scopes, by section."""
-        prelude, facts, questions = "", set(), set()
+        prelude = ""
+        facts: set[str] = set()
+        questions: set[str] = set()
         for scope in case["scope"]:
             parts, place = self._asked_at(case, scope)
-            told = asking.ask(parts, place, question(parts, place), limit=STANDING, budget_tokens=NO_BUDGET)
-            for lesson in (item.lesson for item in told.items):
+            briefing = asking.ask(parts, place, question(parts, place), limit=STANDING, budget_tokens=NO_BUDGET)
+            for lesson in (item.lesson for item in briefing.items):
                 if lesson.scope.level == "user":
                     prelude += lesson.insight + "\n"
                 elif lesson.pinned:
@@ -211,7 +213,7 @@ def lesson_of(belief: Belief, project: str, ids: Mapping[str, LessonId]) -> Less
 def by_words(users: Users, beliefs: list[Belief], case: Case, text_of: Callable[[Belief], str]) -> Answer:
     """The same sections with relevance by plain full text over the scope's current beliefs: every hit counts."""
     user = case.get("userId", "test-user")
-    held = [
+    items = [
         Item(belief["_id"], text_of(belief))
         for belief in beliefs
         if belief["user_id"] == user
@@ -220,7 +222,7 @@ def by_words(users: Users, beliefs: list[Belief], case: Case, text_of: Callable[
         and not belief["resolved_at"]
     ]
     words = FullText()
-    words.add(held)
+    words.add(items)
     return users.routed(case, users.standing(case), words.rank(case["query"], LIMIT))
 
 
@@ -247,7 +249,7 @@ def _summary(cases: list[Case], failures: Mapping[str, list[str]]) -> dict[str, 
         "cases": len(cases),
         "passed_tuned_on": len(set(passed) & set(tuned)),
         "cases_tuned_on": len(tuned),
-        "by_category": {name: [sum(held), len(held)] for name, held in sorted(by_category.items())},
+        "by_category": {name: [sum(passes), len(passes)] for name, passes in sorted(by_category.items())},
         "failed": {name: wrong for name, wrong in failures.items() if wrong},
     }
 
@@ -255,9 +257,9 @@ def _summary(cases: list[Case], failures: Mapping[str, list[str]]) -> dict[str, 
 def print_table(results: dict[str, Any]) -> None:
     """Cases passed by each system, by category, and which fail."""
     print(f"\nprecision: {'':24}{'passed':>8}{'of':>4}{'tuned on':>10}{'of':>4}")
-    for name, held in results["systems"].items():
-        tuned = f"{held['passed_tuned_on']:>10}{held['cases_tuned_on']:>4}"
-        print(f"{name:35}{held['passed']:>8}{held['cases']:>4}{tuned}")
+    for name, summary in results["systems"].items():
+        tuned = f"{summary['passed_tuned_on']:>10}{summary['cases_tuned_on']:>4}"
+        print(f"{name:35}{summary['passed']:>8}{summary['cases']:>4}{tuned}")
     shipped = results["systems"]["holdfast"]
     for name, (passed, count) in shipped["by_category"].items():
         print(f"  {name:40}{passed:>3}{count:>4}")

@@ -68,14 +68,14 @@ def asks_of(query: dict[str, Any], gold: frozenset[str], known: int, seed: int) 
         yield Ask(query["qid"], query["title"], gold, "changelog", known=known, at=at)
         return
     every = tuple(query["files"]), tuple(query["syms"])
-    one = _one_file(query, seed)
+    single = _one_file(query, seed)
     for words, text in (("title", query["title"]), ("task", query["task"])):
         yield Ask(query["qid"], text, gold, words, known=known, at=at)
-        for suffix, (paths, symbols) in ((" + one file", one), (" + all files", every)):
+        for suffix, (paths, symbols) in ((" + one file", single), (" + all files", every)):
             short = tuple(symbol.split("::", 1)[-1] for symbol in symbols)
             yield Ask(query["qid"], text, gold, words + suffix, paths=paths, symbols=short, known=known, at=at)
-    short = tuple(symbol.split("::", 1)[-1] for symbol in one[1])
-    yield Ask(query["qid"], "", gold, "no words, one file", paths=one[0], symbols=short, known=known, at=at)
+    short = tuple(symbol.split("::", 1)[-1] for symbol in single[1])
+    yield Ask(query["qid"], "", gold, "no words, one file", paths=single[0], symbols=short, known=known, at=at)
 
 
 def _one_file(query: dict[str, Any], seed: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -45,16 +45,16 @@ def _latency(times: list[float] | None) -> dict[str, float] | None:
 
 def _tokens(rows: list[dict[str, float]]) -> dict[str, float]:
     """Means over the questions that were answered; savings of the sums."""
-    held = [row for row in rows if row["answered"]]
-    if not held:
+    answered = [row for row in rows if row["answered"]]
+    if not answered:
         return {"answered": 0.0}
-    sums = {name: sum(row[name] for row in held) for name in held[0]}
+    sums = {name: sum(row[name] for row in answered) for name in answered[0]}
     return {
-        "answered": len(held) / len(rows),
-        "recall": sums["recall"] / len(held),
-        "compiled": sums["compiled"] / len(held),
-        "whole": sums["whole"] / len(held),
-        "file": sums["file"] / len(held),
+        "answered": len(answered) / len(rows),
+        "recall": sums["recall"] / len(answered),
+        "compiled": sums["compiled"] / len(answered),
+        "whole": sums["whole"] / len(answered),
+        "file": sums["file"] / len(answered),
         "below_whole": 1 - sums["compiled"] / sums["whole"],
         "below_file": 1 - sums["compiled"] / sums["file"],
     }
@@ -64,7 +64,7 @@ def _kept(by_system: dict[str, dict[str, list[dict[str, float]]]]) -> float | No
     """Share of the unfiltered recall@3 that is left of what is pushed."""
 
     def mean(system: str) -> float:
-        rows = [row[f"recall@{SHOWN}"] for held in by_system[system].values() for row in held]
+        rows = [row[f"recall@{SHOWN}"] for scores in by_system[system].values() for row in scores]
         return sum(rows) / len(rows)
 
     if PUSHED not in by_system or not mean(SHIPPED):
@@ -73,25 +73,25 @@ def _kept(by_system: dict[str, dict[str, list[dict[str, float]]]]) -> float | No
 
 
 def _false(outcome: Outcome) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
-    for (kind, moment), given in outcome.false.items():
-        found.setdefault(kind, {})[moment] = sum(given) / len(given)
-        found[kind]["questions"] = len(given)
-    return found
+    shares: dict[str, dict[str, float]] = {}
+    for (kind, moment), deliveries in outcome.false.items():
+        shares.setdefault(kind, {})[moment] = sum(deliveries) / len(deliveries)
+        shares[kind]["questions"] = len(deliveries)
+    return shares
 
 
 def print_tables(name: str, results: dict[str, Any]) -> None:
     """One table a variant, then what unrelated questions were given."""
-    for variant, held in results["variants"].items():
-        first = next(iter(held["systems"].values()))
+    for variant, figures in results["variants"].items():
+        first = next(iter(figures["systems"].values()))
         print(f"\n{name}: {variant} ({first['all']['questions']} questions, {results['lessons']} lessons)")
         print(f"{'':34}" + "".join(f"{column:>10}" for column in COLUMNS) + f"{'p50 ms':>9}{'p95 ms':>9}")
-        for system, scores in held["systems"].items():
+        for system, scores in figures["systems"].items():
             _print_row(system, scores["all"], scores["latency_ms"])
             if system == SHIPPED:
                 for category, means in scores["by_category"].items():
                     _print_row(f"  {category} ({means['questions']})", means, None)
-        _print_tokens(held)
+        _print_tokens(figures)
     for kind, shares in results["false_delivery"].items():
         print(f"unrelated, {kind}: pushed {shares['prompt']:.3f}, asked {shares['on_demand']:.3f}")
 
@@ -102,13 +102,13 @@ def _print_row(label: str, means: dict[str, Any], latency: dict[str, float] | No
     print(f"{label:34}{cells}{times}")
 
 
-def _print_tokens(held: dict[str, Any]) -> None:
-    tokens = held["tokens"]
+def _print_tokens(figures: dict[str, Any]) -> None:
+    tokens = figures["tokens"]
     if tokens.get("compiled"):
         print(
             f"tokens of {SHOWN}: {tokens['compiled']:.0f} compiled, {tokens['whole']:.0f} whole"
             f" ({tokens['below_whole']:.0%} less), {tokens['file']:.0f} the file ({tokens['below_file']:.1%} less);"
             f" answered {tokens['answered']:.3f}"
         )
-    if held["kept"] is not None:
-        print(f"of the unfiltered recall@{SHOWN}, pushed keeps {held['kept']:.3f}")
+    if figures["kept"] is not None:
+        print(f"of the unfiltered recall@{SHOWN}, pushed keeps {figures['kept']:.3f}")

@@ -64,12 +64,12 @@ def asks_of(query: dict[str, Any], full: bool) -> Iterator[Ask]:
 
 def _prompts(home: Path, labels: list[dict[str, Any]]) -> dict[str, tuple[str, ...]]:
     """What people typed in the sessions of each repository."""
-    found: dict[str, dict[str, None]] = {label["repo"]: {} for label in labels}
+    prompts: dict[str, dict[str, None]] = {label["repo"]: {} for label in labels}
     for session, repository in {label["session"]: label["repo"] for label in labels}.items():
         for turn in _lines(home / "sessions" / f"{session}.jsonl"):
             if turn["role"] == "user" and turn["kind"] == "text":
-                found[repository][turn["text"]] = None
-    return {repository: tuple(texts) for repository, texts in found.items()}
+                prompts[repository][turn["text"]] = None
+    return {repository: tuple(texts) for repository, texts in prompts.items()}
 
 
 def _lines(file: Path) -> Iterator[dict[str, Any]]:

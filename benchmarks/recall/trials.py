@@ -101,9 +101,9 @@ class Systems:
     def learn(self, count: int | None) -> None:
         """Let every system know that many items."""
         new = self._arena.learn(count)
-        for one in (self._text, self._telling, self._bm25, self._vectors):
-            if one is not None and new:
-                one.add(new)
+        for system in (self._text, self._telling, self._bm25, self._vectors):
+            if system is not None and new:
+                system.add(new)
 
     def rankers(self, ask: Ask) -> Iterator[tuple[str, Callable[[Ask], list[str]]]]:
         """Name and ranking of each system that has something to go on."""
@@ -144,13 +144,13 @@ def _put_unrelated(arena: Arena, trial: Trial, options: Options, outcome: Outcom
     rng = random.Random(f"{options.seed}:{arena.corpus.name}")
     others = [corpus for corpus in trial.corpora if corpus.name != arena.corpus.name]
     typed = [text for corpus in others for text in corpus.prompts] if arena.corpus.prompts else []
-    asked = list(dict.fromkeys(ask.text for corpus in others for ask in corpus.asks if ask.text))
-    for kind, texts in zip(UNRELATED, (typed, asked, EVERYDAY_PROMPTS), strict=True):
+    questions = list(dict.fromkeys(ask.text for corpus in others for ask in corpus.asks if ask.text))
+    for kind, texts in zip(UNRELATED, (typed, questions, EVERYDAY_PROMPTS), strict=True):
         for text in rng.sample(texts, min(FOREIGN, len(texts))):
             ask = Ask("unrelated", text, frozenset(), kind)
             for moment in ("prompt", "on_demand"):
-                given = arena.deliver(ask, SHOWN, moment).items  # type: ignore[arg-type]
-                outcome.false.setdefault((kind, moment), []).append(float(bool(given)))
+                items = arena.deliver(ask, SHOWN, moment).items
+                outcome.false.setdefault((kind, moment), []).append(float(bool(items)))
 
 
 def _grouped(corpus: Corpus, ask: Ask, ranked: Sequence[str]) -> list[str]:

@@ -47,7 +47,7 @@ def measure(folder: Path, repository: Path) -> dict[str, Any]:
     catalog = {row["n"]: row for row in map(json.loads, (folder / "replay/catalog.jsonl").read_text().splitlines())}
     gold = json.loads((folder / "replay/gold/numbered.json").read_text())
     counts: Counter[str] = Counter()
-    found: set[str] = set()
+    hit_ids: set[str] = set()
     host, clock = load_host("claude-code"), SystemClock()
     sessions = sorted(int(path.stem) for path in ANSWERS.glob("*.json"))
     for number in sessions:
@@ -69,11 +69,11 @@ def measure(folder: Path, repository: Path) -> dict[str, Any]:
             counts["same family"] += any(FAMILIES[g["kind"]] == FAMILIES[candidate.kind] for g in hits)
             counts["quote a person"] += candidate.quotes_person
             counts["quote a person, gold"] += candidate.quotes_person and good
-            found |= {g["id"] for g in hits}
+            hit_ids |= {g["id"] for g in hits}
     recall = {}
     for least in (2, 3):
         wanted = [g for g in gold if g["s"] in sessions and g["grade"] >= least]
-        recall[f"grade >= {least}"] = [sum(g["id"] in found for g in wanted), len(wanted)]
+        recall[f"grade >= {least}"] = [sum(g["id"] in hit_ids for g in wanted), len(wanted)]
     return {"sessions": len(sessions), **counts, "recall": recall}
 
 

@@ -52,7 +52,8 @@ def firings(lines: Iterable[str]) -> Iterator[Firing]:
 
 class _Reading:
     def __init__(self) -> None:
-        self.line, self.at = BEFORE_THE_SESSION, None
+        self.line = BEFORE_THE_SESSION
+        self.at: datetime | None = None
         self.branch = ""
         self._calls: dict[str, dict[str, Any]] = {}
         self._last_reply = ""

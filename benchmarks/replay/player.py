@@ -42,9 +42,10 @@ def play(
         tree.check_out_before(catalog.sessions[0].began_at)
     with open_shipped(home, tree.folder) as shipped:
         player = _Player(shipped, tree, scratch, record, triggers or {})
-        for session in earlier.sessions if earlier and with_gold else ():
-            player.go_to(session)
-            player.teach([lesson for lesson in earlier.gold if lesson.session == session.number], tidy=False)
+        if earlier is not None and with_gold:
+            for session in earlier.sessions:
+                player.go_to(session)
+                player.teach([lesson for lesson in earlier.gold if lesson.session == session.number], tidy=False)
         for session in catalog.sessions:
             player.play(session, repository.transcript(session.blob))
             if with_gold:

@@ -124,8 +124,8 @@ def find_shown(record: Record, matches: Matches) -> list[Shown]:
             if end not in ids:
                 continue
             worded = matches.get(ids[end], frozenset())
-            told = [matches.get(lesson, frozenset()) for lesson in members.get(ids[end], ())]
-            shown.append(Shown(delivery.n, delivery.e, delivery.event, worded.union(*told), worded))
+            member_matches = [matches.get(lesson, frozenset()) for lesson in members.get(ids[end], ())]
+            shown.append(Shown(delivery.n, delivery.e, delivery.event, worded.union(*member_matches), worded))
     return shown
 
 

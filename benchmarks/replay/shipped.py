@@ -111,9 +111,9 @@ class Shipped:
     def lines_told(self, session: str, since: datetime) -> list[list[str]]:
         """The lessons that were logged as told in that session from then on: of each line, the one it names first."""
         lines: dict[int, list[str]] = {}
-        for told in reversed(self._memory.at(self._folder).log(session=SessionId(session), limit=MOST_TOLD)):
-            if told.at >= since and told.rank:
-                lines.setdefault(told.rank, []).append(told.lesson)
+        for delivery in reversed(self._memory.at(self._folder).log(session=SessionId(session), limit=MOST_TOLD)):
+            if delivery.at >= since and delivery.rank:
+                lines.setdefault(delivery.rank, []).append(delivery.lesson)
         return [lines[rank] for rank in sorted(lines)]
 
     def teach(self, gold: GoldLesson, triggers: Mapping[str, Any]) -> str:
@@ -122,7 +122,8 @@ class Shipped:
         kind: Any = KIND_OF_GOLD.get(gold.kind, gold.kind)
         here = self._memory.at(self._folder)
         trust = TRUST_OF_ROLE.get(gold.role, "agent")
-        when = Triggers(**{key: tuple(v) if isinstance(v, list) else v for key, v in triggers.items()})
+        fields: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in triggers.items()}
+        when = Triggers(**fields)
         lesson = here.remember(gold.lesson, kind=kind, why=gold.why, files=files, trust=trust, when=when)
         return str((lesson if lesson.state == "active" else here.accept(lesson.id)).id)
 

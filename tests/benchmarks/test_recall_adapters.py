@@ -21,17 +21,17 @@ def write(file: Path, content: Any) -> None:
 
 
 def test_locomo_makes_a_lesson_of_every_turn_and_asks_for_turns_and_sessions(tmp_path: Path) -> None:
-    said = [
+    dialogue = [
         {"speaker": "Ada", "dia_id": "D1:1", "text": "I sail."},
         {"speaker": "Bo", "dia_id": "D1:2", "text": "Nice!", "blip_caption": "a boat"},
     ]
-    conversation = {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": said, "speaker_a": "Ada"}
-    asked = [
+    conversation = {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": dialogue, "speaker_a": "Ada"}
+    questions = [
         {"question": "What does Ada do?", "evidence": ["D1:1; D1:02"], "category": 4},
         {"question": "Lost?", "evidence": ["D9:9"], "category": 5},
         {"question": "Malformed?", "evidence": ["D:"], "category": 1},
     ]
-    write(tmp_path / "locomo" / "locomo_dev4.json", [{"conversation": conversation, "qa": asked}])
+    write(tmp_path / "locomo" / "locomo_dev4.json", [{"conversation": conversation, "qa": questions}])
     turns, sessions = locomo.load(tmp_path, 1)
     (corpus,) = turns.corpora
     assert [item.insight for item in corpus.items] == [
@@ -77,9 +77,9 @@ def test_a_commit_is_known_to_later_questions_only(tmp_path: Path) -> None:
     assert corpus.items[1].anchors == (("x.py", ""), ("x.py", "f"))
     assert {ask.known for ask in corpus.asks} == {1}
     assert {ask.gold for ask in corpus.asks} == {frozenset({"3-a"})}
-    one = next(ask for ask in corpus.asks if ask.variant == "title + one file")
-    assert len(one.paths) == 1
-    assert one.symbols == (("f",) if one.paths == ("x.py",) else ())
+    file_ask = next(ask for ask in corpus.asks if ask.variant == "title + one file")
+    assert len(file_ask.paths) == 1
+    assert file_ask.symbols == (("f",) if file_ask.paths == ("x.py",) else ())
     assert project_history.load(tmp_path, 1)[0].corpora == trial.corpora
 
 

@@ -51,6 +51,6 @@ def test_percentiles_are_values_that_occurred() -> None:
 
 
 def test_a_summary_has_the_mean_of_each_measure() -> None:
-    told = summary([{"mrr": 1.0}, {"mrr": 0.0}], seed=1)
-    assert told["questions"] == 2
-    assert told["mrr"]["mean"] == 0.5  # type: ignore[index]
+    figures = summary([{"mrr": 1.0}, {"mrr": 0.0}], seed=1)
+    assert figures["questions"] == 2
+    assert figures["mrr"]["mean"] == 0.5  # type: ignore[index]

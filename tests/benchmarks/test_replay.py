@@ -146,8 +146,8 @@ def agent(*blocks: dict[str, Any]) -> dict[str, Any]:
     return {"type": "assistant", "message": {"role": "assistant", "content": list(blocks)}}
 
 
-def call(number: int, tool: str, **given: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "id": f"t{number}", "name": tool, "input": given}
+def call(number: int, tool: str, **tool_input: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": f"t{number}", "name": tool, "input": tool_input}
 
 
 def result(number: int, text: str, **block: Any) -> dict[str, Any]:
@@ -263,8 +263,8 @@ def test_a_recorded_answer_about_a_session_becomes_lessons_of_it(data_set: Path,
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     quote = "the ledger must be closed before the exporter runs"
-    told = {"lesson": "Sum the ledger twice.", "kind": "convention", "quote": quote, "line": 0}
-    answers = {0: json.dumps({"lessons": [told, told | {"lesson": "Not so.", "quote": "words of nobody at all"}]})}
+    stated = {"lesson": "Sum the ledger twice.", "kind": "convention", "quote": quote, "line": 0}
+    answers = {0: json.dumps({"lessons": [stated, stated | {"lesson": "Not so.", "quote": "words of nobody at all"}]})}
     sessions, repository = load_catalog(data_set), Repository(data_set / "repo")
     record = play(sessions, repository, scratch, answers=answers, progress=lambda line: None)
     distilled = [lesson["insight"] for lesson in record.lessons if lesson["detector"].startswith("distil")]

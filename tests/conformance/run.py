@@ -104,8 +104,10 @@ def find_node() -> str:
     """A node that is new enough: the one that was installed with the rest, else the machine's; empty without any."""
     bundled = [str(path) for path in (INSTALLED / "node_modules").glob("node-*/bin/node")]
     for path in [*bundled, shutil.which("node")]:
-        told = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout if path else ""
-        if path and told and tuple(map(int, told.strip().lstrip("v").split(".")[:2])) >= NODE_LEAST:
+        version = (
+            subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout if path else ""
+        )
+        if path and version and tuple(map(int, version.strip().lstrip("v").split(".")[:2])) >= NODE_LEAST:
             return path
     return ""
 
@@ -116,9 +118,13 @@ def serving(scratch: str) -> Iterator[tuple[Setting, str]]:
     folder = Path(scratch) / "code"
     folder.mkdir()
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    kept = {key: held for key, held in os.environ.items() if not key.startswith(("CLAUDE", "HOLDFAST", "npm_"))}
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith(("CLAUDE", "HOLDFAST", "npm_"))
+    }
     setting = Setting(
-        find_node(), folder, {**kept, "HOME": scratch, "HOLDFAST_HOME": f"{scratch}/.holdfast", "HOLDFAST_HOLDOUT": "0"}
+        find_node(),
+        folder,
+        {**environment, "HOME": scratch, "HOLDFAST_HOME": f"{scratch}/.holdfast", "HOLDFAST_HOLDOUT": "0"},
     )
     command = [sys.executable, str(HERE / "serve.py")]
     with subprocess.Popen(
@@ -136,14 +142,14 @@ def serving(scratch: str) -> Iterator[tuple[Setting, str]]:
 
 def run_suite(setting: Setting, url: str, revision: str) -> Scenarios:
     """Status of every check of every scenario that the revision requires."""
-    kept = setting.folder.parent / revision
-    command = [setting.node, str(SUITE), "server", "--url", url, "--requirements", revision, "-o", str(kept)]
+    output_folder = setting.folder.parent / revision
+    command = [setting.node, str(SUITE), "server", "--url", url, "--requirements", revision, "-o", str(output_folder)]
     subprocess.run(command, capture_output=True, env=setting.environment, timeout=LIMIT_S, check=False)
-    found: Scenarios = defaultdict(list)
-    for file in sorted(kept.glob("*/checks.json")):
+    scenarios: Scenarios = defaultdict(list)
+    for file in sorted(output_folder.glob("*/checks.json")):
         scenario = STAMP.sub("", file.parent.name.removeprefix("server-"))
-        found[scenario] += [(check["id"], check["status"]) for check in json.loads(file.read_text())]
-    return dict(found)
+        scenarios[scenario] += [(check["id"], check["status"]) for check in json.loads(file.read_text())]
+    return dict(scenarios)
 
 
 def expected() -> list[tuple[str, list[str]]]:
@@ -170,7 +176,7 @@ def judge(results: Results) -> Iterator[str]:
 
 def failures(scenarios: Scenarios) -> list[str]:
     """The checks that failed, as `scenario/check`."""
-    return [f"{name}/{check}" for name, checks in scenarios.items() for check, told in checks if told == "FAILURE"]
+    return [f"{name}/{check}" for name, checks in scenarios.items() for check, status in checks if status == "FAILURE"]
 
 
 # The Inspector
@@ -179,8 +185,8 @@ def failures(scenarios: Scenarios) -> list[str]:
 def inspect(setting: Setting, url: str) -> Iterator[str]:
     """A line for every call of the Inspector that does not answer as it should."""
     program = (sys.executable, "-m", "holdfast.surfaces.mcp")
-    kept = [word for key in ("HOME", "HOLDFAST_HOME") for word in ("-e", f"{key}={setting.environment[key]}")]
-    stdio = (*kept, "--cwd", str(setting.folder), *program)
+    options = [word for key in ("HOME", "HOLDFAST_HOME") for word in ("-e", f"{key}={setting.environment[key]}")]
+    stdio = (*options, "--cwd", str(setting.folder), *program)
     web = (url, "--transport", "http")
     for target, era, call, wanted in (
         (stdio, "legacy", ("tools/list", "--strict"), '"outputSchema"'),
@@ -238,12 +244,12 @@ def render(results: Results) -> str:
 
 def word(checks: Checks | None) -> str:
     """A scenario's outcome: passes, or how many of its checks fail, all of them expected."""
-    told = [status for _, status in checks or () if status in ("SUCCESS", "FAILURE", "WARNING")]
-    failed, warned = told.count("FAILURE"), told.count("WARNING")
+    statuses = [status for _, status in checks or () if status in ("SUCCESS", "FAILURE", "WARNING")]
+    failed, warned = statuses.count("FAILURE"), statuses.count("WARNING")
     notes = f", {warned} with advice" if warned else ""
-    if not told:
+    if not statuses:
         return "" if checks is None else "nothing to check"
-    return f"{failed} of {len(told)} not applicable{notes}" if failed else f"passes ({len(told)}{notes})"
+    return f"{failed} of {len(statuses)} not applicable{notes}" if failed else f"passes ({len(statuses)}{notes})"
 
 
 if __name__ == "__main__":

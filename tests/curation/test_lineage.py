@@ -38,9 +38,9 @@ def test_a_history_goes_through_predecessors_and_successors_from_any_of_them(abo
     first = about.remember("Retry at most 3 times.", author="ada")
     second = about.revise(first.id, insight="Retry at most 4 times.", author="bob")
     third = about.remember("Retry at most 5 times.")
-    told = story(about, first.id)
-    assert told == story(about, second.id) == story(about, third.id)
-    assert told == [
+    history = story(about, first.id)
+    assert history == story(about, second.id) == story(about, third.id)
+    assert history == [
         ("Retry at most 3 times.", "remember", ()),
         ("Retry at most 3 times.", "revise", ("state",)),
         ("Retry at most 4 times.", "revise", ("title", "insight")),
@@ -71,15 +71,15 @@ def test_blame_follows_definitions_to_where_they_are_now(about: Memory, code: Co
     about.remember("The readme is short", files=["README.md"])
     text = code.folder.joinpath("src/store.py").read_text()
     start = text.splitlines().index("    def put(self, key, value):") + 1
-    (entry,) = [found for found in about.blame("src/store.py") if found.lesson.id == put.id]
+    (entry,) = [blamed for blamed in about.blame("src/store.py") if blamed.lesson.id == put.id]
     assert (entry.start, entry.symbol, entry.freshness) == (start, "Store.put", "fresh")
-    assert {found.lesson.id for found in about.blame("src/store.py")} == {put.id, whole.id, glob.id}
+    assert {blamed.lesson.id for blamed in about.blame("src/store.py")} == {put.id, whole.id, glob.id}
     code.write("src/store.py", "# one\n# two\n# three\n" + text)
-    (moved,) = [found for found in about.blame("src/store.py") if found.lesson.id == put.id]
+    (moved,) = [blamed for blamed in about.blame("src/store.py") if blamed.lesson.id == put.id]
     assert (moved.start, moved.end - moved.start) == (start + 3, entry.end - entry.start)
-    assert put.id in {found.lesson.id for found in about.blame("src/store.py", (start + 4, start + 4))}
-    assert put.id not in {found.lesson.id for found in about.blame("src/store.py", (1, 2))}
-    assert whole.id in {found.lesson.id for found in about.blame("src/store.py", (1, 2))}
+    assert put.id in {blamed.lesson.id for blamed in about.blame("src/store.py", (start + 4, start + 4))}
+    assert put.id not in {blamed.lesson.id for blamed in about.blame("src/store.py", (1, 2))}
+    assert whole.id in {blamed.lesson.id for blamed in about.blame("src/store.py", (1, 2))}
 
 
 def test_blame_refuses_lines_that_are_none_and_paths_outside(about: Memory) -> None:
@@ -123,30 +123,32 @@ def years(about: Memory, code: Codebase) -> dict[str, Any]:
     return {"commits": commits, "old": old, "new": new}
 
 
-@pytest.mark.parametrize("asked", ["id", "old id", "words"])
-def test_bisect_finds_the_commit_since_which_memory_says_it(about: Memory, years: dict[str, Any], asked: str) -> None:
-    subject = {"id": years["new"].id, "old id": years["old"].id, "words": "retry times"}[asked]
-    found = about.bisect(subject)
-    assert (found.good.id, found.bad.id) == (years["commits"][6], years["commits"][7])
-    assert found.before is not None
-    assert found.after is not None
-    assert (found.before.id, found.after.id) == (years["old"].id, years["new"].id)
+@pytest.mark.parametrize("reference", ["id", "old id", "words"])
+def test_bisect_finds_the_commit_since_which_memory_says_it(
+    about: Memory, years: dict[str, Any], reference: str
+) -> None:
+    subject = {"id": years["new"].id, "old id": years["old"].id, "words": "retry times"}[reference]
+    bisection = about.bisect(subject)
+    assert (bisection.good.id, bisection.bad.id) == (years["commits"][6], years["commits"][7])
+    assert bisection.before is not None
+    assert bisection.after is not None
+    assert (bisection.before.id, bisection.after.id) == (years["old"].id, years["new"].id)
     earlier = about.bisect(subject, bad=years["commits"][5])
     assert (earlier.good.id, earlier.bad.id) == (years["commits"][2], years["commits"][3])
     assert earlier.before is None
     assert earlier.steps <= 5
-    assert found.changed
-    assert found.steps == 5  # both ends, and three halvings of ten commits and the work tree
-    if asked != "words":
-        assert [version.lesson.id for version in found.change] == [years["new"].id]
+    assert bisection.changed
+    assert bisection.steps == 5  # both ends, and three halvings of ten commits and the work tree
+    if reference != "words":
+        assert [version.lesson.id for version in bisection.change] == [years["new"].id]
 
 
 def test_bisect_takes_names_and_says_when_nothing_changed(about: Memory, years: dict[str, Any]) -> None:
-    found = about.bisect(years["new"].id, good="HEAD~2", bad="main")
-    assert not found.changed
-    assert found.steps == 2
-    assert found.before == found.after
-    assert (found.good.id, found.bad.id) == (years["commits"][7], years["commits"][9])
+    bisection = about.bisect(years["new"].id, good="HEAD~2", bad="main")
+    assert not bisection.changed
+    assert bisection.steps == 2
+    assert bisection.before == bisection.after
+    assert (bisection.good.id, bisection.bad.id) == (years["commits"][7], years["commits"][9])
     for good, bad in (("nowhere", ""), ("", "--all"), ("main", "v1")):
         with pytest.raises(InvalidValueError):
             about.bisect(years["new"].id, good=good, bad=bad)
@@ -159,19 +161,19 @@ def test_a_commits_name_is_a_time_to_ask_about(about: Memory, years: dict[str, A
     assert about.instant(years["commits"][4][:10]) == BEGUN + 4 * DAY
     with pytest.raises(InvalidValueError):
         about.instant("--output=/tmp/x")
-    told = about.recall("retry times", as_of=about.instant("HEAD~4"))
-    assert [item.lesson.insight for item in told.items] == ["Retry at most 3 times."]
-    told = about.recall("retry times")
-    assert [item.lesson.insight for item in told.items] == ["Retry at most 5 times."]
+    briefing = about.recall("retry times", as_of=about.instant("HEAD~4"))
+    assert [item.lesson.insight for item in briefing.items] == ["Retry at most 3 times."]
+    briefing = about.recall("retry times")
+    assert [item.lesson.insight for item in briefing.items] == ["Retry at most 5 times."]
 
 
 def test_bisect_finds_since_when_memory_says_nothing_any_more(about: Memory, years: dict[str, Any]) -> None:
     ended = in_state(years["new"], "retired", at=BEGUN + 8.5 * DAY)
     (current,) = about.parts.store.get([years["new"].id])
     about.parts.store.put([ended], {ended.id: current.recorded_at})
-    found = about.bisect(ended.id, good=years["commits"][7])
-    assert (found.good.id, found.bad.id) == (years["commits"][8], years["commits"][9])
-    assert found.after is None
-    assert [(version.lesson.id, version.lesson.state) for version in found.change] == [(ended.id, "retired")]
+    bisection = about.bisect(ended.id, good=years["commits"][7])
+    assert (bisection.good.id, bisection.bad.id) == (years["commits"][8], years["commits"][9])
+    assert bisection.after is None
+    assert [(version.lesson.id, version.lesson.state) for version in bisection.change] == [(ended.id, "retired")]
     with pytest.raises(InvalidValueError, match="no commit between"):
         about.bisect(ended.id, good=years["commits"][3], bad=years["commits"][3])

@@ -40,8 +40,8 @@ def test_triggers_have_their_lengths(stated: dict[str, Any], fits: bool) -> None
     ("trust", "confidence"), [("person", 0.95), ("agent", 0.7), ("repository", 0.5), ("tool", 0.3)]
 )
 def test_a_statement_is_as_sure_as_who_made_it(memory: Memory, trust: Any, confidence: float) -> None:
-    kept = memory.remember(f"Seed the clock of the {trust} first.", trust=trust, author=trust)
-    assert (kept.confidence, kept.salience) == (confidence, 0.7)
+    lesson = memory.remember(f"Seed the clock of the {trust} first.", trust=trust, author=trust)
+    assert (lesson.confidence, lesson.salience) == (confidence, 0.7)
 
 
 def test_an_accepted_lesson_is_at_least_nine_tenths_sure(memory: Memory) -> None:
@@ -101,12 +101,12 @@ def test_a_kept_lesson_is_hidden_for_ninety_days_and_one_put_off_for_seven(memor
     clock = FixedClock(memory.parts.clock.now())
     parts = replace(memory.parts, clock=clock)
     old = clock.at - timedelta(days=100)
-    kept, later = (
+    kept_lesson, later = (
         make_lesson(project=memory.place.project.id, recorded_at=old, valid_from=old, confidence=0.4) for _ in range(2)
     )
-    parts.store.put([kept, later], {kept.id: None, later.id: None})
+    parts.store.put([kept_lesson, later], {kept_lesson.id: None, later.id: None})
     assert left_today(parts, memory.place) == 5
-    keep(parts, memory.place, kept.id, author="ada")
+    keep(parts, memory.place, kept_lesson.id, author="ada")
     put_off(parts, memory.place, later.id)
     assert left_today(parts, memory.place) == 3
 
@@ -121,7 +121,7 @@ def test_a_kept_lesson_is_hidden_for_ninety_days_and_one_put_off_for_seven(memor
     clock.advance(82.8 * 86_400)
     assert shown() == {later.id}
     clock.advance(0.2 * 86_400)
-    assert shown() == {later.id, kept.id}
+    assert shown() == {later.id, kept_lesson.id}
 
 
 def test_reasons_weigh_as_much_as_they_say_and_add_up(memory: Memory) -> None:

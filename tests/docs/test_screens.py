@@ -54,11 +54,11 @@ def test_a_command_in_the_documentation_exists_with_its_options(page: str, line:
     known = {option for param in cli.params for option in param.opts + param.secondary_opts} | {"--help", "-h"}
     while words and isinstance(command, click.Group):
         with click.Context(command) as ctx:
-            found = command.get_command(ctx, words[0])
-        if found is None:
+            subcommand = command.get_command(ctx, words[0])
+        if subcommand is None:
             assert command is not cli or words[0].startswith("-") or words[0] not in COMMANDS, line
             break
-        command = found
+        command = subcommand
         words = words[1:]
         known |= {option for param in command.params for option in param.opts + param.secondary_opts}
     if command is cli:

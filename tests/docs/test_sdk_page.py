@@ -23,11 +23,11 @@ def test_the_examples_of_the_python_page_print_what_it_says(
     examples = doctest.DocTestParser().get_doctest(
         PAGE.read_text(encoding="utf-8").replace("```", ""), {}, PAGE.name, str(PAGE), 0
     )
-    said: list[str] = []
+    printed: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
-    outcome = runner.run(examples, out=said.append)
+    outcome = runner.run(examples, out=printed.append)
     assert outcome.attempted > 10
-    assert not outcome.failed, "".join(said)
+    assert not outcome.failed, "".join(printed)
 
 
 def test_the_example_of_the_readme_runs(home: Path, ledger: Path) -> None:

@@ -25,7 +25,9 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         self.home = folder / "home of ada"
         self.home.mkdir()
-        self.env = {key: held for key, held in os.environ.items() if not key.startswith(("HOLDFAST", "CLAUDE", "GIT"))}
+        self.env = {
+            key: value for key, value in os.environ.items() if not key.startswith(("HOLDFAST", "CLAUDE", "GIT"))
+        }
         self.env |= {"HOME": str(self.home), "HOLDFAST_HOME": str(self.home / ".holdfast"), "GIT_CONFIG_NOSYSTEM": "1"}
         self.env["HOLDFAST_HOLDOUT"] = "0"  # what a test expects to be told is not to be withheld by chance
         self.repository = folder / "ledger"
@@ -47,11 +49,11 @@ class Machine:
         self._git("commit", "-q", "-a", "-m", message)
         subprocess.run(["git", "merge", "-q", "main"], cwd=self.elsewhere, env=self.env, check=True)
 
-    def holdfast(self, *arguments: str, folder: Path | None = None, given: str = "", code: int = 0) -> str:
+    def holdfast(self, *arguments: str, folder: Path | None = None, stdin: str = "", code: int = 0) -> str:
         """What the command prints on stdout; its exit code must be `code`."""
         ran = subprocess.run(
             [PYTHON, "-m", "holdfast", *arguments],
-            cwd=folder or self.repository, env=self.env, input=given, capture_output=True, text=True, check=False,
+            cwd=folder or self.repository, env=self.env, input=stdin, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert ran.returncode == code, f"{arguments}: exit {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
         return ran.stdout
@@ -67,7 +69,7 @@ class Machine:
 
     def hook(self, payload: dict[str, Any]) -> str:
         """What all registered hooks that match the payload add to the agent's context, as the host would run them."""
-        given = []
+        contexts = []
         for command in self._registered(payload):
             ran = subprocess.run(
                 command, shell=True, cwd=payload["cwd"], env=self.env,
@@ -75,8 +77,8 @@ class Machine:
             )  # fmt: skip
             assert ran.returncode == 0, ran.stderr
             answer = json.loads(ran.stdout or "{}")
-            given.append(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
-        return "\n".join(filter(None, given))
+            contexts.append(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+        return "\n".join(filter(None, contexts))
 
     def _registered(self, payload: dict[str, Any]) -> list[str]:
         settings = json.loads((self.home / ".claude" / "settings.json").read_text())

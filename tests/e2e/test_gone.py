@@ -20,8 +20,8 @@ class Environment:
     """An environment of its own with a copy of the package; what the package needs comes from the installed one."""
 
     def __init__(self, folder: Path) -> None:
-        told = subprocess.run([PYTHON, "-I", "-c", WHERE], capture_output=True, text=True, check=True)
-        package, libraries = told.stdout.splitlines()
+        ran = subprocess.run([PYTHON, "-I", "-c", WHERE], capture_output=True, text=True, check=True)
+        package, libraries = ran.stdout.splitlines()
         self.folder = folder
         subprocess.run([PYTHON, "-m", "venv", "--without-pip", str(folder)], check=True)
         (site,) = folder.glob("lib/python3*/site-packages")

@@ -36,8 +36,8 @@ def before(machine: Machine) -> dict[str, bytes]:
 
 def test_what_one_host_learns_every_other_knows(machine: Machine, before: dict[str, bytes]) -> None:
     machine.holdfast("setup", "--yes")
-    told = machine.json("setup", "--list")["hosts"]
-    assert sorted(row["host"] for row in told if row["set_up"]) == sorted(HOSTS)
+    listed = machine.json("setup", "--list")["hosts"]
+    assert sorted(row["host"] for row in listed if row["set_up"]) == sorted(HOSTS)
     _session_in_codex(machine)
     _wait_until_learnt(machine)
     path, command = str(machine.elsewhere / "ledger" / "money.py"), STORY["second"]["command"]
@@ -68,8 +68,8 @@ def test_uninstall_gives_every_host_every_byte_back(machine: Machine, before: di
 
 def files(machine: Machine) -> dict[str, bytes]:
     """Every file in the user's home that is not Holdfast's own."""
-    found = (path for path in machine.home.rglob("*") if path.is_file() and ".holdfast" not in path.parts)
-    return {str(path.relative_to(machine.home)): path.read_bytes() for path in found}
+    paths = (path for path in machine.home.rglob("*") if path.is_file() and ".holdfast" not in path.parts)
+    return {str(path.relative_to(machine.home)): path.read_bytes() for path in paths}
 
 
 def run(machine: Machine, host: str, payload: dict[str, Any]) -> dict[str, Any]:
@@ -88,8 +88,8 @@ def run(machine: Machine, host: str, payload: dict[str, Any]) -> dict[str, Any]:
 
 def is_told(words: str, ask: Callable[[], str]) -> None:
     """Asks again, in another session, when a busy machine makes a hook miss its deadline: it says nothing then."""
-    given = next(filter(None, (ask() for _ in range(40))), "")
-    assert words in given
+    context = next(filter(None, (ask() for _ in range(40))), "")
+    assert words in context
 
 
 def in_claude_code(machine: Machine, step: dict[str, Any]) -> str:
@@ -124,19 +124,19 @@ def _session_in_codex(machine: Machine) -> None:
 
 
 def _as_codex(payload: dict[str, Any], root: str) -> dict[str, Any]:
-    told = {**payload, "model": "gpt-5.3-codex", "turn_id": "t1"}
+    converted = {**payload, "model": "gpt-5.3-codex", "turn_id": "t1"}
     if payload.get("tool_name") == "Edit":
-        told |= {"tool_name": "apply_patch", "tool_input": {"command": _patch(payload["tool_input"], root)}}
-        told["tool_response"] = "Success. Updated the following files:"
+        converted |= {"tool_name": "apply_patch", "tool_input": {"command": _patch(payload["tool_input"], root)}}
+        converted["tool_response"] = "Success. Updated the following files:"
     elif payload.get("tool_name") == "Bash":
         output = payload.get("tool_response", {}).get("stdout", "")
         first, _, rest = payload.get("error", "").partition("\n")
         code = first.removeprefix("Exit code ") or "0"
-        told["tool_response"] = f"Exit code: {code}\nWall time: 0.4 seconds\nOutput:\n{output or rest}"
-        told.pop("error", None)
+        converted["tool_response"] = f"Exit code: {code}\nWall time: 0.4 seconds\nOutput:\n{output or rest}"
+        converted.pop("error", None)
         if payload["hook_event_name"] == "PostToolUseFailure":
-            told["hook_event_name"] = "PostToolUse"
-    return told
+            converted["hook_event_name"] = "PostToolUse"
+    return converted
 
 
 def _patch(edit: dict[str, str], root: str) -> str:

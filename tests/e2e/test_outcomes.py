@@ -43,9 +43,9 @@ class Agent:
             "tool_name": "Edit", "tool_use_id": f"{self.session}-{self.calls}",
             "tool_input": {"file_path": f"{self.memory.folder}/ledger.py", "old_string": "rate = 1", "new_string": new},
         }  # fmt: skip
-        told = self.hook("PreToolUse", **call)
+        context = self.hook("PreToolUse", **call)
         self.hook("PostToolUse", tool_response={"success": True}, **call)
-        return told
+        return context
 
     def fail(self, command: str, output: str) -> None:
         self.calls += 1

@@ -176,18 +176,18 @@ _sessions = itertools.count(2)
 def _told(machine: Machine, step: dict[str, Any], event: str) -> str:
     """What the agent is told at that hook of the step, in a fresh session of the other work tree."""
     player = Player(f"9a4e1b52-0000-4000-8000-{next(_sessions):012d}", str(machine.elsewhere))
-    given = {payload["hook_event_name"]: machine.hook(payload) for payload in player.step(step)}
-    return given[event]
+    contexts = {payload["hook_event_name"]: machine.hook(payload) for payload in player.step(step)}
+    return contexts[event]
 
 
 def _is_told(machine: Machine, step: dict[str, Any], event: str, *words: str) -> None:
     """The agent is told those words at that hook. A hook says nothing when a busy machine makes it miss its deadline:
     then another session asks again."""
     for _ in range(TRIES):
-        given = _told(machine, step, event)
-        if given:
+        context = _told(machine, step, event)
+        if context:
             break
-    assert all(word in given for word in words), given
+    assert all(word in context for word in words), context
 
 
 def _nothing_comes_twice(machine: Machine) -> None:
@@ -197,8 +197,8 @@ def _nothing_comes_twice(machine: Machine) -> None:
         player = Player(f"9a4e1b52-0000-4000-8000-{next(_sessions):012d}", str(machine.elsewhere))
         for payload in chain(player.start(), player.play(steps)):
             machine.hook(payload)
-        told = machine.json("log", "--session", player.session, folder=machine.elsewhere)
-        if shown := [row["lesson"] for row in told["deliveries"]]:
+        log = machine.json("log", "--session", player.session, folder=machine.elsewhere)
+        if shown := [row["lesson"] for row in log["deliveries"]]:
             break
     assert shown
     assert len(shown) == len(set(shown))
@@ -213,9 +213,9 @@ def _running_mcp(machine: Machine, folder: Path) -> Iterator[None]:
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
     sockets = Path(socket_folder(str(machine.home / ".holdfast" / "run")))
-    asked = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "host", "version": "1"}}
+    handshake = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "host", "version": "1"}}
     for message in (
-        {"id": 1, "method": "initialize", "params": asked}, {"method": "notifications/initialized"},
+        {"id": 1, "method": "initialize", "params": handshake}, {"method": "notifications/initialized"},
         {"id": 2, "method": "tools/list"},
     ):  # fmt: skip
         assert running.stdin is not None

@@ -110,23 +110,23 @@ def test_a_hook_looks_closely_at_four_lessons(memory: Memory, project: Path) -> 
 def test_without_a_code_index_the_file_tells(memory: Memory, project: Path) -> None:
     parts = replace(memory.parts, codeindex=lambda: None)
     file = project / "src" / "tides.py"
-    kept = Anchor(path="src/tides.py", blob=memory.parts.workspace.blob(memory.place, "src/tides.py"))
-    other = replace(kept, blob="sha512:" + "0" * 40)
+    recorded = Anchor(path="src/tides.py", blob=memory.parts.workspace.blob(memory.place, "src/tides.py"))
+    other = replace(recorded, blob="sha512:" + "0" * 40)
 
     def judged(anchor: Anchor) -> tuple[str, str]:
         lesson = make_lesson(project=memory.place.project.id, anchors=(anchor,))
         [(_, verdict)] = FreshnessCheck(parts, memory.place).looks(lesson)
         return verdict.freshness, verdict.reason
 
-    assert judged(kept) == ("fresh", "same")
+    assert judged(recorded) == ("fresh", "same")
     file.write_text("HIGH = 5\n")
-    assert judged(kept) == ("drifted", "file_changed")
+    assert judged(recorded) == ("drifted", "file_changed")
     assert judged(other) == ("unverified", "no_fingerprint")
     assert judged(Anchor(path="src/tides.py")) == ("unverified", "not_recorded")
     file.unlink()
-    assert judged(kept) == ("orphaned", "file_gone")
+    assert judged(recorded) == ("orphaned", "file_gone")
     file.mkdir()
-    assert judged(kept) == ("unverified", "unreadable")
+    assert judged(recorded) == ("unverified", "unreadable")
 
 
 class Commits:
@@ -148,15 +148,15 @@ class Commits:
         return None if commit == self.missing else b"def high():\n    return 4\n"
 
 
-@pytest.mark.parametrize(("missing", "found"), [("", "c10"), ("c30", "c31"), ("c49", "-")])
+@pytest.mark.parametrize(("missing", "expected_commit"), [("", "c10"), ("c30", "c31"), ("c49", "-")])
 def test_forty_commits_are_looked_through_for_the_one_that_changed_a_definition(
-    memory: Memory, project: Path, missing: str, found: str
+    memory: Memory, project: Path, missing: str, expected_commit: str
 ) -> None:
     (project / "src" / "tides.py").write_text("def high():\n    return 4\n")
     parts = replace(memory.parts, workspace=Commits(memory.parts.workspace, missing))
     anchor = Anchor(path="src/tides.py", symbol="high", commit="c")
     verdict = Verdict(freshness="changed", reason="body", anchor=anchor)
-    assert changing_commit(parts, memory.place, anchor, verdict) == found
+    assert changing_commit(parts, memory.place, anchor, verdict) == expected_commit
     whole = replace(anchor, symbol="")
     assert changing_commit(parts, memory.place, whole, verdict) == "c49"
     assert changing_commit(parts, memory.place, replace(anchor, commit=""), verdict) == ""
@@ -199,7 +199,7 @@ def test_the_lines_of_an_anchor_are_those_of_its_definitions(
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "kept"),
+    ("before", "after", "expected_state"),
     [
         ((), ("drifted", "s1"), ("drifted", "s1")),
         (("drifted", WATCHED, 29.9), ("drifted", "s1"), ("drifted", "s1")),
@@ -217,7 +217,7 @@ def test_the_lines_of_an_anchor_are_those_of_its_definitions(
     ],
 )
 def test_a_state_is_news_of_who_saw_it_get_worse(
-    memory: Memory, before: tuple[Any, ...], after: tuple[Any, ...], kept: tuple[str, str] | None
+    memory: Memory, before: tuple[Any, ...], after: tuple[Any, ...], expected_state: tuple[str, str] | None
 ) -> None:
     clock = FixedClock()
     parts = replace(memory.parts, clock=clock)
@@ -226,7 +226,7 @@ def test_a_state_is_news_of_who_saw_it_get_worse(
         clock.advance(before[2])
     keep_states(parts, memory.place, {ID: after[0]}, by=after[1])
     states = load_states(parts, memory.place)
-    assert (states and (states[ID].freshness, states[ID].by)) == (kept or {})
+    assert (states and (states[ID].freshness, states[ID].by)) == (expected_state or {})
 
 
 def test_the_five_hundred_newest_states_are_kept(memory: Memory) -> None:
@@ -240,12 +240,12 @@ def test_the_five_hundred_newest_states_are_kept(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("known", "read", "kept"),
+    ("known", "read", "expected"),
     [("", "fresh", ""), ("", "unverified", "unverified"), ("drifted", "unverified", "drifted"),
      ("drifted", "fresh", ""), ("", "changed", "changed")],
 )  # fmt: skip
 def test_what_a_delivery_read_is_kept_unless_it_says_less_than_is_known(
-    memory: Memory, known: Any, read: Any, kept: str
+    memory: Memory, known: Any, read: Any, expected: str
 ) -> None:
     lesson = make_lesson(id=ID)
     if known:
@@ -254,7 +254,7 @@ def test_what_a_delivery_read_is_kept_unless_it_says_less_than_is_known(
     keep_found(memory.parts, memory.place, [ranked])
     keep_found(memory.parts, memory.place, [])
     states = load_states(memory.parts, memory.place)
-    assert (states[ID].freshness if states else "") == kept
+    assert (states[ID].freshness if states else "") == expected
 
 
 def test_twenty_lessons_of_an_edited_file_are_judged(memory: Memory, project: Path) -> None:
@@ -295,14 +295,14 @@ def test_a_worse_state_is_news_to_who_was_told_the_lesson_before(
     lesson = keep(memory, anchors=(anchor,))
     keep_states(parts, memory.place, {ID: "drifted"}, by="elsewhere")
     keep_states(parts, memory.place, {lesson.id: state}, by=by, agent=agent)
-    told = make_delivery(lesson=lesson.id, at=clock.at + timedelta(seconds=told_s), project=memory.place.project.id)
+    delivery = make_delivery(lesson=lesson.id, at=clock.at + timedelta(seconds=told_s), project=memory.place.project.id)
     call = HookCall(host="claude-code", name="Hook", session=SessionId("s1"), cwd=str(project), moment="prompt")
-    news = find_news(parts, memory.place, call, [told])
+    news = find_news(parts, memory.place, call, [delivery])
     assert (news is not None) is is_news
     assert find_news(parts, memory.place, call, []) is None
-    asked = replace(call, moment="session_start"), call, call
-    told_before = [told], [], [told]
-    may_be = [may_have_news(parts, memory.place, *case) for case in zip(asked, told_before, strict=True)]
+    calls = replace(call, moment="session_start"), call, call
+    told_before = [delivery], [], [delivery]
+    may_be = [may_have_news(parts, memory.place, *case) for case in zip(calls, told_before, strict=True)]
     assert may_be == [False, False, True]
 
 

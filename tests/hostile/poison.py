@@ -141,8 +141,8 @@ class _Stage:
         self.calls += 1
         return f"toolu_{self.calls}"
 
-    def _after(self, step: dict[str, Any], tool: str, given: dict[str, Any], response: object) -> None:
-        fields = {"tool_name": tool, "tool_use_id": self._use(), "tool_input": given}
+    def _after(self, step: dict[str, Any], tool: str, tool_input: dict[str, Any], response: object) -> None:
+        fields = {"tool_name": tool, "tool_use_id": self._use(), "tool_input": tool_input}
         self.hook("PreToolUse", **fields)
         if "error" in step:
             self.hook("PostToolUseFailure", **fields, error=step["error"])
@@ -165,8 +165,12 @@ class _Stage:
         self._after(step, "Read", {"file_path": path}, {"file": {"content": self.files.get(step["read"], "")}})
 
     def do_edit(self, step: dict[str, Any]) -> None:
-        given = {"file_path": str(self.project / step["edit"]), "old_string": step["old"], "new_string": step["new"]}
-        self._after(step, "Edit", given, {})
+        tool_input = {
+            "file_path": str(self.project / step["edit"]),
+            "old_string": step["old"],
+            "new_string": step["new"],
+        }
+        self._after(step, "Edit", tool_input, {})
 
     def do_tool(self, step: dict[str, Any]) -> None:
         self._after(step, step["tool"], step.get("input", {}), step.get("output", ""))
@@ -188,13 +192,13 @@ class _Stage:
         """The agent calls one of our tools; `$0` stands for the id of the first lesson kept in this case."""
         tool = next(tool for tool in TOOLS if tool.name == step["mcp"])
         fields = {name: self._filled(value) for name, value in step.get("with", {}).items()}
-        asked = Caller(self.memory.at(str(self.project)), HOST, SessionId(self.session), threading.Event())
+        caller = Caller(self.memory.at(str(self.project)), HOST, SessionId(self.session), threading.Event())
         try:
-            given = tool.run(asked, tool.takes(**fields))
+            answer = tool.run(caller, tool.takes(**fields))
         except HoldfastError:
             return
-        if tool.writes and getattr(given, "id", ""):
-            self.kept.append(given.id)  # type: ignore[attr-defined]
+        if tool.writes and getattr(answer, "id", ""):
+            self.kept.append(answer.id)  # type: ignore[attr-defined]
 
     def _filled(self, value: Any) -> Any:
         if isinstance(value, str) and value.startswith("$"):

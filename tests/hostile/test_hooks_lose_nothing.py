@@ -55,15 +55,15 @@ def prompts(hooks: Hooks) -> list[str]:
 
 def working(hooks: Hooks) -> list[int]:
     """Processes of this home's hooks that go on after their host has its answer."""
-    home, found = f"HOLDFAST_HOME={hooks.env['HOLDFAST_HOME']}".encode(), []
+    home, processes = f"HOLDFAST_HOME={hooks.env['HOLDFAST_HOME']}".encode(), []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             line = (folder / "cmdline").read_bytes()
             if b"hooks/entry.py" in line and home in (folder / "environ").read_bytes():
-                found.append(int(folder.name))
+                processes.append(int(folder.name))
         except OSError:
             continue
-    return found
+    return processes
 
 
 def settled(hooks: Hooks) -> None:
@@ -336,10 +336,10 @@ def test_a_session_whose_end_fell_into_a_lock_is_read_by_the_next_learner(hooks:
         "timestamp": "2026-11-22T08:00:00.000Z",
         "isSidechain": False,
     }
-    said = "Remember that ledger amounts are integers of cents, never floats."
+    prompt = "Remember that ledger amounts are integers of cents, never floats."
     transcript.write_text(
         json.dumps(
-            {**shared, "type": "user", "uuid": "u1", "promptId": "p1", "message": {"role": "user", "content": said}}
+            {**shared, "type": "user", "uuid": "u1", "promptId": "p1", "message": {"role": "user", "content": prompt}}
         )
         + "\n"
     )
@@ -350,7 +350,7 @@ def test_a_session_whose_end_fell_into_a_lock_is_read_by_the_next_learner(hooks:
     hooks.call("SessionStart", session="s2")
     settled(hooks)
     assert os.listdir(Path(hooks.settings.run_path, "errands")) == []
-    assert said in prompts(hooks)
+    assert prompt in prompts(hooks)
 
 
 def test_a_full_spool_drops_and_counts(hooks: Hooks) -> None:

@@ -173,7 +173,7 @@ def test_a_fix_mends_one_of_the_last_three_commits_of_a_fortnight_that_share_a_l
 
 def taken(**over: Any) -> list[Any]:
     events = story()
-    digest = make_digest(events, lambda told: [0.5] * len(told))
+    digest = make_digest(events, lambda replies: [0.5] * len(replies))
     return list(
         read_answer(json.dumps({"lessons": [lesson(**over)]}), digest, events, [make_lesson(id="k")]).candidates
     )
@@ -226,7 +226,7 @@ def test_what_a_person_said_is_surer_and_weightier_than_what_the_agent_did() -> 
 
 def test_a_dozen_lessons_of_an_answer_are_taken_and_the_rest_reported() -> None:
     events = story()
-    digest = make_digest(events, lambda told: [0.5] * len(told))
+    digest = make_digest(events, lambda replies: [0.5] * len(replies))
     answer = json.dumps({"lessons": [lesson(lesson=f"Rule {number}.") for number in range(14)]})
     read = read_answer(answer, digest, events, ())
     assert (len(read.candidates), len(read.dropped)) == (12, 2)
@@ -236,7 +236,7 @@ def test_a_dozen_lessons_of_an_answer_are_taken_and_the_rest_reported() -> None:
 
 
 def test_the_known_lessons_of_a_prompt_are_numbered_from_one() -> None:
-    digest = make_digest((), lambda told: [])
+    digest = make_digest((), lambda replies: [])
     assert "K1: First.\nK2: Second." in render_prompt(
         digest, [make_lesson(insight="First."), make_lesson(insight="Second.")]
     )
@@ -247,7 +247,7 @@ def test_the_known_lessons_of_a_prompt_are_numbered_from_one() -> None:
 
 
 def shown(events: Sequence[Event], worth: float = 0.5, **options: int) -> list[str]:
-    return make_digest(events, lambda told: [worth] * len(told), **options).text.split("\n")
+    return make_digest(events, lambda replies: [worth] * len(replies), **options).text.split("\n")
 
 
 @pytest.mark.parametrize(
@@ -263,11 +263,11 @@ def test_a_line_of_a_short_session_has_four_times_its_length(kind: str, fields: 
 
 
 def test_what_does_not_fit_the_budget_is_left_out_by_its_worth() -> None:
-    said = make_event(text="Please keep the tide tables in centimetres.", trust="person")
+    prompt = make_event(text="Please keep the tide tables in centimetres.", trust="person")
     reply = make_event(kind="reply", text="I shall keep the tide tables in centimetres.", trust="agent")
     sub_agent = make_event(kind="reply", text="A sub-agent said something about it.", trust="agent", agent="sub")
-    assert [line[:8] for line in shown([said, reply, sub_agent])] == ["[0] USER", "[1] AGEN"]
-    assert [line[:8] for line in shown([reply, said], budget=20)] == ["[0] USER"]
+    assert [line[:8] for line in shown([prompt, reply, sub_agent])] == ["[0] USER", "[1] AGEN"]
+    assert [line[:8] for line in shown([reply, prompt], budget=20)] == ["[0] USER"]
 
 
 def test_a_failure_is_shown_with_its_telling_lines_and_the_command_that_passes_after_it() -> None:
@@ -316,8 +316,8 @@ def test_a_find_begins_where_its_source_and_its_worth_put_it(
 def test_a_lesson_keeps_twelve_quotes(memory: Memory) -> None:
     spans = tuple(Evidence(event=EventId(make_id()), quote=f"q{n}", start=0, end=2) for n in range(13))
     admitted(memory, make_candidate(evidence=spans))
-    [kept] = all_lessons(memory)
-    assert [span.quote for span in kept.provenance.evidence] == [f"q{n}" for n in range(12)]
+    [stored] = all_lessons(memory)
+    assert [span.quote for span in stored.provenance.evidence] == [f"q{n}" for n in range(12)]
 
 
 def test_two_sessions_make_a_waiting_lesson_active(memory: Memory) -> None:
@@ -412,14 +412,14 @@ def test_a_claims_failure_is_looked_for_within_sixty_events() -> None:
 
 
 def test_what_rests_on_a_repositorys_words_is_the_repositorys(memory: Memory) -> None:
-    said = make_event(session=ONE, text=RULE, project="", cwd=memory.folder, trust="repository", at=START)
-    memory.append([said])
-    span = Evidence(event=said.id, quote=RULE, start=0, end=len(RULE))
+    event = make_event(session=ONE, text=RULE, project="", cwd=memory.folder, trust="repository", at=START)
+    memory.append([event])
+    span = Evidence(event=event.id, quote=RULE, start=0, end=len(RULE))
     use(memory, Says(explicit=True, structured=True, trust="person", scope_level="user"))
     memory.learn(ONE)
-    [kept] = all_lessons(memory)
-    assert (kept.trust, kept.scope.level, kept.state) == ("repository", "project", "candidate")
-    assert kept.provenance.evidence == (span,)
+    [stored] = all_lessons(memory)
+    assert (stored.trust, stored.scope.level, stored.state) == ("repository", "project", "candidate")
+    assert stored.provenance.evidence == (span,)
     say(memory, SessionId("session-two"), RULE)
     use(memory, Says(trust="person"))
 
@@ -478,11 +478,11 @@ def test_a_lesson_of_an_older_judge_falls_to_where_it_would_begin_today(
     memory: Memory, state: Any, worth: float, after: str
 ) -> None:
     use(memory, Judge())
-    found = Provenance(session=ONE, detector="statements/8")
-    lesson = make_lesson(project=memory.place.project.id, insight=f"Worth {worth}", state=state, provenance=found)
+    provenance = Provenance(session=ONE, detector="statements/8")
+    lesson = make_lesson(project=memory.place.project.id, insight=f"Worth {worth}", state=state, provenance=provenance)
     ours = make_lesson(project=memory.place.project.id, insight="Worth 0", provenance=Provenance(detector="says/1"))
     pinned = replace(lesson, id=LessonId(make_id()), insight=f"Pinned, worth {worth}", pinned=True)
-    memory.parts.store.put([lesson, ours, pinned], {one.id: None for one in (lesson, ours, pinned)})
+    memory.parts.store.put([lesson, ours, pinned], {stored.id: None for stored in (lesson, ours, pinned)})
     report = rejudge(memory.parts, memory.place, dry=True)
     assert memory.get(lesson.id).state == state
     assert report == rejudge(memory.parts, memory.place)
@@ -495,9 +495,9 @@ def test_a_lesson_of_an_older_judge_falls_to_where_it_would_begin_today(
 
 def test_of_a_sessions_waiting_lessons_the_five_likeliest_go_on_waiting(memory: Memory) -> None:
     use(memory, Judge())
-    found = Provenance(session=ONE, detector="statements/8")
+    provenance = Provenance(session=ONE, detector="statements/8")
     lessons = [
-        make_lesson(project=memory.place.project.id, insight=f"Rule 0.{n}", state="candidate", provenance=found)
+        make_lesson(project=memory.place.project.id, insight=f"Rule 0.{n}", state="candidate", provenance=provenance)
         for n in range(3, 9)
     ]
     memory.parts.store.put(lessons, {lesson.id: None for lesson in lessons})
@@ -505,9 +505,9 @@ def test_of_a_sessions_waiting_lessons_the_five_likeliest_go_on_waiting(memory: 
 
 
 def test_without_events_or_finds_nothing_is_admitted(memory: Memory) -> None:
-    said = make_event(session=ONE, text=RULE)
+    event = make_event(session=ONE, text=RULE)
     assert admit_from(memory.parts, memory.place, [make_candidate()], ONE, []) == LearnReport()
-    assert admit_from(memory.parts, memory.place, [], ONE, [said]) == LearnReport()
+    assert admit_from(memory.parts, memory.place, [], ONE, [event]) == LearnReport()
 
 
 def test_reports_begin_at_nothing() -> None:
@@ -528,11 +528,11 @@ def test_each_lesson_is_judged_by_the_events_of_its_own_session(memory: Memory) 
     use(memory, Judge())
     lessons = []
     for session, words in ((ONE, "Worth 0.9"), (SessionId("session-two"), "Worth 0.5"), (ONE, "Worth 0.3")):
-        said = make_event(session=session, kind="reply", text=words, project="", cwd=memory.folder, key=words)
-        memory.append([said])
-        span = Evidence(event=said.id, quote=words, start=0, end=len(words))
-        found = Provenance(session=session, detector="statements/8", evidence=(span,))
-        lessons.append(make_lesson(project=memory.place.project.id, insight=f"{words} of 0.1", provenance=found))
+        event = make_event(session=session, kind="reply", text=words, project="", cwd=memory.folder, key=words)
+        memory.append([event])
+        span = Evidence(event=event.id, quote=words, start=0, end=len(words))
+        provenance = Provenance(session=session, detector="statements/8", evidence=(span,))
+        lessons.append(make_lesson(project=memory.place.project.id, insight=f"{words} of 0.1", provenance=provenance))
     memory.parts.store.put(lessons, {lesson.id: None for lesson in lessons})
     rejudge(memory.parts, memory.place)
     assert [memory.get(lesson.id).state for lesson in lessons] == ["active", "probation", "retired"]
@@ -543,11 +543,11 @@ def test_a_persons_word_is_not_judged_where_nothing_says_that_a_host_wrote_it(
     memory: Memory, text: str, end: int, is_judged: bool
 ) -> None:
     use(memory, Judge())
-    said = make_event(session=ONE, text=text, trust="person", project="", cwd=memory.folder)
-    memory.append([said])
-    span = Evidence(event=said.id, quote=text[:end], start=0, end=end)
-    found = Provenance(session=ONE, detector="statements/8", evidence=(span,))
-    lesson = make_lesson(project=memory.place.project.id, insight="Rule 0.1", trust="person", provenance=found)
+    event = make_event(session=ONE, text=text, trust="person", project="", cwd=memory.folder)
+    memory.append([event])
+    span = Evidence(event=event.id, quote=text[:end], start=0, end=end)
+    provenance = Provenance(session=ONE, detector="statements/8", evidence=(span,))
+    lesson = make_lesson(project=memory.place.project.id, insight="Rule 0.1", trust="person", provenance=provenance)
     memory.parts.store.put([lesson], {lesson.id: None})
     assert bool(rejudge(memory.parts, memory.place).judged) is is_judged
 

@@ -78,9 +78,9 @@ def test_what_a_mark_says_stays_within_the_ranges() -> None:
 def test_the_five_hundred_lessons_furthest_from_one_are_kept() -> None:
     outcomes = [o for n in range(500) for o in made("missed", "missed", "missed", lesson=LessonId(f"n{n}"))]
     nearer = made("heeded", "ignored", "ignored", lesson=LessonId("nearer"))
-    kept = weights_of(outcomes + nearer).lessons
-    assert len(kept) == 500
-    assert "nearer" not in kept
+    weights = weights_of(outcomes + nearer).lessons
+    assert len(weights) == 500
+    assert "nearer" not in weights
     assert "nearer" in weights_of(outcomes[3:] + nearer).lessons
 
 

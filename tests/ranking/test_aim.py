@@ -114,8 +114,8 @@ def test_aim_lifts_what_was_learnt_then_and_the_kinds_the_task_asks_for() -> Non
     ],
 )
 def test_a_question_for_a_kind_is_understood(text: str, kinds: set[str], subject: str) -> None:
-    found, rest = kinds_asked(text)
-    assert set(found) == kinds
+    asked_kinds, rest = kinds_asked(text)
+    assert set(asked_kinds) == kinds
     assert rest == subject
 
 

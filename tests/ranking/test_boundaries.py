@@ -201,8 +201,8 @@ def test_a_pair_of_letters_of_a_script_written_in_runs_weighs_less_than_a_word()
     ],
 )  # fmt: skip
 def test_each_lane_counts_by_its_weight(lane: str, score: float, share: float) -> None:
-    [[given]] = fuse({lane: [Hit(id=LessonId("a"), score=score)]}).values()
-    assert given.share == pytest.approx(share + 0.2 / 61)
+    [[lane_share]] = fuse({lane: [Hit(id=LessonId("a"), score=score)]}).values()
+    assert lane_share.share == pytest.approx(share + 0.2 / 61)
 
 
 def test_a_vector_counts_by_how_far_it_is_above_the_last_one() -> None:
@@ -278,7 +278,7 @@ def test_a_task_asks_for_its_kinds_first(task: str, kinds: set[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "kinds"),
+    ("question", "kinds"),
     [
         ("what went wrong before", {"failed_approach", "bug_cause", "fix"}), ("which limits", {"constraint"}),
         ("what was decided", {"decision"}), ("what do i prefer", {"preference"}),
@@ -286,8 +286,8 @@ def test_a_task_asks_for_its_kinds_first(task: str, kinds: set[str]) -> None:
         ("which tools", {"tooling"}), ("why", set()),
     ],
 )  # fmt: skip
-def test_a_question_for_a_kind_asks_for_it(asked: str, kinds: set[str]) -> None:
-    assert set(kinds_asked(asked)[0]) == kinds
+def test_a_question_for_a_kind_asks_for_it(question: str, kinds: set[str]) -> None:
+    assert set(kinds_asked(question)[0]) == kinds
 
 
 def test_a_task_is_looked_for_in_the_first_four_hundred_characters() -> None:
@@ -296,10 +296,10 @@ def test_a_task_is_looked_for_in_the_first_four_hundred_characters() -> None:
 
 
 def test_a_kind_is_asked_for_in_at_most_four_hundred_characters() -> None:
-    asked = "what failed before with "
-    kinds, _ = kinds_asked(asked + "x" * (400 - len(asked)))
+    question = "what failed before with "
+    kinds, _ = kinds_asked(question + "x" * (400 - len(question)))
     assert set(kinds) == {"failed_approach", "bug_cause", "fix"}
-    assert kinds_asked(asked + "x" * (401 - len(asked))) == ((), "")
+    assert kinds_asked(question + "x" * (401 - len(question))) == ((), "")
 
 
 # Novelty
@@ -314,9 +314,9 @@ def order(*rivals: Rival) -> list[int]:
 
 
 def test_likeness_is_the_share_of_common_words_and_a_little_more_within_a_session() -> None:
-    one, other = rival(1.0, "ab", "s"), rival(1.0, "bc", "s")
-    assert likeness(one, rival(1.0, "bc")) == pytest.approx(1 / 3)
-    assert likeness(one, other) == pytest.approx(0.15 + 0.85 / 3)
+    first, second = rival(1.0, "ab", "s"), rival(1.0, "bc", "s")
+    assert likeness(first, rival(1.0, "bc")) == pytest.approx(1 / 3)
+    assert likeness(first, second) == pytest.approx(0.15 + 0.85 / 3)
     assert likeness(rival(1.0, "a"), rival(1.0, "b")) == 0.0
 
 
@@ -347,7 +347,7 @@ def test_what_is_worth_next_to_nothing_is_worth_a_hundredth() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "found"),
+    ("name", "text", "level"),
     [
         ("dead letter queue topic", "the dead letter queue topic", TELLING),
         ("one dead letter queue topic", "one dead letter queue topic", UNNAMED),
@@ -363,8 +363,8 @@ def test_what_is_worth_next_to_nothing_is_worth_a_hundredth() -> None:
         ("ledger", "x" * 1996 + " ledger", UNNAMED),
     ],
 )  # fmt: skip
-def test_a_name_is_found_up_to_its_limits(name: str, text: str, found: int) -> None:
-    assert naming(make_lesson(tags=(name,)), runs_of(text)) == found
+def test_a_name_is_found_up_to_its_limits(name: str, text: str, level: int) -> None:
+    assert naming(make_lesson(tags=(name,)), runs_of(text)) == level
 
 
 # The learned ranker
@@ -384,11 +384,11 @@ def test_the_ranker_is_asked_of_five_hundred_lessons_half_of_them_about_code() -
 
 def test_each_feature_is_what_its_name_says() -> None:
     lesson = make_lesson(kind="decision", insight="Round the ledger.", path="ledger.py", symbol="Ledger.round")
-    given = (*shares(path=0.8, exact=0.5, vector=0.3), LaneShare(lane="text", rank=6, raw=1.5, share=0.1))
-    known = features(lesson, given, 0.4, 3.0, 1, {"round", "sum"}, {"round", "post"}, START + timedelta(days=30))
+    lane_shares = (*shares(path=0.8, exact=0.5, vector=0.3), LaneShare(lane="text", rank=6, raw=1.5, share=0.1))
+    known = features(lesson, lane_shares, 0.4, 3.0, 1, {"round", "sum"}, {"round", "post"}, START + timedelta(days=30))
     expected = (1 / 16, 1 / 11, 0.8, 1 / 3, 0.5, 0.4, 0.5, 0.3, 0.5, 0.6931, 0.6931)
     assert known == pytest.approx(expected, abs=0.0001)
-    crowded = features(lesson, given, 0.4, 0.0, 10, (), (), None)
+    crowded = features(lesson, lane_shares, 0.4, 0.0, 10, (), (), None)
     assert crowded == pytest.approx((1 / 16, 1 / 11, 0.8 / 3.3026, 0, 0, 0.4, 0, 0.3, 0.5, 0.6931, 0), abs=0.0001)
 
 
@@ -443,10 +443,10 @@ NOW = START + timedelta(days=30)
 NPM, PNPM = "Install dependencies with npm.", "Install dependencies with pnpm."
 
 
-def ruling(one: dict[str, Any], other: dict[str, Any]) -> tuple[bool, str, bool]:
-    first, second = make_lesson(id="a", insight=NPM, **one), make_lesson(id="b", insight=PNPM, **other)
-    found = rule(first, second, relation(NPM, PNPM), NOW)
-    return found.first, found.reason, found.closes
+def ruling(first_fields: dict[str, Any], second_fields: dict[str, Any]) -> tuple[bool, str, bool]:
+    first, second = make_lesson(id="a", insight=NPM, **first_fields), make_lesson(id="b", insight=PNPM, **second_fields)
+    decision = rule(first, second, relation(NPM, PNPM), NOW)
+    return decision.first, decision.reason, decision.closes
 
 
 def test_a_lesson_holds_from_the_very_instant_and_up_to_before_its_end() -> None:

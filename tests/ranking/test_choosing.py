@@ -31,8 +31,8 @@ def test_each_choice_is_judged_against_all_chosen_before() -> None:
 
 
 def test_lessons_of_one_session_are_a_little_alike() -> None:
-    one, other = rival(1.0, "a", session="s"), rival(1.0, "b", session="s")
-    assert 0 < likeness(one, other) < likeness(one, rival(1.0, "a"))
+    first, second = rival(1.0, "a", session="s"), rival(1.0, "b", session="s")
+    assert 0 < likeness(first, second) < likeness(first, rival(1.0, "a"))
     assert likeness(rival(1.0, "a"), rival(1.0, "b")) == 0
 
 

@@ -18,7 +18,9 @@ from holdfast.testing.builders import START, make_lesson
 ids = st.sampled_from([LessonId(f"lesson-{n}") for n in range(12)])
 lists = st.lists(ids, unique=True, max_size=12)
 rankings = st.dictionaries(st.sampled_from(list(RETRIEVERS)), lists, max_size=len(RETRIEVERS)).map(
-    lambda given: {lane: [Hit(id=id, score=1.0 + 4 * (lane == "text")) for id in held] for lane, held in given.items()}
+    lambda ids_by_lane: {
+        lane: [Hit(id=id, score=1.0 + 4 * (lane == "text")) for id in ids] for lane, ids in ids_by_lane.items()
+    }
 )
 
 

@@ -31,8 +31,8 @@ def keep(store: SqliteStore, *lessons: Lesson) -> None:
 
 
 def scores(store: SqliteStore, text: str) -> dict[LessonId, float]:
-    found = store.match_text(Query(project=PROJECT, text=text), 10, NEARBY_HITS)
-    return {hit.id: hit.score for hit in score_text(found, 10)}
+    matches = store.match_text(Query(project=PROJECT, text=text), 10, NEARBY_HITS)
+    return {hit.id: hit.score for hit in score_text(matches, 10)}
 
 
 def test_the_lesson_after_a_hit_is_found_without_its_words(store: SqliteStore) -> None:
@@ -53,8 +53,8 @@ def test_of_equal_hits_the_one_whose_session_has_more_comes_first(store: SqliteS
     alone = learnt("t", "Walruses sink boats.")
     first, second = learnt("s", "Walruses sink ships."), learnt("s", "Walruses sleep long.")
     keep(store, first, second, alone)
-    found = scores(store, "walruses sink")
-    assert found[first.id] > found[alone.id]
+    scored = scores(store, "walruses sink")
+    assert scored[first.id] > scored[alone.id]
 
 
 def test_what_is_not_to_be_seen_is_not_found_beside_a_hit_either(store: SqliteStore) -> None:

@@ -19,11 +19,11 @@ def fit(question: str) -> Fit:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("form", "other_form"),
     [("retries", "retry"), ("draining", "drained"), ("jobs", "job"), ("stopped", "stop"), ("caches", "cache")],
 )
-def test_forms_of_a_word_have_one_stem(one: str, other: str) -> None:
-    assert stem(one) == stem(other)
+def test_forms_of_a_word_have_one_stem(form: str, other_form: str) -> None:
+    assert stem(form) == stem(other_form)
 
 
 @pytest.mark.parametrize(

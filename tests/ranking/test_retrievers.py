@@ -85,16 +85,16 @@ def test_tokens_of_one_lesson_add_up_as_independent_chances_do() -> None:
     assert scores(score_exact([token("error a", "error", 1, 1), token("b", "part", 1, 1)], NO_ERRORS, 5)) == {1: 1.0}
 
 
-def near(asked: str, *signatures: str) -> dict[int, float]:
+def near(signature: str, *signatures: str) -> dict[int, float]:
     numbered = lessons(*range(1, len(signatures) + 1))
     return scores(
-        score_exact([], ErrorMatches(signature=asked, lessons=tuple(zip(signatures, numbered, strict=True))), 9)
+        score_exact([], ErrorMatches(signature=signature, lessons=tuple(zip(signatures, numbered, strict=True))), 9)
     )
 
 
 def test_an_error_of_nearly_the_same_words_scores_by_the_share_of_them() -> None:
-    asked = "brokererror refused login queue"
-    scored = near(asked, asked, "brokererror refused login queue service", "brokererror refused login mirror")
+    signature = "brokererror refused login queue"
+    scored = near(signature, signature, "brokererror refused login queue service", "brokererror refused login mirror")
     assert scored == {1: 0.9, 2: pytest.approx(0.9 * 4 / 5), 3: pytest.approx(0.9 * 3 / 5)}
 
 
@@ -169,9 +169,9 @@ def test_the_lesson_learnt_next_and_the_session_take_shares_of_a_hit() -> None:
 
 
 def test_a_session_counts_by_its_three_best_hits() -> None:
-    one = scores(score_text(text(match(9, 1.0)), 5))[9]
+    single = scores(score_text(text(match(9, 1.0)), 5))[9]
     scored = scores(score_text(text(*(match(n, 1.0, "s") for n in range(1, 5))), 5))
-    assert scored == pytest.approx(dict.fromkeys(range(4, 0, -1), one * (1 + 0.2 * 3)))
+    assert scored == pytest.approx(dict.fromkeys(range(4, 0, -1), single * (1 + 0.2 * 3)))
 
 
 def test_only_the_best_hits_give_something_to_what_is_near_them() -> None:
@@ -233,8 +233,8 @@ def test_linked_files_score_by_their_heaviest_link_and_below_a_file_asked() -> N
         LinkedMatch(path="c.py", lessons=lessons(2)),
     ]  # fmt: skip
     assert scores(score_linked(matches, Query(linked=linked), 5)) == {1: 0.7, 2: 0.3}
-    asked = [*matches, LinkedMatch(path="d.py", lessons=lessons(3))]
-    assert scores(score_linked(asked, Query(linked=linked, paths=("d.py",)), 5)) == {3: 1.0, 1: 0.7, 2: 0.3}
+    all_matches = [*matches, LinkedMatch(path="d.py", lessons=lessons(3))]
+    assert scores(score_linked(all_matches, Query(linked=linked, paths=("d.py",)), 5)) == {3: 1.0, 1: 0.7, 2: 0.3}
 
 
 # Triggers and lists
@@ -249,8 +249,11 @@ def test_a_literal_counts_more_than_a_command_and_that_more_than_a_place() -> No
 
 
 def test_a_list_keeps_its_order_and_the_fact_is_the_score() -> None:
-    one, two = LessonId("lesson-1"), LessonId("lesson-2")
-    assert scores(score_occasions([two, one])) == {2: 1.0, 1: 1.0}
-    assert scores(score_vector([VectorMatch(id=one, cosine=0.6), VectorMatch(id=two, cosine=-1.0)])) == {1: 0.6, 2: -1}
-    assert scores(score_pinned([PinnedMatch(id=two, salience=0.9)])) == {2: 0.9}
-    assert scores(score_recent([RecentMatch(id=one, recorded_at=START)])) == {1: START.timestamp()}
+    first, second = LessonId("lesson-1"), LessonId("lesson-2")
+    assert scores(score_occasions([second, first])) == {2: 1.0, 1: 1.0}
+    assert scores(score_vector([VectorMatch(id=first, cosine=0.6), VectorMatch(id=second, cosine=-1.0)])) == {
+        1: 0.6,
+        2: -1,
+    }
+    assert scores(score_pinned([PinnedMatch(id=second, salience=0.9)])) == {2: 0.9}
+    assert scores(score_recent([RecentMatch(id=first, recorded_at=START)])) == {1: START.timestamp()}

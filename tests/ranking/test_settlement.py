@@ -39,17 +39,19 @@ lessons = st.builds(
 
 
 @given(lessons, lessons)
-def test_the_ruling_does_not_depend_on_which_lesson_is_named_first(one: Lesson, other: Lesson) -> None:
-    there = rule(one, other, relation(one.insight, other.insight), NOW)
-    back = rule(other, one, relation(other.insight, one.insight), NOW)
+def test_the_ruling_does_not_depend_on_which_lesson_is_named_first(first: Lesson, second: Lesson) -> None:
+    there = rule(first, second, relation(first.insight, second.insight), NOW)
+    back = rule(second, first, relation(second.insight, first.insight), NOW)
     assert there.first is not back.first
     assert (there.reason, there.closes) == (back.reason, back.closes)
 
 
 @given(lessons, lessons)
-def test_nobody_but_the_same_person_closes_a_persons_lesson_and_no_agent_closes_any(one: Lesson, other: Lesson) -> None:
-    ruling = rule(one, other, relation(one.insight, other.insight), NOW)
-    better, worse = (one, other) if ruling.first else (other, one)
+def test_nobody_but_the_same_person_closes_a_persons_lesson_and_no_agent_closes_any(
+    first: Lesson, second: Lesson
+) -> None:
+    ruling = rule(first, second, relation(first.insight, second.insight), NOW)
+    better, worse = (first, second) if ruling.first else (second, first)
     if ruling.closes:
         assert better.trust in ("person", "verified")
         assert not worse.pinned
@@ -58,7 +60,7 @@ def test_nobody_but_the_same_person_closes_a_persons_lesson_and_no_agent_closes_
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "reason"),
+    ("better", "other", "reason"),
     [
         ({"trust": "person"}, {"trust": "verified", "days": 3}, "a person's word comes before verified code"),
         ({"trust": "verified"}, {"trust": "agent", "days": 3}, "verified code comes before the agent's word"),
@@ -67,11 +69,13 @@ def test_nobody_but_the_same_person_closes_a_persons_lesson_and_no_agent_closes_
         ({"days": 3}, {}, "is newer"),
     ],
 )
-def test_trust_comes_before_validity_evidence_and_age(one: dict[str, Any], other: dict[str, Any], reason: str) -> None:
+def test_trust_comes_before_validity_evidence_and_age(
+    better: dict[str, Any], other: dict[str, Any], reason: str
+) -> None:
     ended = other.pop("valid_to", None)
     worse = lesson(PNPM, **other)
     worse = replace(worse, validity=replace(worse.validity, valid_to=ended)) if ended else worse
-    ruling = rule(lesson(NPM, **one), worse, relation(NPM, PNPM), NOW)
+    ruling = rule(lesson(NPM, **better), worse, relation(NPM, PNPM), NOW)
     assert (ruling.first, ruling.reason) == (True, reason)
 
 

@@ -127,8 +127,8 @@ def test_what_a_retrievers_score_adds(name: str, score: float, share: float) -> 
 
 
 def test_a_vector_adds_how_far_it_is_above_the_last() -> None:
-    one, two = make_lesson().id, make_lesson().id
-    best, last = fuse({"vector": [Hit(id=one, score=0.7), Hit(id=two, score=0.4)]}).values()
+    first, second = make_lesson().id, make_lesson().id
+    best, last = fuse({"vector": [Hit(id=first, score=0.7), Hit(id=second, score=0.4)]}).values()
     assert best[0].share == pytest.approx(1.0 * 0.3 + 0.2 / 61)
     assert last[0].share == pytest.approx(0.2 / 62)
 
@@ -139,12 +139,12 @@ def test_the_floor_is_under_an_exact_match_from_four_fifths_on() -> None:
     assert pytest.approx(most * HIGHEST / LOWEST) == EXACT_FLOOR
 
 
-@pytest.mark.parametrize(("bar", "told"), [(PUSHED, 0.22), (ASKED, 0.13)])
+@pytest.mark.parametrize(("bar", "told_share"), [(PUSHED, 0.22), (ASKED, 0.13)])
 @pytest.mark.parametrize(("lessons", "counted"), [(1, 10), (10, 10), (200, 200), (4_000, 4_000), (90_000, 4_000)])
 def test_the_words_asked_for_grow_with_the_logarithm_of_how_many_lessons_there_are(
-    bar: Bar, told: float, lessons: int, counted: int
+    bar: Bar, told_share: float, lessons: int, counted: int
 ) -> None:
-    least = told * log(1 + counted)
+    least = told_share * log(1 + counted)
     long = Chance(lessons=lessons, stems=2_000)
     assert passes(shares(text=least + 0.001), Fit(strength=1.0), bar, long)
     assert not passes(shares(text=least - 0.001), Fit(strength=1.0), bar, long)
@@ -243,9 +243,9 @@ def test_a_task_is_told_by_the_first_400_characters() -> None:
 
 
 def test_bm25_of_texts_in_memory_is_the_published_one() -> None:
-    (one, other) = bm25("walrus", ["walrus", "seal seal\nseal"])
+    (matching, other) = bm25("walrus", ["walrus", "seal seal\nseal"])
     rarity = log(1 + 1.5 / 1.5)
-    assert one == pytest.approx(rarity * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 1 / 1.5)))
+    assert matching == pytest.approx(rarity * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 1 / 1.5)))
     assert other == 0.0
 
 
@@ -264,14 +264,14 @@ def test_age_time_and_task_stay_within_their_ranges() -> None:
     lesson = make_lesson(kind="fix")
     old = dict(multipliers(lesson, "fresh", START + timedelta(days=240)))
     assert old["recency"] == pytest.approx(0.97)
-    asked = dict(multipliers(lesson, "fresh", START, Aim(task="fix", since=START)))
-    assert (asked["recency"], asked["time"], asked["task"]) == (1.0, 1.3, 1.05)
+    factors = dict(multipliers(lesson, "fresh", START, Aim(task="fix", since=START)))
+    assert (factors["recency"], factors["time"], factors["task"]) == (1.0, 1.3, 1.05)
     assert (old["time"], old["task"]) == (1.0, 1.0)
 
 
 def test_alike_lessons_of_one_session_and_near_copies() -> None:
-    one, two = (Rival(score=1.0, terms=frozenset({word}), session="s") for word in "ab")
-    assert likeness(one, two) == 0.15
+    left, right = (Rival(score=1.0, terms=frozenset({word}), session="s") for word in "ab")
+    assert likeness(left, right) == 0.15
     words = frozenset("abcdefghij")
     first, copy, other = (
         Rival(score=score, terms=frozenset(terms))

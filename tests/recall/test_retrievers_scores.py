@@ -25,15 +25,15 @@ def keep(store: SqliteStore, **fields: Any) -> Lesson:
     return lesson
 
 
-def scores(store: SqliteStore, retriever: str, limit: int = 20, **asked: Any) -> list[float]:
-    return [hit.score for hit in RETRIEVERS[retriever](store, Query(project=PROJECT, **asked), limit)]
+def scores(store: SqliteStore, retriever: str, limit: int = 20, **fields: Any) -> list[float]:
+    return [hit.score for hit in RETRIEVERS[retriever](store, Query(project=PROJECT, **fields), limit)]
 
 
 # Names
 
 
 @pytest.mark.parametrize(
-    ("kept", "asked", "score"),
+    ("lesson_fields", "query_fields", "score"),
     [
         ({"command": "make tide"}, {"command": "make tide"}, 1.0),
         ({"error_signature": "KeyError: tide"}, {"error": "KeyError: tide"}, 1.0),
@@ -49,10 +49,10 @@ def scores(store: SqliteStore, retriever: str, limit: int = 20, **asked: Any) ->
     ],
 )
 def test_an_exact_hit_says_as_much_as_what_was_hit(
-    store: SqliteStore, kept: dict[str, Any], asked: dict[str, Any], score: float | None
+    store: SqliteStore, lesson_fields: dict[str, Any], query_fields: dict[str, Any], score: float | None
 ) -> None:
-    keep(store, **{"insight": "Nothing of note here.", **kept})
-    assert scores(store, "exact", **asked) == ([] if score is None else [pytest.approx(score)])
+    keep(store, **{"insight": "Nothing of note here.", **lesson_fields})
+    assert scores(store, "exact", **query_fields) == ([] if score is None else [pytest.approx(score)])
 
 
 def test_a_name_says_less_the_more_lessons_mention_it_and_nothing_from_five_on(store: SqliteStore) -> None:
@@ -88,15 +88,15 @@ def test_eight_thousand_characters_of_a_question_are_looked_at_half_from_each_en
 def test_ninety_six_names_of_a_lesson_are_kept(store: SqliteStore) -> None:
     names = [f"load_tide_{number:03}" for number in range(120)]
     keep(store, insight="Many.", snippets=(" ".join(names),))
-    found = [name for name in names if scores(store, "exact", text=f"why {name}")]
-    assert found == names[:96]
+    indexed = [name for name in names if scores(store, "exact", text=f"why {name}")]
+    assert indexed == names[:96]
 
 
 # Places
 
 
 @pytest.mark.parametrize(
-    ("kept", "asked", "score"),
+    ("path", "asked_path", "score"),
     [
         ("src/a/tide.py", "src/a/tide.py", 1.0),
         ("src/a", "src/a/tide.py", 0.6),
@@ -108,9 +108,9 @@ def test_ninety_six_names_of_a_lesson_are_kept(store: SqliteStore) -> None:
         ("buoy.py", "src/tide.py", None),
     ],
 )
-def test_a_place_scores_by_how_near_it_is(store: SqliteStore, kept: str, asked: str, score: float | None) -> None:
-    keep(store, path=kept)
-    assert scores(store, "path", paths=(asked,)) == ([] if score is None else [pytest.approx(score)])
+def test_a_place_scores_by_how_near_it_is(store: SqliteStore, path: str, asked_path: str, score: float | None) -> None:
+    keep(store, path=path)
+    assert scores(store, "path", paths=(asked_path,)) == ([] if score is None else [pytest.approx(score)])
 
 
 def test_a_glob_scores_four_fifths(store: SqliteStore) -> None:
@@ -120,7 +120,7 @@ def test_a_glob_scores_four_fifths(store: SqliteStore) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kept", "asked", "score"),
+    ("symbol", "asked_symbol", "score"),
     [
         ("Store.put", "Store.put", 1.0),
         ("put", "Store.put", 0.9),
@@ -132,12 +132,12 @@ def test_a_glob_scores_four_fifths(store: SqliteStore) -> None:
     ],
 )
 def test_a_symbol_of_the_file_asked_scores_by_what_it_is_to_the_one_in_play(
-    store: SqliteStore, kept: str, asked: str, score: float | None
+    store: SqliteStore, symbol: str, asked_symbol: str, score: float | None
 ) -> None:
-    keep(store, path="src/tide.py", symbol=kept)
-    found = scores(store, "symbol", paths=("src/tide.py",), symbols=(asked,))
-    assert found == ([] if score is None else [pytest.approx(score)])
-    assert scores(store, "symbol", paths=("src/other.py",), symbols=(asked,)) == []
+    keep(store, path="src/tide.py", symbol=symbol)
+    scored = scores(store, "symbol", paths=("src/tide.py",), symbols=(asked_symbol,))
+    assert scored == ([] if score is None else [pytest.approx(score)])
+    assert scores(store, "symbol", paths=("src/other.py",), symbols=(asked_symbol,)) == []
 
 
 def test_a_symbol_without_a_file_is_asked_for_as_it_is(store: SqliteStore) -> None:
@@ -163,7 +163,7 @@ def test_two_dozen_symbols_and_forty_linked_files_are_asked_for(store: SqliteSto
 
 
 @pytest.mark.parametrize(
-    ("when", "asked", "score"),
+    ("when", "query_fields", "score"),
     [
         (Triggers(literals=("load_tide(",)), {"code": "x = load_tide(3)"}, 1.0),
         (Triggers(commands=("make tide",)), {"command": "make tide --all"}, 0.95),
@@ -176,10 +176,10 @@ def test_two_dozen_symbols_and_forty_linked_files_are_asked_for(store: SqliteSto
     ],
 )  # fmt: skip
 def test_a_trigger_scores_by_its_kind_the_best_of_several(
-    store: SqliteStore, when: Triggers, asked: dict[str, Any], score: float | None
+    store: SqliteStore, when: Triggers, query_fields: dict[str, Any], score: float | None
 ) -> None:
     keep(store, when=when)
-    assert scores(store, "trigger", **asked) == ([] if score is None else [score])
+    assert scores(store, "trigger", **query_fields) == ([] if score is None else [score])
 
 
 @pytest.mark.needs_file("how far a store looks for the sake of its speed is its own")
@@ -210,11 +210,11 @@ def test_three_hits_of_a_session_count_for_all_of_it(store: SqliteStore) -> None
     session = Provenance(session=SessionId("s1"))
     for name in ("one", "two", "three", "four"):
         keep(store, insight=f"Zebra {name}.", provenance=session)
-    found = {
+    hits = {
         store.get([hit.id])[0].insight: hit
         for hit in RETRIEVERS["text"](store, Query(project=PROJECT, text="zebra"), 9)
     }
-    first, second = found["Zebra one."].score, found["Zebra two."].score
+    first, second = hits["Zebra one."].score, hits["Zebra two."].score
     assert second / first == pytest.approx((1 + 0.3 + 0.6) / (1 + 0.6), rel=0.02)
 
 

@@ -64,7 +64,7 @@ def test_only_what_is_about_the_question_can_be_the_nearest(lane: str, raw: floa
 
 
 @pytest.mark.parametrize(
-    ("fields", "asked", "visible"),
+    ("fields", "query_fields", "visible"),
     [
         ({}, {}, True),
         ({"project": "other"}, {}, False),
@@ -83,9 +83,9 @@ def test_only_what_is_about_the_question_can_be_the_nearest(lane: str, raw: floa
     ],
 )
 def test_a_linked_lesson_is_seen_only_where_a_search_would_find_it(
-    fields: dict[str, Any], asked: dict[str, Any], visible: bool
+    fields: dict[str, Any], query_fields: dict[str, Any], visible: bool
 ) -> None:
-    query = Query(**{"project": PROJECT, "states": ("active",), **asked})
+    query = Query(**{"project": PROJECT, "states": ("active",), **query_fields})
     assert is_visible(make_lesson(**fields), query) is visible
 
 
@@ -147,7 +147,7 @@ class Index:
 
 def linked(memory: Memory, index: Index, *paths: str) -> list[tuple[str, float, int]]:
     parts = replace(memory.parts, codeindex=lambda: index)
-    return [(one.path, one.weight, one.hops) for one in linked_files(parts, memory.place, paths)]
+    return [(file.path, file.weight, file.hops) for file in linked_files(parts, memory.place, paths)]
 
 
 def neighbour(path: str, weight: float = 0.5, hops: int = 1) -> Neighbour:
@@ -210,7 +210,7 @@ def test_a_prompt_goes_on_with_a_task_by_three_words_or_by_saying_so(prompt: str
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "is_told"),
     [
         ("harbour pilots announce lighthouse beacons", False),
         ("harbour pilots announce lighthouse", True),
@@ -219,10 +219,10 @@ def test_a_prompt_goes_on_with_a_task_by_three_words_or_by_saying_so(prompt: str
         ("harbour pilots announce lighthouse beacons sunset?", True),
     ],
 )
-def test_a_rule_is_said_by_four_fifths_of_its_words_in_three_lines(memory: Memory, text: str, told: bool) -> None:
+def test_a_rule_is_said_by_four_fifths_of_its_words_in_three_lines(memory: Memory, text: str, is_told: bool) -> None:
     keep(memory, RULE)
     happened(memory, "prompt", text=text)
-    assert bool(shown(deliver(memory, "session_start"))) is told
+    assert bool(shown(deliver(memory, "session_start"))) is is_told
 
 
 def test_the_last_four_prompts_are_looked_at_for_a_rule(memory: Memory) -> None:
@@ -236,14 +236,15 @@ def test_the_last_four_prompts_are_looked_at_for_a_rule(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"), [("pilots announce lighthouse beacons sunset", True), (RULE, False), (" " * 59_990 + RULE, True)]
+    ("text", "is_told"),
+    [("pilots announce lighthouse beacons sunset", True), (RULE, False), (" " * 59_990 + RULE, True)],
 )
 def test_a_rules_file_says_a_rule_by_more_of_its_words_in_its_first_sixty_thousand_bytes(
-    memory: Memory, project: Path, text: str, told: bool
+    memory: Memory, project: Path, text: str, is_told: bool
 ) -> None:
     keep(memory, RULE)
     (project / "AGENTS.md").write_text(text)
-    assert bool(shown(deliver(memory, "session_start"))) is told
+    assert bool(shown(deliver(memory, "session_start"))) is is_told
 
 
 def test_a_rule_of_three_telling_words_is_never_said(memory: Memory) -> None:
@@ -270,8 +271,8 @@ def test_a_command_brings_one_lesson_and_a_session_four_of_them(memory: Memory) 
     for number in range(6):
         for word in ("once", "twice"):
             keep(memory, f"Basin {number} fails {word}.", kind="fix", command=f"make basin{number}")
-    told = [len(deliver(memory, "before_command", command=f"make basin{number}").items) for number in range(6)]
-    assert told == [1, 1, 1, 1, 0, 0]
+    counts = [len(deliver(memory, "before_command", command=f"make basin{number}").items) for number in range(6)]
+    assert counts == [1, 1, 1, 1, 0, 0]
 
 
 def test_a_file_brings_one_lesson_and_a_session_four_of_them(memory: Memory, project: Path) -> None:
@@ -281,8 +282,8 @@ def test_a_file_brings_one_lesson_and_a_session_four_of_them(memory: Memory, pro
         for word in ("dredged", "buoyed"):
             place = {"path": "src/tides.py", "symbol": f"basin{number}"}
             keep(memory, f"Basin {number} is {word} in spring.", kind="constraint", **place)
-    told = [len(edit(memory, "src/tides.py", old=body).items) for body in bodies]
-    assert told == [1, 1, 1, 1, 0, 0]
+    counts = [len(edit(memory, "src/tides.py", old=body).items) for body in bodies]
+    assert counts == [1, 1, 1, 1, 0, 0]
 
 
 @pytest.mark.parametrize("kind", LESSON_KINDS)
@@ -297,16 +298,16 @@ def test_a_command_brings_lessons_of_every_kind_but_decisions_and_checkpoints(me
 def test_triggers_bring_four_lessons_a_session(memory: Memory) -> None:
     for number in range(6):
         keep(memory, f"Rule {number} of its own.", kind="constraint", when=Triggers(literals=(f"call{number}(",)))
-    told = [len(deliver(memory, "before_command", command=f"call{number}(x)").items) for number in range(6)]
-    assert told == [1, 1, 1, 1, 0, 0]
+    counts = [len(deliver(memory, "before_command", command=f"call{number}(x)").items) for number in range(6)]
+    assert counts == [1, 1, 1, 1, 0, 0]
 
 
 def test_prompts_bring_six_lessons_a_session(memory: Memory) -> None:
     names = ("ferry", "pilot", "beacon", "anchor", "rudder", "galley", "mast", "keel")
     for name in names:
         keep(memory, f"Check the {name}_table before every start.", kind="constraint", tags=(f"{name} table",))
-    told = [len(deliver(memory, "prompt", prompt=f"look at the {name} table").items) for name in names]
-    assert told == [1, 1, 1, 1, 1, 1, 0, 0]
+    counts = [len(deliver(memory, "prompt", prompt=f"look at the {name} table").items) for name in names]
+    assert counts == [1, 1, 1, 1, 1, 1, 0, 0]
 
 
 def test_a_failure_brings_two_lessons(memory: Memory) -> None:
@@ -321,11 +322,11 @@ def test_ten_lines_are_what_a_session_is_told(memory: Memory) -> None:
     for number in range(6):
         keep(memory, f"Basin {number} fails.", kind="fix", command=f"make basin{number}")
         keep(memory, f"Rule {number} of its own.", kind="constraint", when=Triggers(literals=(f"call{number}(",)))
-    told = len(deliver(memory, "session_start").items)
+    count = len(deliver(memory, "session_start").items)
     for number in range(6):
-        told += len(deliver(memory, "before_command", command=f"make basin{number}").items)
-        told += len(deliver(memory, "before_command", command=f"call{number}(x)").items)
-    assert told == 10
+        count += len(deliver(memory, "before_command", command=f"make basin{number}").items)
+        count += len(deliver(memory, "before_command", command=f"call{number}(x)").items)
+    assert count == 10
 
 
 @pytest.mark.parametrize(("days", "restored"), [(13.99, True), (14.01, False)])
@@ -368,9 +369,9 @@ def test_lessons_are_embedded_by_sixty_four_and_two_thousand_characters_of_a_que
     embedder = LetterEmbedder()
     parts = parts_with(store, embedder)
     put(store, 65)
-    kept: list[int] = []
-    assert embed_pending(parts, on_batch=kept.append) == 65
-    assert kept == [64, 1]
+    batches: list[int] = []
+    assert embed_pending(parts, on_batch=batches.append) == 65
+    assert batches == [64, 1]
     embed_question(parts, "a" * 1_999 + "bcd")
     assert embedder.texts[-1] == "a" * 1_999 + "b"
 
@@ -479,12 +480,12 @@ def test_a_lesson_names_its_own_opponent_alone(memory: Memory) -> None:
         keep(memory, f"Never dredge the {place} before the spring tide.", kind="constraint", trust="person")
     answer = memory.recall("dredge before the spring tide", limit=9)
     assert len(answer.disputes) == 2
-    told = [line for line in answer.text.splitlines() if "disagrees with" in line]
-    assert len(told) == 4
-    for one, other in answer.disputes:
-        named = [line for line in told if f"disagrees with {short_id(other)}" in line]
+    dispute_lines = [line for line in answer.text.splitlines() if "disagrees with" in line]
+    assert len(dispute_lines) == 4
+    for lesson_id, opponent in answer.disputes:
+        named = [line for line in dispute_lines if f"disagrees with {short_id(opponent)}" in line]
         assert len(named) == 1
-        assert f"disagrees with {short_id(one)}" in "".join(told)
+        assert f"disagrees with {short_id(lesson_id)}" in "".join(dispute_lines)
 
 
 def test_what_came_after_everything_was_embedded_is_not_called_missing(store: SqliteStore) -> None:

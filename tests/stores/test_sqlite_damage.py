@@ -89,8 +89,8 @@ def test_setting_aside_moves_the_rows_byte_for_byte_and_leaves_a_sound_store(tmp
         assert store.left_out() == 0
         assert len(store.find(LessonFilter(project=PROJECT))) == 11
         assert store.find_records(Change, LogFilter()) == []
-        kept = store._connection.sql.execute("SELECT source, row, doc FROM set_aside ORDER BY position").fetchall()
-        assert kept == [("lessons", 5, doc), ("changes", 1, doc)]
+        rows = store._connection.sql.execute("SELECT source, row, doc FROM set_aside ORDER BY position").fetchall()
+        assert rows == [("lessons", 5, doc), ("changes", 1, doc)]
         assert store.set_aside() == {}
 
 
@@ -107,9 +107,9 @@ def test_a_damaged_lesson_can_be_stated_again(tmp_path: Path) -> None:
 def use(store: SqliteStore) -> int:
     """Ask everything a surface asks; the lessons that could be read."""
     answered = 0
-    asked = Query(project=PROJECT, text="berth pilots", paths=("src/berths.py",), symbols=("x",), states=("active",))
+    query = Query(project=PROJECT, text="berth pilots", paths=("src/berths.py",), symbols=("x",), states=("active",))
     jobs = [
-        *(lambda retrieve=retrieve: retrieve(store, asked, 20) for retrieve in RETRIEVERS.values()),
+        *(lambda retrieve=retrieve: retrieve(store, query, 20) for retrieve in RETRIEVERS.values()),
         lambda: store.find_events(EventFilter()),
         lambda: store.find_records(Delivery, LogFilter()),
         lambda: store.find_records(Change, LogFilter()),

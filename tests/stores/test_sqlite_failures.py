@@ -49,15 +49,15 @@ def assert_told(caught: pytest.ExceptionInfo[StoreError], path: Path) -> None:
 
 
 def test_a_lock_file_held_by_another_is_locked_after_the_timeout(path: Path) -> None:
-    with open_at(path) as store, open(f"{path}.lock", "rb") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with open_at(path) as store, open(f"{path}.lock", "rb") as lock_file:
+        fcntl.flock(lock_file, fcntl.LOCK_EX)
         begun = time.monotonic()
         with pytest.raises(StoreLockedError) as caught:
             store.append_events([make_event()])
         assert 0.1 <= time.monotonic() - begun < 30
         assert_told(caught, path)
         assert len(store.find_events(EventFilter())) == 1, "reading needs no lock"
-        fcntl.flock(held, fcntl.LOCK_UN)
+        fcntl.flock(lock_file, fcntl.LOCK_UN)
         assert store.append_events([make_event()]) == 1
 
 
@@ -74,9 +74,9 @@ def test_a_writer_that_knows_nothing_of_the_lock_file_is_locked_too(path: Path) 
 
 
 def test_a_lock_given_back_in_time_is_waited_for(path: Path) -> None:
-    with open_at(path, 20) as store, open(f"{path}.lock", "rb") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        later = threading.Timer(0.1, fcntl.flock, (held, fcntl.LOCK_UN))
+    with open_at(path, 20) as store, open(f"{path}.lock", "rb") as lock_file:
+        fcntl.flock(lock_file, fcntl.LOCK_EX)
+        later = threading.Timer(0.1, fcntl.flock, (lock_file, fcntl.LOCK_UN))
         later.start()
         assert store.append_events([make_event()]) == 1
         later.join()
@@ -149,9 +149,9 @@ def as_nobody(work: Callable[[], str]) -> str:
             os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as answer:
-        said = answer.read().decode()
+        output = answer.read().decode()
     os.waitpid(child, 0)
-    return said
+    return output
 
 
 def said_by_opening(path: Path) -> Callable[[], str]:
@@ -245,10 +245,10 @@ def test_a_file_that_may_not_grow_is_full_and_sound_afterwards(path: Path) -> No
     ],
 )
 def test_errors_of_the_file_system_are_ours_too(number: int, kind: type[StoreError]) -> None:
-    told = translate(OSError(number, os.strerror(number)), "/x/memory.db")
-    assert type(told) is kind
-    assert told.hint
-    assert "/x/memory.db" in str(told)
+    error = translate(OSError(number, os.strerror(number)), "/x/memory.db")
+    assert type(error) is kind
+    assert error.hint
+    assert "/x/memory.db" in str(error)
 
 
 def test_an_error_the_driver_does_not_number_is_a_store_error() -> None:

@@ -80,7 +80,7 @@ def test_what_was_kept_is_there_after_reopening(tmp_path: Path) -> None:
         store.set_state(TIDIED, "", "b")
     with open_at(tmp_path / "memory.db") as store:
         assert store.get([lesson.id]) == [lesson]
-        assert [kept for _, kept in store.find_events(EventFilter())] == [event]
+        assert [stored for _, stored in store.find_events(EventFilter())] == [event]
         assert store.find_records(Delivery, LogFilter()) == [delivery]
         assert store.get_state(TIDIED) == "b"
 
@@ -170,12 +170,12 @@ def test_threads_may_share_a_store(store: SqliteStore) -> None:
 
 
 def test_two_stores_see_each_others_writes_at_once(tmp_path: Path) -> None:
-    with open_at(tmp_path / "memory.db") as one, open_at(tmp_path / "memory.db") as two:
+    with open_at(tmp_path / "memory.db") as first, open_at(tmp_path / "memory.db") as second:
         lesson = make_lesson()
-        one.put([lesson], {})
-        assert two.get([lesson.id]) == [lesson]
-        two.put([replace(next_version(lesson), pinned=True)], {lesson.id: lesson.recorded_at})
-        assert [match.id for match in one.list_pinned(Query(project=PROJECT), 5)] == [lesson.id]
+        first.put([lesson], {})
+        assert second.get([lesson.id]) == [lesson]
+        second.put([replace(next_version(lesson), pinned=True)], {lesson.id: lesson.recorded_at})
+        assert [match.id for match in first.list_pinned(Query(project=PROJECT), 5)] == [lesson.id]
 
 
 def test_a_copy_taken_in_the_middle_of_work_opens_with_what_was_committed(tmp_path: Path) -> None:
@@ -195,9 +195,9 @@ def test_check_names_an_index_that_lost_a_lesson(store: SqliteStore) -> None:
     with store._connection.writing() as sql:
         sql.execute("DELETE FROM lesson_text WHERE rowid > 0")
         sql.execute("INSERT INTO anchors VALUES ('b.py', '', 999, '', 0)")
-    found = store.check()
-    assert len(found) == 2
-    assert all(problem.mend for problem in found)
+    problems = store.check()
+    assert len(problems) == 2
+    assert all(problem.mend for problem in problems)
 
 
 def test_check_names_a_full_text_that_does_not_fit(store: SqliteStore) -> None:

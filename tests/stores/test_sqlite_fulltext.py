@@ -36,9 +36,9 @@ def keep(sql: sqlite3.Connection, texts: list[str], owner: str = "p", error: str
         )
 
 
-def found(sql: sqlite3.Connection, *terms: str, limit: int = 30, **asked: object) -> list[int]:
+def found(sql: sqlite3.Connection, *terms: str, limit: int = 30, **fields: object) -> list[int]:
     """Rows, best first."""
-    query = Query(project="p", **asked)  # type: ignore[arg-type]
+    query = Query(project="p", **fields)  # type: ignore[arg-type]
     bm25 = fulltext.search(sql, query, count_terms(sql, terms), visible(query), limit, max(limit, 60))
     return [row for row, _ in sorted(bm25, key=lambda lesson: (-bm25[lesson], -lesson[0]))]
 

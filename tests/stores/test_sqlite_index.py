@@ -53,10 +53,10 @@ def test_it_is_there_when_opened_again(path: str) -> None:
 def test_a_file_that_is_no_database_is_moved_aside_and_begun_anew(path: str) -> None:
     Path(path).parent.mkdir()
     Path(path).write_bytes(b"not a database, but long enough to look like a file with a header" * 40)
-    told: list[str] = []
-    with make_index({"path": path}, told.append) as index:
+    messages: list[str] = []
+    with make_index({"path": path}, messages.append) as index:
         keep(index, make_outline())
-    assert len(told) == 1
+    assert len(messages) == 1
     assert Path(path + ".corrupt").read_bytes().startswith(b"not a database")
 
 
@@ -64,22 +64,22 @@ def test_a_file_damaged_while_it_is_open_is_begun_anew(path: str) -> None:
     with make_index({"path": path}) as index:
         keep(index, *(make_outline(f"src/{n}.py", f"git1:{n}") for n in range(400)))
     size = os.path.getsize(path)
-    told: list[str] = []
-    with make_index({"path": path}, told.append) as index:
+    messages: list[str] = []
+    with make_index({"path": path}, messages.append) as index:
         with open(path, "r+b") as file:
             file.seek(4096)
             file.write(b"\xff" * (size - 4096))
         assert index.files(ROOT) == {}
         keep(index, make_outline())
         assert len(index.symbols(ROOT, "name", "f")) == 1
-    assert len(told) == 1
+    assert len(messages) == 1
 
 
 def test_two_that_find_the_damage_begin_anew_once(path: str) -> None:
     with make_index({"path": path}) as index:
         keep(index, *(make_outline(f"src/{n}.py", f"git1:{n}") for n in range(400)))
-    told: list[str] = []
-    first, second = make_index({"path": path}, told.append), make_index({"path": path}, told.append)
+    messages: list[str] = []
+    first, second = make_index({"path": path}, messages.append), make_index({"path": path}, messages.append)
     with first, second:
         size = os.path.getsize(path)
         with open(path, "r+b") as file:
@@ -88,7 +88,7 @@ def test_two_that_find_the_damage_begin_anew_once(path: str) -> None:
         assert first.files(ROOT) == {}
         keep(first, make_outline())
         assert list(second.files(ROOT)) == ["src/a.py"]
-    assert len(told) == 1
+    assert len(messages) == 1
 
 
 def test_a_file_of_a_newer_version_is_left_alone(path: str) -> None:
@@ -108,9 +108,9 @@ def test_of_many_verdicts_the_oldest_go_and_nothing_else(index: SqliteIndex, mon
     index.put_pairs("edited_together", {}, "stays")
     for n in range(100):
         index.keep_verdict(str(n), "fresh")
-    kept = [n for n in range(100) if index.verdict(str(n))]
-    assert 20 <= len(kept) <= 36
-    assert kept == list(range(100 - len(kept), 100))
+    remaining = [n for n in range(100) if index.verdict(str(n))]
+    assert 20 <= len(remaining) <= 36
+    assert remaining == list(range(100 - len(remaining), 100))
     assert index.pairs_upto("edited_together") == "stays"
 
 
@@ -121,9 +121,9 @@ def test_outlines_of_former_contents_are_kept_up_to_a_number(
     blobs = [f"git1:{n}" for n in range(100)]
     for blob in blobs:
         keep(index, make_outline(blob=blob))
-    kept = index.outlined(blobs)
-    assert 5 <= len(kept) <= 11
-    assert blobs[-1] in kept
+    outlined = index.outlined(blobs)
+    assert 5 <= len(outlined) <= 11
+    assert blobs[-1] in outlined
 
 
 def test_threads_may_share_it(index: SqliteIndex) -> None:

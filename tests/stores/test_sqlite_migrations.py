@@ -81,9 +81,9 @@ def test_an_older_files_lessons_are_indexed_anew_and_what_cannot_be_read_stays(t
             sql.execute("DELETE FROM migrations WHERE number > 1")
             sql.execute("PRAGMA user_version = 1")
     with make({"url": f"sqlite://{path}"}) as store:
-        for asked in ({"text": "動"}, {"paths": ("a.py",)}, {"vector": (1.0, 0.0), "embedder_id": "toy"}):
-            method = {"text": "match_text", "paths": "match_paths", "vector": "match_vector"}[next(iter(asked))]
-            assert found(store, method, **asked) == [lesson.id], method
+        for fields in ({"text": "動"}, {"paths": ("a.py",)}, {"vector": (1.0, 0.0), "embedder_id": "toy"}):
+            method = {"text": "match_text", "paths": "match_paths", "vector": "match_vector"}[next(iter(fields))]
+            assert found(store, method, **fields) == [lesson.id], method
         assert found(store, "match_text", text="walrus") == [broken.id]
         assert [problem.mend for problem in store.check()] == ["holdfast doctor --mend"]
 
@@ -113,14 +113,14 @@ def test_every_statement_of_a_script_is_found() -> None:
 def test_a_database_that_holds_a_rule_twice_is_upgraded_with_both_lessons(tmp_path: Path) -> None:
     """Doubles of before stay: a new lesson is refused, each of the two can still be changed."""
     path = tmp_path / "memory.db"
-    one, two = make_lesson(insight="Pin the formatter"), make_lesson(insight="Pin the linter")
+    first, second = make_lesson(insight="Pin the formatter"), make_lesson(insight="Pin the linter")
     with make({"url": f"sqlite://{path}"}) as store:
-        store.put([one, two], {})
-        twin = replace(two, insight=one.insight, title=one.title)
+        store.put([first, second], {})
+        twin = replace(second, insight=first.insight, title=first.title)
         with store._connection.writing() as sql:
             sql.execute(
                 "UPDATE lessons SET duplicate_key = ?, doc = ? WHERE id = ?",
-                (duplicate_key(one.insight), document(twin)[1], two.id),
+                (duplicate_key(first.insight), document(twin)[1], second.id),
             )
             for table in ("set_aside", "triggers", "state"):
                 sql.execute(f"DROP TABLE {table}")
@@ -128,10 +128,10 @@ def test_a_database_that_holds_a_rule_twice_is_upgraded_with_both_lessons(tmp_pa
             sql.execute("DELETE FROM migrations WHERE number > 2")
             sql.execute("PRAGMA user_version = 2")
     with make({"url": f"sqlite://{path}"}) as store:
-        assert store.get([one.id, two.id]) == [one, twin]
+        assert store.get([first.id, second.id]) == [first, twin]
         with pytest.raises(StaleWriteError):
             store.put([make_lesson(insight="Pin the formatter")], {})
-        for lesson in (one, twin):
+        for lesson in (first, twin):
             store.put([next_version(lesson, why="measured")], {lesson.id: lesson.recorded_at})
         assert store.check() == []
 

@@ -28,14 +28,14 @@ def test_what_was_acknowledged_is_there_although_a_writer_was_killed(tmp_path: P
     victim = start(path, "victim", 100_000)
     others = [start(path, f"writer{i}", WRITES) for i in range(PROCESSES - 1)]
     assert victim.stdout is not None
-    said = [victim.stdout.readline() for _ in range(25)]
+    lines = [victim.stdout.readline() for _ in range(25)]
     victim.kill()  # SIGKILL: in the middle of whatever it does
-    said += victim.communicate()[0].splitlines(keepends=True)
+    lines += victim.communicate()[0].splitlines(keepends=True)
     for other in others:
-        said += other.communicate()[0].splitlines(keepends=True)
+        lines += other.communicate()[0].splitlines(keepends=True)
     assert [other.returncode for other in others] == [0] * (PROCESSES - 1)
-    told = [line.split() for line in said if line.endswith("\n") and " " in line]
-    acknowledged = {kind: {id_ for what, id_ in told if what == kind} for kind, _ in told}
+    records = [line.split() for line in lines if line.endswith("\n") and " " in line]
+    acknowledged = {kind: {id_ for what, id_ in records if what == kind} for kind, _ in records}
     with make({"url": f"sqlite://{path}"}) as store:
         assert store.check() == []
         lessons = store.find(LessonFilter(project=PROJECT, limit=100_000))
@@ -82,18 +82,18 @@ def test_of_two_processes_that_revise_one_lesson_one_is_stale(tmp_path: Path) ->
             assert running.stdin is not None
             running.stdin.write("\n")
             running.stdin.flush()
-        said = sorted(running.communicate()[0].strip() for running in both)
-        assert said[0] == "stale"
-        assert said[1].startswith("written")
-        assert store.get([lesson.id])[0].why == said[1].split()[1]
+        answers = sorted(running.communicate()[0].strip() for running in both)
+        assert answers[0] == "stale"
+        assert answers[1].startswith("written")
+        assert store.get([lesson.id])[0].why == answers[1].split()[1]
 
 
 def test_two_stores_in_one_process_do_not_overwrite_each_other(tmp_path: Path) -> None:
     lesson = make_lesson()
     url = {"url": f"sqlite://{tmp_path}/memory.db"}
-    with make(url) as one, make(url) as two:
-        one.put([lesson], {})
-        two.put([next_version(lesson, why="two")], {lesson.id: lesson.recorded_at})
+    with make(url) as first, make(url) as second:
+        first.put([lesson], {})
+        second.put([next_version(lesson, why="two")], {lesson.id: lesson.recorded_at})
         with pytest.raises(StaleWriteError):
-            one.put([next_version(lesson, 90, why="one")], {lesson.id: lesson.recorded_at})
-        assert one.get([lesson.id])[0].why == "two"
+            first.put([next_version(lesson, 90, why="one")], {lesson.id: lesson.recorded_at})
+        assert first.get([lesson.id])[0].why == "two"

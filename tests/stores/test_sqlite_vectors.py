@@ -58,61 +58,61 @@ def ask(
 def test_among_many_the_nearest_by_sign_hold_nearly_all_of_the_nearest(
     sql: sqlite3.Connection,
 ) -> None:
-    held = unit_vectors(MANY, directions=30)
-    keep(sql, held, "p")
-    asked = unit_vectors(20, seed=4, directions=30)
+    vectors = unit_vectors(MANY, directions=30)
+    keep(sql, vectors, "p")
+    questions = unit_vectors(20, seed=4, directions=30)
     index = Vectors()
-    wanted = [{f"id-{row + 1}" for row in np.argsort(-(held @ one))[:10]} for one in asked]
-    found = [set(ask(index, sql, one)) for one in asked]
-    assert sum(len(a & b) for a, b in zip(wanted, found, strict=True)) > 0.95 * 10 * len(asked)
+    wanted = [{f"id-{row + 1}" for row in np.argsort(-(vectors @ question))[:10]} for question in questions]
+    nearest = [set(ask(index, sql, question)) for question in questions]
+    assert sum(len(a & b) for a, b in zip(wanted, nearest, strict=True)) > 0.95 * 10 * len(questions)
 
 
 def test_other_projects_vectors_are_neither_found_nor_read(sql: sqlite3.Connection) -> None:
-    held = unit_vectors(60)
-    keep(sql, held[:40], "other")
-    keep(sql, held[40:50], "p", first_row=41)
-    keep(sql, held[50:], "", first_row=51)
+    vectors = unit_vectors(60)
+    keep(sql, vectors[:40], "other")
+    keep(sql, vectors[40:50], "p", first_row=41)
+    keep(sql, vectors[50:], "", first_row=51)
     index = Vectors()
-    found = ask(index, sql, held[0])
-    assert found
-    assert {int(id_[3:]) > 40 for id_ in found} == {True}
+    nearest = ask(index, sql, vectors[0])
+    assert nearest
+    assert {int(id_[3:]) > 40 for id_ in nearest} == {True}
     assert [part._count for part in index._indexes.values()] == [10, 10]
-    assert ask(index, sql, held[0], all_projects=True)[0] == "id-1"
+    assert ask(index, sql, vectors[0], all_projects=True)[0] == "id-1"
 
 
 @pytest.mark.parametrize("before", [50, MANY])
 def test_a_vector_written_anew_is_found_at_its_new_place_only(sql: sqlite3.Connection, before: int) -> None:
-    held = unit_vectors(before + 1)
-    keep(sql, held[:-1], "p")
+    vectors = unit_vectors(before + 1)
+    keep(sql, vectors[:-1], "p")
     index = Vectors()
-    assert ask(index, sql, held[6])[0] == "id-7"
-    write(sql, {7: held[-1]})
-    assert ask(index, sql, held[-1])[0] == "id-7"
-    assert ask(index, sql, held[6])[0] != "id-7"
+    assert ask(index, sql, vectors[6])[0] == "id-7"
+    write(sql, {7: vectors[-1]})
+    assert ask(index, sql, vectors[-1])[0] == "id-7"
+    assert ask(index, sql, vectors[6])[0] != "id-7"
 
 
 def test_what_is_written_later_is_found_by_every_index_it_belongs_to(sql: sqlite3.Connection) -> None:
-    held = unit_vectors(400)
-    keep(sql, held[:10], "p")
+    vectors = unit_vectors(400)
+    keep(sql, vectors[:10], "p")
     index = Vectors()
-    ask(index, sql, held[0])
-    ask(index, sql, held[0], all_projects=True)
-    keep(sql, held[10:300], "p", first_row=11)
-    keep(sql, held[300:], "other", first_row=301)
-    assert ask(index, sql, held[299])[0] == "id-300"
-    assert ask(index, sql, held[399], project="other")[0] == "id-400"
-    assert ask(index, sql, held[399], all_projects=True)[0] == "id-400"
+    ask(index, sql, vectors[0])
+    ask(index, sql, vectors[0], all_projects=True)
+    keep(sql, vectors[10:300], "p", first_row=11)
+    keep(sql, vectors[300:], "other", first_row=301)
+    assert ask(index, sql, vectors[299])[0] == "id-300"
+    assert ask(index, sql, vectors[399], project="other")[0] == "id-400"
+    assert ask(index, sql, vectors[399], all_projects=True)[0] == "id-400"
 
 
 def test_an_index_is_read_again_when_most_of_it_was_rewritten(sql: sqlite3.Connection) -> None:
-    held = unit_vectors(1_500)
-    keep(sql, held, "p")
+    vectors = unit_vectors(1_500)
+    keep(sql, vectors, "p")
     index = Vectors()
     for _ in range(4):
-        write(sql, {row + 1: vector for row, vector in enumerate(held)})
-        assert ask(index, sql, held[0])[0] == "id-1"
+        write(sql, {row + 1: vector for row, vector in enumerate(vectors)})
+        assert ask(index, sql, vectors[0])[0] == "id-1"
     (part,) = (part for part in index._indexes.values() if part._count)
-    assert part._count == len(held)
+    assert part._count == len(vectors)
 
 
 def test_bits_are_counted_alike_without_numpys_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,8 +122,8 @@ def test_bits_are_counted_alike_without_numpys_own_way(monkeypatch: pytest.Monke
 
 
 def test_all_are_told_where_as_many_are_wanted_as_there_are(sql: sqlite3.Connection) -> None:
-    held = unit_vectors(10)
-    keep(sql, held, "p")
-    assert len(ask(Vectors(), sql, held[0])) == 10
+    vectors = unit_vectors(10)
+    keep(sql, vectors, "p")
+    assert len(ask(Vectors(), sql, vectors[0])) == 10
     keep(sql, unit_vectors(1, seed=5), "p", first_row=11)
-    assert len(ask(Vectors(), sql, held[0])) == 10
+    assert len(ask(Vectors(), sql, vectors[0])) == 10

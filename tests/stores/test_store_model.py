@@ -127,8 +127,8 @@ class Model(RuleBasedStateMachine):
         if current:
             assert self.store.get([lesson.id for lesson in current]) == current
         for word in ("apple", "fig"):
-            found = _found(self.store, Query(project=PROJECT, text=word))
-            assert found == {lesson.id for lesson in current if lesson.state == "active" and word in _text(lesson)}
+            ids = _found(self.store, Query(project=PROJECT, text=word))
+            assert ids == {lesson.id for lesson in current if lesson.state == "active" and word in _text(lesson)}
 
     @invariant()
     def every_instant_reads_the_same(self) -> None:
@@ -146,8 +146,8 @@ class Model(RuleBasedStateMachine):
             query = Query(project=PROJECT, text="apple", as_of=at)
             active = {v.id for v in known if v.state == "active" and _true(v, at)}
             assert {match.id for match in self.store.list_recent(query, 99)} == active
-            said = {v.id for v in known if v.id in active and "apple" in _text(v)}
-            assert _found(self.store, query) == said
+            matching = {v.id for v in known if v.id in active and "apple" in _text(v)}
+            assert _found(self.store, query) == matching
 
 
 def _found(store: Store, query: Query) -> set[LessonId]:

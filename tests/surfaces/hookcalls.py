@@ -98,15 +98,15 @@ class Hooks:
 
     def run(self, payload: dict[str, Any] | bytes, host: str = "claude-code", **env: str) -> str:
         """What the hook adds to the agent's context. It has to exit 0 with one JSON object and an empty stderr."""
-        given = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-        return told(*finish(self.start(host, **env), given))
+        content = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        return told(*finish(self.start(host, **env), content))
 
     def call(self, kind: str, session: str = "s1", **more: Any) -> str:
         return self.run(self.payload(kind, session, **more))
 
 
-def finish(running: subprocess.Popen[bytes], given: bytes) -> tuple[int, bytes, bytes]:
-    out, err = running.communicate(given, timeout=120)
+def finish(running: subprocess.Popen[bytes], content: bytes) -> tuple[int, bytes, bytes]:
+    out, err = running.communicate(content, timeout=120)
     return running.returncode, out, err
 
 
@@ -120,21 +120,21 @@ def told(code: int, out: bytes, err: bytes) -> str:
 def wait_for(condition: Callable[[], Any], what: str, limit_s: float = 120) -> Any:
     """What the condition gives once it is true; for things another process does in its own time."""
     deadline = time.monotonic() + limit_s
-    while not (found := condition()):
+    while not (value := condition()):
         if time.monotonic() > deadline:
             raise AssertionError(f"never happened: {what}")
         time.sleep(0.02)
-    return found
+    return value
 
 
 def learners(hooks: Hooks) -> list[int]:
     """Processes that learn for this home."""
     mark = f"HOLDFAST_HOME={hooks.env['HOLDFAST_HOME']}".encode()
-    found = []
+    processes = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if b"--learn" in (folder / "cmdline").read_bytes() and mark in (folder / "environ").read_bytes():
-                found.append(int(folder.name))
+                processes.append(int(folder.name))
         except OSError:
             continue
-    return found
+    return processes

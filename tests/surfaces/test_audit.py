@@ -74,18 +74,18 @@ def test_each_reason_is_found_and_a_sound_lesson_is_not(harbour: Codebase) -> No
         drifting = memory.remember("Values are kept in rows", files=["src/store.py::Store.put"])
         gone = forget_file(harbour, memory)
         harbour.write("src/store.py", "class Store:\n    def put(self, key, value):\n        return None\n")
-        found = reasons(memory)
-    assert "The lighthouse is lit at dusk" not in found
-    assert "Pilots board at buoy seven" not in found
-    assert "The harbour master keeps the ledger" not in found
-    assert found["The ferry has priority"] == ("old",)
-    assert found["Nobody was told this"] == ("never told",)
-    assert set(found["Old and never told"]) == {"never told", "old"}
-    assert found["Perhaps the crane is slow"] == ("low confidence",)
-    assert found["Always check the mooring lines before leaving the quay"] == ("duplicate",)
-    assert "Always check the mooring lines before leaving" not in found
-    assert found[drifting.insight] == ("drifted",)
-    assert found[gone.insight] == ("orphaned",)
+        by_insight = reasons(memory)
+    assert "The lighthouse is lit at dusk" not in by_insight
+    assert "Pilots board at buoy seven" not in by_insight
+    assert "The harbour master keeps the ledger" not in by_insight
+    assert by_insight["The ferry has priority"] == ("old",)
+    assert by_insight["Nobody was told this"] == ("never told",)
+    assert set(by_insight["Old and never told"]) == {"never told", "old"}
+    assert by_insight["Perhaps the crane is slow"] == ("low confidence",)
+    assert by_insight["Always check the mooring lines before leaving the quay"] == ("duplicate",)
+    assert "Always check the mooring lines before leaving" not in by_insight
+    assert by_insight[drifting.insight] == ("drifted",)
+    assert by_insight[gone.insight] == ("orphaned",)
 
 
 def test_best_candidates_come_first(harbour: Codebase) -> None:
@@ -101,22 +101,24 @@ def test_best_candidates_come_first(harbour: Codebase) -> None:
 
 def test_what_was_kept_or_put_off_is_not_shown_again_until_it_changes(harbour: Codebase) -> None:
     with Memory() as memory:
-        kept, later, other = (put(memory, f"Rule of the {name} quay", 100) for name in ("north", "south", "east"))
-        memory.keep(kept.id)
+        kept_lesson, later, other = (
+            put(memory, f"Rule of the {name} quay", 100) for name in ("north", "south", "east")
+        )
+        memory.keep(kept_lesson.id)
         memory.put_off(later.id)
         assert list(reasons(memory)) == [other.insight]
         assert len(memory.audit(everything=True)) == 2  # what was kept is new again, what was put off is not
         assert memory.left_today() == 3
         memory.undo()
-        assert kept.insight in reasons(memory)
+        assert kept_lesson.insight in reasons(memory)
 
 
 def test_a_lesson_on_probation_that_is_kept_is_accepted(harbour: Codebase) -> None:
     with Memory() as memory:
         lesson = put(memory, "Perhaps the crane is slow", state="probation", confidence=0.4)
         memory.keep(lesson.id)
-        kept = memory.get(lesson.id)
-        assert (kept.state, kept.trust) == ("active", "person")
+        accepted = memory.get(lesson.id)
+        assert (accepted.state, accepted.trust) == ("active", "person")
         assert reasons(memory) == {}
 
 
@@ -135,17 +137,19 @@ def test_a_pipe_gets_a_list_and_json_says_why(harbour: Codebase) -> None:
     plain = told_json("audit")
     assert plain["every"] == 1
     assert plain["findings"][0]["lesson"]["id"] == lesson.id
-    assert {one["reason"] for one in plain["findings"][0]["reasons"]} == {"never told", "old"}
+    assert {reason["reason"] for reason in plain["findings"][0]["reasons"]} == {"never told", "old"}
 
 
 def test_answers_can_be_options(harbour: Codebase) -> None:
     with Memory() as memory:
-        kept, forgotten, later = (put(memory, f"Rule of the {name} quay", 100) for name in ("north", "south", "east"))
-    told("audit", "--keep", kept.id, "--forget", forgotten.id, "--later", later.id)
+        kept_lesson, forgotten, later = (
+            put(memory, f"Rule of the {name} quay", 100) for name in ("north", "south", "east")
+        )
+    told("audit", "--keep", kept_lesson.id, "--forget", forgotten.id, "--later", later.id)
     assert told("audit") == ""
     with Memory() as memory:
         assert memory.get(forgotten.id).state == "forgotten"
-    assert run("audit", "--keep", kept.id, "--forget", "ffffffff").exit_code == 1
+    assert run("audit", "--keep", kept_lesson.id, "--forget", "ffffffff").exit_code == 1
 
 
 def test_one_key_a_lesson_at_a_terminal(
@@ -195,7 +199,7 @@ def test_prune_forgets_only_what_nobody_would_miss_and_undo_brings_it_back(harbo
             put(memory, "Perhaps the ferry is late", 5, confidence=0.3),
         ]
     dry = told_json("prune", "--dry-run")
-    assert {one["id"] for one in dry["lessons"]} == {lesson.id for lesson in gone}
+    assert {row["id"] for row in dry["lessons"]} == {lesson.id for lesson in gone}
     assert run("prune").exit_code == 1  # nobody can be asked
     with Memory() as memory:
         assert all(lesson.state == "active" for lesson in memory.lessons(states=STATES))

@@ -44,8 +44,8 @@ class Machine:
     def json(self, *args: str) -> dict[str, Any]:
         result = self.run("--json", *args)
         assert result.exit_code == 0, result.output
-        told: dict[str, Any] = json.loads(result.stdout)
-        return told
+        report: dict[str, Any] = json.loads(result.stdout)
+        return report
 
     def events(self) -> list[Event]:
         with Memory(str(self.shop)) as memory:
@@ -56,9 +56,9 @@ class Machine:
 
 
 def line(session: str, prompt: str, cwd: str, at: str = "2026-03-02") -> bytes:
-    told = {"type": "user", "sessionId": session, "cwd": cwd, "timestamp": f"{at}T09:00:00Z",
-            "message": {"role": "user", "content": prompt}}  # fmt: skip
-    return json.dumps(told).encode() + b"\n"
+    entry = {"type": "user", "sessionId": session, "cwd": cwd, "timestamp": f"{at}T09:00:00Z",
+             "message": {"role": "user", "content": prompt}}  # fmt: skip
+    return json.dumps(entry).encode() + b"\n"
 
 
 @pytest.fixture
@@ -69,8 +69,8 @@ def machine(home: Path) -> Machine:
 def test_every_transcript_of_the_machine_is_read(machine: Machine) -> None:
     machine.transcript("one", "first", "second")
     machine.transcript("two", "third")
-    told = machine.json()
-    assert (told["files"], told["sessions"], told["events"]) == (2, 2, 5)
+    report = machine.json()
+    assert (report["files"], report["sessions"], report["events"]) == (2, 2, 5)
     assert sorted(machine.prompts()) == ["first", "second", "third"]
 
 
@@ -78,8 +78,8 @@ def test_twice_is_once(machine: Machine) -> None:
     machine.transcript("one", "first", "second")
     machine.json()
     before = machine.events()
-    told = machine.json()
-    assert (told["unchanged"], told["files"], told["events"]) == (1, 0, 0)
+    report = machine.json()
+    assert (report["unchanged"], report["files"], report["events"]) == (1, 0, 0)
     assert machine.events() == before
 
 
@@ -129,9 +129,9 @@ def test_a_call_before_the_mark_is_joined_to_its_result_behind_it(machine: Machi
 def test_sessions_of_folders_that_are_gone_are_counted_and_left_out(machine: Machine) -> None:
     machine.transcript("one", "here")
     machine.transcript("two", "there", cwd=machine.home / "gone")
-    told = machine.json()
-    assert told["sessions"] == 1
-    assert list(told["skipped"].values()) == [1]
+    report = machine.json()
+    assert report["sessions"] == 1
+    assert list(report["skipped"].values()) == [1]
     assert "folder is gone" in machine.run(str(machine.projects)).stderr
     assert machine.prompts() == ["here"]
 
@@ -179,8 +179,8 @@ def test_a_dry_run_keeps_nothing(machine: Machine) -> None:
 def test_an_unreadable_transcript_does_not_stop_the_others(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.transcript("one", "first")
     (machine.projects / "-shop" / "dangling.jsonl").symlink_to(machine.home / "nowhere")
-    told = machine.json()
-    assert told["skipped"] == {"transcripts: unreadable": 1}
+    report = machine.json()
+    assert report["skipped"] == {"transcripts: unreadable": 1}
     assert machine.prompts() == ["first"]
 
 
@@ -198,8 +198,8 @@ def test_an_interruption_loses_nothing_and_the_next_run_goes_on(
     assert result.exit_code == 130
     assert "run it again" in result.stderr
     assert len(machine.prompts()) == 900
-    told = machine.json()
-    assert told["files"] == 1
+    report = machine.json()
+    assert report["files"] == 1
     assert len(machine.prompts()) == 900
     assert machine.json()["unchanged"] == 1
 

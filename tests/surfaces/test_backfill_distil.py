@@ -32,10 +32,10 @@ def folder(home: Path, tmp_path: Path) -> Path:
     project.mkdir()
     with Memory(str(project)) as memory:
         for session, replies in (("s1", 3), ("s2", 3), ("s3", 3), ("short", 0)):
-            said = f"Please {QUOTE} in {session}; my token is {SECRET}."
+            prompt = f"Please {QUOTE} in {session}; my token is {SECRET}."
             where: dict[str, Any] = {"session": session, "project": "", "cwd": str(project)}
             memory.append([
-                make_event(**where, key="p", kind="prompt", trust="person", text=said),
+                make_event(**where, key="p", kind="prompt", trust="person", text=prompt),
                 *(make_event(**where, key=f"r{n}", kind="reply", text=f"Step {n} is done.") for n in range(replies)),
             ])  # fmt: skip
     return project
@@ -114,8 +114,8 @@ def test_todays_limit_ends_the_run_and_the_rest_stays(folder: Path, home: Path) 
 
 
 def test_a_call_that_costs_more_than_the_limit_is_the_last(folder: Path, home: Path) -> None:
-    told = {"result": json.dumps(ANSWER), "total_cost_usd": 7.5}
-    use(folder, f"import json; print(json.dumps({told!r}))", "answer=result", "cost=total_cost_usd")
+    response = {"result": json.dumps(ANSWER), "total_cost_usd": 7.5}
+    use(folder, f"import json; print(json.dumps({response!r}))", "answer=result", "cost=total_cost_usd")
     result = run(folder, "--yes")
     assert "$7.50 within 24 hours" in result.stderr
     assert len(rows(home)) == 1

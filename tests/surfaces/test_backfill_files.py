@@ -207,7 +207,7 @@ def test_a_transcript_of_another_name_finds_its_reader(clone: Path, home: Path) 
     ]  # fmt: skip
     file = write(home.parent, "bag/moved.jsonl", "".join(json.dumps(line) + "\n" for line in told_lines))
     plain = told(str(file))
-    assert [(one["host"], one["events"] > 0) for one in plain["hosts"]] == [("codex", True)]
+    assert [(row["host"], row["events"] > 0) for row in plain["hosts"]] == [("codex", True)]
 
 
 def test_a_transcript_that_neither_name_nor_beginning_tells_finds_its_reader(clone: Path, home: Path) -> None:
@@ -215,7 +215,7 @@ def test_a_transcript_that_neither_name_nor_beginning_tells_finds_its_reader(clo
     unsigned = golden.read_text("utf-8").replace('"producer": "copilot-agent", ', "")
     file = write(home.parent, "bag/moved.jsonl", unsigned)
     plain = told(str(file), "--project", str(clone))
-    assert [(one["host"], one["events"] > 0) for one in plain["hosts"]] == [("copilot-cli", True)]
+    assert [(row["host"], row["events"] > 0) for row in plain["hosts"]] == [("copilot-cli", True)]
     note = f"read as copilot-cli's, for no other reader finds anything in it: {file}"
     assert note in backfill(str(file), "--project", str(clone)).stderr
 

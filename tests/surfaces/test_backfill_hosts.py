@@ -29,25 +29,25 @@ STAMP = "2026-03-02T09:00:00Z"
 class Machine(backfill.Machine):
     """A user's home with a repository and several hosts' transcripts of it."""
 
-    def write(self, place: str, *told: Any) -> Path:
+    def write(self, place: str, *entries: Any) -> Path:
         file = self.home / place
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("".join(f"{json.dumps(one)}\n" for one in told), "utf-8")
+        file.write_text("".join(f"{json.dumps(entry)}\n" for entry in entries), "utf-8")
         return file
 
     def codex(self, *prompts: str) -> Path:
-        told = [{"timestamp": STAMP, "type": "response_item", "payload": {
+        entries = [{"timestamp": STAMP, "type": "response_item", "payload": {
             "type": "message", "role": "user", "content": [{"type": "input_text", "text": prompt}]}}
             for prompt in prompts]  # fmt: skip
         head = {"timestamp": STAMP, "type": "session_meta", "payload": {"id": "cx", "cwd": str(self.shop)}}
-        return self.write(".codex/sessions/2026/03/02/rollout-2026-03-02T09-00-00-cx.jsonl", head, *told)
+        return self.write(".codex/sessions/2026/03/02/rollout-2026-03-02T09-00-00-cx.jsonl", head, *entries)
 
     def gemini(self, *prompts: str) -> Path:
-        told = [{"id": prompt, "timestamp": STAMP, "type": "user", "content": prompt} for prompt in prompts]
+        entries = [{"id": prompt, "timestamp": STAMP, "type": "user", "content": prompt} for prompt in prompts]
         root = self.home / ".gemini" / "tmp" / "shop" / ".project_root"
         root.parent.mkdir(parents=True, exist_ok=True)
         root.write_text(str(self.shop))
-        return self.write(".gemini/tmp/shop/chats/session-1.jsonl", {"sessionId": "gm"}, *told)
+        return self.write(".gemini/tmp/shop/chats/session-1.jsonl", {"sessionId": "gm"}, *entries)
 
     def goose(self, *prompts: str) -> Path:
         file = self.home / ".local" / "share" / "goose" / "sessions" / "sessions.db"
@@ -87,11 +87,11 @@ def test_every_host_is_read_and_told_of(machine: Machine) -> None:
     machine.gemini("from gemini")
     machine.goose("from goose", "from goose again")
     machine.aider("from aider")
-    told = machine.json()
-    assert {one["host"]: one["sessions"] for one in told["hosts"]} == {
+    report = machine.json()
+    assert {row["host"]: row["sessions"] for row in report["hosts"]} == {
         "aider": 1, "codex": 1, "gemini-cli": 1, "goose": 2,
     }  # fmt: skip
-    assert (told["files"], told["sessions"]) == (4, 5)
+    assert (report["files"], report["sessions"]) == (4, 5)
     assert machine.prompts() == ["from aider", "from codex", "from gemini", "from goose", "from goose again"]
     shown = machine.run().stdout.splitlines()
     assert shown[0].split() == ["host", "transcripts", "unchanged", "sessions", "events", "lessons"]
@@ -103,8 +103,8 @@ def test_every_host_is_read_and_told_of(machine: Machine) -> None:
 def test_histories_at_home_and_in_projects_count_together(machine: Machine) -> None:
     shutil.copy(machine.aider("from aider"), machine.home)
     machine.aider("from aider", "and again")
-    (told,) = machine.json("-C", str(machine.shop))["hosts"]
-    assert (told["host"], told["files"]) == ("aider", 2)
+    (row,) = machine.json("-C", str(machine.shop))["hosts"]
+    assert (row["host"], row["files"]) == ("aider", 2)
 
 
 def test_a_host_without_transcripts_is_refused(machine: Machine) -> None:
@@ -116,7 +116,7 @@ def test_a_host_without_transcripts_is_refused(machine: Machine) -> None:
 def test_one_host_alone_is_read_when_asked(machine: Machine) -> None:
     machine.codex("from codex")
     machine.gemini("from gemini")
-    assert [one["host"] for one in machine.json("--host", "gemini-cli")["hosts"]] == ["gemini-cli"]
+    assert [row["host"] for row in machine.json("--host", "gemini-cli")["hosts"]] == ["gemini-cli"]
     assert machine.prompts() == ["from gemini"]
 
 
@@ -180,13 +180,13 @@ def test_what_an_interruption_left_unlearnt_is_learnt_by_the_next_run(
 
 def copilot_edit(machine: Machine, minute: int) -> tuple[Path, HookCall]:
     """A session of Copilot's, and its edit as the hook told it in that minute."""
-    given = {"path": str(machine.shop / "a.py"), "old_str": "a", "new_str": "b"}
+    tool_input = {"path": str(machine.shop / "a.py"), "old_str": "a", "new_str": "b"}
     at = "2026-03-02T09:00:58Z"
     file = machine.write(
         ".copilot/session-state/cp/events.jsonl",
         {"type": "session.start", "timestamp": at, "data": {"sessionId": "cp", "context": {"cwd": str(machine.shop)}}},
         {"type": "tool.execution_start", "timestamp": at,
-         "data": {"toolCallId": "t", "toolName": "edit", "arguments": given}},
+         "data": {"toolCallId": "t", "toolName": "edit", "arguments": tool_input}},
         {"type": "tool.execution_complete", "timestamp": at,
          "data": {"toolCallId": "t", "success": True, "result": {"content": "ok"}}},
         {"type": "tool.execution_start", "timestamp": at,
@@ -194,8 +194,9 @@ def copilot_edit(machine: Machine, minute: int) -> tuple[Path, HookCall]:
         {"type": "tool.execution_complete", "timestamp": at,
          "data": {"toolCallId": "u", "success": True, "result": {"content": "ok"}}},
     )  # fmt: skip
-    payload = {"hook_event_name": "PostToolUse", "session_id": "cp", "cwd": str(machine.shop), "tool_name": "edit",
-               "tool_input": given, "tool_result": {"result_type": "success", "text_result_for_llm": "ok"}}  # fmt: skip
+    payload = {"hook_event_name": "PostToolUse", "session_id": "cp", "cwd": str(machine.shop),
+               "tool_name": "edit", "tool_input": tool_input,
+               "tool_result": {"result_type": "success", "text_result_for_llm": "ok"}}  # fmt: skip
     heard = datetime(2026, 3, 2, 9, minute, 1, tzinfo=UTC)
     return file, load_host("copilot-cli").parse_hook(payload, heard, lambda: f"heard-{minute}")
 
@@ -216,9 +217,9 @@ def test_what_a_hook_heard_is_not_kept_again_even_when_a_minute_lies_between(mac
 def test_after_a_turn_a_transcript_that_is_read_whole_is_read_too(machine: Machine) -> None:
     file = machine.gemini("never heard")
     with Memory(str(machine.shop)) as memory:
-        told = {"host": "gemini-cli", "name": "AfterAgent", "cwd": str(machine.shop), "transcript": str(file)}
-        assert keep_turn(memory, HookCall(session="gm", **told)) == 2
-        assert keep_turn(memory, HookCall(session="another", **told)) == 0
+        fields = {"host": "gemini-cli", "name": "AfterAgent", "cwd": str(machine.shop), "transcript": str(file)}
+        assert keep_turn(memory, HookCall(session="gm", **fields)) == 2
+        assert keep_turn(memory, HookCall(session="another", **fields)) == 0
     assert machine.prompts() == ["never heard"]
 
 
@@ -228,8 +229,8 @@ def test_the_name_of_a_file_tells_whose_it_is(machine: Machine) -> None:
     shutil.move(machine.codex("from codex"), bag)
     shutil.move(machine.aider("from aider"), bag)
     (bag / "notes.txt").write_text("nobody's")
-    told = machine.json(str(bag), "--project", str(machine.shop))
-    assert sorted(one["host"] for one in told["hosts"]) == ["aider", "codex"]
+    report = machine.json(str(bag), "--project", str(machine.shop))
+    assert sorted(row["host"] for row in report["hosts"]) == ["aider", "codex"]
     assert machine.prompts() == ["from aider", "from codex"]
 
 
@@ -253,7 +254,7 @@ def test_the_content_tells_whose_a_file_is_when_its_name_does_not(machine: Machi
     file.parent.mkdir()
     shutil.copyfile(next((GOLDEN / host).glob("transcript_of_a*/transcript.*")), file)
     figures = machine.json(str(file), "--project", str(machine.shop))
-    assert [(one["host"], one["files"]) for one in figures["hosts"]] == [(host, 1)]
+    assert [(row["host"], row["files"]) for row in figures["hosts"]] == [(host, 1)]
     assert figures["events"] > 0
     assert machine.json(str(file), "--project", str(machine.shop))["unchanged"] == 1
 
@@ -322,8 +323,8 @@ def test_a_pipe_tells_nothing_and_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_damaged_database_is_counted_and_the_others_go_on(machine: Machine) -> None:
     machine.goose("one").write_bytes(b"damaged" * 1000)
     machine.codex("from codex")
-    told = machine.json()
-    assert [why for why in told["skipped"] if "cannot be read" in why]
+    report = machine.json()
+    assert [why for why in report["skipped"] if "cannot be read" in why]
     assert machine.prompts() == ["from codex"]
 
 

@@ -47,9 +47,9 @@ def full(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def rows(home: Path) -> dict[str, list[tuple[object, ...]]]:
     sql = sqlite3.connect(home / "memory.db")
-    found = {table: sorted(sql.execute(f"SELECT * FROM {table}"), key=repr) for table in CANONICAL}
+    tables = {table: sorted(sql.execute(f"SELECT * FROM {table}"), key=repr) for table in CANONICAL}
     sql.close()
-    return found
+    return tables
 
 
 def state_of(home: Path) -> dict[str, bytes]:
@@ -255,10 +255,10 @@ def test_a_process_that_has_the_database_open_sees_the_restored_one(full: Path, 
 def test_a_purge_names_the_backup_that_a_restore_kept(full: Path, tmp_path: Path) -> None:
     file = tmp_path / "all.zip"
     told("backup", str(file))
-    kept = told_json("restore", str(file), "--yes")["kept_in"]
-    lesson = next(one["id"] for one in told_json("list")["lessons"] if "Tides" in one["title"])
+    kept_in = told_json("restore", str(file), "--yes")["kept_in"]
+    lesson = next(row["id"] for row in told_json("list")["lessons"] if "Tides" in row["title"])
     copies = told_json("forget", "--purge", lesson)["copies"]
-    assert kept in {copy["path"] for copy in copies}
+    assert kept_in in {copy["path"] for copy in copies}
 
 
 def test_markdown_is_for_people_and_leaves_private_lessons_out(full: Path) -> None:

@@ -89,7 +89,7 @@ def test_a_check_that_does_not_hold_fails_and_says_what_was_delivered(harbour: P
 
 
 def test_lessons_are_named_by_title_or_by_the_end_of_an_id(harbour: Path) -> None:
-    lesson = next(one["id"] for one in told_json("list")["lessons"] if one["title"] == TOKEN)
+    lesson = next(row["id"] for row in told_json("list")["lessons"] if row["title"] == TOKEN)
     write(harbour, f"checks:\n- edit: auth.py\n  deliver: ['{lesson[-8:]}', '{TOKEN.upper()}']\n")
     assert run("check").exit_code == 0
 

@@ -77,21 +77,21 @@ def test_json_of_a_recalled_lesson_lets_anyone_recompute_its_score() -> None:
 
 
 @pytest.mark.parametrize(
-    "asked", ["x", "?!...", "'; DROP TABLE lessons; --", 'a OR "NEAR(', "-- ;", "a\0b", "💥", "z" * 100_000, "قارب"]
+    "question", ["x", "?!...", "'; DROP TABLE lessons; --", 'a OR "NEAR(', "-- ;", "a\0b", "💥", "z" * 100_000, "قارب"]
 )
-def test_any_question_is_answered_or_met_with_nothing(asked: str) -> None:
-    nothing = run("recall", "-", typed=asked)
+def test_any_question_is_answered_or_met_with_nothing(question: str) -> None:
+    nothing = run("recall", "-", typed=question)
     told("remember", "Seed the clock before login tests.")
     assert (nothing.exit_code, nothing.stdout) == (0, "")
-    result = run("recall", "-", typed=asked)
+    result = run("recall", "-", typed=question)
     assert (result.exit_code, result.stdout) == (0, "")
     assert "No lesson passed the threshold" in result.stderr
 
 
-@pytest.mark.parametrize("asked", ["鍵", "鍵の回転", "回転"])
-def test_a_question_in_another_script_finds_its_lesson(asked: str) -> None:
+@pytest.mark.parametrize("question", ["鍵", "鍵の回転", "回転"])
+def test_a_question_in_another_script_finds_its_lesson(question: str) -> None:
     told("remember", "リリース前に鍵の回転を済ませる")
-    assert "鍵の回転" in told("recall", asked)
+    assert "鍵の回転" in told("recall", question)
 
 
 def test_a_lesson_can_be_told_through_stdin() -> None:
@@ -120,13 +120,13 @@ def test_a_revision_closes_the_old_lesson() -> None:
 
 
 def test_forgetting_names_every_lesson_and_checks_them_first() -> None:
-    one, two = remember(), remember("Another rule")
-    assert run("forget", one, "dead").exit_code == 1
+    first, second = remember(), remember("Another rule")
+    assert run("forget", first, "dead").exit_code == 1
     assert len(told_json("list")["lessons"]) == 2
-    assert told("forget", one, two) == f"{one}  forgotten\n{two}  forgotten\n"
-    erased = told_json("forget", one, "--purge")["purged"][0]["erased"]
+    assert told("forget", first, second) == f"{first}  forgotten\n{second}  forgotten\n"
+    erased = told_json("forget", first, "--purge")["purged"][0]["erased"]
     assert erased["lessons"] == 2
-    assert run("show", one).exit_code == 1
+    assert run("show", first).exit_code == 1
 
 
 def test_a_purge_names_the_files_that_still_hold_the_words(home: Path) -> None:
@@ -341,7 +341,7 @@ def test_every_command_stands_in_one_group_of_the_help() -> None:
 def test_lessons_are_listed_by_tag_source_and_time() -> None:
     told("remember", "Tag releases from main", "--tag", "Release")
     remember()
-    assert [one["tags"] for one in told_json("list", "--tag", "release")["lessons"]] == [["Release"]]
+    assert [row["tags"] for row in told_json("list", "--tag", "release")["lessons"]] == [["Release"]]
     assert len(told_json("list", "--since", "yesterday", "--trust", "person")["lessons"]) == 2
     assert told_json("list", "--trust", "agent")["lessons"] == []
     assert told_json("list", "--host", "codex")["lessons"] == []
@@ -395,20 +395,20 @@ def test_a_briefing_is_as_long_as_its_lessons_and_is_shown_in_a_line() -> None:
 
 def test_a_program_gets_its_errors_as_json() -> None:
     result = run("show", "dead", "--json")
-    told = json.loads(result.stderr)
-    assert (result.exit_code, result.stdout, told["exit_code"]) == (1, "", 1)
-    assert "dead" in told["error"]
-    assert told["hint"].startswith("holdfast list")
+    error = json.loads(result.stderr)
+    assert (result.exit_code, result.stdout, error["exit_code"]) == (1, "", 1)
+    assert "dead" in error["error"]
+    assert error["hint"].startswith("holdfast list")
     assert json.loads(run("list", "--nonsense", "--json").stderr)["exit_code"] == 2
 
 
 def test_a_shell_completes_ids_with_their_titles_and_hosts() -> None:
     short = remember()
-    asked = click.Context(click.Command("show"))
-    (item,) = lesson_ids(asked, click.Argument(["ref"]), short[:3])
+    context = click.Context(click.Command("show"))
+    (item,) = lesson_ids(context, click.Argument(["ref"]), short[:3])
     assert (item.value, item.help) == (short, "Seed the clock before login tests")
-    assert lesson_ids(asked, click.Argument(["ref"]), "zz") == []
-    assert "claude-code" in [item.value for item in host_names(asked, click.Argument(["host"]), "cl")]
+    assert lesson_ids(context, click.Argument(["ref"]), "zz") == []
+    assert "claude-code" in [item.value for item in host_names(context, click.Argument(["host"]), "cl")]
 
 
 def test_saving_the_opposite_of_an_active_lesson_names_it() -> None:

@@ -56,14 +56,14 @@ def test_nothing_that_fits_is_said(file: str) -> None:
 
 
 def test_what_is_no_rules_file_is_refused_with_its_reason(tmp_path: Path, file: str) -> None:
-    for name, held, said in (
+    for name, content, message in (
         ("binary", b"\x7fELF\0\0", "not UTF-8"),
         ("utf16", "# A".encode("utf-16"), "not UTF-8"),
         ("huge", b"x" * 10_000_000, "more than 2,000,000 bytes"),
     ):
-        (tmp_path / name).write_bytes(held)
+        (tmp_path / name).write_bytes(content)
         result = run("compile", name)
-        assert (result.exit_code, said in result.stderr) == (1, True), name
+        assert (result.exit_code, message in result.stderr) == (1, True), name
     for name in (".", "missing.md"):
         assert run("compile", name).exit_code == 2
     assert run("compile", file, "--unit", "x", "--query", "y").exit_code == 2

@@ -125,8 +125,8 @@ def test_bisect_and_as_of_take_commits(here: Codebase, tmp_path: Path) -> None:
     assert "the work tree, now" in printed
     assert f"it says  {lesson}  {NPM}" in printed
     assert "it said  nothing" in printed
-    found = told_json("bisect", "install", "dependencies")
-    assert (found["changed"], found["bad"]["commit"], found["before"]) == (True, "", None)
+    bisection = told_json("bisect", "install", "dependencies")
+    assert (bisection["changed"], bisection["bad"]["commit"], bisection["before"]) == (True, "", None)
     assert told_json("recall", "install dependencies", "--as-of", "HEAD")["items"] == []
     assert told_json("list", "--as-of", "main")["lessons"] == []
     unknown = run("recall", "x", "--as-of", "no-such-branch")

@@ -22,13 +22,13 @@ def ref(code: Codebase, home: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A lesson of before, which holds hidden characters."""
     monkeypatch.chdir(code.folder)
     with Memory(str(code.folder)) as memory:
-        kept = memory.remember("Seed the clock before the login tests")
+        lesson = memory.remember("Seed the clock before the login tests")
         spoilt = replace(
-            kept, insight=f"Seed the {BAD}clock before the login tests", title=f"Seed {BAD}the clock",
+            lesson, insight=f"Seed the {BAD}clock before the login tests", title=f"Seed {BAD}the clock",
             recorded_at=memory.parts.clock.now(),
         )  # fmt: skip
-        memory.parts.store.put([spoilt], {kept.id: kept.recorded_at})
-        return kept.id[-8:]
+        memory.parts.store.put([spoilt], {lesson.id: lesson.recorded_at})
+        return lesson.id[-8:]
 
 
 @pytest.mark.parametrize("words", [["list"], ["show"], ["recall", "seed the clock"], ["why"], ["export"]])

@@ -27,8 +27,8 @@ def project(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 def test_one_process_remembers_and_the_next_one_knows(home: Path) -> None:
     assert start("remember", "Seed the clock first").returncode == 0
-    told = start("recall", "clock", "--json")
-    assert json.loads(told.stdout)["items"][0]["lesson"]["insight"] == "Seed the clock first"
+    ran = start("recall", "clock", "--json")
+    assert json.loads(ran.stdout)["items"][0]["lesson"]["insight"] == "Seed the clock first"
     assert oct((home / "memory.db").stat().st_mode)[-3:] == "600"
 
 
@@ -61,13 +61,13 @@ def test_help_loads_no_command() -> None:
 def test_a_corrupt_database_is_one_error_and_stays_as_it_is(home: Path) -> None:
     home.mkdir(mode=0o700)
     (home / "memory.db").write_bytes(b"not a database, nor was it ever one" * 100)
-    held = (home / "memory.db").read_bytes()
+    content = (home / "memory.db").read_bytes()
     done = start("list")
     assert (done.returncode, done.stdout) == (1, "")
     error, hint = done.stderr.splitlines()
     assert "not a database" in error
     assert hint.startswith("hint: ")
-    assert (home / "memory.db").read_bytes() == held
+    assert (home / "memory.db").read_bytes() == content
 
 
 @pytest.mark.parametrize("place", ["/dev/null/home", "/proc/holdfast"])

@@ -195,10 +195,10 @@ def test_the_turns_around_the_evidence_are_shown_and_sessions_stay_together(
             for number, (kind, text) in enumerate(turns)
         ]
         memory.append(events)
-        found = Provenance(session=SessionId("s1"), host="codex",
-                           evidence=(Evidence(event=EventId("e2"), quote="use the pump"),))  # fmt: skip
+        evidence = (Evidence(event=EventId("e2"), quote="use the pump"),)
+        provenance = Provenance(session=SessionId("s1"), host="codex", evidence=evidence)
         other = Provenance(session=SessionId("s2"))
-        rules = (("alpha", 0.9, found), ("beta", 0.8, other), ("gamma", 0.7, found))
+        rules = (("alpha", 0.9, provenance), ("beta", 0.8, other), ("gamma", 0.7, provenance))
         memory.parts.store.put(
             [
                 replace(make_lesson(project=project, insight=f"Rule {name}", state="candidate"),
@@ -210,9 +210,13 @@ def test_the_turns_around_the_evidence_are_shown_and_sessions_stay_together(
     person = come("review")
     first = person.read_until(PROMPT).decode()
     assert "from a codex session of" in first
-    said = first.partition("what was said around it")[2]
-    assert said.index("The crane stands") < said.index("No, use the pump first.") < said.index("The pump runs now.")
-    assert "harbour closed" not in said
+    excerpt = first.partition("what was said around it")[2]
+    assert (
+        excerpt.index("The crane stands")
+        < excerpt.index("No, use the pump first.")
+        < excerpt.index("The pump runs now.")
+    )
+    assert "harbour closed" not in excerpt
     person.type("a")
     second = person.read_until(PROMPT).decode()
     assert "accepted, 2 left" in second

@@ -43,16 +43,16 @@ def test_writing_twice_changes_nothing(file: Path) -> None:
     told("skills", "write")
     first = file.read_text()
     assert told("skills", "show", NAME) == first
-    assert [one["change"] for one in told_json("skills", "write")["files"]] == ["same"]
+    assert [row["change"] for row in told_json("skills", "write")["files"]] == ["same"]
     assert file.read_text() == first
 
 
 def test_a_file_that_a_person_wrote_or_edited_is_never_touched(file: Path) -> None:
     told("skills", "write")
-    for held in (file.read_text().replace("Rows", "Our rows"), "mine", "\ufeff", ""):
-        file.write_text(held)
+    for text in (file.read_text().replace("Rows", "Our rows"), "mine", "\ufeff", ""):
+        file.write_text(text)
         assert told("skills", "write").split()[0] == "kept"
-        assert file.read_text() == held
+        assert file.read_text() == text
 
 
 def test_what_drifted_leaves_its_skill_and_an_empty_skill_its_folder(code: Codebase, file: Path) -> None:

@@ -106,7 +106,7 @@ def test_why_tells_source_anchor_and_the_commit_behind_a_change(code: Codebase) 
     assert f"  src/store.py:Store.put (anchored at {anchored} on main) {words}" in lines
     assert lines[-1].endswith("remember")
     answered = told_json("why", short)
-    assert [one["commit"] for one in answered["anchors"]] == [changed]
+    assert [anchor["commit"] for anchor in answered["anchors"]] == [changed]
     assert answered["lesson"]["freshness"] == "drifted"
     assert set(answered) == {"lesson", "anchors", "standing", "factors", "decay", "changes", "deliveries", "outcomes"}
 

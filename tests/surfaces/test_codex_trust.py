@@ -49,8 +49,8 @@ def root(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def codex_finding() -> dict[str, str]:
     plain = json.loads(run("doctor", "--no-proof", "--json").stdout)
-    (found,) = [finding for finding in plain["findings"] if finding["name"] == "codex"]
-    return found
+    (of_codex,) = [finding for finding in plain["findings"] if finding["name"] == "codex"]
+    return of_codex
 
 
 def test_hooks_are_approved_only_when_asked_and_the_approvals_leave_with_them(root: Path) -> None:

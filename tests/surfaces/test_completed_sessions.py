@@ -78,11 +78,11 @@ class CodexSession:
         ]  # fmt: skip
         # Hooks are heard at the time of the test; what the rollout adds comes behind them.
         now = datetime.now(UTC)
-        told = [
+        entries = [
             {"timestamp": (now + timedelta(seconds=at)).isoformat(), "type": kind, "payload": payload}
             for at, (kind, payload) in enumerate(lines)
         ]
-        self.rollout.write_text("".join(json.dumps(line) + "\n" for line in told), "utf-8")
+        self.rollout.write_text("".join(json.dumps(line) + "\n" for line in entries), "utf-8")
 
     def read_turn(self) -> int:
         call = HookCall(host="codex", name="Stop", session=SESSION, cwd=str(self.hooks.project),
@@ -113,12 +113,12 @@ def _called(call: str, output: str, code: int) -> list[tuple[str, dict[str, Any]
 
 @pytest.fixture
 def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CodexSession:
-    told = CodexSession(tmp_path)
-    told.tell_hooks()
-    for name, text in told.hooks.env.items():
+    codex_session = CodexSession(tmp_path)
+    codex_session.tell_hooks()
+    for name, text in codex_session.hooks.env.items():
         monkeypatch.setenv(name, text)
-    monkeypatch.chdir(told.hooks.project)
-    return told
+    monkeypatch.chdir(codex_session.hooks.project)
+    return codex_session
 
 
 def test_an_exit_code_that_no_hook_knew_is_unknown(session: CodexSession) -> None:
@@ -132,8 +132,8 @@ def test_the_transcript_completes_the_session_and_the_cause_is_learnt_as_proven(
     with session.hooks.memory() as memory:
         memory.learn(SESSION)
         states = ("active", "probation")
-        found = memory.parts.store.find(LessonFilter(project=memory.place.project.id, states=states))
-    assert [(lesson.trust, lesson.paths) for lesson in found if "compared with" in lesson.insight] == [
+        lessons = memory.parts.store.find(LessonFilter(project=memory.place.project.id, states=states))
+    assert [(lesson.trust, lesson.paths) for lesson in lessons if "compared with" in lesson.insight] == [
         ("verified", ("parcel/price.py",))
     ]
 
@@ -178,7 +178,7 @@ def test_a_session_of_a_host_that_never_tells_its_end_is_learnt_after_the_turn(t
 
     def learnt() -> bool:
         with hooks.memory() as memory:
-            found = memory.parts.store.find(LessonFilter(project=memory.place.project.id))
-        return any("basis points" in lesson.insight for lesson in found)
+            lessons = memory.parts.store.find(LessonFilter(project=memory.place.project.id))
+        return any("basis points" in lesson.insight for lesson in lessons)
 
     wait_for(learnt, "the learner that the turn's end starts")

@@ -258,7 +258,7 @@ def test_siblings_are_recalled_below_ones_own_with_their_project_when_asked(quay
 
 
 def test_a_closed_project_is_seen_from_nowhere_else(quay: Codebase, ferry: Codebase) -> None:
-    lesson = next(one for one in lessons_of(quay) if one.state == "active")
+    lesson = next(stored for stored in lessons_of(quay) if stored.state == "active")
     assert WORD in told("recall", "--across", QUESTION).lower()
     assert run("show", lesson.id).exit_code == 0  # a person who has the whole id
     assert told_json("project", "close", "-C", str(quay.folder))["closed"]
@@ -303,17 +303,17 @@ def test_a_lesson_of_two_projects_is_proposed_for_all_and_promoted_by_a_person_a
     third.mkdir()
     assert rule not in told("list", "-C", str(third))  # nothing happens by itself
     findings = told_json("audit")["findings"]
-    (finding,) = [one for one in findings if one["lesson"]["insight"] == rule]
+    (finding,) = [finding for finding in findings if finding["lesson"]["insight"] == rule]
     assert [reason["reason"] for reason in finding["reasons"]] == ["recurs"]
     told("project", "close", "-C", str(quay.folder))
-    assert not [one for one in told_json("audit")["findings"] if one["lesson"]["insight"] == rule]
+    assert not [finding for finding in told_json("audit")["findings"] if finding["lesson"]["insight"] == rule]
     told("project", "open", "-C", str(quay.folder))
     told("audit", "--promote", finding["lesson"]["id"])
     assert rule in told("list", "-C", str(third))
     for folder in (quay.folder, ferry.folder):
         active = told_json("list", "-C", str(folder))["lessons"]
-        assert [one["scope"]["level"] for one in active if one["insight"] == rule] == ["user"]
-    assert not [one for one in told_json("audit")["findings"] if one["lesson"]["insight"] == rule]
+        assert [row["scope"]["level"] for row in active if row["insight"] == rule] == ["user"]
+    assert not [finding for finding in told_json("audit")["findings"] if finding["lesson"]["insight"] == rule]
     told("undo")
     assert rule not in told("list", "-C", str(third))
     assert rule in told("list", "-C", str(quay.folder))
@@ -324,6 +324,6 @@ def test_what_is_about_a_projects_files_is_not_for_all(quay: Codebase, ferry: Co
     for folder in (quay.folder, ferry.folder):
         told("remember", rule, "--file", str(folder / "src/tide.py"), "-C", str(folder))
     findings = told_json("audit")["findings"]
-    assert not [one for one in findings if one["lesson"]["insight"] == rule]
-    lesson = next(one["id"] for one in told_json("list")["lessons"] if one["insight"] == rule)
+    assert not [row for row in findings if row["lesson"]["insight"] == rule]
+    lesson = next(row["id"] for row in told_json("list")["lessons"] if row["insight"] == rule)
     assert run("audit", "--promote", lesson).exit_code == 1

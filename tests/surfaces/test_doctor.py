@@ -35,12 +35,12 @@ def machine(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 def findings(*arguments: str) -> dict[str, list[dict[str, Any]]]:
     """What is not well, by name."""
     plain = json.loads(run("doctor", "--no-proof", "--json", *arguments).stdout)
-    found: dict[str, list[dict[str, Any]]] = {}
+    bad_findings: dict[str, list[dict[str, Any]]] = {}
     for finding in plain["findings"]:
         if finding["status"] == "bad":
-            found.setdefault(finding["name"], []).append(finding)
-    assert plain["sound"] == (not found)
-    return found
+            bad_findings.setdefault(finding["name"], []).append(finding)
+    assert plain["sound"] == (not bad_findings)
+    return bad_findings
 
 
 def test_the_loop_is_proved_through_real_processes() -> None:
@@ -112,9 +112,9 @@ def test_files_of_every_form_are_checked(home: Path) -> None:
 
 def test_an_entry_that_was_taken_out_is_named_and_setup_mends_it(machine: Path) -> None:
     settings = machine / ".claude" / "settings.json"
-    held = json.loads(settings.read_text())
-    del held["hooks"]["Stop"]
-    settings.write_text(json.dumps(held))
+    document = json.loads(settings.read_text())
+    del document["hooks"]["Stop"]
+    settings.write_text(json.dumps(document))
     (finding,) = findings()["hooks"]
     assert "hooks.Stop" in finding["what"]
     told(*finding["mend"].split()[1:])

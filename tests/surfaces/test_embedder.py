@@ -72,11 +72,11 @@ def state(folder: Path) -> Any:
 def until(folder: Path, wanted: Callable[[Any], bool]) -> Any:
     """The state once it is as wanted."""
     deadline = time.monotonic() + PATIENCE_S
-    while not wanted(told := state(folder)):
+    while not wanted(status := state(folder)):
         if time.monotonic() > deadline:
-            raise AssertionError(told)
+            raise AssertionError(status)
         time.sleep(0.05)
-    return told
+    return status
 
 
 def config(home: Path) -> dict[str, Any]:
@@ -107,10 +107,10 @@ def test_using_one_tries_it_keeps_it_and_embeds_every_lesson(folder: Path, home:
         "deliver": {"prompt": False},
     }
     assert stat.S_IMODE((home / "config.toml").stat().st_mode) == 0o600
-    told = state(folder)
-    assert (told["lessons"], told["embedded"], told["waiting"], told["answers"]) == (3, 3, 0, True)
-    assert told["id"] == told["answering"] == f"m@127.0.0.1:{server.server_port}#{DIMENSION}"
-    assert (told["dimension"], told["running"], told["failed"]) == (DIMENSION, False, "")
+    status = state(folder)
+    assert (status["lessons"], status["embedded"], status["waiting"], status["answers"]) == (3, 3, 0, True)
+    assert status["id"] == status["answering"] == f"m@127.0.0.1:{server.server_port}#{DIMENSION}"
+    assert (status["dimension"], status["running"], status["failed"]) == (DIMENSION, False, "")
     assert "3 of 3 lessons have a vector" in run(folder, "status").stdout
     assert "every lesson has its vector" in use(folder, server).stderr
 
@@ -119,8 +119,8 @@ def test_lessons_are_embedded_in_the_background(folder: Path, server: EmbeddingS
     done = use(folder, server, "--json")
     assert "3 lessons to embed, in the background" in done.stderr
     assert json.loads(done.stdout)["name"] == "ollama"
-    told = until(folder, lambda told: told["waiting"] == 0 and not told["running"])
-    assert (told["embedded"], told["failed"]) == (3, "")
+    status = until(folder, lambda status: status["waiting"] == 0 and not status["running"])
+    assert (status["embedded"], status["failed"]) == (3, "")
 
 
 def test_a_run_that_is_killed_is_gone_on_with(folder: Path, home: Path, server: EmbeddingServer) -> None:
@@ -131,16 +131,16 @@ def test_a_run_that_is_killed_is_gone_on_with(folder: Path, home: Path, server: 
     (home / "config.toml").write_text(f'[embedder]\nname="ollama"\nurl="{server.url}"\nmodel="m"\ndimension=4\n')
     command = [sys.executable, "-P", "-m", "holdfast.installing.embedding"]
     with subprocess.Popen(command) as run_:
-        told = until(folder, lambda told: told["embedded"] >= 64 and told["running"])
+        status = until(folder, lambda status: status["embedded"] >= 64 and status["running"])
         run_.kill()
-    assert 64 <= told["embedded"] < 203
+    assert 64 <= status["embedded"] < 203
     assert state(folder)["running"] is False
     server.faults = []
     before = len(server.asked)
     learner.embed_all(load_settings())
-    told = state(folder)
-    assert (told["embedded"], told["answering"]) == (203, told["id"])
-    assert sum(len(asked["input"]) for asked in server.asked[before:]) < 203
+    status = state(folder)
+    assert (status["embedded"], status["answering"]) == (203, status["id"])
+    assert sum(len(request["input"]) for request in server.asked[before:]) < 203
 
 
 def test_two_runs_at_once_embed_each_lesson_once(folder: Path, server: EmbeddingServer) -> None:
@@ -150,8 +150,8 @@ def test_two_runs_at_once_embed_each_lesson_once(folder: Path, server: Embedding
         assert use(folder, server).stderr.endswith("holdfast embedder status\n")
         with Memory(str(folder)) as memory:
             assert embed_in_turn(memory, memory.settings.run_path, 9) == 0
-    until(folder, lambda told: told["waiting"] == 0)
-    assert sum("Rule" in text for asked in server.asked for text in asked["input"]) == 3
+    until(folder, lambda status: status["waiting"] == 0)
+    assert sum("Rule" in text for request in server.asked for text in request["input"]) == 3
 
 
 def test_the_embedder_before_answers_until_the_new_one_has_seen_every_lesson(
@@ -163,10 +163,10 @@ def test_the_embedder_before_answers_until_the_new_one_has_seen_every_lesson(
         assert config(home)["former_embedder"]["model"] == "m"
         assert memory.recall("tides").degraded == ""
         assert server.asked[-1]["model"] == "m"
-        told = state(folder)
-        assert (told["embedded"], told["answering"].partition("@")[0]) == (0, "m")
+        status = state(folder)
+        assert (status["embedded"], status["answering"].partition("@")[0]) == (0, "m")
         assert "until then m@" in run(folder, "status").stdout
-    until(folder, lambda told: told["waiting"] == 0 and told["answering"] == told["id"])
+    until(folder, lambda status: status["waiting"] == 0 and status["answering"] == status["id"])
     with Memory(str(folder)) as memory:
         assert memory.recall("tides").degraded == ""
         old = LessonFilter(all_projects=True, without_vector=f"m@127.0.0.1:{server.server_port}#{DIMENSION}")
@@ -193,9 +193,9 @@ def test_a_store_with_vectors_of_an_embedder_that_is_gone_says_what_is_missing(
     text = (home / "config.toml").read_text()
     (home / "config.toml").write_text(text.replace('"m"', '"edited by hand"'))
     done = CliRunner().invoke(cli, ["-C", str(folder), "recall", "Rule number 1", "--json"])
-    told = json.loads(done.stdout)
-    assert told["items"]
-    assert "lessons without a vector of edited by hand@" in told["degraded"]
+    briefing = json.loads(done.stdout)
+    assert briefing["items"]
+    assert "lessons without a vector of edited by hand@" in briefing["degraded"]
 
 
 @pytest.mark.parametrize("command", [["recall", "Rule number 1"], ["recall", "Rule number 1", "--json"]])
@@ -209,9 +209,9 @@ def test_recall_answers_by_words_when_the_endpoint_is_dead(
     assert "Rule number 1" in done.stdout
     assert "without vectors: 127.0.0.1:9 did not answer: the connection was refused" in done.output
     with Memory(str(folder)) as memory:
-        told = render.briefing(memory.recall("Rule number 1"))
-    assert "Rule number 1" in told
-    assert "(without vectors: 127.0.0.1:9 did not answer" in told
+        text = render.briefing(memory.recall("Rule number 1"))
+    assert "Rule number 1" in text
+    assert "(without vectors: 127.0.0.1:9 did not answer" in text
 
 
 def test_recall_asks_the_embedder_that_is_used(folder: Path, server: EmbeddingServer) -> None:
@@ -247,9 +247,9 @@ def test_a_key_on_the_command_line_or_in_the_file_is_refused(folder: Path, home:
     refused = run(folder, "use", "ollama", f"url={server.url}", "model=m", f"api_key={SECRET}", code=1)
     assert "api_key_env" in refused.stderr
     (home / "config.toml").write_text(f'[embedder]\nname = "ollama"\napi_key = "{SECRET}"\n')
-    told = run(folder, "list", code=1)
-    assert "a key does not belong in a file" in told.stderr
-    assert SECRET not in told.output
+    listing = run(folder, "list", code=1)
+    assert "a key does not belong in a file" in listing.stderr
+    assert SECRET not in listing.output
 
 
 def test_one_that_does_not_answer_changes_nothing(folder: Path, home: Path, server: EmbeddingServer) -> None:
@@ -273,10 +273,10 @@ def test_an_endpoint_that_went_away_is_reported_not_raised(folder: Path, server:
         with pytest.raises(EmbedderError):
             memory.embed_pending()
     server.faults = [503]
-    told = state(folder)
-    assert (told["answers"], told["waiting"], told["lessons"]) == (False, 1, 4)
-    assert "status 503" in told["error"]
-    assert told["failed"].endswith(f"Z 127.0.0.1:{server.server_port} answered status 400")
+    status = state(folder)
+    assert (status["answers"], status["waiting"], status["lessons"]) == (False, 1, 4)
+    assert "status 503" in status["error"]
+    assert status["failed"].endswith(f"Z 127.0.0.1:{server.server_port} answered status 400")
     assert "failed last: " in run(folder, "status").stdout
 
 

@@ -69,7 +69,7 @@ def test_one_hook_fired_eight_times_at_once_is_one_event_and_one_delivery(hooks:
     hooks.call("SessionStart", session="earlier")
     prompt = hooks.payload("UserPromptSubmit", prompt="how do we round ledger amounts, half up or half to even?")
     running = [hooks.start() for _ in range(8)]
-    answers = [told(*finish(one, json.dumps(prompt).encode())) for one in running]
+    answers = [told(*finish(process, json.dumps(prompt).encode())) for process in running]
     assert kept(hooks) == ["prompt"]
     assert len([answer for answer in answers if "half to even" in answer]) == shown(hooks) - shown_at_start(hooks) == 1
 
@@ -112,14 +112,14 @@ def test_capture_and_delivery_are_switched_off_one_by_one(hooks: Hooks) -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "payload",
     [
         b"", b"{", b"[]", b"null", b"17", b'"text"', b"\xff\xfe\x00", b"\0" * 100, b"{}", b"[" * 100_000,
         b'{"hook_event_name": 7, "session_id": [], "cwd": {}}', b'{"hook_event_name":"Stop"}', b"{}" * 2,
     ],
 )  # fmt: skip
-def test_what_is_no_payload_is_answered_with_nothing_and_logged(hooks: Hooks, given: bytes) -> None:
-    assert hooks.run(given) == ""
+def test_what_is_no_payload_is_answered_with_nothing_and_logged(hooks: Hooks, payload: bytes) -> None:
+    assert hooks.run(payload) == ""
     assert "InvalidValueError" in hooks.log
 
 

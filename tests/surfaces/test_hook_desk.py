@@ -104,14 +104,14 @@ def test_where_a_late_answer_is_worth_something_it_is_waited_for(tmp_path: Path,
 def test_whether_a_machine_is_busy_is_told_by_what_runs_now_and_ran_lately(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = tmp_path / "loadavg"
-    monkeypatch.setattr(desk, "BUSY_FILE", str(told))
+    load_file = tmp_path / "loadavg"
+    monkeypatch.setattr(desk, "BUSY_FILE", str(load_file))
     monkeypatch.setattr("os.cpu_count", lambda: 4)
     for lately, now, busy in ((0.5, 1, False), (0.5, 4, False), (0.5, 5, True), (4.0, 1, True)):
         monkeypatch.setattr("os.getloadavg", lambda lately=lately: (lately, 0.0, 0.0))
-        told.write_text(f"{lately} 0.00 0.00 {now}/312 4711\n")
+        load_file.write_text(f"{lately} 0.00 0.00 {now}/312 4711\n")
         assert desk.is_busy() == busy
-    told.write_text("")
+    load_file.write_text("")
     monkeypatch.setattr("os.getloadavg", lambda: (0.5, 0.0, 0.0))
     assert not desk.is_busy()
 

@@ -118,8 +118,8 @@ def test_a_server_whose_store_takes_nothing_spools_and_learns_it_later(
 
     with monkeypatch.context() as locked:
         locked.setattr("holdfast.stores.sqlite.store.SqliteStore.append_events", refuse)
-        said = "Remember that ledger amounts are integers of cents, never floats."
-        assert ask(learning, "UserPromptSubmit", prompt=said) is not None
+        prompt = "Remember that ledger amounts are integers of cents, never floats."
+        assert ask(learning, "UserPromptSubmit", prompt=prompt) is not None
         assert len(waiting(learning.settings.run_path)) == 1
     learning.call("Stop")
     wait_for(lambda: _knows(learning, "cents"), "the server learnt")
@@ -177,10 +177,10 @@ def test_many_hooks_at_once_are_all_answered_and_kept(served: Hooks) -> None:
     assert len(kept(served)) == 12
 
 
-@pytest.mark.parametrize("given", [b"{", b"[]", b"\xff\xfe", b"", b'{"hook_event_name":"Stop"}'])
-def test_a_server_hangs_up_on_what_it_cannot_answer_and_the_hook_answers_alone(served: Hooks, given: bytes) -> None:
-    assert ask_for(served.settings, given) == ("", "")
-    assert served.run(given) == ""
+@pytest.mark.parametrize("payload", [b"{", b"[]", b"\xff\xfe", b"", b'{"hook_event_name":"Stop"}'])
+def test_a_server_hangs_up_on_what_it_cannot_answer_and_the_hook_answers_alone(served: Hooks, payload: bytes) -> None:
+    assert ask_for(served.settings, payload) == ("", "")
+    assert served.run(payload) == ""
     assert ask(served, "Stop") == ("", "{}")
 
 

@@ -66,7 +66,7 @@ class Traps(Machine):
         self.git("init", "-q", "-b", "main")
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "Traps")
-        self.env = {name: held for name, held in os.environ.items() if not name.startswith(("CLAUDE", "GIT"))}
+        self.env = {name: value for name, value in os.environ.items() if not name.startswith(("CLAUDE", "GIT"))}
         # A user's shell may add the current folder to where modules are looked for; a started process does not.
         self.env |= {"PYTHONPATH": f".{os.pathsep}{self.folder}", "PYTHONSTARTUP": str(self.folder / "json.py")}
 
@@ -78,9 +78,9 @@ class Traps(Machine):
         who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
         subprocess.run(["git", *who, *arguments], cwd=self.folder, check=True, capture_output=True)
 
-    def start(self, words: Sequence[str], given: str = "") -> subprocess.CompletedProcess[str]:
+    def start(self, words: Sequence[str], stdin: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            words, input=given, capture_output=True, text=True, check=False, cwd=self.folder, env=self.env
+            words, input=stdin, capture_output=True, text=True, check=False, cwd=self.folder, env=self.env
         )
 
     def sprung(self) -> list[str]:
@@ -100,7 +100,7 @@ def test_the_traps_are_live(traps: Traps) -> None:
 
 
 def test_the_server_that_every_host_registers_answers(traps: Traps) -> None:
-    servers = {_without_host(found): found for found in registered(traps.home / ".holdfast") if found.kind == "server"}
+    servers = {_without_host(entry): entry for entry in registered(traps.home / ".holdfast") if entry.kind == "server"}
     assert len(servers) == 1  # they differ in the host's name only
     for server in servers.values():
         ran = traps.start(server.words, json.dumps(HELLO) + "\n")
@@ -108,12 +108,12 @@ def test_the_server_that_every_host_registers_answers(traps: Traps) -> None:
     assert traps.sprung() == []
 
 
-def _without_host(found: Registered) -> tuple[str, ...]:
-    return found.words[:-1]
+def _without_host(entry: Registered) -> tuple[str, ...]:
+    return entry.words[:-1]
 
 
 def test_every_hook_that_a_host_registers_answers(traps: Traps) -> None:
-    hooks = [found for found in registered(traps.home / ".holdfast") if found.kind == "hook"]
+    hooks = [entry for entry in registered(traps.home / ".holdfast") if entry.kind == "hook"]
     for hook in hooks:
         payload = {"session_id": hook.words[-1][-40:], "cwd": str(traps.folder), "hook_event_name": "UserPromptSubmit"}
         ran = traps.start(hook.words, json.dumps(payload | {"prompt": "which tide tables?"}))

@@ -60,31 +60,31 @@ def test_the_constants_are_what_the_sdks_server_answers() -> None:
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
 def test_each_older_revision_is_answered_as_by_the_sdk(tmp_path: Path, revision: str) -> None:
     handshake = {"id": 0, "method": "initialize", "params": {**HANDSHAKE, "protocolVersion": revision}}
-    told = []
+    answers = []
     for arguments in (DOOR, ["-c", SERVE]):
-        with served(arguments, tmp_path / str(len(told))) as server:
+        with served(arguments, tmp_path / str(len(answers))) as server:
             server.send(handshake, INITIALIZED, {"id": "two", "method": "tools/list"})
-            told.append(server.answers(2))
-    assert told[0] == told[1]
+            answers.append(server.answers(2))
+    assert answers[0] == answers[1]
 
 
 def test_the_newest_revision_is_answered_as_by_the_sdk(tmp_path: Path) -> None:
-    told = []
+    answers = []
     for arguments in (DOOR, ["-c", SERVE]):
-        with served(arguments, tmp_path / str(len(told))) as server:
+        with served(arguments, tmp_path / str(len(answers))) as server:
             server.send({"id": 1, "method": "server/discover", **MODERN})
             first = server.answers(1)
             server.send({"id": 2, "method": "tools/list", **MODERN})
-            told.append(first + server.answers(1))
-    assert told[0] == told[1]
+            answers.append(first + server.answers(1))
+    assert answers[0] == answers[1]
 
 
 def test_the_first_answers_come_without_the_sdk(tmp_path: Path) -> None:
-    told = (
+    program = (
         "import sys; sys.modules['mcp'] = sys.modules['anyio'] = sys.modules['pydantic'] = None\n"
         "from holdfast.surfaces.mcp.door import Door; Door('', True).run()"
     )
-    with served(["-c", told], tmp_path) as server:
+    with served(["-c", program], tmp_path) as server:
         server.process.stderr = None
         server.send({"id": 0, "method": "initialize", "params": HANDSHAKE}, INITIALIZED, {"id": 1, "method": "ping"})
         assert [answer["id"] for answer in server.answers(2)] == [0, 1]
@@ -147,6 +147,6 @@ def test_the_official_client_meets_the_door_and_the_server_behind_it(tmp_path: P
             await session.list_tools()
             return [tool.name for tool in tools.tools], str(answer.content)
 
-    names, kept = anyio.run(talk)
+    names, text = anyio.run(talk)
     assert names == ["recall", "expand", "remember", "revise", "checkpoint", "feedback"]
-    assert "whole cents" in kept or "kept" in kept.lower()
+    assert "whole cents" in text or "kept" in text.lower()

@@ -108,7 +108,7 @@ def test_reading_the_brief_is_logged_like_any_delivery(code: Codebase) -> None:
 
     run(work)
     with Memory(str(code.folder)) as memory:
-        assert [(told.lesson, told.trigger) for told in memory.log()] == [(lesson, "holdfast://brief")]
+        assert [(delivery.lesson, delivery.trigger) for delivery in memory.log()] == [(lesson, "holdfast://brief")]
 
 
 @pytest.mark.parametrize(
@@ -252,24 +252,24 @@ def test_ids_and_subjects_are_completed(code: Codebase) -> None:
 
 def instructions(folder: Path, name: str = "some-client", **server: Any) -> str:
     """What a client of that name is instructed."""
-    said: list[str] = []
+    texts: list[str] = []
 
     async def work() -> None:
         async with connected(folder, client_info=Implementation(name=name, version="1"), **server) as client:
-            said.append(client.instructions or "")
+            texts.append(client.instructions or "")
 
     run(work)
-    return said[0]
+    return texts[0]
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_a_host_without_hooks_is_given_the_brief_and_it_is_logged(mode: str, code: Codebase) -> None:
     (lesson,) = remembered(code.folder, RULE)
-    said = instructions(code.folder, "zed", mode=mode)
-    assert said.startswith(ALONE)
-    assert "whole cents" in said.partition("<holdfast-memory>")[2]
+    text = instructions(code.folder, "zed", mode=mode)
+    assert text.startswith(ALONE)
+    assert "whole cents" in text.partition("<holdfast-memory>")[2]
     with Memory(str(code.folder)) as memory:
-        assert [(told.lesson, told.moment) for told in memory.log()] == [(lesson, "session_start")]
+        assert [(delivery.lesson, delivery.moment) for delivery in memory.log()] == [(lesson, "session_start")]
 
 
 def test_a_host_that_runs_our_hooks_is_given_nothing_twice(code: Codebase) -> None:
@@ -278,7 +278,7 @@ def test_a_host_that_runs_our_hooks_is_given_nothing_twice(code: Codebase) -> No
 
 
 @pytest.mark.parametrize(
-    ("owner", "client", "said"),
+    ("owner", "client", "expected"),
     [
         ("claude-code:user:", "claude-code", HOOKED),
         ("claude-code:project:{folder}", "claude-code", HOOKED),
@@ -291,12 +291,12 @@ def test_a_host_that_runs_our_hooks_is_given_nothing_twice(code: Codebase) -> No
     ],
 )
 def test_the_server_knows_from_setup_where_hooks_are_registered(
-    owner: str, client: str, said: str, code: Codebase, home: Path
+    owner: str, client: str, expected: str, code: Codebase, home: Path
 ) -> None:
     home.mkdir(exist_ok=True)
     files = {"settings.json": {"edits": [{"owner": owner.format(folder=code.folder.resolve())}]}}
     (home / "manifest.json").write_text(json.dumps({"version": 1, "files": files}))
-    assert instructions(code.folder, client) == said
+    assert instructions(code.folder, client) == expected
 
 
 @pytest.mark.parametrize("manifest", ["", "[]", '{"files": []}', '{"files": {"a": {"edits": [{}]}}}', "\udcff"])
@@ -326,9 +326,9 @@ def test_the_brief_is_off_with_its_channel(code: Codebase, monkeypatch: pytest.M
 def test_claude_codes_cut_at_two_kilobytes_leaves_the_fence_whole(code: Codebase) -> None:
     words = "Reconciliation of ledgers happens before the settlement files are written, never afterwards; number"
     remembered(code.folder, *(f"{words} {number}" for number in range(20)), why=words * 3)
-    said = instructions(code.folder, "claude-code")
-    assert said.endswith("</holdfast-memory>")
-    assert len(said.encode()) <= 2_048
+    text = instructions(code.folder, "claude-code")
+    assert text.endswith("</holdfast-memory>")
+    assert len(text.encode()) <= 2_048
 
 
 @pytest.mark.parametrize(
@@ -414,22 +414,22 @@ def test_a_call_that_takes_long_says_that_it_is_at_work(
 ) -> None:
     monkeypatch.setattr(callers, "PROGRESS_S", 0.02)
     remembered(code.folder, RULE)
-    told: list[float] = []
+    reported: list[float] = []
 
     async def count(progress: float, total: float | None, message: str | None) -> None:
-        told.append(progress)
+        reported.append(progress)
 
     async def work() -> None:
         async with connected(code.folder, mode=mode) as client:
             with WrittenByAnother(code):
                 async with anyio.create_task_group() as group:
                     group.start_soon(_recall, client, count)
-                    while len(told) < 3:
+                    while len(reported) < 3:
                         await anyio.sleep(0.01)
                     group.cancel_scope.cancel()
 
     run(work)
-    assert told == sorted(set(told))
+    assert reported == sorted(set(reported))
 
 
 def test_a_cancelled_call_is_left_and_the_next_one_answered(code: Codebase) -> None:

@@ -149,10 +149,10 @@ def test_a_second_request_that_stays_half_is_cut_off_too(start: Start) -> None:
 
 def test_many_half_open_connections_keep_nobody_out(start: Start) -> None:
     port = start(most_connections=8)
-    with ExitStack() as held:
-        half_open = [held.enter_context(connect(port, "GET / HT")) for _ in range(40)]
+    with ExitStack() as stack:
+        half_open = [stack.enter_context(connect(port, "GET / HT")) for _ in range(40)]
         assert ask(port).startswith(b"HTTP/1.1 200")
-        assert all(is_cut_off(one) for one in half_open[:30])
+        assert all(is_cut_off(connection) for connection in half_open[:30])
 
 
 def test_a_wrong_token_is_refused_before_the_body_comes(start: Start) -> None:

@@ -66,13 +66,13 @@ def folder(home: Path, tmp_path: Path) -> Path:
 
 
 def environment(home: Path) -> dict[str, str]:
-    kept = {key: held for key, held in os.environ.items() if not key.startswith("CLAUDE")}
-    return {**kept, "HOME": str(home), "HOLDFAST_HOME": str(home)}
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("CLAUDE")}
+    return {**inherited, "HOME": str(home), "HOLDFAST_HOME": str(home)}
 
 
 def converse(folder: Path, home: Path, *lines: bytes | dict[str, Any]) -> list[dict[str, Any]]:
     """What a server on stdio answers to these lines, up to the answer to the last of them; it must end well then."""
-    said = b"".join((line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in lines)
+    content = b"".join((line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in lines)
     last = lines[-1]
     assert isinstance(last, dict)
     answers: list[dict[str, Any]] = []
@@ -82,7 +82,7 @@ def converse(folder: Path, home: Path, *lines: bytes | dict[str, Any]) -> list[d
     ) as server:  # fmt: skip
         assert server.stdin is not None
         assert server.stdout is not None
-        server.stdin.write(said)
+        server.stdin.write(content)
         server.stdin.flush()
         while not answers or answers[-1].get("id") != last["id"]:
             answers.append(json.loads(server.stdout.readline()))
@@ -142,8 +142,8 @@ class Running:
 
     def ask(self, method: str, version: str = MODERN) -> dict[str, Any]:
         """The answer to one request of the stateless revision."""
-        _, said = self.post(enveloped(1, method, version), MCP_Protocol_Version=version, Mcp_Method=method)
-        answer: dict[str, Any] = json.loads(said)
+        _, body = self.post(enveloped(1, method, version), MCP_Protocol_Version=version, Mcp_Method=method)
+        answer: dict[str, Any] = json.loads(body)
         return answer
 
     @asynccontextmanager
@@ -158,8 +158,8 @@ class Running:
     def end(self, sign: int = signal.SIGINT) -> tuple[int, str]:
         """Exit code and what it said at its end."""
         self.process.send_signal(sign)
-        said, complaints = self.process.communicate(timeout=WAIT_S)
-        return self.process.returncode, said + complaints
+        output, complaints = self.process.communicate(timeout=WAIT_S)
+        return self.process.returncode, output + complaints
 
 
 @pytest.fixture(scope="module")
@@ -170,8 +170,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder.mkdir()
     server = Running(folder, home)
     yield server
-    code, said = server.end()
-    assert (code, "Traceback" in said) == (0, False), said
+    code, output = server.end()
+    assert (code, "Traceback" in output) == (0, False), output
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -181,8 +181,8 @@ def test_a_lesson_goes_round_over_http_in_both_eras(mode: str, running: Running)
             assert client.protocol_version == (NEWEST_HANDSHAKE if mode == "legacy" else MODERN)
             assert client.instructions.startswith("Memory of earlier sessions")
             await client.call_tool("remember", {"insight": "Amounts are kept in whole cents"})
-            found = await client.call_tool("recall", {"query": "how are amounts kept"})
-            (content,) = found.content
+            answer = await client.call_tool("recall", {"query": "how are amounts kept"})
+            (content,) = answer.content
             assert isinstance(content, TextContent)
             assert "whole cents" in content.text
             assert (await client.read_resource("holdfast://checkpoint")).contents
@@ -191,21 +191,21 @@ def test_a_lesson_goes_round_over_http_in_both_eras(mode: str, running: Running)
 
 
 @pytest.mark.parametrize(
-    ("asked", "answered"),
+    ("revision", "answered"),
     [("2025-03-26", "2025-03-26"), ("2025-06-18", "2025-06-18"), ("1999-01-01", NEWEST_HANDSHAKE)],
 )
 def test_a_handshake_settles_on_its_revision_or_the_newest_there_is(
-    asked: str, answered: str, running: Running
+    revision: str, answered: str, running: Running
 ) -> None:
-    status, said = running.post(opening(asked))
-    (line,) = [line for line in said.splitlines() if line.startswith("data: {")]
+    status, body = running.post(opening(revision))
+    (line,) = [line for line in body.splitlines() if line.startswith("data: {")]
     assert (status, json.loads(line[6:])["result"]["protocolVersion"]) == (200, answered)
 
 
 def test_the_stateless_revision_needs_no_handshake(running: Running) -> None:
-    found = running.ask("server/discover")["result"]
-    assert MODERN in found["supportedVersions"]
-    assert found["instructions"].startswith("Memory of earlier sessions")
+    discovered = running.ask("server/discover")["result"]
+    assert MODERN in discovered["supportedVersions"]
+    assert discovered["instructions"].startswith("Memory of earlier sessions")
     listed = running.ask("tools/list")["result"]
     assert (len(listed["tools"]), listed["cacheScope"]) == (6, "private")
     refused = running.ask("tools/list", "2099-01-01")["error"]
@@ -215,8 +215,10 @@ def test_the_stateless_revision_needs_no_handshake(running: Running) -> None:
 
 def test_several_clients_are_served_at_once(running: Running) -> None:
     async def work() -> None:
-        async with running.client("legacy") as one, running.client("auto") as two:
-            calls = [client.call_tool("recall", {"query": f"amounts {n}"}) for n in range(5) for client in (one, two)]
+        async with running.client("legacy") as legacy, running.client("auto") as modern:
+            calls = [
+                client.call_tool("recall", {"query": f"amounts {n}"}) for n in range(5) for client in (legacy, modern)
+            ]
             assert not any(result.is_error for result in await asyncio.gather(*calls))
 
     asyncio.run(work())
@@ -224,15 +226,15 @@ def test_several_clients_are_served_at_once(running: Running) -> None:
 
 def test_a_client_over_http_says_which_project_it_is_about(running: Running, code: Codebase) -> None:
     with Memory(str(code.folder), settings=load_settings(environment(running.home))) as memory:
-        held = memory.remember("Tides are given in metres above chart datum")
+        lesson = memory.remember("Tides are given in metres above chart datum")
 
     async def roots(asking: Any) -> ListRootsResult:
         return ListRootsResult(roots=[Root(uri=code.folder.as_uri())])  # type: ignore[arg-type]
 
     async def work() -> None:
         async with running.client("legacy", list_roots_callback=roots) as client:
-            found = await client.call_tool("recall", {"query": "how are tides given"})
-            assert found.structured_content["lessons"] == [held.id]
+            answer = await client.call_tool("recall", {"query": "how are tides given"})
+            assert answer.structured_content["lessons"] == [lesson.id]
 
     asyncio.run(work())
 
@@ -248,9 +250,9 @@ def test_it_says_where_it_is_and_how_to_get_in_but_not_the_token(running: Runnin
 
 @pytest.mark.parametrize("token", ["", "wrong", "Bearer", "é"])
 def test_nobody_comes_in_without_the_token(token: str, running: Running) -> None:
-    status, said = running.post(opening(), token)
+    status, body = running.post(opening(), token)
     assert status == 401
-    assert "holdfast mcp --http says how" in said
+    assert "holdfast mcp --http says how" in body
 
 
 @pytest.mark.parametrize(
@@ -271,15 +273,15 @@ def test_nobody_comes_in_without_the_token(token: str, running: Running) -> None
 def test_a_rebound_name_or_a_foreign_page_is_refused_even_with_the_token(
     header: str, value: str, status: int, running: Running
 ) -> None:
-    told = {header: value.format(port=running.port)}
-    assert running.post(opening(), **told)[0] == status
+    headers = {header: value.format(port=running.port)}
+    assert running.post(opening(), **headers)[0] == status
     modern = enveloped(1, "tools/list")
-    answered = running.post(modern, MCP_Protocol_Version=MODERN, Mcp_Method="tools/list", **told)
+    answered = running.post(modern, MCP_Protocol_Version=MODERN, Mcp_Method="tools/list", **headers)
     assert answered[0] == status
 
 
 @pytest.mark.parametrize(
-    ("body", "headers", "status", "said"),
+    ("body", "headers", "status", "message"),
     [
         (b"{", {}, 400, "Parse error"),
         (b"", {}, 400, ""),
@@ -292,10 +294,10 @@ def test_a_rebound_name_or_a_foreign_page_is_refused_even_with_the_token(
     ],
 )
 def test_a_bad_request_is_refused_and_the_next_one_served(
-    body: bytes, headers: dict[str, str], status: int, said: str, running: Running
+    body: bytes, headers: dict[str, str], status: int, message: str, running: Running
 ) -> None:
     answered, text = running.post(body, **headers)
-    assert (answered, said in text) == (status, True), text
+    assert (answered, message in text) == (status, True), text
     assert running.post(opening())[0] == 200
 
 
@@ -314,8 +316,8 @@ def test_it_ends_at_once_and_well_even_while_a_client_listens(folder: Path, home
             await client.list_tools()
             return await asyncio.to_thread(server.end, signal.SIGTERM)
 
-    code, said = asyncio.run(work())
-    assert (code, "Traceback" in said) == (0, False), said
+    code, output = asyncio.run(work())
+    assert (code, "Traceback" in output) == (0, False), output
 
 
 def test_a_port_in_use_is_said_with_a_way_out(
@@ -324,9 +326,9 @@ def test_a_port_in_use_is_said_with_a_way_out(
     memory = MemoryOnce(str(folder))
     assert loopback.serve(build(memory), memory, running.port) == 1
     memory.close()
-    told = capsys.readouterr().err
-    assert f"error: port {running.port} on 127.0.0.1: " in told
-    assert "hint: choose another: --port 0 takes any" in told
+    stderr = capsys.readouterr().err
+    assert f"error: port {running.port} on 127.0.0.1: " in stderr
+    assert "hint: choose another: --port 0 takes any" in stderr
 
 
 def test_the_token_is_made_once_and_refused_when_others_could_know_it(tmp_path: Path) -> None:
@@ -339,7 +341,7 @@ def test_the_token_is_made_once_and_refused_when_others_could_know_it(tmp_path: 
         with pytest.raises(InvalidValueError, match="read by others"):
             loopback.load_token(str(tmp_path), str(tmp_path / "run"))
         file.chmod(0o600)
-    for held in (b"", b"short", b"\xff" * 40):
-        file.write_bytes(held)
+    for content in (b"", b"short", b"\xff" * 40):
+        file.write_bytes(content)
         with pytest.raises(InvalidValueError, match="mcp-token"):
             loopback.load_token(str(tmp_path), str(tmp_path / "run"))

@@ -54,10 +54,10 @@ def test_the_claim_is_in_status_doctor_and_once_in_the_log(vault: Path, clone: P
     assert "declares acme-vault, which belongs to example.com/acme/vault: it does not count here" in status
     assert "holdfast project accept" in status
     assert told_json("-C", str(clone), "status")["project"]["claim"] == "acme-vault"
-    (finding,) = [one for one in _findings(clone) if one["name"] == "project"]
+    (finding,) = [row for row in _findings(clone) if row["name"] == "project"]
     assert finding["status"] == "note"
     assert "acme-vault" in finding["what"]
-    assert not [one for one in _findings(vault) if one["name"] == "project"]
+    assert not [row for row in _findings(vault) if row["name"] == "project"]
     assert (home / "hooks.log").read_text().count("acme-vault") == 1
 
 
@@ -113,11 +113,13 @@ def clone_of_import(home: Path, tmp_path: Path) -> Path:
     """A repository whose declared id the store knows from a version that wrote no owner down."""
     made = repository(tmp_path / "later", "git@example.com:mallory/later.git")
     with Memory(str(tmp_path)) as memory:
-        kept = memory.remember(SECRET)
+        lesson = memory.remember(SECRET)
         from holdfast.lean.records import replace
 
-        foreign = replace(kept, scope=replace(kept.scope, project="acme-vault"), recorded_at=memory.parts.clock.now())
-        memory.parts.store.put([foreign], {kept.id: kept.recorded_at})
+        foreign = replace(
+            lesson, scope=replace(lesson.scope, project="acme-vault"), recorded_at=memory.parts.clock.now()
+        )
+        memory.parts.store.put([foreign], {lesson.id: lesson.recorded_at})
     return made
 
 

@@ -116,9 +116,9 @@ def pull(hub: Hub, model: str = "acme/tiny", *arguments: str, code: int = 0) -> 
 
 
 def test_a_model_is_pulled_checked_and_recorded(home: Path, hub: Hub) -> None:
-    told = json.loads(pull(hub, "acme/tiny", "--json").stdout)
+    report = json.loads(pull(hub, "acme/tiny", "--json").stdout)
     folder = home / "models" / "acme--tiny"
-    assert told == {"model": "acme/tiny", "folder": str(folder)}
+    assert report == {"model": "acme/tiny", "folder": str(folder)}
     assert {path.name for path in folder.iterdir()} == {
         "model.onnx", "tokenizer.json", "tokenizer_config.json", "config.json", "holdfast-model.json",
     }  # fmt: skip
@@ -153,11 +153,11 @@ def test_a_download_that_broke_off_goes_on_where_it_stopped(home: Path, hub: Hub
 
 
 @pytest.mark.parametrize(
-    ("path", "said"), [("onnx/model.onnx", "wrong checksum"), ("tokenizer.json", "wrong checksum")]
+    ("path", "message"), [("onnx/model.onnx", "wrong checksum"), ("tokenizer.json", "wrong checksum")]
 )
-def test_a_file_that_is_not_what_was_announced_is_refused(home: Path, hub: Hub, path: str, said: str) -> None:
+def test_a_file_that_is_not_what_was_announced_is_refused(home: Path, hub: Hub, path: str, message: str) -> None:
     hub.lies = {path: hub.files[path][::-1]}
-    assert said in pull(hub, code=1).stderr
+    assert message in pull(hub, code=1).stderr
     assert not (home / "models" / "acme--tiny").exists()
     hub.lies = {}
     pull(hub)

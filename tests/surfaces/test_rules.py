@@ -26,8 +26,8 @@ def inside(code: Codebase, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def changes(*arguments: str) -> dict[str, str]:
     """What happens to each file, by its name in the project."""
-    found = told_json("rules", *arguments)["files"]
-    return {os.path.relpath(one["file"]).replace(os.sep, "/"): one["change"] for one in found}
+    files = told_json("rules", *arguments)["files"]
+    return {os.path.relpath(row["file"]).replace(os.sep, "/"): row["change"] for row in files}
 
 
 def test_without_a_host_that_needs_them_nothing_is_written(code: Codebase) -> None:
@@ -81,9 +81,9 @@ def test_a_file_is_written_with_its_own_line_ends_and_a_mark_at_its_start(code: 
     before = "\ufeff# Ours\r\n\r\nKeep left.".encode()
     Path("AGENTS.md").write_bytes(before)
     told("rules", "sync", "--host", "zed")
-    held = Path("AGENTS.md").read_bytes()
-    assert held.startswith(before)
-    assert held.count(b"\n") == held.count(b"\r\n")
+    content = Path("AGENTS.md").read_bytes()
+    assert content.startswith(before)
+    assert content.count(b"\n") == content.count(b"\r\n")
     told("rules", "remove")
     assert Path("AGENTS.md").read_bytes() == before
 
@@ -131,11 +131,11 @@ def test_what_cannot_be_a_rules_file_is_refused_by_name(code: Codebase, tmp_path
     hosts = ("zed", "aider", "gemini-cli", "cline", "roo")
     result = run("rules", "sync", *(word for host in hosts for word in ("--host", host)))
     assert result.exit_code == 1
-    for said in (
+    for message in (
         "CONVENTIONS.md is not UTF-8", "GEMINI.md is a link that leads out of the project",
         "holdfast-always.md: is there already and is not ours",
     ):  # fmt: skip
-        assert said in result.stderr
+        assert message in result.stderr
     assert (tmp_path / "dotfiles.md").read_text() == "mine everywhere\n"
     assert Path(".roo/rules/holdfast-always.md").read_text() == "a person's own\n"
     assert Path(".clinerules").read_text().startswith("an old kind of rules\n")
@@ -224,8 +224,8 @@ def test_what_came_with_the_project_is_ours_too(code: Codebase, home: Path) -> N
     told("rules", "sync", "--host", "zed", "--host", "windsurf", "--budget", "200")
     told("rules", "sync", "--host", "jetbrains")
     (home / "manifest.json").unlink()
-    held = code.git("status", "--short")
-    assert held
+    status = code.git("status", "--short")
+    assert status
     told("rules", "remove")
     assert code.git("status", "--short") == ""
 

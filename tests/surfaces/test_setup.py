@@ -38,9 +38,9 @@ class Machine:
         assert result.exit_code == 0, result.output
         return result.stdout
 
-    def write(self, path: Path, held: bytes) -> None:
+    def write(self, path: Path, content: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(held)
+        path.write_bytes(content)
 
     def files(self) -> dict[str, bytes]:
         """Every file that is not Holdfast's own."""
@@ -56,15 +56,15 @@ def machine(home: Path) -> Machine:
     return Machine(home.parent)
 
 
-def handlers(held: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {event: groups[-1]["hooks"][0] for event, groups in held["hooks"].items()}
+def handlers(settings: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {event: groups[-1]["hooks"][0] for event, groups in settings["hooks"].items()}
 
 
 def test_setup_registers_every_hook_and_the_server(machine: Machine) -> None:
     machine.ok("setup", "claude-code")
-    found = handlers(json.loads(machine.settings.read_text()))
-    assert set(found) == EVENTS
-    for handler in found.values():
+    registered = handlers(json.loads(machine.settings.read_text()))
+    assert set(registered) == EVENTS
+    for handler in registered.values():
         shell, flag, guard, launcher, host = shlex.split(handler["command"])
         assert (shell, flag) == ("/bin/sh", "-c")
         assert '. "$0"' in guard
@@ -77,9 +77,9 @@ def test_setup_registers_every_hook_and_the_server(machine: Machine) -> None:
 
 def test_hooks_that_deliver_are_waited_for_and_the_session_end_keeps_its_own_limit(machine: Machine) -> None:
     machine.ok("setup", "claude-code")
-    found = handlers(json.loads(machine.settings.read_text()))
-    assert [event for event, handler in found.items() if handler.get("async")] == ["PostToolUse"]
-    assert "timeout" not in found["SessionEnd"]
+    registered = handlers(json.loads(machine.settings.read_text()))
+    assert [event for event, handler in registered.items() if handler.get("async")] == ["PostToolUse"]
+    assert "timeout" not in registered["SessionEnd"]
 
 
 def test_setup_twice_is_setup_once(machine: Machine) -> None:
@@ -92,10 +92,10 @@ def test_setup_twice_is_setup_once(machine: Machine) -> None:
 
 def test_setup_replaces_what_another_installation_left(machine: Machine) -> None:
     machine.ok("setup", "claude-code")
-    held = machine.settings.read_text()
-    machine.write(machine.settings, held.replace("-I -S ", "-I -S /old/place/").encode())
+    text = machine.settings.read_text()
+    machine.write(machine.settings, text.replace("-I -S ", "-I -S /old/place/").encode())
     machine.ok("setup", "claude-code")
-    assert machine.settings.read_text() == held
+    assert machine.settings.read_text() == text
 
 
 def test_uninstall_restores_every_byte(machine: Machine) -> None:
@@ -154,9 +154,9 @@ def test_both_scopes_share_a_file_and_leave_it_together(machine: Machine) -> Non
     before = machine.files()
     machine.ok("setup", "claude-code", "-C", str(shop))
     machine.ok("setup", "claude-code", "--project", "-C", str(shop))
-    held = json.loads(machine.state.read_text())
-    assert "holdfast" in held["mcpServers"]
-    assert "holdfast" in held["projects"][str(shop)]["mcpServers"]
+    state = json.loads(machine.state.read_text())
+    assert "holdfast" in state["mcpServers"]
+    assert "holdfast" in state["projects"][str(shop)]["mcpServers"]
     once = machine.files()
     machine.ok("setup", "claude-code", "-C", str(shop))
     assert machine.files() == once
@@ -217,23 +217,23 @@ def test_a_file_the_user_deleted_is_not_brought_back(machine: Machine) -> None:
 
 def test_json_tells_what_happened(machine: Machine) -> None:
     machine.write(machine.settings, SETTINGS)
-    told = json.loads(machine.ok("setup", "claude-code", "--json"))
-    assert told["scope"] == "user"
-    assert told["files"] == [
+    report = json.loads(machine.ok("setup", "claude-code", "--json"))
+    assert report["scope"] == "user"
+    assert report["files"] == [
         {"file": str(machine.settings), "change": "changed"},
         {"file": str(machine.state), "change": "created"},
     ]
-    assert told["launcher"]["change"] == "created"
-    told = json.loads(machine.ok("uninstall", "--json"))
-    assert [file["change"] for file in told["files"]] == ["changed", "removed", "removed"]
+    assert report["launcher"]["change"] == "created"
+    report = json.loads(machine.ok("uninstall", "--json"))
+    assert [file["change"] for file in report["files"]] == ["changed", "removed", "removed"]
 
 
 TOKEN = b"oauth-token-of-the-user"
 
 
 def copies_of_the_token(machine: Machine) -> list[Path]:
-    held = (path for path in (machine.home / ".holdfast").rglob("*") if path.is_file())
-    return [path for path in held if TOKEN in path.read_bytes()]
+    files = (path for path in (machine.home / ".holdfast").rglob("*") if path.is_file())
+    return [path for path in files if TOKEN in path.read_bytes()]
 
 
 def test_a_backup_is_for_its_owner_alone_and_goes_when_its_file_is_restored(machine: Machine) -> None:
@@ -253,8 +253,8 @@ def test_a_backup_is_for_its_owner_alone_and_goes_when_its_file_is_restored(mach
 def test_a_backup_that_a_later_setup_replaces_goes_too(machine: Machine) -> None:
     machine.write(machine.state, b'{"oauthAccount": "' + TOKEN + b'"}')
     machine.ok("setup", "claude-code")
-    told = json.loads(machine.state.read_bytes())
-    machine.state.write_text(json.dumps({**told, "oauthAccount": "none", "mcpServers": {}}))
+    state = json.loads(machine.state.read_bytes())
+    machine.state.write_text(json.dumps({**state, "oauthAccount": "none", "mcpServers": {}}))
     machine.ok("setup", "claude-code")
     assert copies_of_the_token(machine) == []
     machine.ok("uninstall")
@@ -268,11 +268,11 @@ def test_what_is_still_set_up_keeps_its_backup_and_it_is_said_where(machine: Mac
     result = machine.run("uninstall", "codex")
     assert f"still set up: 1 backup in {machine.home / '.holdfast' / 'backups'}" in result.stderr
     findings = json.loads(machine.run("doctor", "--no-proof", "--json").stdout)["findings"]
-    (finding,) = [one for one in findings if one["name"] == "backups"]
+    (finding,) = [row for row in findings if row["name"] == "backups"]
     assert (finding["status"], str(machine.home / ".holdfast" / "backups") in finding["what"]) == ("ok", True)
     (machine.home / ".holdfast" / "backups" / os.listdir(machine.home / ".holdfast" / "backups")[0]).chmod(0o644)
     findings = json.loads(machine.run("doctor", "--no-proof", "--json").stdout)["findings"]
-    assert [one["status"] for one in findings if one["name"] == "backups"] == ["bad"]
+    assert [row["status"] for row in findings if row["name"] == "backups"] == ["bad"]
     assert machine.run("uninstall").exit_code == 0
     assert machine.settings.read_bytes() == SETTINGS
 
@@ -332,9 +332,9 @@ def test_a_moved_installation_changes_the_launcher_alone(machine: Machine) -> No
     launcher = machine.home / ".holdfast" / "bin" / "holdfast-launch"
     sound = launcher.read_text()
     launcher.write_text(sound.replace("python=", "python=/gone"))
-    told = json.loads(machine.ok("setup", "claude-code", "--json"))
-    assert told["launcher"] == {"file": str(launcher), "change": "changed"}
-    assert {file["change"] for file in told["files"]} == {"unchanged"}
+    report = json.loads(machine.ok("setup", "claude-code", "--json"))
+    assert report["launcher"] == {"file": str(launcher), "change": "changed"}
+    assert {file["change"] for file in report["files"]} == {"unchanged"}
     assert launcher.read_text() == sound
     assert os.access(launcher, os.X_OK)
     assert machine.files() == before

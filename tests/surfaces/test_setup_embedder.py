@@ -17,7 +17,7 @@ from holdfast.surfaces.cli.call import Call
 NOWHERE = "http://127.0.0.1:9"
 
 
-def offer(folder: Path, said: str) -> str:
+def offer(folder: Path, answer: str) -> str:
     """What a person sees who is offered the embedder and says that."""
 
     call = Call()
@@ -27,7 +27,7 @@ def offer(folder: Path, said: str) -> str:
     def command() -> None:
         _firstrun._offer_embedder(call, load_settings())
 
-    done = CliRunner().invoke(command, input=said)
+    done = CliRunner().invoke(command, input=answer)
     assert done.exit_code == 0, (done.output, done.exception)
     return done.output
 

@@ -21,8 +21,8 @@ def machine(home: Path) -> Machine:
 
 def test_without_a_name_every_host_that_is_found_is_set_up(machine: Machine) -> None:
     before = machine.files()
-    told = machine.ok("setup", "--yes")
-    assert [title for title in ("Claude Code", "OpenAI Codex", "Zed", "Claude Desktop") if title in told] == [
+    output = machine.ok("setup", "--yes")
+    assert [title for title in ("Claude Code", "OpenAI Codex", "Zed", "Claude Desktop") if title in output] == [
         "Claude Code", "OpenAI Codex", "Zed",
     ]  # fmt: skip
     assert set(machine.files()) == {
@@ -67,12 +67,12 @@ def test_a_broken_file_of_a_host_that_was_never_set_up_does_not_stop_uninstall(m
 
 def test_the_list_tells_what_each_host_can_do(machine: Machine) -> None:
     machine.ok("setup", "codex")
-    told = {row["host"]: row for row in json.loads(machine.ok("setup", "--list", "--json"))["hosts"]}
-    assert told["codex"]["set_up"]
-    assert told["codex"]["found"] == str(machine.home / ".codex")
-    assert "prompt" in told["codex"]["deliveries"]
-    assert not told["zed"]["set_up"]
-    assert told["claude-desktop"]["found"] == ""
+    by_host = {row["host"]: row for row in json.loads(machine.ok("setup", "--list", "--json"))["hosts"]}
+    assert by_host["codex"]["set_up"]
+    assert by_host["codex"]["found"] == str(machine.home / ".codex")
+    assert "prompt" in by_host["codex"]["deliveries"]
+    assert not by_host["zed"]["set_up"]
+    assert by_host["claude-desktop"]["found"] == ""
     assert "codex" in machine.ok("setup", "--list")
 
 

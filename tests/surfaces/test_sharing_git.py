@@ -266,7 +266,7 @@ def test_broken_files_of_a_clone_are_named_kept_and_change_nothing(team: list[Me
     files["whole"].write_text(texts["whole"].replace("kind: ", "tags:\n- port\nkind: ", 1))
     ada.push("edited by hand")
     bob.git("pull", "-q", "--no-edit")
-    held = files_of(bob)
+    before = files_of(bob)
     bob.enter()
     result = run("sync", "--accept", "-C", str(bob.folder))
     assert result.exit_code == 1
@@ -289,7 +289,7 @@ def test_broken_files_of_a_clone_are_named_kept_and_change_nothing(team: list[Me
         )
     assert bob.lessons() == known
     assert {name: text for name, text in files_of(bob).items() if "whole" not in name} == {
-        name: text for name, text in held.items() if "whole" not in name
+        name: text for name, text in before.items() if "whole" not in name
     }
     (whole,) = (row for row in told_json("list", "-C", str(bob.folder))["lessons"] if "Whole" in row["insight"])
     assert whole["tags"] == ["port"]
@@ -301,9 +301,9 @@ def test_setup_is_taken_back_to_the_byte(team: list[Member]) -> None:
     ada.holdfast("setup", "git", "--git-hooks")
     assert "merge-driver" in config.read_text()
     assert "sync --git-hook" in (hooks / "post-merge").read_text()
-    held = config.read_bytes()
+    content = config.read_bytes()
     ada.holdfast("setup", "git", "--git-hooks")
-    assert config.read_bytes() == held
+    assert config.read_bytes() == content
     told("uninstall", "git")
     assert b"holdfast" not in config.read_bytes()
     assert not (hooks / "post-merge").exists()

@@ -53,15 +53,15 @@ def resident_kb() -> int:
 
 def hook_processes(hooks: Hooks) -> list[str]:
     """Command lines of processes of this home that run our entry, however they were started."""
-    home, found = f"HOLDFAST_HOME={hooks.env['HOLDFAST_HOME']}".encode(), []
+    home, lines = f"HOLDFAST_HOME={hooks.env['HOLDFAST_HOME']}".encode(), []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             line = (folder / "cmdline").read_bytes()
             if ENTRY.encode() in line and home in (folder / "environ").read_bytes():
-                found.append(line.decode())
+                lines.append(line.decode())
         except OSError:
             continue
-    return found
+    return lines
 
 
 def test_a_thousand_hooks_through_a_server_leave_it_as_it_was(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,11 +150,11 @@ def test_two_thousand_recalls_leave_nothing_behind_in_memory(hooks: Hooks) -> No
     gained, shrunk = [], []
     with hooks.memory() as memory:
         store = memory.parts.store
-        asked = HookCall(host="mcp", name="recall", session=SessionId("s1"), cwd=memory.folder, prompt="ledger")
+        call = HookCall(host="mcp", name="recall", session=SessionId("s1"), cwd=memory.folder, prompt="ledger")
 
         def recall(count: int) -> None:
             for number in range(count):
-                memory.note_recall(memory.recall(f"amounts of account {number % 40}"), asked)
+                memory.note_recall(memory.recall(f"amounts of account {number % 40}"), call)
 
         recall(500)  # what is made once is made by now
         store._connection.sql.set_trace_callback(  # type: ignore[attr-defined]

@@ -76,8 +76,8 @@ class Machine(Hooks):
 
     def read(self, session: str = "s1") -> None:
         """Claude Code's hook before a read of the file, which tells its lesson."""
-        told = self.call("PreToolUse", session, tool_name="Read", tool_input={"file_path": str(self.code)})
-        assert self.lesson[-8:] in told
+        context = self.call("PreToolUse", session, tool_name="Read", tool_input={"file_path": str(self.code)})
+        assert self.lesson[-8:] in context
 
     def edit(self, text: str, session: str = "s1") -> None:
         """Claude Code's hooks around an edit of the file."""
@@ -98,8 +98,8 @@ def machine() -> Iterator[Machine]:
 def read(running: subprocess.Popen[str]) -> dict[str, Any]:
     """The next line; the test's own limit ends a wait in vain."""
     assert running.stdout is not None
-    told: dict[str, Any] = json.loads(running.stdout.readline())
-    return told
+    report: dict[str, Any] = json.loads(running.stdout.readline())
+    return report
 
 
 def end(running: subprocess.Popen[str], how: int = signal.SIGINT) -> tuple[int, str]:
@@ -111,10 +111,10 @@ def end(running: subprocess.Popen[str], how: int = signal.SIGINT) -> tuple[int, 
 def test_a_line_tells_each_change_and_ctrl_c_ends_it_well(machine: Machine) -> None:
     running = machine.watch("--json")
     machine.code.write_text(SIGNATURE)
-    told = read(running)
-    assert (told["before"], told["freshness"]) == ("fresh", "changed")
-    assert "month" in told["caveat"]
-    assert told["lesson"]["insight"] == RULE
+    report = read(running)
+    assert (report["before"], report["freshness"]) == ("fresh", "changed")
+    assert "month" in report["caveat"]
+    assert report["lesson"]["insight"] == RULE
     machine.code.write_text(CODE)
     assert read(running)["freshness"] == "fresh"
     assert end(running) == (0, "")
@@ -137,10 +137,10 @@ def test_for_people_a_line_has_the_time_the_state_the_lesson_and_what_changed(ma
     running = machine.watch()
     machine.code.unlink()
     assert running.stdout is not None
-    told = running.stdout.readline().split("  ")
-    assert told[1:4] == ["orphaned", machine.lesson[-8:], RULE]
-    assert told[4] == "ledger.py"
-    assert "deleted" in told[5]
+    columns = running.stdout.readline().split("  ")
+    assert columns[1:4] == ["orphaned", machine.lesson[-8:], RULE]
+    assert columns[4] == "ledger.py"
+    assert "deleted" in columns[5]
     assert end(running)[0] == 0
 
 
@@ -197,8 +197,8 @@ def test_the_server_marks_what_changes_and_the_next_hook_tells_it(
         wait_for(lambda: list(lock.glob("watcher-*.lock")), "the server watches")
         wait_for(lambda: _change(machine), "the change is marked")
         ended.set()
-    told = machine.call("PreToolUse", tool_name="Bash", tool_input={"command": "make tests"})
-    assert "has just changed" in told
+    context = machine.call("PreToolUse", tool_name="Bash", tool_input={"command": "make tests"})
+    assert "has just changed" in context
     assert machine.log == ""
 
 
@@ -226,9 +226,9 @@ def test_cold_hooks_tell_the_session_of_its_own_edit(machine: Machine, watched: 
     machine.edit(SIGNATURE)
     if running:
         assert read(running)["freshness"] == "changed"
-    told = machine.call("PreToolUse", tool_name="Bash", tool_input={"command": "make tests"})
-    assert "rate signature: month added" in told
-    assert told.count(machine.lesson[-8:]) == 1
+    context = machine.call("PreToolUse", tool_name="Bash", tool_input={"command": "make tests"})
+    assert "rate signature: month added" in context
+    assert context.count(machine.lesson[-8:]) == 1
     assert "has just changed" not in machine.call("PreToolUse", tool_name="Bash", tool_input={"command": "make tests"})
     assert machine.call("PreToolUse", "s2", tool_name="Bash", tool_input={"command": "make tests"}) == ""
     assert machine.log == ""

@@ -201,17 +201,17 @@ def test_there_must_be_something_to_accept(ground: Ground, vault: Path) -> None:
 
 
 def test_an_id_that_the_store_knows_from_elsewhere_has_no_owner_until_the_user_says_so(ground: Ground) -> None:
-    asked: list[str] = []
+    projects: list[str] = []
 
     def first_folder(project: str) -> str:
-        asked.append(project)
+        projects.append(project)
         return "/gone/vault"
 
     claims = Claims(ground.states, first_folder)
     workspace = LocalWorkspace(ground.states, SystemClock(), 20, lambda: claims)
     mine = declare(ground.repository("mine", REMOTE), ground=ground)
     assert [workspace.locate(str(mine)).claim for _ in range(2)] == ["acme-vault"] * 2
-    assert asked == ["acme-vault"]
+    assert projects == ["acme-vault"]
     assert workspace.accept_claim(str(mine)).project.id == "acme-vault"
     assert workspace.locate(str(clone(ground, mine, "again", REMOTE))).project.id == "acme-vault"
 
@@ -234,16 +234,16 @@ def test_a_claim_is_reported_once(ground: Ground, vault: Path) -> None:
 
 
 def test_of_two_repositories_that_are_seen_at_once_one_is_bound(ground: Ground) -> None:
-    one = declare(ground.repository("one", REMOTE), ground=ground)
-    other = declare(ground.repository("other", OTHER), ground=ground)
+    first = declare(ground.repository("one", REMOTE), ground=ground)
+    second = declare(ground.repository("other", OTHER), ground=ground)
     claims = Claims(ground.states, turn=lambda: nullcontext(False))
     busy = LocalWorkspace(ground.states, SystemClock(), 20, lambda: claims)
-    assert busy.locate(str(one)).claim == "acme-vault"  # somebody else is binding an id just now
+    assert busy.locate(str(first)).claim == "acme-vault"  # somebody else is binding an id just now
 
     def meanwhile() -> nullcontext[bool]:
-        ground.workspace.locate(str(other))
+        ground.workspace.locate(str(second))
         return nullcontext(True)
 
     raced = LocalWorkspace(ground.states, SystemClock(), 20, lambda: Claims(ground.states, turn=meanwhile))
-    assert raced.locate(str(one)).claim == "acme-vault"
-    assert ground.id(other) == "acme-vault"
+    assert raced.locate(str(first)).claim == "acme-vault"
+    assert ground.id(second) == "acme-vault"

@@ -286,13 +286,13 @@ def test_a_file_named_like_a_revision_is_no_riddle(trap: Trap, name: str) -> Non
     trap.git("add", "-A")
     trap.git("commit", "-q", "-m", "riddle")
     trap.ground.states.clear()
-    found = trap.ground.workspace.locate(str(trap.root))
-    assert found.project.id == before
-    assert found.project.root_commit == trap.first
+    located = trap.ground.workspace.locate(str(trap.root))
+    assert located.project.id == before
+    assert located.project.root_commit == trap.first
     last = trap.git("rev-parse", "HEAD")
     (trap.root / last).write_text("x")
     (trap.root / (last + "^")).write_text("x")
-    assert list(trap.ground.workspace.history(found).changed(last)) == [name]
+    assert list(trap.ground.workspace.history(located).changed(last)) == [name]
 
 
 def test_names_of_settings_tell_the_filters() -> None:

@@ -122,10 +122,13 @@ def search(
         # what chooses nothing still counts for what is chosen: left out, it costs a tenth of recall
         counting = _rarest(lessons, [term for term in (*rare, *common) if term not in choosing], COUNTED, least=0)
         chosen = f"{_scope(sql, query, lessons, choosing)}({_any(choosing)})"
-        bm25 = _scored(sql, chosen)
         if counting:
-            # FTS5 counts a word once for each time that it stands in the expression, so `(a) AND (a OR b)` will not do
+            # Each lesson is scored once, by all words that it has. FTS5 counts a word once for each time that it stands
+            # in the expression, so that `(a) AND (a OR b)` will not do.
+            bm25 = _scored(sql, f"{chosen} NOT ({_any(counting)})")
             bm25 |= _scored(sql, f"{chosen} AND ({_any(counting)})")
+        else:
+            bm25 = _scored(sql, chosen)
         scores = _best_seen(sql, bm25, seen, depth)
     elif common:
         together = _rarest(lessons, common, COUNTED)
@@ -146,14 +149,19 @@ def errors_with(
     if not choosing:
         return []
     match = f"{_scope(sql, query, counts.lessons, choosing)}error : ({_any(choosing)})"
-    clause, args = seen
     rows = sql.execute(
-        # CROSS JOIN and NOT INDEXED: left to itself SQLite walks an index of owners and asks the full text for each row
-        "SELECT l.row, l.id, lesson_text.error FROM lesson_text CROSS JOIN lessons l NOT INDEXED"
-        f" ON l.row = lesson_text.rowid WHERE lesson_text MATCH ? AND {clause} ORDER BY bm25(lesson_text) LIMIT ?",
-        (match, *args, limit),
+        "SELECT rowid, -bm25(lesson_text) FROM lesson_text WHERE lesson_text MATCH ? ORDER BY rowid", (match,)
     )
-    return [(signature, (row, id_)) for row, id_, signature in rows]
+    scores: dict[int, float] = dict(rows.fetchall())
+    best_first = sorted(scores, key=scores.__getitem__, reverse=True)
+    numbered = first_visible(sql, best_first, seen, limit)  # first scored: a look at a lesson costs more than its score
+    signatures = dict(
+        sql.execute(
+            f"SELECT rowid, error FROM lesson_text WHERE rowid IN ({slots(len(numbered))})",
+            [row for row, _ in numbered],
+        ).fetchall()
+    )
+    return [(signatures[row], (row, id_)) for row, id_ in numbered]
 
 
 def _best(sql: sqlite3.Connection, match: str, seen: Clause, limit: int, newest: int) -> dict[Numbered, float]:
@@ -181,7 +189,8 @@ def _scored(sql: sqlite3.Connection, match: str, newest: int = -1) -> dict[int, 
 
 def _best_seen(sql: sqlite3.Connection, scores: Mapping[int, float], seen: Clause, limit: int) -> dict[Numbered, float]:
     """The best that are seen, looked up only as far as needed: in a large store a look-up costs more than a score."""
-    rows = sorted(scores, key=lambda row: (-scores[row], -row))
+    newest_first = sorted(scores, reverse=True)
+    rows = sorted(newest_first, key=scores.__getitem__, reverse=True)
     return {numbered: scores[numbered[0]] for numbered in first_visible(sql, rows, seen, limit)}
 
 

@@ -8,6 +8,8 @@ gc.disable()  # a hook is gone before there is anything worth collecting
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))))
 
 if sys.argv[1:2] == ["--learn"]:  # the learner takes the usual, longer way to its modules and their data
+    if hasattr(os, "nice"):
+        os.nice(10)  # before it loads them: the first hooks of a session often run beside a learner
     from holdfast.surfaces.hooks import learner
 
     learner.main(sys.argv[2:])

@@ -145,7 +145,6 @@ def _leave_the_host() -> None:
     try:
         os.chdir(os.sep)  # so that the folder we were started in can go
         os.setsid()
-        os.nice(10)
     except (OSError, AttributeError):
         pass  # already a session of our own, or Windows
 
