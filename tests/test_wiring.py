@@ -64,6 +64,6 @@ def test_a_hook_searches_for_a_tenth_of_a_second(
     settings = load_settings()
     workspace = make_workspace(settings, store, SystemClock(), hasty=False)
     index = CodeIndexOnce(settings, workspace, Slow(takes_s), cold)
-    found = index().search(workspace.locate(str(code.folder)), "spring_tide")
+    symbols = index().search(workspace.locate(str(code.folder)), "spring_tide")
     index.close()
-    assert [symbol.path for symbol in found] == (["tides.py"] if is_found else [])
+    assert [symbol.path for symbol in symbols] == (["tides.py"] if is_found else [])

@@ -107,11 +107,13 @@ def test_a_model_that_was_never_called_is_estimated_at_the_most_it_can_need(memo
 # Imports
 
 
-@pytest.mark.parametrize(("length", "kept"), [(3_999_999, 4_000_000), (4_000_000, 4_000_000), (9_000_000, 4_000_000)])
-def test_four_megabytes_of_a_line_are_read_and_its_end(length: int, kept: int) -> None:
+@pytest.mark.parametrize(
+    ("length", "read_bytes"), [(3_999_999, 4_000_000), (4_000_000, 4_000_000), (9_000_000, 4_000_000)]
+)
+def test_four_megabytes_of_a_line_are_read_and_its_end(length: int, read_bytes: int) -> None:
     """`importing.LINE_BYTES`."""
     first, second = TextLines(io.BytesIO(b"x" * length + b"\nnext\n"))
-    assert (len(first), first[-2:], second) == (kept, "x\n", "next\n")
+    assert (len(first), first[-2:], second) == (read_bytes, "x\n", "next\n")
 
 
 @pytest.mark.parametrize(("files", "cut"), [(3, False), (4, True)])

@@ -226,13 +226,13 @@ def test_a_byte_that_is_no_utf_8_counts_as_a_letter(byte: int) -> None:
 
 def test_three_megabytes_of_parsed_files_are_kept() -> None:
     """`views.KEPT_BYTES`: the file that was used longest ago goes first."""
-    kept = ParsedFiles()
-    first = kept.read("a.py", b"#" * 1_500_000)
-    kept.read("b.py", b"#" * 1_500_000)
-    assert kept.read("a.py", b"#" * 1_500_000) is first
-    kept.read("b.py", b"#" * 1_500_000)
-    kept.read("c.py", b"#")
-    assert kept.read("a.py", b"#" * 1_500_000) is not first
+    files = ParsedFiles()
+    first = files.read("a.py", b"#" * 1_500_000)
+    files.read("b.py", b"#" * 1_500_000)
+    assert files.read("a.py", b"#" * 1_500_000) is first
+    files.read("b.py", b"#" * 1_500_000)
+    files.read("c.py", b"#")
+    assert files.read("a.py", b"#" * 1_500_000) is not first
 
 
 # Links between files
@@ -391,8 +391,8 @@ def test_every_two_hundred_files_are_worth_a_worker_of_at_most_eight(
 def test_sixty_files_with_a_name_are_parsed(ground: Ground) -> None:
     """`namesearch.FILE_LIMIT`."""
     commit(ground, **{f"f{number:02}": "def tide(): pass\n" for number in range(61)})
-    found = search(views_of(ground), "tide", always)
-    assert sorted(symbol.path for symbol in found) == [f"f{number:02}.py" for number in range(60)]
+    symbols = search(views_of(ground), "tide", always)
+    assert sorted(symbol.path for symbol in symbols) == [f"f{number:02}.py" for number in range(60)]
 
 
 TIDE = "def tide(moon, sun):\n    level = moon + sun\n    return level * 12.42\n"

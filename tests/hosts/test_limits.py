@@ -92,16 +92,16 @@ def waits(node: Any) -> Iterator[int]:
 @pytest.mark.parametrize("name", SECONDS)
 def test_a_host_is_told_how_long_to_wait_for_each_hook(tmp_path: Path, name: str) -> None:
     host = load_host(name.partition(".")[0].replace("_", "-"))
-    told: dict[str, set[int]] = {}
+    waits_by_event: dict[str, set[int]] = {}
     for edit in host.plan_install("user", str(tmp_path), str(tmp_path), ["python3", "-P", "launch"]).edits:
         if isinstance(edit, ConfigEdit) and edit.path[:1] == ("hooks",) and len(edit.path) > 1:
-            told.setdefault(edit.path[1], set()).update(waits(edit.value))
+            waits_by_event.setdefault(edit.path[1], set()).update(waits(edit.value))
         elif isinstance(edit, OwnFile) and edit.file.endswith(".json") and "hooks" in json.loads(edit.text):
             hooks = json.loads(edit.text)["hooks"]
             entries = hooks.items() if isinstance(hooks, dict) else [(entry["trigger"], entry) for entry in hooks]
             for event, entry in entries:
-                told.setdefault(event, set()).update(waits(entry))
-    assert told == {event: {seconds} for event, seconds in SECONDS[name].items()}
+                waits_by_event.setdefault(event, set()).update(waits(entry))
+    assert waits_by_event == {event: {seconds} for event, seconds in SECONDS[name].items()}
 
 
 # Payloads of hooks
@@ -216,7 +216,7 @@ def test_a_codex_that_stays_silent_is_not_waited_for(
         with pytest.raises(HostConfigError):
             CodexApprovals(str(folder), str(home.parent)).find()
     else:
-        assert [found.state for found in CodexApprovals(str(folder), str(home.parent)).find()] == ["untrusted"]
+        assert [approval.state for approval in CodexApprovals(str(folder), str(home.parent)).find()] == ["untrusted"]
 
 
 # Transcripts
@@ -257,15 +257,15 @@ def test_a_thousand_calls_wait_for_their_result(later: int, is_known: bool) -> N
 )
 def test_from_a_version_on_no_command_can_write_a_refusal(version: str, trusts: list[str]) -> None:
     """`transcripts.EXIT_CODE_FIRST` of Claude Code."""
-    told = CLAUDE.parse_transcript(refused_call("Bash", version=version), "s", ids())
-    assert [event.trust for event in told if event.text] == trusts
+    retold = CLAUDE.parse_transcript(refused_call("Bash", version=version), "s", ids())
+    assert [event.trust for event in retold if event.text] == trusts
 
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_two_hundred_thousand_characters_of_a_message_are_searched_for_calls(tmp_path: Path, more: int) -> None:
     """`clinetasks.TEXT_LIMIT`: of a longer message the middle is left out."""
-    said = "<attempt_completion>\n<result>all is counted</result>\n</attempt_completion>"
-    text = said.center(200_000).replace(" ", "x", 1)
+    call = "<attempt_completion>\n<result>all is counted</result>\n</attempt_completion>"
+    text = call.center(200_000).replace(" ", "x", 1)
     text += "y" * more
     task = tmp_path / "1788256800000" / "api_conversation_history.json"
     task.parent.mkdir()

@@ -102,9 +102,9 @@ def test_a_project_with_fifteen_times_as_many_lessons_is_left_out_afterwards(
     statements: list[str] = []
     sql.set_trace_callback(statements.append)
     assert len(found(sql, "tide")) == 10
-    asked = [text for text in statements if "bm25" in text]
-    assert asked
-    assert any("scope : " in text for text in asked) is is_asked
+    queries = [text for text in statements if "bm25" in text]
+    assert queries
+    assert any("scope : " in text for text in queries) is is_asked
 
 
 @pytest.mark.parametrize(("lessons", "is_rare"), [(75_000, True), (74_999, False)])
@@ -185,12 +185,12 @@ def test_five_hundred_rows_or_eight_for_each_wanted_are_scored_by_their_bytes(
 
     monkeypatch.setattr(vectorindex.VectorIndex, "nearest", record)
     query = Query(project="p", vector=(1.0,) * toys.DIMENSION, embedder_id="toy")
-    asked = {}
+    wanted_by_limit = {}
     for limit in (10, 62, 63):
         wanted.clear()
         Vectors().match(sql, query, limit)
-        asked[limit] = set(wanted)
-    assert asked == {10: {500}, 62: {500}, 63: {504}}
+        wanted_by_limit[limit] = set(wanted)
+    assert wanted_by_limit == {10: {500}, 62: {500}, 63: {504}}
 
 
 def test_two_thousand_vectors_of_other_embedders_are_erased_at_once(tmp_path: Path) -> None:
@@ -227,8 +227,8 @@ def test_the_nearest_are_found_however_many_rows_are_scanned_at_once(
     vectors = toys.unit_vectors(1_200)
     toys.keep(sql, vectors, "p")
     index = Vectors()
-    asked = (0, 63, 64, 999, 1_000, 1_199)
-    assert [toys.ask(index, sql, vectors[row])[0] for row in asked] == [f"id-{row + 1}" for row in asked]
+    rows_asked = (0, 63, 64, 999, 1_000, 1_199)
+    assert [toys.ask(index, sql, vectors[row])[0] for row in rows_asked] == [f"id-{row + 1}" for row in rows_asked]
 
 
 def test_a_row_that_was_replaced_is_no_lesson(sql: sqlite3.Connection) -> None:

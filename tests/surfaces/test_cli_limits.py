@@ -158,9 +158,9 @@ def test_the_first_screen_names_four_hosts(project: Path, home: Path, monkeypatc
     monkeypatch.setenv("PATH", "/nowhere")
     for folder in (".claude", ".codex", ".cursor", ".junie", ".kiro"):
         (home.parent / folder).mkdir()
-    [found] = [line for line in told().splitlines() if line.startswith("found")]
-    assert found.count(",") == 4
-    assert "and 1 more, not set up yet" in found
+    [hosts_line] = [line for line in told().splitlines() if line.startswith("found")]
+    assert hosts_line.count(",") == 4
+    assert "and 1 more, not set up yet" in hosts_line
 
 
 @pytest.mark.parametrize("limit", [2, 3])
@@ -393,8 +393,8 @@ def test_a_host_that_does_not_tell_its_version_is_not_waited_for(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(hostcheck, "VERSION_TIMEOUT_S", seconds)
     profile = SimpleNamespace(headless=SimpleNamespace(program="slowhost"))
-    found, error = version_of(cast("Any", profile))
-    assert (found, "timed out" in error) == (number, not number)
+    version, error = version_of(cast("Any", profile))
+    assert (version, "timed out" in error) == (number, not number)
 
 
 @pytest.mark.parametrize(("seconds", "answer"), [(0.05, "no answer in 0 s"), (60.0, "")])

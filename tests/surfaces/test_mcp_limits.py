@@ -207,14 +207,14 @@ def test_the_roots_of_a_hundred_connections_are_remembered(home: Path, tmp_path:
 
 def test_a_hundred_connections_hear_of_changes(home: Path, tmp_path: Path) -> None:
     """`updates.SUBSCRIBERS`."""
-    told: list[int] = []
+    notified: list[int] = []
 
     class Listener:
         def __init__(self, number: int) -> None:
             self.number = number
 
         async def send_resource_updated(self, *_: object, **__: object) -> None:
-            told.append(self.number)
+            notified.append(self.number)
 
     async def work() -> None:
         updates = Updates(MemoryOnce(str(tmp_path)))
@@ -223,7 +223,7 @@ def test_a_hundred_connections_hear_of_changes(home: Path, tmp_path: Path) -> No
         await updates._tell("holdfast://brief")
 
     asyncio.run(work())
-    assert sorted(told) == list(range(1, 101))
+    assert sorted(notified) == list(range(1, 101))
 
 
 def test_twenty_changes_are_looked_at(code: Codebase) -> None:

@@ -26,12 +26,12 @@ NOBODYS = "1" * 40
 def questions(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float]]:
     """The first words of all questions to git with the seconds each may take; git answers them all the same."""
     recorded: list[tuple[str, float]] = []
-    asked, collect = Git.ask, Git.collect
+    ask_git, collect = Git.ask, Git.collect
     words = {"now": ""}
 
     def ask(git: Git, folder: str, arguments: Sequence[str], timeout_s: float, trusted: bool = False) -> Any:
         words["now"] = next(word for word in arguments if not word.startswith("-"))
-        return asked(git, folder, arguments, timeout_s, trusted)
+        return ask_git(git, folder, arguments, timeout_s, trusted)
 
     def record(git: Git, running: tuple[int, int], timeout_s: float) -> Any:
         recorded.append((words["now"], timeout_s))
@@ -132,10 +132,10 @@ def declared(folder: Path, text: str) -> str:
     (folder / ".holdfast").mkdir()
     (folder / ".holdfast" / "project.toml").write_text(text)
     try:
-        found = gitfiles.find_declared_id(str(folder), str(folder))
+        declaration = gitfiles.find_declared_id(str(folder), str(folder))
     except ProjectUnknownError:
         return ""
-    return found[0] if found else ""
+    return declaration[0] if declaration else ""
 
 
 # How much is asked and taken of git
