@@ -26,6 +26,7 @@ DEFAULT_EMBEDDER = "static"
 DISTIL_KEYS = frozenset({"model_from", "after_sessions", "calls_a_day", "dollars_a_day"})
 """Keys of the table `[distil]` that Holdfast reads; the others are options of the model."""
 DEFAULT_HOLDOUT, MOST_HOLDOUT = 0.05, 0.5
+"""The share of lessons withheld to measure what they bring: where nothing says otherwise, and at most."""
 NO_EMBEDDER = "none"
 """The name in the config file that means no embedder."""
 
@@ -41,7 +42,7 @@ class Settings(Frozen):
     user_home: str
     """The user's home folder, where hosts keep their files."""
     store: str
-    """URL of the store, `sqlite:///absolute/path`."""
+    """URL of the store, by default `sqlite:///absolute/path`; its scheme names the plug-in."""
     capture: bool = True
     deliver: tuple[Moment, ...] = CHANNELS
     embedder: str = ""
@@ -76,7 +77,7 @@ class Settings(Frozen):
 
     @property
     def database_path(self) -> str:
-        """The path of the file behind a `sqlite:///` store URL."""
+        """The path of the file behind a `sqlite:///` store URL; empty for another backend's."""
         return file_of(self.store)
 
     @property

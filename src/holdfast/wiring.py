@@ -86,8 +86,9 @@ class HookMemory(PlaceMemory):
         A hook calls this last, because it exits without closing the store. `before` is called first if there is work,
         which takes a while.
         """
+        path = self.settings.database_path
         try:
-            is_long = os.stat(self.settings.database_path + "-wal").st_size > LONG_LOG
+            is_long = path != "" and os.stat(path + "-wal").st_size > LONG_LOG
         except OSError:
             return
         if is_long and self.trouble is None:

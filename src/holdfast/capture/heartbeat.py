@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from holdfast.domain.event import Event
     from holdfast.ports.store import Store
 
-FAR = 1 << 40
-"""Further than any store will ever count."""
-
 
 class HostActivity(Frozen):
     """What was lately heard of one host."""
@@ -68,8 +65,10 @@ def last_events(store: Store) -> list[Event]:
 
 
 def newest_position(store: Store) -> int:
-    """The position of the event received last, 0 without any: found by halving, some forty small questions."""
-    low, high = 0, FAR
+    """The position of the event received last, 0 without any: found by doubling, then by halving."""
+    low, high = 0, 1
+    while store.find_events(EventFilter(after=high, limit=1)):
+        low, high = high + 1, high * 2
     while low < high:
         middle = (low + high) // 2
         if store.find_events(EventFilter(after=middle, limit=1)):

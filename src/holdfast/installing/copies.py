@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 LARGEST = 20_000_000
 """Bytes of a file that is searched; nothing of ours but databases is larger."""
 SHORTEST = 12
+"""Characters of the shortest sentence that is looked for."""
 LONGEST = 60
-"""Characters of a sentence that are looked for: files for hosts cut long rules."""
+"""Characters of a sentence's beginning that are looked for: files for hosts cut long rules."""
 EXPORT_ENDS = (".jsonl", ".json", ".bak", ".zip")
 """Files in the home that a person put there or asked for, or that a restore saved. Holdfast never reads them again."""
 ZIP_PIECE = 1 << 20
@@ -62,7 +63,7 @@ def _candidates(settings: Settings) -> Iterator[Copy]:
     for folder, _, names in os.walk(settings.home):
         for name in sorted(names):
             path = os.path.join(folder, name)
-            if not path.startswith(database):
+            if not (database and path.startswith(database)):
                 yield Copy(path, "remove it if you do not need it" if name.endswith(EXPORT_ENDS) else "")
 
 

@@ -21,5 +21,9 @@ class EventLog(Protocol):
         ...
 
     def find_events(self, where: EventFilter) -> list[tuple[int, Event]]:
-        """(position, event) pairs in order of position; positions grow and are never used again."""
+        """(position, event) pairs in order of position; positions grow and are never used again.
+
+        Whoever has read up to a position goes on after it: an event never appears below one that could be read already,
+        also where several write at once.
+        """
         ...

@@ -16,7 +16,7 @@ class EventFilter(Frozen):
     project: ProjectId = ""  # type: ignore[assignment]
     session: SessionId = ""  # type: ignore[assignment]
     kind: EventKind | None = None
-    """Only events of that kind that said something: a prompt or a reply. Asked of one session."""
+    """Only prompts, or only replies: what `domain.event.spoken_prefix` begins the key of. Asked of one session."""
     last: int = 0
     """Only the last so many; 0: from the first on."""
     after: int = 0
@@ -39,7 +39,7 @@ class LessonFilter(Frozen):
     duplicate_key: str = ""
     """`text.words.duplicate_key` of the insight: normalised words; equal keys may be duplicates."""
     path: str = ""
-    """Anchored to this file."""
+    """Anchored to this file, or seen there before a move or on a branch (`text.searchkeys.anchored_files`)."""
     staged: bool = False
     """Only those staged on a branch."""
     without_vector: str = ""

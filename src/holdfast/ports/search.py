@@ -100,6 +100,7 @@ class LinkedMatch(Frozen):
     """Lessons anchored to a linked file, or to a file asked about."""
 
     path: str
+    """As the query has it, also where text cannot hold it: scores go by it."""
     lessons: tuple[Numbered, ...]
 
 

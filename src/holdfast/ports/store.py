@@ -24,11 +24,14 @@ __all__ = [
 
 
 class Store(EventLog, LessonStore, Search, Activity, Vectors, StateStore, Erasure, StoreCare, Protocol):
-    """A backend. Each call is one transaction: all of it or nothing. Opened and closed by `with`.
+    """A backend. Each call is one transaction: all of it or nothing, and what it reads is of one instant.
+
+    Opened and closed by `with`. The threads of a server share one store and call it at the same time.
 
     Every method may raise StoreLockedError, StoreCorruptError, StoreReadOnlyError or StoreFullError.
     A row that cannot be read is left out of every answer, counted by `left_out`, and named by `check`.
-    Text given to a store is already redacted. NUL characters and lone surrogates are replaced, never an error.
+    Text given to a store is already redacted, and of any length, keys and paths included. NUL characters and lone
+    surrogates are replaced, never an error, in records as in questions.
     """
 
     def __enter__(self) -> Self: ...

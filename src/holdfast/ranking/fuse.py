@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from holdfast.domain.vocabulary import LessonId
     from holdfast.ranking.retrievers import Hit
 
-_OTHERS_MOST = TEXT_MOST**TEXT_POWER * sum(RETRIEVER_WEIGHTS.values()) + RETRIEVERS_AT_MOST * TIE / (RRF_K + 1)
-EXACT_FLOOR = _OTHERS_MOST * HIGHEST / LOWEST
+EXACT_FLOOR = (
+    (TEXT_MOST**TEXT_POWER * sum(RETRIEVER_WEIGHTS.values()) + RETRIEVERS_AT_MOST * TIE / (RRF_K + 1))
+    * HIGHEST
+    / LOWEST
+)
 """Added to an exact match's share: more than all other retrievers together can give with the best multipliers while the
 exact match has the worst. So no other retriever can bury an exact match; among themselves they compete as usual."""
 

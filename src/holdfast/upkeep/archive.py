@@ -39,7 +39,7 @@ MANIFEST, DATABASE, CONFIG = "manifest.json", "memory.db", "config.toml"
 FILES = (CONFIG, "export.key", "distil.jsonl")
 """Files of the home beside the database: settings, the key that seals exports, the record of calls to models."""
 MANIFEST_LIMIT = 1_000_000
-PIECE = 1 << 20
+"""Bytes of a backup's manifest that are read."""
 SAVED_FOLDER = "replaced"
 """Folder of the home for backups of memories that a restore replaced."""
 
@@ -119,7 +119,7 @@ def read_manifest(path: str) -> Manifest:
 
 def read_extent(settings: Settings) -> Extent | None:
     """Return what the home's memory holds; None for a damaged database. Raises StoreError for any other problem."""
-    if not os.path.exists(settings.database_path):
+    if settings.database_path and not os.path.exists(settings.database_path):
         return Extent()
     try:
         with open_store(settings, frozen=True) as store:
@@ -267,7 +267,7 @@ def _extract(archive: zipfile.ZipFile, member: Member, folder: str) -> None:
     target = os.path.join(folder, member.name)
     descriptor = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     with archive.open(member.name) as source, open(descriptor, "wb") as stream:
-        shutil.copyfileobj(source, stream, PIECE)
+        shutil.copyfileobj(source, stream)
     _check_member(archive.filename or "", member, _measure(member.name, target))
 
 
@@ -283,7 +283,7 @@ def _measure(name: str, path: str) -> Member:
 
 def _measure_stream(name: str, stream: IO[bytes]) -> Member:
     digest, size = hashlib.sha256(), 0
-    while piece := stream.read(PIECE):
+    while piece := stream.read(1_048_576):
         digest.update(piece)
         size += len(piece)
     return Member(name=name, size=size, sha256=digest.hexdigest())

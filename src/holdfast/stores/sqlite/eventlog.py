@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.domain.event import Event
+from holdfast.domain.event import Event, spoken_prefix
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.errors import InvalidValueError
 from holdfast.stores.sqlite.rows import clean, document, micros, read_rows, record_of
@@ -52,9 +52,10 @@ def find_events(sql: sqlite3.Connection, where: EventFilter, left_out: LeftOut) 
         args.append(clean(where.project))
 
     if where.kind:
-        # what was said has its kind at the beginning of its key, and keys are in the index of sessions
+        # keys are in the index of sessions
         clauses.append("key >= ? AND key < ?")
-        args += [f"{where.kind}:", f"{where.kind};"]
+        prefix = spoken_prefix(where.kind)
+        args += [prefix, prefix + "\U0010ffff"]
 
     def ask() -> Iterable[tuple[int, str]]:
         chosen = (

@@ -45,6 +45,7 @@ WAIT_S = 3.0
 LEAN_MODULES = ("wiring.py", "settings.py", "service/place.py", "service/hook.py", "surfaces/hooks/client.py")
 """Some of what a hook imports: without their compiled form each hook compiles them anew."""
 LOG_LINES = 3
+"""Last lines of the hooks' log that are shown."""
 COUNTED_DAYS = 7
 """How far back late and lost answers are told of."""
 
@@ -52,14 +53,16 @@ COUNTED_DAYS = 7
 def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
     """Check that the database opens, is sound and private, gets events from hooks, and knows the folder's project."""
     path = settings.database_path
-    if settings.store.startswith("sqlite:") and not os.path.exists(path):
+    if path and not os.path.exists(path):
         yield from _check_new_store(settings)
         yield from _check_witness(settings, Extent())
         return
     modes = list(_check_modes(settings))  # first, because opening the database corrects its own mode
     try:
         with open_store(settings, WAIT_S) as store:
-            yield Finding(OK, "database", f"{path} opens ({os.path.getsize(path) / 1e6:.1f} MB)")
+            scheme = settings.store.partition(":")[0]
+            opens = f"{path} opens ({os.path.getsize(path) / 1e6:.1f} MB)" if path else f"the {scheme} store opens"
+            yield Finding(OK, "database", opens)
             problems = store.check()
             yield from (Finding(BAD, "database", problem.what, problem.mend) for problem in problems)
             if not problems:
@@ -69,7 +72,7 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[Finding]:
             yield from _check_project(store, settings, folder)
             heard, hosts = last_events(store), activity(store)
     except (HoldfastError, OSError) as exc:
-        yield failure("database", exc, _mend_store(exc, shlex.quote(path)))
+        yield failure("database", exc, _mend_store(exc, settings))
         return
     if not heard:
         yield Finding(NOTE, "heartbeat", "no hook event was received yet; restart running sessions of the host")
@@ -98,7 +101,7 @@ def mend_store(settings: Settings) -> Iterator[Finding]:
             loss = find_loss(settings.home, settings.store, store.extent())
             accept(settings.home, settings.store, store.extent())
     except (HoldfastError, OSError) as exc:
-        yield failure("database", exc, _mend_store(exc, shlex.quote(settings.database_path)))
+        yield failure("database", exc, _mend_store(exc, settings))
         return
     if moved:
         words = ", ".join(f"{count} of {table}" for table, count in moved.items())
@@ -125,8 +128,11 @@ def check_capture(settings: Settings) -> Iterator[Finding]:
         yield Finding(NOTE, "spool", f"{counted(aside, 'file')} in {folder} cannot be read and was set aside")
 
 
-def _mend_store(exc: Exception, path: str) -> str:
-    """Return the command that solves a store's problem, or "" if the error has its own hint. None of them deletes."""
+def _mend_store(exc: Exception, settings: Settings) -> str:
+    """Return the command that solves a problem of the store's file, or "" if there is none. None of them deletes."""
+    if not settings.database_path:
+        return ""
+    path = shlex.quote(settings.database_path)
     if isinstance(exc, StoreCorruptError):
         return f"mv {path} {path}.damaged && holdfast backfill"
     if isinstance(exc, StoreLockedError):
@@ -161,14 +167,14 @@ def _check_modes(settings: Settings) -> Iterator[Finding]:
     if os.name != "posix":
         return  # Windows protects a user's folder by other means, and file modes mean nothing there
     path = settings.database_path
-    exposed = [name for name in (path, path + "-wal", path + "-shm") if _mode(name) & 0o077]
+    exposed = [name for name in (path, path + "-wal", path + "-shm") if path and _mode(name) & 0o077]
     for name in exposed:
         yield Finding(BAD, "permissions", f"others can read {name}", f"chmod 600 {shlex.quote(name)}")
     if _mode(settings.home) & 0o022:
         yield Finding(
             BAD, "permissions", f"others can write {settings.home}", f"chmod 700 {shlex.quote(settings.home)}"
         )
-    elif not exposed:
+    elif path and not exposed:
         yield Finding(OK, "permissions", "only you can read the database")
 
 
