@@ -422,7 +422,7 @@ def test_the_proof_waits_for_its_learner(
     if learns:
         late = threading.Timer(0.3, learn)
         late.start()
-        assert story.wait_for_learner() == "what was said became a lesson"
+        assert story.wait_for_learner() == "the rule became a lesson"
         late.join()
     else:
         with pytest.raises(ValueError, match="taught nothing"):
