@@ -39,7 +39,7 @@ def test_it_says_what_it_kept_and_how_to_take_it_back(folder: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "1 commit read: stored 1 lesson" in result.stdout
     assert "Flush the tide cache when the port changes" in result.stdout
-    assert "holdfast undo takes this run back" in result.stderr
+    assert "to undo this run: holdfast undo" in result.stderr
     facts = told_json("-C", str(folder), "status")
     assert (facts["inbox"], facts["from_commits"]) == (0, 1)
     assert "retired 1 lesson" in told("-C", str(folder), "backfill", "--git", "--undo")

@@ -313,7 +313,7 @@ def test_a_file_in_which_its_host_finds_nothing_is_told_of(machine: Machine) -> 
 def test_a_transcript_of_this_machine_without_an_event_is_counted(machine: Machine) -> None:
     machine.codex()
     assert machine.json()["skipped"] == {"transcripts: no event was found in them": 1}
-    assert "left out: 1 transcripts, no event was found" in machine.run().stderr
+    assert "skipped: 1 transcripts, no event was found" in machine.run().stderr
 
 
 def test_a_pipe_tells_nothing_and_is_not_waited_for(tmp_path: Path) -> None:

@@ -251,7 +251,7 @@ def test_status_tells_where_things_are(home: Path) -> None:
         str(home / "memory.db"),
         "1 active",
         "embedder",
-        "nothing from any hook",
+        "none from any hook",
     ):
         assert word in lines
     plain = told_json("status")

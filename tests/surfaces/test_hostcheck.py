@@ -23,11 +23,11 @@ HOOKED = HostProfile(title="Some host", hooks="~/.some/hooks.json")
 @pytest.mark.parametrize(
     ("profile", "heard", "level", "words"),
     [
-        (HOOKED, HostActivity(), "note", "nothing heard yet: start a session"),
+        (HOOKED, HostActivity(), "note", "no event yet: start a session"),
         (HostProfile(title="Mute"), HostActivity(), "ok", "holdfast backfill"),
         (HOOKED, HostActivity(heard_at=NOW - timedelta(days=9), kinds=("prompt",)), "note", "9 days ago (prompt)"),
         (HOOKED, HostActivity(heard_at=NOW, kinds=("tool_result",), commands=14), "note",
-         "14 commands were heard and none failed"),
+         "14 commands were reported and none failed"),
         (HOOKED, HostActivity(heard_at=NOW, kinds=("session_start", "tool_failure"), commands=14, failures=1,
                               delivered_at=NOW - timedelta(hours=3)), "ok", "(start, failure); last delivery 3 h ago"),
         (HOOKED, HostActivity(heard_at=NOW, kinds=("prompt",), commands=9), "ok", "nothing delivered yet"),

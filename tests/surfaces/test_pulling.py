@@ -165,7 +165,7 @@ def test_a_file_that_is_not_what_was_announced_is_refused(home: Path, hub: Hub, 
 
 def test_a_file_longer_than_announced_is_not_read_to_its_end(home: Path, hub: Hub) -> None:
     hub.lies = {"onnx/model.onnx": GRAPH * 2}
-    assert "sends more than it announced" in pull(hub, code=1).stderr
+    assert "sent more than it announced" in pull(hub, code=1).stderr
 
 
 def test_the_model_we_know_is_held_to_our_own_checksums(home: Path, hub: Hub) -> None:
@@ -209,7 +209,7 @@ def test_what_is_no_hubs_address_is_refused(home: Path, address: str) -> None:
 def test_two_pulls_at_once_do_not_mix(home: Path, hub: Hub) -> None:
     with Turn(str(home / "run"), "pull") as ours:
         assert ours
-        assert "another process is pulling" in pull(hub, code=1).stderr
+        assert "another process is downloading" in pull(hub, code=1).stderr
 
 
 def test_the_model_that_was_pulled_is_used_without_naming_its_folder(home: Path, hub: Hub, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_a_file_that_a_host_with_hooks_reads_too_is_written_for_those_asked_for_
     assert not Path("AGENTS.md").exists()
     assert Path(".github/instructions/holdfast-src.instructions.md").exists()
     result = run("rules", "sync", "--host", "zed")
-    assert "told twice there" in result.stderr
+    assert "they arrive twice there" in result.stderr
     assert Path("AGENTS.md").exists()
     assert not Path(".github").exists()  # VS Code reads AGENTS.md as well
     assert set(changes("sync").values()) == {"unchanged"}

@@ -61,14 +61,14 @@ class Remember(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    insight: Annotated[str, Field(description="The rule; it must stand alone")]
+    insight: Annotated[str, Field(description="A rule that stands alone")]
     quote: Annotated[str, Field(description="The exact words behind it")] = ""
     files: Texts = []
     symbols: Texts = []
     kind: Kind = "convention"
     why: str = ""
     how: Annotated[str, Field(description="What to do instead")] = ""
-    topic: Annotated[str, Field(description="Key; the same key revises")] = ""
+    topic: Annotated[str, Field(description="Key; same key revises")] = ""
 
 
 class Revise(BaseModel):
@@ -276,7 +276,7 @@ TOOLS = (
     ),
     MemoryTool(
         "checkpoint", "Checkpoint a task",
-        "Save a long task's state; it is restored after compaction and in the next session.",
+        "Save a long task's state, restored after compaction and in the next session.",
         Checkpoint, Named, _checkpoint,
     ),
     MemoryTool(
