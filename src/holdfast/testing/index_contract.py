@@ -202,6 +202,19 @@ class _Imports:
         assert index.unlinked(ROOT, 9) == {"src/a.py": []}
         assert index.importers(ROOT, "src/b.py") == []
 
+    def test_a_changed_file_leaves_the_files_that_import_it_linked(self, index: IndexStore) -> None:
+        keep(index, make_outline(imports=self.WRITTEN), make_outline("src/b.py", "git1:b"))
+        links = [Import(module="b", target="src/b.py")]
+        index.link(ROOT, {"src/a.py": links, "src/b.py": []})
+        keep(index, make_outline("src/b.py", "git1:b2"))
+        assert list(index.unlinked(ROOT, 9)) == ["src/b.py"]
+        assert index.importers(ROOT, "src/b.py") == ["src/a.py"]
+
+    def test_a_work_tree_that_is_not_known_has_none(self, index: IndexStore) -> None:
+        keep(index, make_outline(imports=self.WRITTEN))
+        assert index.imports(ROOT, "src/a.py") == list(self.WRITTEN)
+        assert index.imports(OTHER_ROOT, "src/a.py") == []
+
     def test_a_new_path_unlinks_the_files_that_may_import_it(self, index: IndexStore) -> None:
         keep(index, make_outline(imports=self.WRITTEN), make_outline("src/c.py", "git1:c"))
         index.link(ROOT, {"src/a.py": [], "src/c.py": []})
