@@ -16,11 +16,13 @@ from holdfast.stores import sqlite
 from holdfast.stores.sqlite import (
     connection,
     copying,
+    derived,
     failures,
     fulltext,
     indexrows,
     lessons,
     matching,
+    rows,
     states,
     triggers,
     vectorindex,
@@ -74,6 +76,14 @@ def test_no_number_moves_unnoticed(module: ModuleType) -> None:
     numbers = numbers_of(module)
     numbers.pop("OPEN", None)  # the system's own
     assert numbers == NUMBERS[module]
+
+
+def test_the_codes_of_tokens_are_those_of_older_files() -> None:
+    assert rows.SOURCE_CODES == {
+        "error": 1.0, "command": 1.0, "topic": 1.0, "symbol": 0.9, "path": 0.8, "file": 0.6, "mention": 0.5,
+        "part": 0.4,
+    }  # fmt: skip
+    assert derived.SEARCHABLE == ("candidate", "probation", "active", "superseded", "retired", "quarantined")
 
 
 def test_every_module_with_a_number_is_in_the_table() -> None:

@@ -114,8 +114,9 @@ def test_a_file_whose_companions_cannot_be_made_is_read_as_it_lies_there_where_t
         SqliteStore(str(blocked), 0.1).__enter__()
     with SqliteStore(str(blocked), 0.1, frozen=True) as store:
         assert len(store.find_events(EventFilter())) == 1
-        with pytest.raises(StoreReadOnlyError):
+        with pytest.raises(StoreReadOnlyError) as caught:
             store.append_events([make_event()])
+        assert caught.value is store._connection.frozen_by, "what SQLite said first"
         assert len(store.find_events(EventFilter())) == 1, "the turn was given back"
 
 
@@ -141,6 +142,12 @@ def test_a_file_that_is_not_there_is_not_read_as_it_lies_there(tmp_path: Path) -
     (tmp_path / "memory.db").mkdir()
     with pytest.raises(StoreError):
         SqliteStore(str(tmp_path / "memory.db"), 0.1, frozen=True).__enter__()
+
+
+def test_a_path_through_a_file_is_told_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="Not a directory"):
+        SqliteStore(str(tmp_path / "file" / "memory.db"), 0.1, frozen=True).__enter__()
 
 
 def test_a_damaged_file_is_not_read_as_it_lies_there(path: Path) -> None:

@@ -43,6 +43,11 @@ def test_options_that_cannot_be_are_refused(options: dict[str, str]) -> None:
         make_index(options)
 
 
+def test_an_index_waits_for_thirty_seconds_unless_told_otherwise(path: str) -> None:
+    assert SqliteIndex(path)._connection.timeout_s == make_index({"path": path})._connection.timeout_s == 30
+    assert make_index({"path": path, "timeout_s": "0.5"})._connection.timeout_s == 0.5
+
+
 def test_it_is_there_when_opened_again(path: str) -> None:
     with make_index({"path": path}) as index:
         keep(index, make_outline())

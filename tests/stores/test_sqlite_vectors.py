@@ -192,6 +192,17 @@ def test_an_index_reads_all_again_when_more_than_half_and_a_thousand_were_added(
     assert max(found, key=found.__getitem__) == 1
 
 
+def test_vectors_are_found_that_are_written_after_none_were(sql: sqlite3.Connection) -> None:
+    held = unit_vectors(2)
+    index = Vectors()
+    for project in ("p", ""):
+        assert ask(index, sql, held[0], project=project) == []
+    assert ask(index, sql, held[0], all_projects=True) == []
+    keep(sql, held, "p")
+    assert ask(index, sql, held[0]) == ask(index, sql, held[0], all_projects=True) == ["id-1", "id-2"]
+    assert ask(index, sql, held[0], project="") == []
+
+
 def test_what_was_read_stays_right_while_the_index_grows(sql: sqlite3.Connection) -> None:
     held = unit_vectors(23)
     index = vectorindex.VectorIndex("toy", DIMENSION, "p")

@@ -179,6 +179,13 @@ class _Imports:
         assert index.imports(ROOT, "src/a.py") == [*parts, self.WRITTEN[1]]
         assert index.importers(ROOT, "src/b/x.py") == index.importers(ROOT, "src/b/y.py") == ["src/a.py"]
 
+    def test_an_import_that_leads_nowhere_is_told_as_it_is_written(self, index: IndexStore) -> None:
+        keep(index, make_outline(imports=self.WRITTEN))
+        resolved = replace(self.WRITTEN[0], target="src/b.py")
+        index.link(ROOT, {"src/a.py": [self.WRITTEN[1], resolved]})
+        assert index.imports(ROOT, "src/a.py") == [resolved, self.WRITTEN[1]]
+        assert index.importers(ROOT, "") == []
+
     def test_links_of_one_work_tree_are_not_those_of_another(self, index: IndexStore) -> None:
         for root in (ROOT, OTHER_ROOT):
             keep(index, make_outline(imports=self.WRITTEN), root=root)
