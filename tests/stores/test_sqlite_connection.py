@@ -77,6 +77,43 @@ def test_a_store_made_without_options_upgrades_an_older_file_and_one_made_so_ref
             assert store.append_events([make_event()]) == 1
 
 
+def test_a_new_file_is_made_by_a_store_that_upgrades_none(tmp_path: Path) -> None:
+    with SqliteStore(str(tmp_path / "new" / "memory.db"), upgrade=False) as store:
+        assert store.append_events([make_event()]) == 1
+    with SqliteStore(str(tmp_path / "new" / "memory.db"), upgrade=False) as store:
+        assert len(store.find_events(EventFilter())) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "is_refused"), [({}, False), ({"upgrade": "yes"}, False), ({"upgrade": "no"}, True)]
+)
+def test_an_older_file_is_upgraded_unless_told_otherwise(
+    tmp_path: Path, options: dict[str, str], is_refused: bool
+) -> None:
+    path = tmp_path / "memory.db"
+    older = sqlite3.connect(path, isolation_level=None)
+    schema._apply(older, sorted(os.listdir(schema.FOLDER))[0], str(path))
+    older.close()
+    store = make({"url": f"sqlite://{path}", **options})
+    if is_refused:
+        with pytest.raises(SchemaTooOldError):
+            store.__enter__()
+    else:
+        with store:
+            assert store.append_events([make_event()]) == 1
+
+
+@pytest.mark.parametrize(("frozen", "is_read"), [("yes", True), ("no", False), ("", False)])
+def test_a_file_is_read_as_it_lies_there_only_where_told_to(blocked: Path, frozen: str, is_read: bool) -> None:
+    store = make({"url": f"sqlite://{blocked}", "timeout_s": "0.1", "frozen": frozen})
+    if not is_read:
+        with pytest.raises(StoreReadOnlyError):
+            store.__enter__()
+    else:
+        with store:
+            assert len(store.find_events(EventFilter())) == 1
+
+
 def test_a_file_that_another_process_upgraded_meanwhile_needs_nothing(path: Path) -> None:
     connection = opened(path)
     schema.upgrade(connection)

@@ -252,6 +252,14 @@ def test_a_component_is_a_signed_byte_of_the_largest_one() -> None:
     assert pack([]) == (1.0, b"")
 
 
+def test_a_component_is_positive_above_zero_and_words_are_filled_up() -> None:
+    signs = vectorindex._signs(np.array([[1.0, 0.0, -1.0, 0.5], [0.0, 1.0, 1.0, -0.5]]))
+    assert signs.shape == (2, 1)
+    assert [row.tobytes()[:2] for row in signs] == [bytes([0b1001_0000, 0]), bytes([0b0110_0000, 0])]
+    assert vectorindex._signs(np.ones((1, 65))).shape == (1, 2)
+    assert vectorindex._ones(vectorindex._signs(np.ones((1, 65)))).tolist() == [[64, 1]]
+
+
 def test_bits_are_counted_alike_without_numpys_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
     words = np.array([[0, 1, 2**64 - 1], [3, 255, 2**63]], dtype=np.uint64)
     monkeypatch.delattr(np, "bitwise_count", raising=False)

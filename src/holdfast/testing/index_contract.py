@@ -205,6 +205,7 @@ class _Imports:
         index.link(ROOT, {"src/a.py": [Import(module="b", target="src/b.py")]})
         index.put(ROOT, [], {"src/a.py": state_of(make_outline(), mtime_ns=5)})
         assert index.unlinked(ROOT, 9) == {}
+        assert index.importers(ROOT, "src/b.py") == ["src/a.py"]
         keep(index, make_outline(blob="git1:a2"))
         assert index.unlinked(ROOT, 9) == {"src/a.py": []}
         assert index.importers(ROOT, "src/b.py") == []

@@ -113,7 +113,7 @@ def _outlines_of(sql: sqlite3.Connection, root: int, paths: Sequence[str]) -> di
     for path in paths:
         row = sql.execute("SELECT outline FROM files WHERE root = ? AND path = ?", (root, clean(path))).fetchone()
         if row:
-            outlines[path] = row[0]
+            (outlines[path],) = row
     return outlines
 
 

@@ -36,14 +36,12 @@ def write(sql: sqlite3.Connection, embedder_id: str, vectors: Mapping[LessonId, 
     """Keep the vectors of current, searchable lessons; others are skipped: they were changed meanwhile."""
     embedder_id = clean(embedder_id)
     for id_, vector in vectors.items():
-        row = sql.execute(
-            "SELECT row FROM lessons WHERE id = ? AND retracted_at IS NULL AND state <> 'forgotten'", (clean(id_),)
-        ).fetchone()
-        if row:
-            sql.execute("DELETE FROM vectors WHERE lesson = ? AND embedder = ?", (row[0], embedder_id))
+        current = "SELECT row FROM lessons WHERE id = ? AND retracted_at IS NULL AND state <> 'forgotten'"
+        for (row,) in sql.execute(current, (clean(id_),)).fetchall():
+            sql.execute("DELETE FROM vectors WHERE lesson = ? AND embedder = ?", (row, embedder_id))
             sql.execute(
                 "INSERT INTO vectors (lesson, embedder, scale, codes) VALUES (?, ?, ?, ?)",
-                (row[0], embedder_id, *pack(vector)),
+                (row, embedder_id, *pack(vector)),
             )
 
 
