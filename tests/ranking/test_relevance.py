@@ -53,6 +53,22 @@ def test_a_term_of_another_script_weighs_as_a_pair_up_to_two_characters(word: st
     assert {each for _, each, _ in weigh(word).stems} == {weight}
 
 
+@pytest.mark.parametrize(
+    ("question", "stems", "fits"),
+    [
+        ("log", {"blogger"}, False),
+        ("log", {"log"}, True),
+        ("気", {"天気"}, True),
+        ("気", {"天"}, False),
+        ("気", {"気"}, True),
+    ],
+)
+def test_a_word_is_whole_and_a_character_of_a_script_in_runs_is_a_part(
+    question: str, stems: set[str], fits: bool
+) -> None:
+    assert bool(fit_of(weigh(question), frozenset(stems)).matched) is fits
+
+
 def test_nothing_asked_fits_nothing() -> None:
     assert fit_of(weigh(""), lesson_stems(LESSON)) == Fit()
 

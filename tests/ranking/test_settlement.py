@@ -99,6 +99,13 @@ def test_a_lesson_that_says_the_other_has_ended_is_better_where_it_is_trusted_as
     assert there.closes is back.closes is closes
 
 
+@pytest.mark.parametrize(("better", "worse", "closes"), [("ada", "ada", True), ("ada", "bob", False), ("", "", True)])
+def test_a_person_closes_a_lesson_of_the_same_person_only(better: str, worse: str, closes: bool) -> None:
+    newer, older = lesson(NPM, trust="person", person=better, days=3), lesson(PNPM, trust="person", person=worse)
+    ruling = rule(newer, older, relation(NPM, PNPM), NOW)
+    assert (ruling.first, ruling.closes) == (True, closes)
+
+
 def test_a_newer_or_equally_new_word_of_equal_trust_takes_the_place_of_the_other() -> None:
     better = lesson(NPM, trust="verified", sessions_seen=("s1", "s2"))
     assert rule(better, lesson(PNPM, trust="verified"), relation(NPM, PNPM), NOW).closes

@@ -11,9 +11,8 @@ import pytest
 from holdfast.domain.records import Change
 from holdfast.errors import LessonNotFoundError, StoreLockedError
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
-from holdfast.stores.sqlite.rows import EPOCH, LeftOut, instant, micros, scope_token, text_of
 from holdfast.stores.sqlite.store import SqliteStore
-from holdfast.testing.builders import PROJECT, START, make_change, make_event, make_lesson, next_version
+from holdfast.testing.builders import PROJECT, make_change, make_event, make_lesson, next_version
 
 pytestmark = pytest.mark.needs_file("it damages rows of the file")
 
@@ -130,40 +129,3 @@ def test_a_limit_or_an_offset_below_nothing_is_nothing(store: SqliteStore) -> No
     assert store.find(LessonFilter(project=PROJECT, offset=-1)) == everything
     assert store.find_events(EventFilter(limit=-1)) == store.find_events(EventFilter(last=1, limit=-1)) == []
     assert store.find_records(Change, LogFilter(limit=-1)) == []
-
-
-# Texts and numbers of rows
-
-
-def test_a_text_that_is_no_utf8_begins_with_a_zero_and_keeps_its_bytes() -> None:
-    assert text_of("é".encode()) == "é"
-    assert text_of(b'{"a":"\xff"}') == '\0{"a":"ÿ"}'
-
-
-@pytest.mark.parametrize(
-    "number", [0, 1, 999_999, 1_000_000, -1, 86_400_000_000, -86_400_000_001, 1_772_355_600_000_007]
-)
-def test_an_instant_is_microseconds_since_1970(number: int) -> None:
-    at = instant(number)
-    assert micros(at) == number
-    assert at.timestamp() == pytest.approx(number / 1_000_000, abs=1e-6)
-
-
-def test_1970_is_zero_and_a_start_is_what_it_was() -> None:
-    assert (micros(EPOCH), micros(START)) == (0, 1_772_355_600_000_000)
-
-
-def test_an_owner_has_a_word_of_its_own_that_no_stemmer_touches() -> None:
-    assert scope_token("") == "zu0"
-    assert scope_token("ab") == "zp61620"
-    assert len({scope_token(owner) for owner in ("", "a", "b", "ab", "é", "0")}) == 6
-
-
-def test_rows_left_out_are_counted_once_each_and_kept_apart_by_table() -> None:
-    left_out = LeftOut()
-    assert left_out.but("lessons", "row") == "1"
-    for table, row in (("lessons", 5), ("lessons", 3), ("events", 5), ("lessons", 5)):
-        left_out.add(table, row)
-    assert left_out.but("lessons", "l.row") == "l.row NOT IN (3, 5)"
-    assert left_out.but("changes", "position") == "1"
-    assert len(left_out) == 3
