@@ -71,7 +71,7 @@ def find(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> lis
         chosen = f"SELECT l.row FROM lessons l WHERE {' AND '.join(clauses)} AND {readable} {newest} LIMIT ? OFFSET ?"
         return sql.execute(  # sorted without their documents, which are read for the chosen page only
             f"SELECT l.row, l.id, l.retracted_at, l.doc FROM ({chosen}) c JOIN lessons l ON l.row = c.row {newest}",
-            (*args, max(0, where.limit), max(0, where.offset)),
+            (*args, max(0, where.limit), where.offset),
         )
 
     return [lesson for _, lesson in read_rows("lessons", ask, lesson_of, left_out)]
