@@ -22,6 +22,7 @@ from holdfast.testing._store_questions import (
     assert_found,
     every_method,
     found,
+    id_of,
     minutes,
     reachable,
 )
@@ -232,7 +233,7 @@ class SearchContract:
         assert found(store, "match_vector", vector=(1.0, 0.0, 0.0)) == []
         assert found(store, "match_vector", embedder_id=EMBEDDER) == []
 
-    @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+    @pytest.mark.parametrize("text", HOSTILE, ids=id_of)
     def test_any_text_is_a_question(self, store: Store, text: str) -> None:
         lesson = reachable(store)
         for method in every_method(lesson):
@@ -247,7 +248,7 @@ class SearchContract:
                 5,
             )  # fmt: skip
 
-    @pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()], ids=ascii)
+    @pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()], ids=id_of)
     def test_any_text_is_a_lesson(self, store: Store, text: str) -> None:
         lesson = make_lesson(
             insight=text[:4000], title=text[:100], why=text, how=text, snippets=(text,), tags=(text,), topic_key=text,
