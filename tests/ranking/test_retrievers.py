@@ -228,7 +228,7 @@ def test_equal_scores_come_newest_first_and_the_limit_cuts_after_scoring() -> No
     ]
     assert list(scores(score_paths(places, 9))) == [1, 9, 8, 7]
     assert list(scores(score_paths(places, 2))) == [1, 9]
-    assert score_paths(places, 0) == []
+    assert score_paths(places, 0) == score_paths(places, -1) == []
 
 
 @pytest.mark.parametrize(

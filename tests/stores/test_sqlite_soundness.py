@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.domain.records import Change
-from holdfast.errors import LessonNotFoundError, StoreLockedError
+from holdfast.errors import LessonNotFoundError, StoreLockedError, StoreReadOnlyError
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.testing.builders import PROJECT, make_change, make_event, make_lesson, next_version
@@ -86,6 +86,12 @@ def test_a_check_that_cannot_be_made_now_is_no_problem_of_the_file(store: Sqlite
         store.check()
     other.close()
     assert store.check() == []
+
+
+def test_a_full_text_that_cannot_be_checked_is_no_problem_of_the_full_text(store: SqliteStore) -> None:
+    store._connection.sql.execute("PRAGMA query_only=1")
+    with pytest.raises(StoreReadOnlyError):
+        store.check()
 
 
 def test_a_row_that_holds_another_lesson_is_damaged(store: SqliteStore) -> None:
