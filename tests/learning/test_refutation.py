@@ -226,7 +226,7 @@ def test_a_long_correction_has_a_title_of_a_hundred_characters_and_no_reason_of_
     right = f"`index_cache` is read anew for {'a or b, ' * 12}each call of the status."
     after = settled(CACHE, ("reply", f"I was wrong about the stale index status. {right}"), why="It was stale.")
     [correction] = after.kept
-    assert correction.title == f"`index_cache` is read anew for {'a or b, ' * 8}a or…"
+    assert correction.title == f"`index_cache` is read anew for {'a or b, ' * 8}a…"
     assert correction.why == ""
     assert correction.insight.startswith(right.rstrip("."))
 
