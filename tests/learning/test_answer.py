@@ -53,9 +53,7 @@ def test_a_quote_of_a_command_is_found_whatever_its_blanks_are() -> None:
     assert RAN.command[evidence.start : evidence.end] == evidence.quote
 
 
-@pytest.mark.parametrize(
-    ("line", "is_persons", "confidence", "salience"), [(0, True, 0.8, 0.7), (1, False, 0.6, 0.6)]
-)
+@pytest.mark.parametrize(("line", "is_persons", "confidence", "salience"), [(0, True, 0.8, 0.7), (1, False, 0.6, 0.6)])
 def test_what_a_person_typed_is_told_from_what_the_agent_said(
     line: int, is_persons: bool, confidence: float, salience: float
 ) -> None:
@@ -71,7 +69,7 @@ def test_an_answer_without_a_list_of_lessons_is_an_error(answer: str) -> None:
 
 
 def test_words_around_the_object_are_left_out() -> None:
-    answer = f'Here: {json.dumps({"lessons": [entry()]})} Done.'
+    answer = f"Here: {json.dumps({'lessons': [entry()]})} Done."
     digest = make_digest(EVENTS, lambda window: [0.5] * len(window))
     assert len(read_answer(answer, digest, EVENTS, ()).candidates) == 1
 

@@ -10,9 +10,13 @@ from holdfast.domain.commit import Commit
 from holdfast.learning.githistory.finds import Find, find_all, is_routine, mended, subject_files
 from tests.learning.test_git_history import CAUSE, NOW, commit
 
-MUST = "The readings of a harbour must be kept in `pairs_list` so that `json_dumps` sees each port in the order of days."
+MUST = (
+    "The readings of a harbour must be kept in `pairs_list` so that `json_dumps` sees each port in the order of days."
+)
 PLAIN = "The sky over the harbour was blue on the day on which somebody looked at it for the first time in May."
-LONG = "x" * 200
+INSTEAD = "Days are kept in `pairs_list` instead of a mapping, for each of the harbours and all of their many ports."
+OTHERWISE = "Days are kept in `pairs_list` because otherwise each of the harbours and their ports has days out of line."
+BROKE = "Days are kept in `pairs_list` instead of a mapping, which broke each of the harbours and all of their ports."
 
 
 def finds(body: str, subject: str = "Keep readings as pairs", **fields: object) -> list[Find]:
@@ -71,16 +75,12 @@ def test_guesses_without_a_because_and_what_leads_to_a_list_are_left_out(body: s
 @pytest.mark.parametrize(
     ("first", "second", "is_second"),
     [
-        ("Days are kept in `pairs_list` instead of a mapping, for each of the harbours and their ports of all days.",
-         "Days are kept in `pairs_list` because otherwise each of the harbours and their ports has days out of line.", True),
-        ("Days are kept in `pairs_list` because otherwise each of the harbours and their ports has days out of line.",
-         "Days are kept in `pairs_list` instead of a mapping, for each of the harbours and their ports of all days.", False),
-        ("Days are kept in `pairs_list` instead of a mapping, for each of the harbours and their ports of all days.",
-         "Days are kept in `pairs_list` instead of a mapping, which broke the harbours and their ports of all days.", True),
-        ("Days are kept in `pairs_list` instead of a mapping, for each of the harbours and their ports of all days.",
-         "Days are kept in `ports_list` instead of a mapping, for each of the harbours and their ports of all days.", False),
+        (INSTEAD, OTHERWISE, True),
+        (OTHERWISE, INSTEAD, False),
+        (INSTEAD, BROKE, True),
+        (INSTEAD, INSTEAD.replace("pairs", "ports"), False),
     ],
-)  # fmt: skip
+)
 def test_of_several_reasons_the_strongest_is_told_then_one_with_a_harm_then_the_first(
     first: str, second: str, is_second: bool
 ) -> None:
@@ -143,7 +143,7 @@ def test_markdown_and_a_label_in_front_are_left_out() -> None:
     [
         # three names at most, and two strong words
         ("The readings must be in `a_list` so that `b_list` and `c_list` are read in the order of all the days.", 0.61),
-        ("The readings must be in `a_list` so that `b_list` and `c_list` and `d_e` are read in the order of days.", 0.61),
+        ("The readings must be in `a_list` so that `b_list` and `c_list` and `d_e` are read in order of days.", 0.61),
         ("The readings must be in `a_list` because, so that, and otherwise `b_list` and `c_list` read all the days.",
          0.69),
         # ninety characters

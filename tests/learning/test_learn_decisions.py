@@ -230,7 +230,9 @@ def test_commands_are_reported_as_admitted_and_then_as_merged(memory: Memory) ->
 
 
 def test_a_report_tells_every_lesson_written_the_active_ones_first(memory: Memory) -> None:
-    report = admitted(memory, make_candidate(insight=FIRST), make_candidate(insight=SECOND, explicit=True, trust="person"))
+    report = admitted(
+        memory, make_candidate(insight=FIRST), make_candidate(insight=SECOND, explicit=True, trust="person")
+    )
     [waiting] = memory.inbox()
     [active] = memory.lessons()
     assert (report.active, report.waiting) == ((active.id,), (waiting.id,))

@@ -210,7 +210,7 @@ def test_a_retraction_shares_three_telling_words_with_the_claim(text: str, is_re
         ("I was wrong about the stale index status. I'll read `index_cache` anew for each of the calls.", None),
         ("I was wrong about the stale index status. `index_cache` is read anew.", None),
         (
-            "I was wrong about the stale index status \u2014 `index_cache` is read anew each time. `b_c` is not at all.",
+            "I was wrong about the stale index status \u2014 `index_cache` is read anew each time. `b_c` is not.",
             "`index_cache` is read anew each time. Wrong: ",
         ),
     ],

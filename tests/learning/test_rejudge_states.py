@@ -223,7 +223,9 @@ def test_the_last_time_is_told_until_it_is_taken_back(memory: Memory) -> None:
     assert last_rejudging(memory.parts, memory.place) == (0, 0, "")
 
 
-@pytest.mark.parametrize("state", ["", "statements/9 1 1", "statements/9 x 1 2026", "statements/9 1 x 2026", "a 1 1 b c"])
+@pytest.mark.parametrize(
+    "state", ["", "statements/9 1 1", "statements/9 x 1 2026", "statements/9 1 x 2026", "a 1 1 b c"]
+)
 def test_a_damaged_note_of_the_last_time_tells_nothing(memory: Memory, state: str) -> None:
     use(memory, Judge())
     kept_of(memory)
