@@ -81,7 +81,10 @@ def test_how_a_kind_of_command_is_run_is_told_pinned_first_then_the_card_then_wh
 def test_each_kind_of_a_line_is_told_once_a_session(memory: Memory) -> None:
     how_to(memory, "`cargo test` runs every test.")
     keep(memory, "Never commit unless asked.")
-    assert before(memory, "pytest -q && git commit -m x") == ["`cargo test` runs every test.", "Never commit unless asked."]
+    assert before(memory, "pytest -q && git commit -m x") == [
+        "`cargo test` runs every test.",
+        "Never commit unless asked.",
+    ]
     assert before(memory, "pytest -q && git commit -m x") == []
     assert [row.reason for row in memory.log()][::-1] == ["first command to test", "first command to commit"]
 

@@ -95,9 +95,7 @@ def test_a_card_tells_pinned_rules_first_then_what_bit_most_sessions_then_the_ol
         **LINTING,
     )  # fmt: skip
     assert shown(edit(memory, "main.go", session="s2")) == [rules[2], rules[0]]
-    pinned = keep(
-        memory, "govet prints what it reads.", pinned=True, recorded_at=START + timedelta(days=6), **LINTING
-    )
+    pinned = keep(memory, "govet prints what it reads.", pinned=True, recorded_at=START + timedelta(days=6), **LINTING)
     assert shown(edit(memory, "main.go", session="s3")) == [pinned.insight, rules[2]]
 
 
@@ -131,7 +129,10 @@ def test_a_lesson_about_the_file_says_which_words_agree(memory: Memory, project:
     for number in range(12):
         keep(memory, f"Berth {number} is for vessels of class {number}.", kind="constraint", path=f"src/b{number}.py")
     about = keep(
-        memory, "Of soundings: plotter fathoms datum swell squall barometer lantern.", kind="constraint", path="src/tides.py"
+        memory,
+        "Of soundings: plotter fathoms datum swell squall barometer lantern.",
+        kind="constraint",
+        path="src/tides.py",
     )
     briefing = edit(memory, "src/tides.py", new="soundings plotter fathoms datum swell squall barometer lantern")
     assert shown(briefing) == [about.insight]

@@ -155,7 +155,8 @@ def test_a_session_that_lost_its_context_may_be_told_what_it_taught(
 
 def test_the_subject_is_that_of_the_last_two_prompts_and_the_last_reply(memory: Memory) -> None:
     for kind, text in (
-        ("prompt", "anchors"), ("reply", "beacons"), ("prompt", "cranes"), ("reply", "docks"), ("prompt", f"{'ferries':1993}harbour lighthouse"),
+        ("prompt", "anchors"), ("reply", "beacons"), ("prompt", "cranes"), ("reply", "docks"),
+        ("prompt", f"{'ferries':1993}harbour lighthouse"),
     ):  # fmt: skip
         happened(memory, kind, text=text)
     happened(memory, "prompt", session="s2", text="ferries")
@@ -179,7 +180,12 @@ PROBATION = {"state": "probation", "trust": "agent", "kind": "fix"}
         ({"command": "make basin"}, "before_command", {"command": "make basin"}, True),
         ({"error_signature": "KeyError: 'gate'"}, "after_failure", {"error": "KeyError: 'gate'", "command": "x"}, True),
         ({"tags": ("mooring plan",)}, "prompt", {"prompt": "what is the mooring plan?"}, True),
-        ({"state": "active", "trust": "agent"}, "prompt", {"prompt": "why does the retry queue lose jobs at shutdown?"}, True),
+        (
+            {"state": "active", "trust": "agent"},
+            "prompt",
+            {"prompt": "why does the retry queue lose jobs at shutdown?"},
+            True,
+        ),
         ({}, "prompt", {"prompt": "why does the retry queue lose jobs at shutdown?"}, False),
     ],
 )
