@@ -351,3 +351,22 @@ def test_a_card_that_a_person_stated_or_that_was_retired_is_left_alone(
     [card] = counted(memory, ONE, runs_of("pytest"))
     memory.parts.store.put([replace(card, recorded_at=memory.parts.clock.now(), **fields)], {card.id: card.recorded_at})
     assert bool(counted(memory, TWO, runs_of("pytest"))) is is_written
+
+
+# What is kept
+
+
+def test_sixty_sessions_are_counted_and_fifty_named(memory: Memory) -> None:
+    for number in range(62):
+        counted(memory, SessionId(f"s{number}"), runs_of("pytest", 1))
+    card = cards(memory)["commands/test"]
+    assert "(60 of 60 runs passed, in 60 sessions)" in card.insight
+    assert card.sessions_seen == tuple(SessionId(f"s{number}") for number in range(12, 62))
+
+
+def test_a_hundred_and_twenty_commands_are_counted_the_last_ones(memory: Memory) -> None:
+    counted(memory, ONE, *(runs_of(f"pytest-{number}") for number in range(121)))
+    counts = json.loads(memory.parts.store.get_state(COMMAND_COUNTS, memory.place.project.id))
+    assert len(counts) == 120
+    [card] = counted(memory, TWO, runs_of("pytest-0", 1))
+    assert "pytest-0" not in card.snippets

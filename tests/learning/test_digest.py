@@ -182,3 +182,54 @@ def test_a_budget_that_is_met_exactly_leaves_nothing_out_and_cuts_nothing() -> N
     exact = sum(map(cost, whole))
     assert rows(*replies, budget=exact) == whole
     assert rows(*replies, budget=exact - 1) == whole[:2]
+
+
+@pytest.mark.parametrize(
+    ("fields", "limit"),
+    [
+        ({"kind": "compaction"}, 16_000),
+        ({"kind": "reply"}, 3_600),
+        ({"kind": "prompt", "trust": "person"}, 6_000),
+    ],
+)
+def test_each_kind_of_line_has_a_length_of_its_own(fields: dict[str, Any], limit: int) -> None:
+    whole, cut = (make_event(**{"trust": "agent", **fields}, text="a" * size) for size in (limit, limit + 1))
+    assert rows(whole, budget=90_000)[0].endswith(": " + "a" * limit)
+    assert "[…]" in rows(cut, budget=90_000)[0]
+
+
+@pytest.mark.parametrize(("begin", "limit"), [("git commit -m ", 3_600), ("make ", 800)])
+def test_commands_are_shown_up_to_their_length(begin: str, limit: int) -> None:
+    def last(size: int) -> str:
+        command = begin + "x" * (size - len(begin))
+        failure = make_event(**FAILURE, command=command, text="")
+        return rows(failure, make_event(**RESULT, command=command, text="ok"), budget=90_000)[-1]
+
+    if begin.startswith("git"):
+        shown = [
+            rows(make_event(**RESULT, command=begin + "x" * (size - len(begin))), budget=90_000)[0]
+            for size in (limit, limit + 1)
+        ]
+    else:
+        shown = [last(limit), last(limit + 1)]
+    assert ["[…]" in line for line in shown] == [False, True]
+
+
+def test_lines_shrink_to_a_half_and_a_quarter_where_they_do_not_fit() -> None:
+    long = make_event(kind="reply", text="a" * 4_000, trust="agent")
+    sizes = [4 * 900, 2 * 900, 900]
+    lengths: list[int] = []
+    budget = 90_000
+    while shown := rows(long, budget=budget):
+        lengths.append(len(shown[0]) - len("AGENT:  […] "))
+        budget = cost(shown[0]) - 1
+    assert lengths == sizes
+
+
+def test_a_failure_that_does_not_fit_is_cut_at_420_characters() -> None:
+    failure = make_event(**FAILURE, command="m" * 150, text="\n".join("error " + "x" * 150 for _ in range(3)))
+    filler = make_event(kind="reply", text="a" * 1_000, trust="agent")
+    whole = "\n".join(rows(failure))
+    assert len(whole) > 430
+    chosen = "\n".join(rows(failure, filler, budget=cost(whole)))
+    assert len(chosen.partition("\nAGENT")[0]) == len("FAILED:  […] ") + 420
