@@ -99,6 +99,12 @@ def test_a_beginning_of_a_command_of_a_kind_is_told_for_its_kind_and_a_literal_f
     assert "trigger: git commit" not in reasons
 
 
+def test_a_lesson_for_a_beginning_of_a_command_of_a_kind_is_told_for_the_kind(memory: Memory) -> None:
+    how_to(memory, "Say why in the first line.", 0, "git commit")
+    assert before(memory, "git commit -m x") == ["Say why in the first line."]
+    assert [row.reason for row in memory.log()] == ["first command to commit"]
+
+
 @pytest.mark.parametrize(
     ("events", "is_reminded"),
     [
