@@ -13,6 +13,7 @@ from holdfast.bootstrap import Memory
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence, Lesson, Link, Provenance
+from holdfast.domain.project import Person
 from holdfast.domain.vocabulary import STATES, EventId, LessonId, SessionId
 from holdfast.learning.learn import LearnReport, admit_from
 from holdfast.testing.builders import START, make_event, make_id, make_lesson
@@ -98,7 +99,7 @@ def test_a_sighting_takes_no_room_of_what_a_session_may_leave(memory: Memory) ->
         ({"insight": "[private]"}, False),
         ({"insight": " \u200b "}, False),
         ({"insight": "x" * 4_001}, False),
-        ({"insight": "xy " * 1_333}, True),
+        ({"insight": ("xy " * 1_334)[:4_000]}, True),
         ({"insight": "The berths open at…"}, False),
         ({"insight": "The berths open at... "}, False),
         ({"insight": "The berths open at dawn."}, True),
@@ -659,3 +660,13 @@ def test_a_forgotten_rule_does_not_come_back_and_others_do(memory: Memory) -> No
     memory.forget(only(memory).id)
     report = admitted(memory, make_candidate(**SAYS), make_candidate(insight=BERTHS, files=()), session=TWO)
     assert report.admitted == 1
+
+
+@pytest.mark.parametrize(("trust", "name"), [("person", "Ada"), ("agent", ""), ("verified", "")])
+def test_only_a_persons_word_names_who_works_here(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, trust: str, name: str
+) -> None:
+    person = Person(id="a" * 16, name="Ada")
+    monkeypatch.setattr(type(memory.parts.workspace), "person", lambda workspace, place: person)
+    admitted(memory, make_candidate(trust=trust))
+    assert only(memory).provenance.person_name == name

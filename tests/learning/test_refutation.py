@@ -194,6 +194,12 @@ def test_a_retraction_shares_three_telling_words_with_the_claim(text: str, is_re
     assert bool(settled(claim, ("reply", text)).refuted) is is_refuted
 
 
+@pytest.mark.parametrize(("words", "is_refuted"), [("tide, dock and rope", True), ("car, bus and van", False)])
+def test_a_word_of_four_letters_is_long_enough_to_be_shared(words: str, is_refuted: bool) -> None:
+    claim = "The root cause is that the tide of the dock and its rope hit a car, a bus and a van."
+    assert bool(settled(claim, ("reply", f"I was wrong about the {words}.")).refuted) is is_refuted
+
+
 # What is right instead
 
 
