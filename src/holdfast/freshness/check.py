@@ -171,7 +171,7 @@ def caveat(anchor: Anchor, verdict: Verdict) -> str:
 
 def _names(words: str, anchor: Anchor) -> bool:
     """Whether the words say themselves what they are about."""
-    return anchor.path in words or (bool(anchor.symbol) and anchor.symbol in words.replace(",", " ").split())
+    return anchor.path in words or anchor.symbol in words.replace(",", " ").split()
 
 
 def _unverified(anchor: Anchor, reason: str, detail: str = "") -> Verdict:

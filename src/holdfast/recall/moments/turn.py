@@ -374,9 +374,8 @@ def _since_compaction(deliveries: Iterable[Delivery]) -> tuple[Delivery, ...]:
 
 
 def _is_closest(match: Found) -> bool:
-    """The very symbol, command or failure, a trigger, or a distinctive name: nearer than the file or some words."""
+    """The very symbol, command or failure, or a distinctive name: nearer than the file, a trigger or some words."""
     lesson = match.lesson
     by_place = any(share.lane == "symbol" and is_decisive(share) for share in match.shares)
     by_name = any(share.lane == "exact" and share.raw >= SURE_EXACT for share in match.shares)
-    by_trigger = any(share.lane == "trigger" for share in match.shares)
-    return by_place or by_name or by_trigger or match.named == TELLING or bool(lesson.command or lesson.error_signature)
+    return by_place or by_name or match.named == TELLING or bool(lesson.command or lesson.error_signature)
